@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes behind the head of a binary capture: read to the end, twice; failures must have a
+/* Any bytes after the head of a binary capture: read to the end, twice; failures must have a
  * message. */
 #include "capture.h"
 #include "target.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as CSV or TSV, unchanged or behind a valid head; any text as a number. */
+/* Any bytes as CSV or TSV, unchanged or after a valid head; any text as a number. */
 #include "capture.h"
 #include "target.h"
 

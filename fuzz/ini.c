@@ -16,13 +16,13 @@ static void demand(bool truth)
         abort();
 }
 
-static void demand_inside(const struct buffer *text, struct span span)
+static void demand_inside(const struct buffer *text, struct text_span span)
 {
     if (span.count)
         demand(span.at >= text->data && span.at + span.count <= text->data + text->len);
 }
 
-static void decode(const struct ini *ini, struct span value, unsigned page)
+static void decode(const struct ini *ini, struct text_span value, unsigned page)
 {
     BUFFER_AUTO text = {0};
     bool bad;
@@ -35,7 +35,7 @@ static void decode(const struct ini *ini, struct span value, unsigned page)
 static void judge(const struct ini *ini, const struct ini_entry *entry)
 {
     static const unsigned pages[] = {1252, 1251, 932, 20866};
-    struct span symbol;
+    struct text_span symbol;
     uint32_t language, part;
     demand(entry->line > 0);
     demand_inside(&ini->text, entry->section);

@@ -20,7 +20,7 @@ static void fail(const char *what, const char *path)
     exit(2);
 }
 
-/* The input is in memory of exactly its size, so that a sanitizer notices a read behind it. */
+/* The input is in memory of exactly its size, so that a sanitizer notices a read past its end. */
 static void replay_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");

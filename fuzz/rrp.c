@@ -5,7 +5,7 @@
  */
 #include "target.h"
 
-#include "samba/rrp.h"
+#include "remote/rrp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +28,10 @@ static void answer_it(const struct rrp_request *request, uint32_t status, const 
 {
     static const char data[64] = "data of a value";
     BUFFER_AUTO out = {0};
-    struct rrp_answer answer = {.status = status, .type = 3, .name = name, .data = data};
+    struct rrp_reply answer = {.status = status, .type = 3, .name = name, .data = data};
     answer.data_size = status || request->capacity > sizeof data ? 0 : request->capacity;
     answer.size = answer.data_size;
-    if (!rrp_write(request, &answer, &out)) {
+    if (!rrp_write_reply(request, &answer, &out)) {
         demand(request->opnum == RRP_QUERY_MANY || request->opnum == RRP_QUERY_MANY_2);
         return;
     }
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned char *copy = malloc(size);
     demand(copy != NULL);
     memcpy(copy, data + 1, size - 1);
-    bool good = rrp_read(data[0], copy, size - 1, &text, &request);
+    bool good = rrp_read_request(data[0], copy, size - 1, &text, &request);
     if (good) {
         demand(request.opnum == data[0] && request.opnum < RRP_CALLS);
         demand(!request.name || (request.name == text.data && utf8_valid(text.data, text.len)));

@@ -13,7 +13,7 @@ static void demand(bool truth)
         abort();
 }
 
-static void demand_inside(const struct buffer *text, struct span span)
+static void demand_inside(const struct buffer *text, struct text_span span)
 {
     demand(span.count && span.at >= text->data && span.at + span.count <= text->data + text->len);
 }

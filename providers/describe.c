@@ -34,10 +34,28 @@ static bool load_tables(const char *library)
     return true;
 }
 
+static bool counters_differ(const opl_object *object)
+{
+    for (size_t i = 1; i < object->counter_count; i++)
+        for (size_t before = 0; before < i; before++)
+            if (object->counters[i].index == object->counters[before].index) {
+                fprintf(stderr,
+                        "describe: %s: counter number %u is both \"%s\" and \"%s\": give one of "
+                        "the rows a number of its own\n",
+                        object->name, (unsigned)object->counters[i].index,
+                        object->counters[before].name, object->counters[i].name);
+                return false;
+            }
+    return true;
+}
+
 /* Refuses two objects of one number, because only the first would ever be found. The list is
  * sorted. */
 static bool numbers_differ(void)
 {
+    for (size_t i = 0; i < object_count; i++)
+        if (!counters_differ(objects[i]))
+            return false;
     for (size_t i = 1; i < object_count; i++)
         if (objects[i]->index == objects[i - 1]->index) {
             fprintf(stderr,
@@ -118,6 +136,12 @@ static void print_indexed(DWORD index, const char *text)
         print_value_text(name, text);
 }
 
+/* Else the lowest number is one of Windows', and the texts are in the language bases. */
+static bool in_packaged_block(void)
+{
+    return object_count && objects[0]->index >= BLOCK_FIRST;
+}
+
 static void print_record(const char *library)
 {
     static const char *const names[] = {"Open", "Collect", "Close"};
@@ -128,6 +152,8 @@ static void print_record(const char *library)
     for (size_t i = 0; i < object_count; i++)
         printf(i ? " %u" : "%u", (unsigned)objects[i]->index);
     puts("\"");
+    if (!in_packaged_block())
+        return;
     bool second = objects[0]->index >= SECOND_FIRST;
     unsigned first = second ? SECOND_FIRST : BLOCK_FIRST, end = second ? BLOCK_END : SECOND_FIRST;
     print_number("First Counter", first);
@@ -169,32 +195,36 @@ static bool print_names_of(const char *library)
     return loaded;
 }
 
-/* The column of a list "index TAB 007 TAB 019", below a line that names the languages. */
-static void print_language(FILE *file, const char *service, int column)
+/* The column of a list "index TAB 007 TAB 019", below a line that names the languages. A text may
+ * be missing. False: there is no such column. */
+static bool print_language(FILE *file, const char *service, int column)
 {
     char line[1024];
+    bool found = false;
     rewind(file);
     while (fgets(line, sizeof line, file)) {
-        char *rest = NULL, *index = strtok_r(line, "\t\n", &rest), *text = NULL;
-        for (int i = 0; index && i < column; i++)
-            text = strtok_r(NULL, "\t\n", &rest);
-        if (!text || *index == '#')
+        char *rest = line, *index = strsep(&rest, "\t\n"), *text = NULL;
+        for (int i = 0; i < column; i++)
+            text = strsep(&rest, "\t\n");
+        if (!text || !*text || *index == '#')
             continue;
         if (strcmp(index, "index") == 0)
             printf("\n[" SERVICES "%s\\Performance\\Names\\%s]\n", service, text);
         else
             print_indexed((DWORD)strtoul(index, NULL, 10), text);
+        found = true;
     }
+    return found;
 }
 
 static bool print_languages(const char *list, const char *service)
 {
-    enum { LANGUAGES = 2 };
+    int column = 1;
     FILE *file = fopen(list, "r");
     if (!file)
         return perror(list), false;
-    for (int column = 1; column <= LANGUAGES; column++)
-        print_language(file, service, column);
+    while (print_language(file, service, column))
+        column++;
     return fclose(file) == 0;
 }
 
@@ -221,6 +251,8 @@ static bool print_registration(const char *service, const char *path, char **mor
     print_record(slash ? slash + 1 : path);
     for (char **setting = more; *setting; setting++)
         print_setting(*setting);
+    if (!in_packaged_block())
+        return true;
     printf("\n[" SERVICES "%s\\Performance\\Names\\009]\n", service);
     print_names();
     for (; *more && good; more++)

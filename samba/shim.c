@@ -17,8 +17,7 @@
 #define SERIES(major, minor) SERIES_TEXT(major) "." SERIES_TEXT(minor) "."
 #define PUBLIC __attribute__((visibility("default")))
 
-static const uint32_t machine_root = 0x80000002, data_root = 0x80000004, text_root = 0x80000050,
-                      nls_root = 0x80000060;
+static const uint32_t machine_root = 0x80000002, data_root = 0x80000004;
 /* set value, create subkey or link, delete, change rights or owner, generic write and all */
 static const uint32_t writing = 0x500d0026;
 enum { MOST_PATH = 1024 };
@@ -105,11 +104,6 @@ static NTSTATUS refuse(struct dcesrv_call_state *state, uint32_t fault)
     return NT_STATUS_NET_WRITE_FAULT;
 }
 
-static uint32_t root_of_open(unsigned opnum)
-{
-    return opnum == RRP_OPEN_DATA ? data_root : opnum == RRP_OPEN_TEXT ? text_root : nls_root;
-}
-
 static NTSTATUS make_call(struct dcesrv_call_state *state, TALLOC_CTX *memory,
                           struct ndr_pull *pull, void **ret)
 {
@@ -121,14 +115,14 @@ static NTSTATUS make_call(struct dcesrv_call_state *state, TALLOC_CTX *memory,
     *call = (struct call){.client = client, .state = state, .handle = -1};
     talloc_set_destructor(call, call_gone);
     *ret = call;
-    if (!rrp_read(opnum, pull->data, pull->data_size, &call->text, &call->request))
+    if (!rrp_read_request(opnum, pull->data, pull->data_size, &call->text, &call->request))
         return refuse(state, DCERPC_FAULT_NDR);
     if (!rrp_has_handle(opnum)) {
-        call->root = root_of_open(opnum);
+        call->root = rrp_root_of(opnum);
         call->path = talloc_strdup(call, "");
         return NT_STATUS_OK;
     }
-    call->handle = handle_find(client, call->request.handle);
+    call->handle = handle_find(client, call->request.handle.bytes);
     if (call->handle >= 0) {
         call->root = client->handles[call->handle].root;
         call->path = talloc_strdup(call, client->handles[call->handle].path);
@@ -142,7 +136,7 @@ static NTSTATUS pull_open(struct dcesrv_call_state *state, TALLOC_CTX *memory,
 {
     struct rrp_request request;
     BUFFER_AUTO text = {0};
-    if (!rrp_read(RRP_OPEN_KEY, pull->data, pull->data_size, &text, &request))
+    if (!rrp_read_request(RRP_OPEN_KEY, pull->data, pull->data_size, &text, &request))
         return samba.ndr_pull(state, memory, pull, ret);
     char *path = join(memory, above, request.name);
     enum kind kind = path ? kind_of(path) : KIND_SAMBA;
@@ -225,13 +219,13 @@ static void take_open(struct call *call)
     if (place < 0)
         call->answer.status = STATUS_NO_SPACE;
     else
-        memcpy(call->answer.handle, call->client->handles[place].wire, RRP_HANDLE_BYTES);
+        call->answer.handle = call->client->handles[place].wire;
 }
 
 static void take_value(struct call *call, const struct proto_reply *reply)
 {
     const struct rrp_request *request = &call->request;
-    struct rrp_answer *answer = &call->answer;
+    struct rrp_reply *answer = &call->answer;
     answer->type = reply->type;
     answer->size = 0;
     if (answer->status == STATUS_MORE)
@@ -264,17 +258,17 @@ static void take_numbers(struct call *call, const struct proto_reply *reply)
 
 static void take_reply(struct call *call, const struct proto_reply *reply)
 {
-    call->answer = (struct rrp_answer){.status = reply->status};
-    unsigned opnum = call->request.opnum;
-    if (opnum == RRP_QUERY || opnum == RRP_ENUM_VALUE)
+    call->answer = (struct rrp_reply){.status = reply->status};
+    uint16_t operation = rrp_operation(call->request.opnum);
+    if (operation == PROTO_QUERY || operation == PROTO_ENUM_VALUE)
         take_value(call, reply);
-    if (opnum == RRP_ENUM_KEY || opnum == RRP_ENUM_VALUE)
+    if (operation == PROTO_ENUM_KEY || operation == PROTO_ENUM_VALUE)
         take_name(call, reply);
-    if (opnum == RRP_ENUM_KEY || opnum == RRP_INFO)
+    if (operation == PROTO_ENUM_KEY || operation == PROTO_INFO)
         take_numbers(call, reply);
-    if (!reply->status && (!rrp_has_handle(opnum) || opnum == RRP_OPEN_KEY))
+    if (operation == PROTO_OPEN && !reply->status)
         take_open(call);
-    if (opnum == RRP_CLOSE) /* it is closed, whatever the providers return */
+    if (operation == PROTO_CLOSE) /* it is closed, whatever the providers return */
         call->answer.status = 0;
 }
 
@@ -289,7 +283,7 @@ void call_answered(struct call *call, const struct proto_reply *reply)
     } else {
         call->samba = NULL;
         take_reply(call, reply);
-        rrp_write(&call->request, &call->answer, &call->out);
+        rrp_write_reply(&call->request, &call->answer, &call->out);
     }
     if (pending) {
         NTSTATUS status = dcesrv_reply(state);
@@ -340,53 +334,25 @@ static bool close_key(struct call *call)
     return true;
 }
 
-static bool open_key(struct call *call)
-{
-    if (call->request.access & writing) {
-        answer_at_once(call, STATUS_DENIED);
-        return true;
-    }
-    if (call->handle >= 0)
-        call->path = join(call, call->path, call->request.name);
-    return ask(call, PROTO_OPEN);
-}
-
-static bool ask_value(struct call *call, uint16_t operation)
-{
-    if (call->request.has_data && !call->request.has_size) {
-        answer_at_once(call, STATUS_WRONG);
-        return true;
-    }
-    return ask(call, operation);
-}
-
 /* False: the only answer is a fault. */
 static bool begin(struct call *call)
 {
-    switch (call->request.opnum) {
-    case RRP_OPEN_DATA:
-    case RRP_OPEN_TEXT:
-    case RRP_OPEN_NLS_TEXT:
-        return ask(call, PROTO_OPEN);
-    case RRP_OPEN_KEY:
-        return open_key(call);
-    case RRP_CLOSE:
+    const struct rrp_request *request = &call->request;
+    uint16_t operation = rrp_operation(request->opnum);
+    uint32_t status = 0;
+    if (operation == PROTO_CLOSE)
         return close_key(call);
-    case RRP_QUERY:
-        return ask_value(call, PROTO_QUERY);
-    case RRP_ENUM_VALUE:
-        return ask_value(call, PROTO_ENUM_VALUE);
-    case RRP_ENUM_KEY:
-        return ask(call, PROTO_ENUM_KEY);
-    case RRP_INFO:
-        return ask(call, PROTO_INFO);
-    case RRP_VERSION:
-        answer_at_once(call, 0);
-        return true;
-    default:
-        answer_at_once(call, STATUS_DENIED);
-        return true; /* it would write */
-    }
+    if (request->opnum == RRP_OPEN_KEY && call->handle >= 0)
+        call->path = join(call, call->path, request->name);
+    if (request->opnum != RRP_VERSION && (!operation || request->access & writing))
+        status = STATUS_DENIED; /* it would write */
+    else if ((operation == PROTO_QUERY || operation == PROTO_ENUM_VALUE) && request->has_data &&
+             !request->has_size)
+        status = STATUS_WRONG;
+    else if (operation)
+        return ask(call, operation);
+    answer_at_once(call, status);
+    return true;
 }
 
 static NTSTATUS our_dispatch(struct dcesrv_call_state *state, TALLOC_CTX *memory, void *request)

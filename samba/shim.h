@@ -12,7 +12,7 @@
 #define OPL_SAMBA_SHIM_H
 
 #include "remote/proto.h"
-#include "samba/rrp.h"
+#include "remote/rrp.h"
 
 #include <talloc.h>
 #include <tevent.h>
@@ -24,7 +24,7 @@ enum status {
     STATUS_BUSY = ERROR_BUSY,
     STATUS_MORE = ERROR_MORE_DATA,
     STATUS_NO_SPACE = ERROR_NO_SYSTEM_RESOURCES,
-    STATUS_NOBODY = RPC_S_SERVER_UNAVAILABLE,
+    STATUS_UNAVAILABLE = RPC_S_SERVER_UNAVAILABLE,
     STATUS_LOST = RPC_S_CALL_FAILED,
 };
 #define HRESULT samba_hresult
@@ -63,13 +63,13 @@ struct client {
     struct client *next;
     struct dcesrv_connection *connection;
     struct handle {
-        unsigned char wire[RRP_HANDLE_BYTES];
+        struct rrp_handle wire;
         uint32_t root; /* 0: free */
         char *path;    /* below the root */
     } handles[SHIM_MOST_HANDLES];
     /* handles of Samba's own: the machine's root, and keys above ours */
     struct watched {
-        unsigned char wire[RRP_HANDLE_BYTES];
+        struct rrp_handle wire;
         char *path; /* NULL: free */
     } watched[SHIM_MOST_WATCHED];
     struct stream stream;
@@ -81,7 +81,7 @@ struct call {
     struct client *client;
     struct dcesrv_call_state *state;
     struct rrp_request request;
-    struct rrp_answer answer;
+    struct rrp_reply answer;
     struct buffer text, out, message;
     uint32_t root, number;
     char *path; /* of the key */
@@ -91,7 +91,7 @@ struct call {
     bool in_line, done, again;
 };
 
-/* ---- handles.c ---- */
+/* ---- client.c ---- */
 struct client *client_of(struct dcesrv_connection *connection, bool make);
 int handle_find(const struct client *client, const void *wire);
 /* The place; below 0: there are too many. */
@@ -101,8 +101,7 @@ unsigned handle_count(const struct client *client, uint32_t root);
 const char *watched_find(const struct client *client, const void *wire);
 void watched_add(struct client *client, const void *wire, const char *path);
 void watched_forget(struct client *client, const void *wire);
-
-/* ---- caller.c: the caller, for the daemon's access checks ---- */
+/* The caller, for the daemon's access checks. */
 bool caller_is_samba(struct dcesrv_call_state *state);
 /* A request of the protocol; false: the caller is unknown. */
 bool caller_message(struct dcesrv_call_state *state, struct buffer *ret);

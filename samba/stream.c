@@ -216,13 +216,13 @@ static uint32_t connect_stream(struct client *client)
     struct stream *stream = &client->stream;
     path = path ? path : SHIM_SOCKET;
     if (strlen(path) >= sizeof address.sun_path)
-        return STATUS_NOBODY;
+        return STATUS_UNAVAILABLE;
     strcpy(address.sun_path, path);
     stream->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (stream->fd < 0)
         return STATUS_NO_SPACE;
     if (connect(stream->fd, (struct sockaddr *)&address, sizeof address)) {
-        uint32_t status = errno == EAGAIN ? STATUS_BUSY : STATUS_NOBODY;
+        uint32_t status = errno == EAGAIN ? STATUS_BUSY : STATUS_UNAVAILABLE;
         stream_close(client);
         return status;
     }

@@ -168,11 +168,11 @@ static void add_real(struct opl_shim_text *text, const struct spec *spec, long d
 #pragma GCC diagnostic pop
 
 /* va_list is an array on some machines; a structure can be passed on. */
-struct values {
+struct value_list {
     va_list list;
 };
 
-static uint64_t take_whole(const struct spec *spec, struct values *values)
+static uint64_t take_whole(const struct spec *spec, struct value_list *values)
 {
     bool is_signed = spec->type == 'd' || spec->type == 'i';
     if (spec->size == '6' || (spec->size == 'p' && sizeof(void *) == 8))
@@ -216,7 +216,8 @@ static void add_pointer(struct opl_shim_text *text, const struct spec *spec, con
     add_text(text, &padded, false, digits, strlen(digits));
 }
 
-static void add_value(struct opl_shim_text *text, const struct spec *spec, struct values *values)
+static void add_value(struct opl_shim_text *text, const struct spec *spec,
+                      struct value_list *values)
 {
     switch (spec->type) {
     case 's':
@@ -245,18 +246,18 @@ static void add_value(struct opl_shim_text *text, const struct spec *spec, struc
 
 /* ---- reading the format ---- */
 
-struct reader {
+struct format_reader {
     bool wide;
     const void *format;
     size_t at;
 };
 
-static unsigned peek(const struct reader *reader, size_t ahead)
+static unsigned peek(const struct format_reader *reader, size_t ahead)
 {
     return unit_at(reader->wide, reader->format, reader->at + ahead);
 }
 
-static bool accept(struct reader *reader, const char *word)
+static bool accept(struct format_reader *reader, const char *word)
 {
     size_t count = 0;
     while (word[count] && peek(reader, count) == (unsigned char)word[count])
@@ -268,7 +269,7 @@ static bool accept(struct reader *reader, const char *word)
 }
 
 /* A number or an asterisk; -1: neither. Values greater than any text length are limited. */
-static int read_number(struct reader *reader, struct values *values)
+static int read_number(struct format_reader *reader, struct value_list *values)
 {
     if (accept(reader, "*"))
         return va_arg(values->list, int);
@@ -278,7 +279,7 @@ static int read_number(struct reader *reader, struct values *values)
     return value;
 }
 
-static char read_size(struct reader *reader)
+static char read_size(struct format_reader *reader)
 {
     static const struct {
         const char *word;
@@ -304,7 +305,7 @@ static char read_size(struct reader *reader)
 }
 
 /* Parses after the percent sign. */
-static void read_spec(struct reader *reader, struct values *values, struct spec *ret)
+static void read_spec(struct format_reader *reader, struct value_list *values, struct spec *ret)
 {
     *ret = (struct spec){.width = -1, .precision = -1};
     for (size_t count = 0;; reader->at++) {
@@ -329,8 +330,8 @@ static void read_spec(struct reader *reader, struct values *values, struct spec 
 
 void opl_shim_format(struct opl_shim_text *text, const void *format, va_list arguments)
 {
-    struct reader reader = {.wide = text->wide, .format = format};
-    struct values values;
+    struct format_reader reader = {.wide = text->wide, .format = format};
+    struct value_list values;
     struct spec spec;
     size_t unit = text->wide ? sizeof(WCHAR) : 1;
     va_copy(values.list, arguments);

@@ -15,12 +15,12 @@
 enum { GRANULARITY = 65536 };
 
 /* The views of this module, because UnmapViewOfFile has no length argument. */
-struct view {
-    struct view *next;
+struct mapped_view {
+    struct mapped_view *next;
     void *address;
     size_t bytes;
 };
-static struct view *views;
+static struct mapped_view *views;
 
 /* ---- creating ---- */
 
@@ -154,10 +154,10 @@ static DWORD extent_of(HANDLE mapping, struct extent *ret)
 
 static DWORD remember(void *address, size_t bytes)
 {
-    struct view *view = malloc(sizeof *view);
+    struct mapped_view *view = malloc(sizeof *view);
     if (!view)
         return ERROR_NOT_ENOUGH_MEMORY;
-    *view = (struct view){.address = address, .bytes = bytes};
+    *view = (struct mapped_view){.address = address, .bytes = bytes};
     opl_shim_lock();
     view->next = views;
     views = view;
@@ -217,9 +217,10 @@ LPVOID WINAPI MapViewOfFile(HANDLE mapping, DWORD access, DWORD offset_high, DWO
 
 BOOL WINAPI UnmapViewOfFile(LPCVOID address)
 {
-    struct view *found = NULL;
+    struct mapped_view *found = NULL;
     opl_shim_lock();
-    for (struct view **link = &views; *link && !found; link = found ? link : &(*link)->next) {
+    for (struct mapped_view **link = &views; *link && !found;
+         link = found ? link : &(*link)->next) {
         if ((*link)->address != address)
             continue;
         found = *link;
@@ -239,7 +240,7 @@ BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes)
 {
     bool good = false;
     opl_shim_lock();
-    for (const struct view *view = views; view && !good; view = view->next)
+    for (const struct mapped_view *view = views; view && !good; view = view->next)
         good = view->address == address && bytes <= view->bytes &&
                msync(view->address, bytes ? bytes : view->bytes, MS_SYNC) == 0;
     opl_shim_unlock();

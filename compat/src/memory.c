@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct block {
+struct heap_block {
     size_t bytes;
     _Alignas(max_align_t) char memory[];
 };
 
-static struct block *block_of(const void *memory)
+static struct heap_block *block_of(const void *memory)
 {
-    return (struct block *)((char *)memory - offsetof(struct block, memory));
+    return (struct heap_block *)((char *)memory - offsetof(struct heap_block, memory));
 }
 
 static void *allocate(bool zeroed, SIZE_T bytes)
 {
-    struct block *block = NULL;
+    struct heap_block *block = NULL;
     if (bytes <= PTRDIFF_MAX - sizeof *block)
         block = zeroed ? calloc(1, sizeof *block + bytes) : malloc(sizeof *block + bytes);
     if (!block) {
@@ -32,7 +32,7 @@ static void *allocate(bool zeroed, SIZE_T bytes)
 
 static void *reallocate(void *memory, bool zeroed, SIZE_T bytes)
 {
-    struct block *block = NULL;
+    struct heap_block *block = NULL;
     size_t before = memory ? block_of(memory)->bytes : 0;
     if (!memory) {
         SetLastError(ERROR_INVALID_HANDLE);

@@ -29,7 +29,7 @@ static const char *text_of(DWORD id)
 
 enum { MOST_INSERTS = 99, SPEC_SIZE = 32 };
 
-struct message {
+struct format_message {
     struct opl_shim_text text;
     DWORD flags, status;
     const void *source; /* units of the text's width */
@@ -40,13 +40,13 @@ struct message {
     unsigned taken_count;
 };
 
-static unsigned unit_at(const struct message *message, size_t at)
+static unsigned unit_at(const struct format_message *message, size_t at)
 {
     return message->text.wide ? ((const WCHAR *)message->source)[at]
                               : ((const unsigned char *)message->source)[at];
 }
 
-static void add(struct message *message, const char *plain)
+static void add(struct format_message *message, const char *plain)
 {
     for (; *plain; plain++) {
         WCHAR wide = (WCHAR)*plain;
@@ -54,7 +54,7 @@ static void add(struct message *message, const char *plain)
     }
 }
 
-static bool argument(struct message *message, unsigned number, DWORD_PTR *ret)
+static bool argument(struct format_message *message, unsigned number, DWORD_PTR *ret)
 {
     if (message->array) {
         *ret = message->array[number - 1];
@@ -68,7 +68,7 @@ static bool argument(struct message *message, unsigned number, DWORD_PTR *ret)
     return true;
 }
 
-static void format_one(struct message *message, const void *spec, ...)
+static void format_one(struct format_message *message, const void *spec, ...)
 {
     va_list one;
     va_start(one, spec);
@@ -77,7 +77,7 @@ static void format_one(struct message *message, const void *spec, ...)
 }
 
 /* "%1", "%2!08x!": message->at is at the digit. */
-static void add_insert(struct message *message)
+static void add_insert(struct format_message *message)
 {
     char spec[SPEC_SIZE] = "%s";
     WCHAR wide[SPEC_SIZE];
@@ -111,7 +111,7 @@ static void add_insert(struct message *message)
 
 /* Adds what the character after a percent sign stands for. False: the message ends (%0), or an
  * error. */
-static bool add_escape(struct message *message)
+static bool add_escape(struct format_message *message)
 {
     unsigned unit = unit_at(message, message->at);
     bool keeps = message->flags & FORMAT_MESSAGE_IGNORE_INSERTS;
@@ -137,7 +137,7 @@ static bool add_escape(struct message *message)
     return true;
 }
 
-static void expand(struct message *message)
+static void expand(struct format_message *message)
 {
     size_t size = message->text.wide ? sizeof(WCHAR) : 1;
     for (unsigned unit; !message->status && (unit = unit_at(message, message->at)) != 0;) {
@@ -156,7 +156,7 @@ static void expand(struct message *message)
 
 /* ---- the answer ---- */
 
-static DWORD give(struct message *message, void *to, DWORD capacity)
+static DWORD give(struct format_message *message, void *to, DWORD capacity)
 {
     size_t size = message->text.wide ? sizeof(WCHAR) : 1, bytes = (message->text.count + 1) * size;
     void *target = to;
@@ -178,7 +178,7 @@ static DWORD give(struct message *message, void *to, DWORD capacity)
     return ERROR_SUCCESS;
 }
 
-static DWORD format(struct message *message, void *to, DWORD capacity)
+static DWORD format(struct format_message *message, void *to, DWORD capacity)
 {
     expand(message);
     DWORD status = message->status ? message->status : give(message, to, capacity);
@@ -194,24 +194,24 @@ static DWORD format_message(bool wide, DWORD flags, LPCVOID source, DWORD id, vo
 {
     char plain[256];
     WCHAR units[256];
-    struct message message = {.text = {.wide = wide}, .flags = flags, .source = source};
+    struct format_message message = {.text = {.wide = wide}, .flags = flags, .source = source};
     if (flags & FORMAT_MESSAGE_ARGUMENT_ARRAY)
         message.array = (const DWORD_PTR *)arguments;
     else
         message.list = arguments;
-    const char *words = text_of(id);
+    const char *known = text_of(id);
     DWORD status = ERROR_SUCCESS;
     if (!to || (flags & FORMAT_MESSAGE_FROM_STRING && !source))
         status = ERROR_INVALID_PARAMETER;
     else if (!(flags & (FORMAT_MESSAGE_FROM_STRING | FORMAT_MESSAGE_FROM_SYSTEM)))
         status =
             flags & FORMAT_MESSAGE_FROM_HMODULE ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
-    else if (!(flags & FORMAT_MESSAGE_FROM_STRING) && !words)
+    else if (!(flags & FORMAT_MESSAGE_FROM_STRING) && !known)
         status = ERROR_MR_MID_NOT_FOUND;
     if (status)
         return (DWORD)opl_shim_fail(status);
     if (!(flags & FORMAT_MESSAGE_FROM_STRING)) {
-        snprintf(plain, sizeof plain, "%s.\r\n", words);
+        snprintf(plain, sizeof plain, "%s.\r\n", known);
         MultiByteToWideChar(CP_UTF8, 0, plain, -1, units, 256);
         message.source = wide ? (const void *)units : plain;
         message.flags |= FORMAT_MESSAGE_IGNORE_INSERTS;

@@ -84,13 +84,13 @@ static bool has_ended(HANDLE handle)
 
 /* ---- modules ---- */
 
-struct module {
+struct loaded_module {
     uintptr_t start;
     char path[NAME_SIZE];
 };
 
 /* Finds the next file that is mapped from its beginning. */
-static bool next_module(FILE *maps, struct module *ret)
+static bool next_module(FILE *maps, struct loaded_module *ret)
 {
     char line[NAME_SIZE + 128];
     while (fgets(line, sizeof line, maps)) {
@@ -109,7 +109,7 @@ static bool next_module(FILE *maps, struct module *ret)
 }
 
 /* Is it an ELF object? Data files are mapped, too. */
-static bool is_module(const struct module *module)
+static bool is_module(const struct loaded_module *module)
 {
     const char *name = strrchr(module->path, '/') + 1;
     return strstr(name, ".so") != NULL;
@@ -132,7 +132,7 @@ static FILE *open_maps(HANDLE process, char program[static NAME_SIZE])
 BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LPDWORD ret_bytes)
 {
     char program[NAME_SIZE];
-    struct module module;
+    struct loaded_module module;
     DWORD count = 0, capacity = bytes / sizeof *modules;
     FILE *maps = open_maps(process, program);
     if (!maps)
@@ -152,7 +152,7 @@ BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LP
 }
 
 /* NULL is the program. */
-static bool find_module(HANDLE process, HMODULE wanted, struct module *ret)
+static bool find_module(HANDLE process, HMODULE wanted, struct loaded_module *ret)
 {
     FILE *maps = open_maps(process, ret->path);
     if (!wanted && ret->path[0]) {
@@ -171,7 +171,7 @@ static bool find_module(HANDLE process, HMODULE wanted, struct module *ret)
     return found;
 }
 
-static const char *base_name(HANDLE process, HMODULE wanted, struct module *module)
+static const char *base_name(HANDLE process, HMODULE wanted, struct loaded_module *module)
 {
     if (!find_module(process, wanted, module))
         return NULL;
@@ -185,7 +185,7 @@ static const char *base_name(HANDLE process, HMODULE wanted, struct module *modu
 
 DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD capacity)
 {
-    struct module module;
+    struct loaded_module module;
     const char *found = base_name(process, wanted, &module);
     if (!found || !name || !capacity) {
         if (found)
@@ -200,7 +200,7 @@ DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWOR
 
 DWORD WINAPI GetModuleBaseNameW(HANDLE process, HMODULE wanted, LPWSTR name, DWORD capacity)
 {
-    struct module module;
+    struct loaded_module module;
     WCHAR wide[NAME_SIZE];
     const char *found = base_name(process, wanted, &module);
     int count = found ? MultiByteToWideChar(CP_UTF8, 0, found, -1, wide, NAME_SIZE) : 0;

@@ -65,21 +65,21 @@ static WCHAR *read_file(LPCWSTR name)
 
 /* ---- its lines ---- */
 
-struct span {
+struct wide_span {
     const WCHAR *text;
     size_t count;
 };
 
-static struct span trimmed(const WCHAR *text, const WCHAR *end)
+static struct wide_span trimmed(const WCHAR *text, const WCHAR *end)
 {
     while (text < end && (*text == ' ' || *text == '\t'))
         text++;
     while (end > text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
         end--;
-    return (struct span){text, (size_t)(end - text)};
+    return (struct wide_span){text, (size_t)(end - text)};
 }
 
-static bool same(struct span span, LPCWSTR name)
+static bool same(struct wide_span span, LPCWSTR name)
 {
     return CompareStringW(LOCALE_INVARIANT, NORM_IGNORECASE, span.text, (int)span.count, name,
                           -1) == CSTR_EQUAL;
@@ -95,7 +95,7 @@ static const WCHAR *find(const WCHAR *text, const WCHAR *end, WCHAR unit)
 }
 
 /* Moves *at after the line. A comment, and a line without "=", is LINE_OTHER. */
-static enum line next_line(const WCHAR **at, struct span *name, struct span *value)
+static enum line next_line(const WCHAR **at, struct wide_span *name, struct wide_span *value)
 {
     const WCHAR *begin = *at, *end = begin;
     if (!*begin || *begin == 0x1a)
@@ -119,19 +119,19 @@ static enum line next_line(const WCHAR **at, struct span *name, struct span *val
     *value = trimmed(equals + 1, end);
     if (value->count >= 2 && (value->text[0] == '"' || value->text[0] == '\'') &&
         value->text[value->count - 1] == value->text[0])
-        *value = (struct span){value->text + 1, value->count - 2};
+        *value = (struct wide_span){value->text + 1, value->count - 2};
     return LINE_KEY;
 }
 
 /* ---- answers ---- */
 
-struct answer {
+struct profile_answer {
     WCHAR *to;
     size_t capacity, count;
     bool list, cut;
 };
 
-static void put(struct answer *answer, const WCHAR *text, size_t count)
+static void put(struct profile_answer *answer, const WCHAR *text, size_t count)
 {
     size_t reserved = answer->list ? 2 : 1;
     size_t left = answer->capacity > answer->count + reserved
@@ -144,7 +144,7 @@ static void put(struct answer *answer, const WCHAR *text, size_t count)
     answer->count += count;
 }
 
-static void put_name(struct answer *answer, struct span name)
+static void put_name(struct profile_answer *answer, struct wide_span name)
 {
     static const WCHAR zero = 0;
     if (answer->cut)
@@ -155,9 +155,9 @@ static void put_name(struct answer *answer, struct span name)
 }
 
 /* true: the key was found. */
-static bool look(const WCHAR *text, LPCWSTR section, LPCWSTR key, struct answer *answer)
+static bool look(const WCHAR *text, LPCWSTR section, LPCWSTR key, struct profile_answer *answer)
 {
-    struct span name, value;
+    struct wide_span name, value;
     bool inside = false;
     for (enum line line; (line = next_line(&text, &name, &value)) != LINE_END;) {
         if (line == LINE_SECTION && !section)
@@ -176,7 +176,7 @@ static bool look(const WCHAR *text, LPCWSTR section, LPCWSTR key, struct answer 
     return false;
 }
 
-static void put_fallback(struct answer *answer, LPCWSTR fallback)
+static void put_fallback(struct profile_answer *answer, LPCWSTR fallback)
 {
     size_t count = fallback ? opl_wcslen(fallback) : 0;
     while (count && fallback[count - 1] == ' ')
@@ -188,7 +188,7 @@ static void put_fallback(struct answer *answer, LPCWSTR fallback)
 DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
                                       DWORD capacity, LPCWSTR file)
 {
-    struct answer answer = {.to = to, .capacity = capacity, .list = !section || !key};
+    struct profile_answer answer = {.to = to, .capacity = capacity, .list = !section || !key};
     if (!to || capacity < (answer.list ? 2 : 1))
         return (DWORD)opl_shim_fail(ERROR_INVALID_PARAMETER);
     WCHAR *text = read_file(file);

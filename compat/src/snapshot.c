@@ -21,7 +21,7 @@ struct head {
     } tables[TABLES];
 };
 
-struct rows {
+struct process_rows {
     unsigned char *rows;
     size_t count, capacity;
     bool failed;
@@ -29,14 +29,14 @@ struct rows {
 
 struct making {
     opl_block block;
-    struct rows tables[TABLES];
+    struct process_rows tables[TABLES];
     bool found; /* the process whose modules are requested */
 };
 
 static const size_t row_bytes[TABLES] = {sizeof(PROCESSENTRY32W), sizeof(THREADENTRY32),
                                          sizeof(MODULEENTRY32W)};
 
-static void add_row(struct rows *rows, const void *row, size_t bytes)
+static void add_row(struct process_rows *rows, const void *row, size_t bytes)
 {
     if (rows->count == rows->capacity) {
         size_t capacity = rows->capacity ? rows->capacity * 2 : 256;

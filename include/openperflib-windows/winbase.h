@@ -358,7 +358,7 @@ DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds) OPL_SHIM(Wai
  * ERROR_INVALID_HANDLE. NULL and last error: ERROR_INVALID_PARAMETER (no size),
  * ERROR_NOT_ENOUGH_MEMORY, ERROR_ACCESS_DENIED, ERROR_PATH_NOT_FOUND (a further backslash),
  * ERROR_FILENAME_EXCED_RANGE (more than 259 characters), ERROR_NOT_SUPPORTED (SEC_IMAGE, a name
- * for a file). (docs/windows/articles.md#c122) */
+ * for a file). (docs/windows/articles.md#c76) */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
                                  DWORD bytes_high, DWORD bytes_low, LPCSTR name)
     OPL_SHIM(CreateFileMappingA);
@@ -390,7 +390,7 @@ HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_AT
 
 /* A mutex of this process, or with a name (as of file mappings) of several. A thread may take
  * it more than once; `owned`: the caller takes it, if it is new. Wait with WaitForSingleObject.
- * (docs/windows/articles.md#c122) */
+ * (docs/windows/articles.md#c77) */
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
     OPL_SHIM(CreateMutexA);
 HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCWSTR name)

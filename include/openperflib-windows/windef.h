@@ -32,7 +32,7 @@
 #define OPL_END_SHIMS OPL_END_DECLS
 
 /* calling conventions: only one on this platform. IN, OUT and OPTIONAL are what Windows'
- * headers define too; tests/compat includes every system header behind them. */
+ * headers define too; tests/compat includes every system header after them. */
 #define WINAPI
 #define APIENTRY
 #define CALLBACK

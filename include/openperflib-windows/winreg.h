@@ -94,8 +94,7 @@ OPL_BEGIN_DECLS
     LSTATUS WINAPI name##A args_a OPL_SYMBOL(name##A);                                             \
     LSTATUS WINAPI name##W args_w OPL_SYMBOL(name##W)
 
-/* Opens the existing key `sub` below `key`; the caller closes *result.
- * (docs/windows/providers.md#d1) */
+/* Opens the existing key `sub` below `key`; the caller closes *result. */
 OPL_AW(RegOpenKeyEx, (HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY result),
        (HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result));
 /* The same with all rights that the caller has. */

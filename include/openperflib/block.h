@@ -38,12 +38,12 @@ typedef struct opl_block {
     PERF_DATA_BLOCK header;
     bool swapped;          /* the block has the other byte order */
     opl_block_fault fault; /* the first damage that any walk found since opl_block_init */
-    size_t fault_offset;   /* its position, in bytes from the block's start */
+    size_t fault_offset;   /* position of that damage, in bytes from the block's start */
 } opl_block;
 
 typedef struct opl_object_view {
     PERF_OBJECT_TYPE type; /* a copy, in this machine's byte order */
-    size_t offset;         /* from the block's start */
+    size_t offset;         /* offset of the object from the block's start */
     uint32_t position;     /* 0 for the first object */
 } opl_object_view;
 
@@ -57,9 +57,9 @@ typedef struct opl_instance_view {
     PERF_INSTANCE_DEFINITION definition; /* zero for the data of a single object */
     size_t offset;
     uint32_t position;
-    size_t counters;      /* offset of its counter block */
+    size_t counters;      /* offset of the instance's counter block */
     size_t counters_size; /* ByteLength of the counter block */
-    size_t end;           /* after the counter block */
+    size_t end;           /* offset of the end of the counter block */
 } opl_instance_view;
 
 /* What one value needs to be cooked (docs/windows/types.md#b3): the pair, the multi count, ticks

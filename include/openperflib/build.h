@@ -32,7 +32,8 @@ typedef struct opl_build_counter {
     uint32_t level;
     uint32_t size; /* bytes; 0: by the type (4 or 8; average timers 8) */
     uint32_t
-        offset; /* in the counter block; 0: placed by the builder, 8-byte values aligned to 8 */
+        /* offset in the counter block; 0: placed by the builder, 8-byte values aligned to 8 */
+        offset;
 } opl_build_counter;
 
 typedef struct opl_build_object_info {
@@ -79,25 +80,17 @@ void opl_build_object(opl_build *build, const opl_build_object_info *info,
                       const opl_build_counter *counters, uint32_t count);
 /* Begins an instance named by UTF-8 text (NULL: no name), and its counter block, zeroed. */
 void opl_build_instance(opl_build *build, const char *name);
-/* The same with all fields: the name with its length, the parent (object 0: none), UniqueID (-1:
- * none). */
-void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
-                             uint32_t parent_object, uint32_t parent_instance, int32_t unique_id);
 /* Sets the value of the counter at `position` in the current instance. A value wider than the
  * counter is misuse; a DWORD may be set in 8 bytes. */
 void opl_build_dword(opl_build *build, uint32_t position, uint32_t value);
 void opl_build_large(opl_build *build, uint32_t position, uint64_t value);
-/* Writes the counter's size: 4 bytes (the low half) or 8. */
-void opl_build_number(opl_build *build, uint32_t position, uint64_t value);
-/* The value of a multi timer (PERF_..._MULTI_TIMER...) and the count that follows it. */
-void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32_t count);
 /* A text counter, from UTF-8: UTF-16 with terminator, truncated to its size; UTF-8 bytes for the
  * subtype ASCII. */
 void opl_build_text(opl_build *build, uint32_t position, const char *text);
 /* Returns the result as Collect must: on success *data after the last byte, *bytes, *types;
  * with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data unchanged.
  * A last object without instances is padded by the size of a counter block, because some
- * viewers read one there. (docs/windows/articles.md#c43, docs/windows/providers.md#d4) */
+ * viewers read one there. (docs/windows/observed.md#o6) */
 uint32_t opl_build_collect(opl_build *build, void **data, uint32_t *bytes, uint32_t *types);
 
 OPL_END_DECLS

@@ -10,7 +10,7 @@
 
 /* A remark: one problem that was found. */
 typedef struct opl_load_remark {
-    bool error;       /* else a warning: the faulty part was skipped */
+    bool error;       /* an error; else a warning: the faulty part was skipped */
     const char *file; /* NULL: it concerns no file */
     unsigned line;    /* 0: no line */
     const char *text; /* what is wrong and what to do, in UTF-8, without period */
@@ -22,7 +22,8 @@ typedef struct opl_load_options {
     /* Only checks the files (--check): warnings are errors, nothing is written, the service may
      * be missing or already loaded. */
     bool strict;
-    unsigned code_page; /* of ini files that are neither UTF-16 nor UTF-8; 0: by language */
+    /* code page of ini files that are neither UTF-16 nor UTF-8; 0: by language */
+    unsigned code_page;
     /* Also writes the service's registration, in the same step; a missing service is created.
      * NULL: it must exist. A library without '/' is in the installation's folder of providers.
      * The default names of the procedures, for NULL, are Open, Collect, Close. */
@@ -37,15 +38,16 @@ typedef struct opl_load_result {
     char service[256];
     uint32_t first_counter, last_counter, first_help, last_help;
     size_t objects, names, helps, languages; /* how many there are now */
-    bool already;                            /* it was loaded before; nothing was changed */
+    bool already; /* the service was loaded before; nothing was changed */
 } opl_load_result;
 
 typedef struct opl_load_restored {
-    size_t providers;        /* in the file; without a file, that were checked */
-    size_t restored, same;   /* were changed; needed no change */
-    size_t moved;            /* have different numbers than in the file, because those are in use */
-    size_t left;             /* could not be saved or restored; each has a remark */
-    size_t languages, texts; /* saved, or used by the restored ones */
+    /* number of providers in the file; without a file, of those that were checked */
+    size_t providers;
+    size_t restored, same; /* how many were changed; how many needed no change */
+    size_t moved; /* how many got other numbers than in the file, because those are in use */
+    size_t left;  /* how many could not be saved or restored; each has a remark */
+    size_t languages, texts; /* how many were saved, or used by the restored providers */
 } opl_load_restored;
 
 /* One problem that opl_load_doctor found. */
@@ -53,8 +55,9 @@ typedef struct opl_load_finding {
     const char *kind;           /* "wrong-numbers", "missing-texts", "library-gone", ... */
     const char *service, *file; /* NULL: none */
     const char *text;           /* what it is, in UTF-8, without period */
-    bool repaired;              /* by this call, or by one without dry_run; else `text` describes
-                                 * the repair */
+    /* repaired by this call (or, in a dry run, by one without dry_run); else `text` describes
+     * the repair */
+    bool repaired;
 } opl_load_finding;
 /* The last answer of a service that passed all checks. */
 typedef struct opl_load_answer {
@@ -104,6 +107,10 @@ uint32_t opl_load_restore(const char *path, const char *language, const opl_load
  * (ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
  * provider's library themselves. */
 uint32_t opl_load_library_path(const char *library, char *path, size_t size);
+/* Would programs of this user load that library? 0, or a remark with the reason: it is missing
+ * (2), other users may change it (5), or it is not a library for this machine (193). It is not
+ * loaded. */
+uint32_t opl_load_library_check(const char *library, const opl_load_options *options);
 /* Records the library's time and size. 2: no such service or library. */
 uint32_t opl_load_trust(const char *service, const opl_load_options *options);
 /* The service's last answer, as programs of root and of the calling user recorded it, at most

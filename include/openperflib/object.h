@@ -198,9 +198,10 @@ typedef struct opl_counter {
 /* Instances that are lines of a file. Frozen. */
 typedef struct opl_lines {
     const opl_source *source; /* NULL: not used */
-    const char *prefix; /* only lines that begin with it and continue; it is not part of the name */
-    unsigned name;      /* the word that is the name, counted from 1 */
-    unsigned skip;      /* lines to skip at the beginning */
+    /* only lines that begin with this and continue; it is not part of the name */
+    const char *prefix;
+    unsigned name; /* the word that is the name, counted from 1 */
+    unsigned skip; /* lines to skip at the beginning */
 } opl_lines;
 
 struct opl_object {
@@ -210,7 +211,8 @@ struct opl_object {
     size_t counter_count;
     uint32_t
         default_counter; /* the title index of the counter to show first (if absent: the first) */
-    bool clock;          /* its PerfTime is a FILETIME, PerfFreq 10,000,000; else both are 0 */
+    /* true: PerfTime of the object is a FILETIME, and PerfFreq 10,000,000; else both are 0 */
+    bool clock;
     /* Answers only "Costly" and its own number, at a lowered priority of the calling thread;
      * `list` is not called at Open, so that opening is cheap. */
     bool costly;
@@ -241,8 +243,9 @@ struct opl_object {
 /* A provider library exports this as opl_tables_1, so that documents, names, lodctr's files and
  * tests are generated from the rows without opening it. The macros below define it. */
 typedef struct opl_table_list {
-    uint32_t size, object_size, counter_size; /* of this, of each object, of each row, in bytes */
-    uint32_t flags;                           /* 0 */
+    /* sizes in bytes: of this structure, of each object, of each row */
+    uint32_t size, object_size, counter_size;
+    uint32_t flags; /* 0 */
     const opl_object *const *objects;
     size_t count;
     const char *service;       /* the key below Services; NULL: the numbers are absolute */

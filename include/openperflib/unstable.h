@@ -8,6 +8,7 @@
 #ifndef OPENPERFLIB_UNSTABLE_H
 #define OPENPERFLIB_UNSTABLE_H
 
+#include <openperflib/build.h>
 #include <openperflib/object.h>
 
 /* The space of a file system, in bytes. */
@@ -106,6 +107,16 @@ void opl_listing_withdraw(opl_listing *listing);
  * is valid until the next call with this `level` (0 or 1). False: the folder cannot be read. */
 bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
                          const uint32_t **ret, size_t *ret_count);
+
+/* ---- beside build.h: what no program has needed yet ---- */
+/* opl_build_instance with all fields: the name with its length, the parent (object 0: none),
+ * UniqueID (-1: none). */
+void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
+                             uint32_t parent_object, uint32_t parent_instance, int32_t unique_id);
+/* Writes the counter's size: 4 bytes (the low half) or 8. */
+void opl_build_number(opl_build *build, uint32_t position, uint64_t value);
+/* The value of a multi timer (PERF_..._MULTI_TIMER...) and the count that follows it. */
+void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32_t count);
 
 /* ---- captures ---- */
 /* The number as captures have it, like "%.17g" without regard to the locale and ten times as fast;

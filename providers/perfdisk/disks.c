@@ -11,7 +11,7 @@
 
 const opl_source perfdisk_diskstats = {.path = "proc/diskstats"};
 
-enum { DISKSTATS_WORDS = 14, MILLISECOND = 10000 }; /* before Linux 4.18 there are no more words */
+enum { DISKSTATS_FIELDS = 14, MILLISECOND = 10000 }; /* before Linux 4.18 there are no more words */
 enum { MAJOR_FLOPPY = 2, MAJOR_CDROM = 11 };
 
 /* ---- one line ---- */
@@ -28,7 +28,7 @@ static uint64_t next_number(const char **at)
 struct disk_line {
     unsigned major, minor;
     char name[PERFDISK_NAME];
-    uint64_t numbers[DISKSTATS_WORDS - 3];
+    uint64_t numbers[DISKSTATS_FIELDS - 3];
 };
 
 static void copy_name(char *out, const char *at, size_t length)
@@ -49,7 +49,7 @@ static bool read_line(const char *at, struct disk_line *ret)
         return false;
     copy_name(ret->name, at, length);
     at += length;
-    for (size_t i = 0; i < DISKSTATS_WORDS - 3; i++) {
+    for (size_t i = 0; i < DISKSTATS_FIELDS - 3; i++) {
         at += strspn(at, " ");
         if (*at < '0' || *at > '9')
             return false;

@@ -103,7 +103,7 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 /* ---- the instances ---- */
 
 /* Queries file systems that may hang at the same time, and once for both objects. */
-struct remote_fs {
+struct remote_disks {
     LONGLONG time;
     opl_place places[];
 };
@@ -111,7 +111,7 @@ struct remote_fs {
 static const opl_place *remote_places(opl_reading *reading, struct perfdisk_mounts *mounts)
 {
     size_t count = 0;
-    struct remote_fs *remote_fs = opl_reading_memory(
+    struct remote_disks *remote_fs = opl_reading_memory(
         reading, PERFDISK_PLACES, sizeof *remote_fs + mounts->count * sizeof *remote_fs->places);
     if (!remote_fs || remote_fs->time == opl_reading_time(reading))
         return remote_fs ? remote_fs->places : NULL;
@@ -208,7 +208,7 @@ const opl_object perfdisk_logical = {
     .help_index = 237,
     .name = "LogicalDisk",
     .help =
-        "The LogicalDisk object tells how each mounted file system is used: free space, and the "
+        "The LogicalDisk object shows how each mounted file system is used: free space, and the "
         "requests, bytes, times and queues of the device that it is on. The instance _Total is "
         "the sum or the average of all of them.",
     OPL_COUNTERS(counters),
@@ -224,7 +224,8 @@ const opl_object perfdisk_space = {
     .index = 101700,
     .help_index = 101701,
     .name = "Filesystem Space",
-    .help = "How much of each mounted file system is in use, as agents of Linux machines tell it.",
+    .help =
+        "How much of each mounted file system is in use, as agents of Linux machines report it.",
     OPL_COUNTERS(space_counters),
     .default_counter = 101702,
     .costly = true,

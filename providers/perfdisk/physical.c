@@ -31,7 +31,7 @@ const opl_object perfdisk_physical = {
     .index = 234,
     .help_index = 235,
     .name = "PhysicalDisk",
-    .help = "The PhysicalDisk object tells how each disk is used: requests, bytes, times and "
+    .help = "The PhysicalDisk object shows how each disk is used: requests, bytes, times and "
             "queues. The instance _Total is the sum or the average of all disks.",
     OPL_COUNTERS(counters),
     .default_counter = 200,

@@ -13,7 +13,7 @@
 enum { MOST_MACHINES = 1000, MOST_KEPT_BYTES = 4 << 20 };
 static const ULONGLONG longest_kept = 600000000; /* a minute, in 100 ns */
 
-static struct machine *machines;
+static struct foreign_machine *machines;
 static unsigned machine_count;
 
 /* ---- time ---- */
@@ -40,7 +40,7 @@ static WCHAR fold(WCHAR unit)
     return unit >= 'a' && unit <= 'z' ? (WCHAR)(unit - 'a' + 'A') : unit;
 }
 
-static bool is_called(const struct machine *machine, const WCHAR *name, size_t count)
+static bool is_called(const struct foreign_machine *machine, const WCHAR *name, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (fold(machine->name[i]) != fold(name[i]))
@@ -48,7 +48,7 @@ static bool is_called(const struct machine *machine, const WCHAR *name, size_t c
     return machine->name[count] == 0;
 }
 
-static void machine_free(struct machine *machine)
+static void machine_free(struct foreign_machine *machine)
 {
     if (machine->key)
         RegCloseKey(machine->key);
@@ -60,7 +60,7 @@ static void machine_free(struct machine *machine)
 /* The least recently queried machine. */
 static void forget_last(void)
 {
-    struct machine **at = &machines;
+    struct foreign_machine **at = &machines;
     while ((*at)->next)
         at = &(*at)->next;
     machine_free(*at);
@@ -69,7 +69,7 @@ static void forget_last(void)
 }
 
 /* Replaces characters that a counter path cannot have; characters beyond ASCII are not shown. */
-static void write_label(struct machine *machine)
+static void write_label(struct foreign_machine *machine)
 {
     char *to = machine->label;
     for (const WCHAR *from = machine->name; *from; from++)
@@ -79,11 +79,11 @@ static void write_label(struct machine *machine)
                       (size_t)(to - machine->label), false);
 }
 
-static struct machine *add(const WCHAR *name, size_t count)
+static struct foreign_machine *add(const WCHAR *name, size_t count)
 {
     if (machine_count >= MOST_MACHINES)
         forget_last();
-    struct machine *machine = calloc(1, sizeof *machine);
+    struct foreign_machine *machine = calloc(1, sizeof *machine);
     if (!machine)
         return NULL;
     memcpy(machine->name, name, count * sizeof *name);
@@ -95,7 +95,7 @@ static struct machine *add(const WCHAR *name, size_t count)
     return machine;
 }
 
-struct machine *machine_find(const WCHAR *name, size_t count)
+struct foreign_machine *machine_find(const WCHAR *name, size_t count)
 {
     if (count > 2 && name[0] == '\\' && name[1] == '\\') {
         name += 2;
@@ -103,7 +103,7 @@ struct machine *machine_find(const WCHAR *name, size_t count)
     }
     if (!count || count >= MACHINE_NAME_SIZE)
         return NULL;
-    struct machine **at = &machines, *machine;
+    struct foreign_machine **at = &machines, *machine;
     while (*at && !is_called(*at, name, count))
         at = &(*at)->next;
     machine = *at;
@@ -114,7 +114,7 @@ struct machine *machine_find(const WCHAR *name, size_t count)
     return machines = machine;
 }
 
-struct machine *machine_first(void)
+struct foreign_machine *machine_first(void)
 {
     return machines;
 }
@@ -122,7 +122,7 @@ struct machine *machine_first(void)
 void machine_forget_all(void)
 {
     while (machines) {
-        struct machine *machine = machines;
+        struct foreign_machine *machine = machines;
         machines = machine->next;
         machine_free(machine);
     }
@@ -145,7 +145,8 @@ static bool same_text(const WCHAR *left, const WCHAR *right)
     return count == length_of(right) && !memcmp(left, right, count * sizeof *left);
 }
 
-static void keep(struct machine *machine, const WCHAR *question, const void *data, DWORD size)
+static void keep(struct foreign_machine *machine, const WCHAR *question, const void *data,
+                 DWORD size)
 {
     size_t bytes = (length_of(question) + 1) * sizeof *question;
     unsigned char *kept = size <= MOST_KEPT_BYTES ? realloc(machine->kept, size) : NULL;
@@ -160,7 +161,7 @@ static void keep(struct machine *machine, const WCHAR *question, const void *dat
     machine->kept_size = size;
 }
 
-static void note_answer(struct machine *machine, DWORD size, DWORD began)
+static void note_answer(struct foreign_machine *machine, DWORD size, DWORD began)
 {
     machine->status = ERROR_SUCCESS;
     machine->milliseconds = now_milliseconds() - began;
@@ -169,7 +170,7 @@ static void note_answer(struct machine *machine, DWORD size, DWORD began)
     machine->since = now_filetime();
 }
 
-static DWORD give_kept(const struct machine *machine, const WCHAR *question, void *data,
+static DWORD give_kept(const struct foreign_machine *machine, const WCHAR *question, void *data,
                        DWORD *size)
 {
     ULONGLONG age = now_filetime() - machine->since;
@@ -183,7 +184,7 @@ static DWORD give_kept(const struct machine *machine, const WCHAR *question, voi
     return ERROR_SUCCESS;
 }
 
-DWORD machine_ask(struct machine *machine, const WCHAR *question, void *data, DWORD *size)
+DWORD machine_ask(struct foreign_machine *machine, const WCHAR *question, void *data, DWORD *size)
 {
     DWORD began = now_milliseconds(), capacity = *size, type = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;

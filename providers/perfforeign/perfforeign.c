@@ -11,33 +11,35 @@
 #include <winperf.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 /* clang-format off */
 static const opl_counter counters[] = {
-    {109002, 109003, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct machine, status), .total = OPL_NONE, .name = "Status",
+    {109002, 109003, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct foreign_machine, status), .total = OPL_NONE, .name = "Status",
      .help = "How the newest question to the machine ended: 0 if it answered, else the Windows error code. While it is not 0, "
              "the machine's counters are those of its last answer, for a minute.",
      .where = "RegConnectRegistry, RegQueryValueEx"},
-    {109004, 109005, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct machine, answers), .name = "Answers/sec",
+    {109004, 109005, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct foreign_machine, answers), .name = "Answers/sec",
      .help = "The rate at which the machine answered questions.", .where = "RegQueryValueEx"},
-    {109006, 109007, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct machine, failures), .name = "Failures",
+    {109006, 109007, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct foreign_machine, failures), .name = "Failures",
      .help = "How many questions the machine did not answer.", .where = "RegConnectRegistry, RegQueryValueEx"},
-    {109008, 109009, PERF_COUNTER_BULK_COUNT, -4, PERF_DETAIL_ADVANCED, OPL_FIELD(struct machine, answer_bytes),
+    {109008, 109009, PERF_COUNTER_BULK_COUNT, -4, PERF_DETAIL_ADVANCED, OPL_FIELD(struct foreign_machine, answer_bytes),
      .name = "Answer Bytes/sec", .help = "The rate at which bytes of answers came from the machine.", .where = "RegQueryValueEx"},
-    {109010, 109011, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct machine, milliseconds), .total = OPL_NONE,
+    {109010, 109011, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct foreign_machine, milliseconds), .total = OPL_NONE,
      .name = "Answer Time",
      .help = "How long the machine's newest answer took, in milliseconds, the making of the connection included.",
      .where = "RegConnectRegistry, RegQueryValueEx"},
-    {109012, 109013, PERF_ELAPSED_TIME, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct machine, since), .total = OPL_NONE,
+    {109012, 109013, PERF_ELAPSED_TIME, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct foreign_machine, since), .total = OPL_NONE,
      .name = "Time Since Answer",
-     .help = "How long ago the machine answered, in seconds; if it never did, since it was asked for the first time.",
+     .help = "How long ago the machine answered, in seconds; if it never did, since it was queried for the first time.",
      .where = "the clock"},
 };
 /* clang-format on */
 
 static void list(opl_listing *listing)
 {
-    for (const struct machine *machine = machine_first(); machine; machine = machine->next)
+    for (const struct foreign_machine *machine = machine_first(); machine; machine = machine->next)
         opl_listing_item(listing, machine->label, machine);
 }
 
@@ -45,9 +47,8 @@ static const opl_object foreign_machine = {
     .index = 109000,
     .help_index = 109001,
     .name = "Foreign Machine",
-    .help =
-        "Machines whose counters this program asked for through this one, by queries that begin "
-        "with Foreign: each machine, and how it answered.",
+    .help = "Machines whose counters this program queried through this one, by queries that begin "
+            "with Foreign: each machine, and how it answered.",
     OPL_COUNTERS(counters),
     .default_counter = 109002,
     .clock = true,
@@ -95,7 +96,7 @@ static DWORD answer_for(const WCHAR *name, LPVOID *data, LPDWORD bytes, LPDWORD 
 {
     static const WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
     const WCHAR *end = skip_word(name), *numbers = skip_blanks(end);
-    struct machine *machine = machine_find(name, (size_t)(end - name));
+    struct foreign_machine *machine = machine_find(name, (size_t)(end - name));
     DWORD size = *bytes, status = ERROR_SUCCESS;
     opl_block block;
     *bytes = *types = 0;
@@ -116,14 +117,19 @@ OPL_EXPORTED DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWO
                                                LPDWORD types);
 OPL_EXPORTED DWORD APIENTRY CloseForeignData(void);
 
+/* A connection may be a program (ssh, SMB), started without a parent: in a helper process such a
+ * process would be ended, so it becomes this process's child. */
 DWORD APIENTRY OpenForeignData(LPWSTR devices)
 {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     return opl_entry_open_1(&entry, &opl_tables_1, devices);
 }
 
 DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     const WCHAR *name = query ? behind_foreign(query) : NULL;
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* programs of lost connections */
+        ;
     return name ? answer_for(name, data, bytes, types)
                 : opl_entry_collect_1(entry, query, data, bytes, types);
 }

@@ -8,8 +8,8 @@
 
 enum { MACHINE_NAME_SIZE = 256 };
 
-struct machine {
-    struct machine *next; /* the most recently queried one is first */
+struct foreign_machine {
+    struct foreign_machine *next; /* the most recently queried one is first */
     WCHAR name[MACHINE_NAME_SIZE];
     char label[MACHINE_NAME_SIZE]; /* as an instance's name */
     HKEY key;                      /* NULL: not connected yet */
@@ -26,12 +26,12 @@ struct machine {
 
 /* The machine of that name, created if it is new; without \\, ignoring case. NULL: no memory, or
  * the name is too long. */
-struct machine *machine_find(const WCHAR *name, size_t count);
+struct foreign_machine *machine_find(const WCHAR *name, size_t count);
 /* Queries it with `question` and writes its block to `data`. *size in: capacity; out: size of
  * the block, 0: none. For an unreachable machine returns its last block, up to a minute old.
  * (docs/windows/articles.md#c120) ERROR_MORE_DATA. */
-DWORD machine_ask(struct machine *machine, const WCHAR *question, void *data, DWORD *size);
-struct machine *machine_first(void);
+DWORD machine_ask(struct foreign_machine *machine, const WCHAR *question, void *data, DWORD *size);
+struct foreign_machine *machine_first(void);
 void machine_forget_all(void);
 
 #endif

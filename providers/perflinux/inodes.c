@@ -14,7 +14,7 @@ enum { POINT_SIZE = 512 };
 
 static const opl_source mountinfo = {.path = "proc/self/mountinfo", .watched = true};
 
-struct mount {
+struct inode_mount {
     uint64_t major, minor;
     const char *point, *type;
     size_t point_bytes, type_bytes;
@@ -28,7 +28,7 @@ static const char *word(const char **at, size_t *ret_bytes)
     return begin;
 }
 
-static bool read_mount(const char *at, struct mount *ret)
+static bool read_mount(const char *at, struct inode_mount *ret)
 {
     size_t bytes;
     word(&at, &bytes), word(&at, &bytes);
@@ -47,7 +47,7 @@ static bool read_mount(const char *at, struct mount *ret)
     return *ret->point == '/' && ret->type_bytes > 0;
 }
 
-static bool is_one_of(const struct mount *mount, const char *const *types)
+static bool is_one_of(const struct inode_mount *mount, const char *const *types)
 {
     for (; *types; types++)
         if (strlen(*types) == mount->type_bytes &&
@@ -56,14 +56,14 @@ static bool is_one_of(const struct mount *mount, const char *const *types)
     return false;
 }
 
-static bool begins(const struct mount *mount, const char *prefix)
+static bool begins(const struct inode_mount *mount, const char *prefix)
 {
     size_t bytes = strlen(prefix);
     return mount->type_bytes >= bytes && memcmp(mount->type, prefix, bytes) == 0;
 }
 
 /* Is the file system served by another machine or by a program? */
-static bool is_network(const struct mount *mount)
+static bool is_network(const struct inode_mount *mount)
 {
     static const char *const network[] = {
         "cifs",   "smb3",      "afs",      "ceph",   "coda",  "9p",    "lustre", "beegfs",   "gpfs",
@@ -71,7 +71,7 @@ static bool is_network(const struct mount *mount)
     return begins(mount, "nfs") || begins(mount, "fuse") || is_one_of(mount, network);
 }
 
-static bool is_wanted(const struct mount *mount)
+static bool is_wanted(const struct inode_mount *mount)
 {
     static const char *const full[] = {"squashfs", "erofs", "iso9660", "udf",
                                        "cramfs",   "romfs", NULL}; /* read-only */
@@ -84,23 +84,23 @@ static bool is_wanted(const struct mount *mount)
     return mount->major > 0 || is_one_of(mount, in_memory);
 }
 
-static bool is_below(const struct mount *mount, const struct mount *above)
+static bool is_below(const struct inode_mount *mount, const struct inode_mount *above)
 {
     return mount->point_bytes > above->point_bytes &&
            memcmp(mount->point, above->point, above->point_bytes) == 0 &&
            mount->point[above->point_bytes] == '/';
 }
 
-static bool same_point(const struct mount *one, const struct mount *other)
+static bool same_point(const struct inode_mount *one, const struct inode_mount *other)
 {
     return one->point_bytes == other->point_bytes &&
            memcmp(one->point, other->point, one->point_bytes) == 0;
 }
 
 /* Is it shown by an earlier mount, hidden by a later one, or behind one that might not answer? */
-static bool is_needless(const struct mount *mount, const char *text, const char *line)
+static bool is_needless(const struct inode_mount *mount, const char *text, const char *line)
 {
-    struct mount other;
+    struct inode_mount other;
     for (const char *at = text; *at; at = opl_next_line(at)) {
         if (at == line || !read_mount(at, &other))
             continue;
@@ -118,7 +118,7 @@ struct inodes {
     uint64_t all, free, used;
 };
 
-static void add(opl_listing *listing, const struct mount *mount)
+static void add(opl_listing *listing, const struct inode_mount *mount)
 {
     char point[POINT_SIZE];
     struct inodes inodes;
@@ -134,7 +134,7 @@ static void add(opl_listing *listing, const struct mount *mount)
 
 static void list(opl_listing *listing)
 {
-    struct mount mount;
+    struct inode_mount mount;
     const char *text = opl_reading_text(opl_listing_reading(listing), &mountinfo, NULL);
     for (const char *line = text; line && *line; line = opl_next_line(line))
         if (read_mount(line, &mount) && is_wanted(&mount) && !is_needless(&mount, text, line))

@@ -126,7 +126,7 @@ static bool key_bytes_max(opl_reading *reading, uint64_t *ret)
 
 #define COUNT PERF_COUNTER_LARGE_RAWCOUNT
 #define SHARE PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_NOVICE
-#define LOADAVG "proc/loadavg, behind the slash"
+#define LOADAVG "proc/loadavg, after the slash"
 
 /* clang-format off */
 static const opl_counter counters[] = {

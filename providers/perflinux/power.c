@@ -15,7 +15,7 @@ enum { NAME_SIZE = 160 };
  * at each query, because batteries are rarely added. */
 enum { ZONES, BATTERIES, METERS, POLICIES, KINDS };
 static LONGLONG empty_at[KINDS];
-static const LONGLONG patience = 10 * 10000000LL;
+static const LONGLONG kept_empty_100ns = 10 * 10000000LL;
 
 void perflinux_power_open(void)
 {
@@ -25,7 +25,7 @@ void perflinux_power_open(void)
 static bool is_worth_looking(opl_listing *listing, int kind)
 {
     LONGLONG age = opl_reading_time(opl_listing_reading(listing)) - empty_at[kind];
-    return empty_at[kind] == 0 || age < 0 || age > patience;
+    return empty_at[kind] == 0 || age < 0 || age > kept_empty_100ns;
 }
 
 static void note_what_was_found(opl_listing *listing, int kind)

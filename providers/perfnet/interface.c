@@ -289,7 +289,7 @@ const opl_object perfnet_interface = {
     .index = 510,
     .help_index = 511,
     .name = "Network Interface",
-    .help = "The Network Interface object tells how many bytes and packets each network interface "
+    .help = "The Network Interface object shows how many bytes and packets each network interface "
             "carries, and what goes wrong there. All interfaces are there, the loopback included.",
     OPL_COUNTERS(interface_counters),
     .default_counter = 388,

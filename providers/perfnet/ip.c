@@ -74,7 +74,7 @@ const opl_object perfnet_ipv4 = {
     .index = 546,
     .help_index = 547,
     .name = "IPv4",
-    .help = "The IPv4 object tells how many datagrams version 4 of the Internet Protocol sends, "
+    .help = "The IPv4 object shows how many datagrams version 4 of the Internet Protocol sends, "
             "receives and forwards, and what goes wrong.",
     OPL_COUNTERS(ipv4_counters),
     .default_counter = 438,
@@ -148,7 +148,7 @@ const opl_object perfnet_ipv6 = {
     .index = 548,
     .help_index = 549,
     .name = "IPv6",
-    .help = "The IPv6 object tells how many datagrams version 6 of the Internet Protocol sends, "
+    .help = "The IPv6 object shows how many datagrams version 6 of the Internet Protocol sends, "
             "receives and forwards, and what goes wrong.",
     OPL_COUNTERS(ipv6_counters),
     .default_counter = 438,

@@ -256,8 +256,8 @@ const opl_object perfnet_redirector = {
     .index = 262,
     .help_index = 263,
     .name = "Redirector",
-    .help =
-        "The Redirector object tells what this machine asks of file servers, by SMB and by NFS.",
+    .help = "The Redirector object shows what this machine requests from file servers, by SMB and "
+            "by NFS.",
     OPL_COUNTERS(redirector_counters),
     .default_counter = 274,
 };
@@ -266,7 +266,7 @@ const opl_object perfnet_server = {
     .index = 330,
     .help_index = 331,
     .name = "Server",
-    .help = "The Server object tells how this machine serves files to others by SMB.",
+    .help = "The Server object shows how this machine serves files to others by SMB.",
     OPL_COUNTERS(server_counters),
     .default_counter = 314,
 };

@@ -52,7 +52,7 @@ const opl_object perfnet_tcpv4 = {
     .index = 638,
     .help_index = 639,
     .name = "TCPv4",
-    .help = "The TCPv4 object tells about connections and segments of TCP over version 4 of the "
+    .help = "The TCPv4 object shows connections and segments of TCP over version 4 of the "
             "Internet Protocol. Linux counts IPv4 and IPv6 together.",
     OPL_COUNTERS(tcpv4_counters),
     .default_counter = 640,

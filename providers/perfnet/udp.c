@@ -31,8 +31,7 @@ const opl_object perfnet_udpv4 = {
     .index = 658,
     .help_index = 659,
     .name = "UDPv4",
-    .help =
-        "The UDPv4 object tells about datagrams of UDP over version 4 of the Internet Protocol.",
+    .help = "The UDPv4 object shows datagrams of UDP over version 4 of the Internet Protocol.",
     OPL_COUNTERS(udpv4_counters),
     .default_counter = 438,
 };
@@ -64,8 +63,7 @@ const opl_object perfnet_udpv6 = {
     .index = 1532,
     .help_index = 1533,
     .name = "UDPv6",
-    .help =
-        "The UDPv6 object tells about datagrams of UDP over version 6 of the Internet Protocol.",
+    .help = "The UDPv6 object shows datagrams of UDP over version 6 of the Internet Protocol.",
     OPL_COUNTERS(udpv6_counters),
     .default_counter = 438,
 };

@@ -33,6 +33,6 @@ bool perfos_processes(opl_reading *reading, uint64_t *ret);
 #define THREADS_HELP                                                                               \
     "Threads that exist now on the whole machine. A process has at least one. The idle threads "   \
     "of the processors do not count."
-#define THREADS_WHERE "proc/loadavg, behind the slash"
+#define THREADS_WHERE "proc/loadavg, after the slash"
 
 #endif

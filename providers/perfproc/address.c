@@ -174,7 +174,7 @@ const opl_object perfproc_address_space = {
     .help_index = 787,
     .name = "Process Address Space",
     .help =
-        "The Process Address Space object tells what the addresses of each process stand for: "
+        "The Process Address Space object shows what the addresses of each process stand for: "
         "programs and "
         "libraries, other files and shared memory, private memory, and addresses kept for later.",
     OPL_COUNTERS(space_counters),
@@ -189,7 +189,7 @@ const opl_object perfproc_image = {
     .index = 740,
     .help_index = 741,
     .name = "Image",
-    .help = "The Image object tells how each process has the program and the libraries that it "
+    .help = "The Image object shows how each process has the program and the libraries that it "
             "runs in its "
             "address space. The parent of an image is its process.",
     OPL_COUNTERS(image_counters),
@@ -205,7 +205,7 @@ const opl_object perfproc_full_image = {
     .index = 1408,
     .help_index = 1409,
     .name = "Full Image",
-    .help = "The Full Image object tells the same as Image; its instances have the whole path as "
+    .help = "The Full Image object shows the same as Image; its instances have the whole path as "
             "their name, with "
             "_ for /.",
     OPL_COUNTERS(image_counters),

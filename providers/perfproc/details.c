@@ -49,7 +49,7 @@ const opl_object perfproc_thread_details = {
     .index = 816,
     .help_index = 817,
     .name = "Thread Details",
-    .help = "The Thread Details object tells where in its program each thread is. The parent of a "
+    .help = "The Thread Details object shows where in its program each thread is. The parent of a "
             "thread is its process.",
     OPL_COUNTERS(counters),
     .costly = true,

@@ -260,7 +260,7 @@ const opl_object perfproc_process_io = {
     .index = 101800,
     .help_index = 101801,
     .name = "Process IO",
-    .help = "The Process IO object tells what those processes read and write of which this user "
+    .help = "The Process IO object shows what those processes read and write of which this user "
             "may know it: a user's own, and all for root. Process has the same counters where all "
             "processes may be read.",
     OPL_COUNTERS(counters),

@@ -177,7 +177,7 @@ const opl_object perfproc_job = {
     .index = 1500,
     .help_index = 1501,
     .name = "Job Object",
-    .help = "The Job Object object tells what groups of processes use, together with the groups in "
+    .help = "The Job Object object shows what groups of processes use, together with the groups in "
             "them. Its instances are the kernel's control groups.",
     OPL_COUNTERS(job_counters),
     .default_counter = 1502,
@@ -192,7 +192,7 @@ const opl_object perfproc_job_details = {
     .help_index = 1549,
     .name = "Job Object Details",
     .help =
-        "The Job Object Details object tells what each process in a group uses, as Process does. "
+        "The Job Object Details object shows what each process in a group uses, as Process does. "
         "The parent of a process is its control group.",
     OPL_COUNTERS(details_counters),
     .default_counter = 6,

@@ -34,6 +34,10 @@ uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);
 uint64_t perfproc_tick_100ns(void);
 /* Adds the process Idle and its threads, one per processor. */
 void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
+/* Adds the process `folder` of proc from its files, with this name ("": the one it has there);
+ * false: it has ended. */
+bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
+                           size_t length);
 /* Adds the process from its files, and its threads if they are requested (else NULL). */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 

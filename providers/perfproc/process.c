@@ -38,6 +38,19 @@ static const opl_counter counters[] = {
 
 /* ---- instances ---- */
 
+/* Reads a process. False: it has ended; the kernel may release it while its files are read, and
+ * then shows 0 threads. */
+bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
+                           size_t length)
+{
+    if (!opl_listing_read(processes, folder, name, length))
+        return false;
+    if (opl_listing_column(processes, &perfproc_stat, PROCESS_THREADS) > 0)
+        return true;
+    opl_listing_withdraw(processes);
+    return false;
+}
+
 static bool add_thread(opl_listing *threads, uint32_t process, uint32_t thread, uint32_t position,
                        unsigned ordinal)
 {
@@ -79,7 +92,7 @@ static void add_process(opl_listing *processes, opl_listing *threads, opl_listin
 {
     char folder[16];
     snprintf(folder, sizeof folder, "%u", (unsigned)number);
-    if (!opl_listing_read(processes, folder, "", 0))
+    if (!perfproc_read_process(processes, folder, "", 0))
         return;
     if ((threads || details) && !add_threads(processes, threads, details, number))
         opl_listing_withdraw(processes);
@@ -109,7 +122,7 @@ const opl_object perfproc_process = {
     .index = 230,
     .help_index = 231,
     .name = "Process",
-    .help = "The Process object tells what each running program uses: processor time, memory, "
+    .help = "The Process object shows what each running program uses: processor time, memory, "
             "threads and input and output. The instance _Total is the sum of all processes.",
     OPL_COUNTERS(counters),
     .default_counter = 6,

@@ -28,7 +28,7 @@ enum { STATE_REPORTED = 0x7f, STATE_PARKED = 0x40, STATE_ENDED = 0x10, STATE_BLO
 /* rows and words that are read from proc if records are unsettled */
 enum { ROW_PROCESSOR = 6, ROW_USER = 142, ROW_SYSTEM = 144, STAT_USER = 14, STAT_SYSTEM = 15 };
 
-static const uint32_t nobody = UINT32_MAX;
+static const uint32_t no_member = UINT32_MAX;
 enum { PREFETCH = 1024 }; /* bytes ahead in the records */
 
 /* The values last shown of a task or process, so that no time ever decreases. */
@@ -38,19 +38,19 @@ struct shown {
     struct perfproc_cputime time;
 };
 /* Those of the previous collection, and those of this one, in ascending order. */
-struct memory {
+struct shown_memory {
     const struct shown *before;
     struct shown *now;
     uint32_t before_count, now_count, at;
 };
-struct taken {
+struct task_count {
     uint32_t count, turn;
 };
 /* Some kernels omit a process from BPF iterators: from time to time the list is compared with
  * proc. */
 enum { MOST_LEFT_OUT = 64, LOOK_AGAIN_SECONDS = 30 };
-struct state {
-    struct taken tasks, processes;
+struct list_state {
+    struct task_count tasks, processes;
     int64_t looked;
     uint32_t left_out[MOST_LEFT_OUT], left_out_count;
 };
@@ -66,12 +66,12 @@ struct group {
     struct perfproc_cputime own;
     uint32_t first, last;
 };
-struct list {
+struct record_list {
     opl_listing *processes, *threads;
     const unsigned char *records;
     size_t bytes;
     uint64_t boot, tick_100ns, page;
-    struct memory shown_tasks, shown_processes;
+    struct shown_memory shown_tasks, shown_processes;
     struct member *members;
     struct group *groups;
     uint32_t member_count, group_count;
@@ -79,7 +79,7 @@ struct list {
 
 /* The record at this position, which moves to the next; NULL: the end. The position of the next
  * record depends on this one's length, so the processor cannot prefetch it by itself. */
-static const struct record_task *next_record(const struct list *list, size_t *at)
+static const struct record_task *next_record(const struct record_list *list, size_t *at)
 {
     if (*at >= list->bytes)
         return NULL;
@@ -114,8 +114,8 @@ static void *keep(opl_listing *listing, unsigned slot, size_t bytes)
 
 /* ---- values shown before ---- */
 
-static bool memory_begin(opl_listing *listing, struct taken *taken, unsigned slot, size_t count,
-                         struct memory *memory)
+static bool memory_begin(opl_listing *listing, struct task_count *taken, unsigned slot,
+                         size_t count, struct shown_memory *memory)
 {
     unsigned turn = taken->turn++ & 1;
     memory->before_count = taken->count;
@@ -125,7 +125,7 @@ static bool memory_begin(opl_listing *listing, struct taken *taken, unsigned slo
     return memory->before && memory->now;
 }
 
-static const struct shown *memory_find(struct memory *memory, uint32_t id, uint64_t start)
+static const struct shown *memory_find(struct shown_memory *memory, uint32_t id, uint64_t start)
 {
     while (memory->at < memory->before_count && memory->before[memory->at].id < id)
         memory->at++;
@@ -147,7 +147,7 @@ static bool is_later(struct perfproc_cputime one, struct perfproc_cputime other)
 
 /* The times to show. If proc has shown greater values, perhaps to other programs, these are
  * used. */
-static struct shown *memory_time(struct memory *memory, const struct record_task *task,
+static struct shown *memory_time(struct shown_memory *memory, const struct record_task *task,
                                  struct perfproc_cputime ticks, uint64_t run,
                                  struct perfproc_cputime proc)
 {
@@ -165,14 +165,14 @@ static struct shown *memory_time(struct memory *memory, const struct record_task
     return now;
 }
 
-static struct perfproc_cputime task_time(struct list *list, const struct record_task *task)
+static struct perfproc_cputime task_time(struct record_list *list, const struct record_task *task)
 {
     struct perfproc_cputime ticks = {task->user, task->system};
     struct perfproc_cputime proc = {task->shown_user, task->shown_system};
     return memory_time(&list->shown_tasks, task, ticks, task->run, proc)->time;
 }
 
-static struct shown *process_time(struct list *list, const struct record_task *task)
+static struct shown *process_time(struct record_list *list, const struct record_task *task)
 {
     const struct record_process *process = process_part(task);
     struct perfproc_cputime ticks = {process->user, process->system};
@@ -182,7 +182,7 @@ static struct shown *process_time(struct list *list, const struct record_task *t
 
 /* ---- records to values ---- */
 
-static uint64_t creation(const struct list *list, uint64_t start_ns)
+static uint64_t creation(const struct record_list *list, uint64_t start_ns)
 {
     return list->boot + start_ns / (100 * list->tick_100ns) * list->tick_100ns;
 }
@@ -202,7 +202,8 @@ static uint64_t state_of(uint32_t state)
     return reported || state & STATE_BLOCKED ? PERFPROC_WAITING : PERFPROC_RUNNING;
 }
 
-static struct perfproc_task task_values(const struct list *list, const struct record_task *task,
+static struct perfproc_task task_values(const struct record_list *list,
+                                        const struct record_task *task,
                                         struct perfproc_cputime time)
 {
     return (struct perfproc_task){
@@ -219,7 +220,7 @@ static struct perfproc_task task_values(const struct list *list, const struct re
     };
 }
 
-static void size_values(const struct list *list, const struct record_process *process,
+static void size_values(const struct record_list *list, const struct record_process *process,
                         struct perfproc_process *out)
 {
     uint64_t page = list->page;
@@ -234,7 +235,7 @@ static void size_values(const struct list *list, const struct record_process *pr
 }
 
 /* Without memory the collection fails. */
-static void io_values(const struct list *list, const struct record_task *task,
+static void io_values(const struct record_list *list, const struct record_task *task,
                       const struct record_process *process, struct perfproc_process *out)
 {
     const struct perfproc_io own = {process->own_reads, process->own_writes,
@@ -256,7 +257,7 @@ static void io_values(const struct list *list, const struct record_task *task,
     out->moved_bytes = io.read_bytes + io.written_bytes;
 }
 
-static struct perfproc_process process_values(const struct list *list,
+static struct perfproc_process process_values(const struct record_list *list,
                                               const struct record_task *task,
                                               const struct record_process *process,
                                               struct perfproc_cputime time)
@@ -325,7 +326,7 @@ static size_t process_name(const struct record_task *task, char out[RECORD_LONG_
 
 /* ---- adding instances ---- */
 
-static void add_thread(struct list *list, const struct record_task *task,
+static void add_thread(struct record_list *list, const struct record_task *task,
                        struct perfproc_cputime time, uint32_t ordinal)
 {
     struct perfproc_task values = task_values(list, task, time);
@@ -341,25 +342,25 @@ static void add_thread(struct list *list, const struct record_task *task,
 
 /* In ascending order of their numbers, as proc lists them; the first thread's is usually the
  * lowest. */
-static void add_threads(struct list *list, const struct group *group)
+static void add_threads(struct record_list *list, const struct group *group)
 {
     uint32_t next = group->first, ordinal = 0;
-    for (; next != nobody && list->members[next].record->id < group->record->id;
+    for (; next != no_member && list->members[next].record->id < group->record->id;
          next = list->members[next].next)
         add_thread(list, list->members[next].record, list->members[next].time, ordinal++);
     add_thread(list, group->record, group->own, ordinal++);
-    for (; next != nobody; next = list->members[next].next)
+    for (; next != no_member; next = list->members[next].next)
         add_thread(list, list->members[next].record, list->members[next].time, ordinal++);
 }
 
 /* Threads ended while the BPF program summed them, so the values are read from proc, which locks
  * the list. Its times are coarser; the shown values do not decrease. */
-static bool add_from_proc(struct list *list, const char *folder, const char *name, size_t length,
-                          struct shown *now)
+static bool add_from_proc(struct record_list *list, const char *folder, const char *name,
+                          size_t length, struct shown *now)
 {
     opl_listing *processes = list->processes;
     uint64_t tick_ns = 100 * list->tick_100ns;
-    if (!opl_listing_read(processes, folder, name, length))
+    if (!perfproc_read_process(processes, folder, name, length))
         return false;
     uint64_t user = opl_listing_column(processes, &perfproc_stat, STAT_USER) * tick_ns;
     uint64_t system = opl_listing_column(processes, &perfproc_stat, STAT_SYSTEM) * tick_ns;
@@ -371,7 +372,7 @@ static bool add_from_proc(struct list *list, const char *folder, const char *nam
     return true;
 }
 
-static bool add_process(struct list *list, const struct record_task *task)
+static bool add_process(struct record_list *list, const struct record_task *task)
 {
     char folder[16], name[RECORD_LONG_NAME];
     size_t length = process_name(task, name);
@@ -387,7 +388,7 @@ static bool add_process(struct list *list, const struct record_task *task)
 
 /* ---- threads find their processes ---- */
 
-static struct group *find_group(const struct list *list, uint32_t id)
+static struct group *find_group(const struct record_list *list, uint32_t id)
 {
     uint32_t low = 0, high = list->group_count;
     while (low < high) {
@@ -403,7 +404,7 @@ static struct group *find_group(const struct list *list, uint32_t id)
 
 /* A thread whose process was created after the walk had passed its number, reusing that of an
  * ended one, is skipped. */
-static void join_group(struct list *list, uint32_t position, struct group **last)
+static void join_group(struct record_list *list, uint32_t position, struct group **last)
 {
     const struct record_task *task = list->members[position].record;
     if (!*last || (*last)->record->id != task->process)
@@ -411,14 +412,14 @@ static void join_group(struct list *list, uint32_t position, struct group **last
     struct group *group = *last;
     if (!group || group->record->start != task->process_start)
         return;
-    if (group->first == nobody)
+    if (group->first == no_member)
         group->first = position;
     else
         list->members[group->last].next = position;
     group->last = position;
 }
 
-static void sort_tasks(struct list *list)
+static void sort_tasks(struct record_list *list)
 {
     const struct record_task *task;
     struct group *last = NULL;
@@ -426,9 +427,9 @@ static void sort_tasks(struct list *list)
         struct perfproc_cputime time = task_time(list, task);
         if (is_process(task))
             list->groups[list->group_count++] =
-                (struct group){.record = task, .own = time, .first = nobody, .last = nobody};
+                (struct group){.record = task, .own = time, .first = no_member, .last = no_member};
         else
-            list->members[list->member_count++] = (struct member){task, time, nobody};
+            list->members[list->member_count++] = (struct member){task, time, no_member};
     }
     for (uint32_t i = 0; i < list->member_count; i++)
         join_group(list, i, &last);
@@ -436,7 +437,7 @@ static void sort_tasks(struct list *list)
 
 /* ---- the whole list ---- */
 
-static bool list_begin(struct list *list, struct state *state)
+static bool list_begin(struct record_list *list, struct list_state *state)
 {
     size_t tasks = list->bytes / sizeof(struct record_task); /* at most */
     size_t processes = list->bytes / LEAST_PROCESS;
@@ -453,7 +454,7 @@ static bool list_begin(struct list *list, struct state *state)
 
 /* Adds processes that proc lists and the records, in the same order, lack; not those that ended
  * meanwhile. */
-static void find_left_out(const struct list *list, struct state *state)
+static void find_left_out(const struct record_list *list, struct list_state *state)
 {
     const uint32_t *numbers;
     size_t count, at = 0;
@@ -469,7 +470,7 @@ static void find_left_out(const struct list *list, struct state *state)
     }
 }
 
-static void look_for_left_out(const struct list *list, struct state *state)
+static void look_for_left_out(const struct record_list *list, struct list_state *state)
 {
     int64_t now = opl_reading_time(opl_listing_reading(list->processes));
     if (state->looked && now >= state->looked &&
@@ -480,13 +481,14 @@ static void look_for_left_out(const struct list *list, struct state *state)
 }
 
 /* Those with numbers below `limit`. */
-static void add_left_out(struct list *list, const struct state *state, uint32_t *at, uint32_t limit)
+static void add_left_out(struct record_list *list, const struct list_state *state, uint32_t *at,
+                         uint32_t limit)
 {
     for (; *at < state->left_out_count && state->left_out[*at] < limit; ++*at)
         perfproc_add_process(list->processes, list->threads, state->left_out[*at]);
 }
 
-static void list_all(struct list *list, const struct state *state)
+static void list_all(struct record_list *list, const struct list_state *state)
 {
     const struct record_task *task;
     uint32_t position = 0, left_out = 0;
@@ -502,13 +504,13 @@ static void list_all(struct list *list, const struct state *state)
             add_threads(list, &list->groups[position]);
         position++;
     }
-    add_left_out(list, state, &left_out, nobody);
+    add_left_out(list, state, &left_out, no_member);
 }
 
 bool perfproc_list_records(opl_listing *processes, opl_listing *threads)
 {
     const void *records;
-    struct list list = {.processes = processes, .threads = threads};
+    struct record_list list = {.processes = processes, .threads = threads};
     if (!opl_listing_records(processes, threads ? &thread_records : &process_records, &records,
                              &list.bytes))
         return false;
@@ -516,7 +518,7 @@ bool perfproc_list_records(opl_listing *processes, opl_listing *threads)
     list.boot = (uint64_t)opl_boot_time(opl_listing_reading(processes));
     list.tick_100ns = perfproc_tick_100ns();
     list.page = (uint64_t)sysconf(_SC_PAGESIZE);
-    struct state *state = keep(processes, SLOT_STATE, sizeof *state);
+    struct list_state *state = keep(processes, SLOT_STATE, sizeof *state);
     if (!state || !list_begin(&list, state))
         return true; /* no memory: the collection fails */
     look_for_left_out(&list, state);

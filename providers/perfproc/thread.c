@@ -44,7 +44,7 @@ static bool process_number(opl_reading *reading, uint64_t *ret)
 }
 
 /* The letters of Linux and the numbers of Windows. */
-static const struct state {
+static const struct thread_state {
     char letters[8];
     uint64_t number;
 } states[] = {
@@ -112,7 +112,7 @@ static const opl_counter counters[] = {
      .name = "Thread State",
      .help = "What the thread is doing, as a number: 0 initialized, 1 ready, 2 running, 3 about to run, 4 "
              "terminated, 5 waiting, 6 in transition, 7 unknown.",
-     .where = "`proc/*/stat`: word 3: R is 2 (running or ready: Linux does not tell them apart), S, D, I, T, t and "
+     .where = "`proc/*/stat`: word 3: R is 2 (running or ready: Linux does not distinguish them), S, D, I, T, t and "
               "P are 5, Z, X and x are 4, others 7"},
     {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_FN(process_number), .total = OPL_NONE,
      .item = THREAD(process),
@@ -131,7 +131,7 @@ const opl_object perfproc_thread = {
     .index = 232,
     .help_index = 233,
     .name = "Thread",
-    .help = "The Thread object tells what each thread of each process does. The parent of a thread "
+    .help = "The Thread object shows what each thread of each process does. The parent of a thread "
             "is its process.",
     OPL_COUNTERS(counters),
     .default_counter = 6,

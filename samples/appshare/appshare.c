@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { COUNTERS = 4, PATIENCE_MS = 200 };
+enum { COUNTERS = 4, TIMEOUT_MS = 200 };
 
 struct definitions {
     PERF_OBJECT_TYPE object;
@@ -58,7 +58,7 @@ static BOOL connectTo(void)
  * open between two queries. */
 static BOOL look(void)
 {
-    DWORD wait = connectTo() ? WaitForSingleObject(guard, PATIENCE_MS) : WAIT_TIMEOUT;
+    DWORD wait = connectTo() ? WaitForSingleObject(guard, TIMEOUT_MS) : WAIT_TIMEOUT;
     BOOL good = FALSE;
     if (wait == WAIT_OBJECT_0 || wait == WAIT_ABANDONED) {
         struct appshare now = *shared;

@@ -34,15 +34,15 @@ enum {
 
 /* ---- status.c ---- */
 LSTATUS status_from_errno(int error);
-/* No memory or descriptors: the result says nothing about the object itself, and a retry may
- * succeed. */
+/* True for a lack of memory or descriptors: it says nothing about the object itself, and a retry
+ * may succeed. */
 bool status_is_passing(LSTATUS status);
 /* A short lower-case sentence without period, "status N" for unknown codes; never NULL. */
 const char *status_text(LSTATUS status);
 
 /* ---- buffer.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
 struct buffer {
-    char *data; /* always NUL-terminated behind len when not NULL */
+    char *data; /* when not NULL, a NUL always follows after len */
     size_t len, capacity;
     bool failed;
 };
@@ -50,7 +50,7 @@ void buffer_done(struct buffer *buffer);
 void buffer_clear(struct buffer *buffer); /* keeps the memory */
 bool buffer_reserve(struct buffer *buffer, size_t more);
 bool buffer_add(struct buffer *buffer, const void *bytes, size_t count);
-bool buffer_add_text(struct buffer *buffer, const char *text); /* without its NUL */
+bool buffer_add_text(struct buffer *buffer, const char *text); /* adds the text without its NUL */
 bool buffer_add_byte(struct buffer *buffer, char byte);
 bool buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 LSTATUS buffer_status(const struct buffer *buffer); /* 0 or ERROR_NOT_ENOUGH_MEMORY */
@@ -75,7 +75,7 @@ uint32_t unicode_upper(uint32_t code_point);
 /* Compares and orders by the simple upper-case fold of each code point. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
-/* The same for all texts that compare equal. */
+/* A hash that is equal for all texts that compare equal. */
 uint64_t text_hash_fold(const char *text, size_t count);
 
 /* ---- unreleased.c ---- */
@@ -93,7 +93,7 @@ bool text_hex(const char *text, size_t count, uint32_t *ret);
 bool text_equal_fold(const char *left, const char *right);
 bool text_starts_fold(const char *text, const char *prefix);
 /* Next string of a multi-string in [cursor, end): NULL at the end, which is an empty string or one
- * without NUL (a struct buffer has a NUL behind its len: pass data + len + 1 to accept it). */
+ * without NUL (a struct buffer has a NUL after its len: pass data + len + 1 to accept it). */
 const char *text_multi_next(const char **cursor, const char *end);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: no memory */
 
@@ -101,7 +101,8 @@ char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: n
 /* Both replace the content of `ret`, and never wait for a pipe. */
 LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret);
 LSTATUS file_read_fd(int fd, struct buffer *ret);
-/* ERROR_FILE_TOO_LARGE: it has more bytes, or never ends, like a device. */
+/* Like file_read. ERROR_FILE_TOO_LARGE: the file has more bytes than `most`, or never ends, like a
+ * device. */
 LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret);
 /* Writes `path` completely or not at all: temporary file ".*.tmp" in the same folder, fsync,
  * rename, fsync of the folder. `mode` is the file's, whatever the umask. mtime becomes later than
@@ -110,6 +111,10 @@ LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer 
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
 LSTATUS file_remove(int dir_fd, const char *path); /* unlink, fsync folder */
+/* A file that is overwritten in place: a regular file of the effective user, created readable by
+ * all users, whatever the umask; no link is followed. `make_folder` creates its folder, if missing.
+ * -1: it cannot be opened. */
+int file_open_to_write(const char *path, bool make_folder);
 /* Like mkdir -p; each new folder has `mode` and is durable. */
 LSTATUS file_make_folders(const char *path, mode_t mode);
 LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* flock, 0600, never renamed */
@@ -134,8 +139,14 @@ bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
  * Else a status, and `why` names the path and what to do. Links are refused. */
 enum { TRUST_TEXT = 512 };
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
-/* The same for a folder; the reader's own group may write there. For a missing one the folder above
- * it is checked; ERROR_FILE_NOT_FOUND if that is /tmp or similar, where any user may create it. */
+/* The same for a file of this package; the reader's own group may write there, as in a build folder
+ * that was made with umask 002. */
+LSTATUS trust_check_shipped(const char *real_path, char why[static TRUST_TEXT]);
+/* trust_check_shipped for a program that is about to be started, through links. A file that is
+ * missing passes: exec reports it. */
+LSTATUS trust_check_program(const char *file, char why[static TRUST_TEXT]);
+/* The same for a folder; the reader's own group may write there. It may be missing, with folders
+ * above it, if no other user can create it: in /tmp or similar the first missing one is created. */
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT]);
 
 /* ---- environment.c ---- */
@@ -191,9 +202,10 @@ struct handle_table {
 };
 /* *ret is never 0 and never equals a predefined key; `object` is not NULL. */
 LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
-/* NULL: not one of ours, or closed. */
+/* NULL: the handle is not of this table, or was closed. */
 void *handle_get(struct handle_table *table, uintptr_t handle);
-void *handle_take(struct handle_table *table, uintptr_t handle); /* and closes it */
+/* returns the object and closes the handle */
+void *handle_take(struct handle_table *table, uintptr_t handle);
 
 /* ---- clock.c ---- */
 enum { CLOCK_TICKS_PER_SECOND = 10000000 };
@@ -224,7 +236,7 @@ int detached_run_keeping(int kept, void (*function)(void *argument), void *argum
  * returns when that process has called exec or exited. Its pid, or -1 and errno. */
 pid_t detached_spawn(int (*function)(void *argument), void *argument);
 /* Marks code that runs on that stack, which the sanitizers do not know. */
-bool detached_would_be_process_1(void); /* then no process may be started */
+bool detached_would_be_process_1(void); /* if true, no process may be started */
 #define DETACHED __attribute__((no_sanitize("address", "undefined")))
 
 /* ---- trace.c: OPENPERFLIB_TRACE=1 prints each step of a query to stderr ---- */
@@ -234,7 +246,7 @@ void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 /* ---- shortage.c: what answers lacked, for reports; separate for each thread ---- */
 struct shortage {
     size_t needed;    /* bytes; 0: unknown */
-    size_t instances; /* of the object with the most bytes of instances */
+    size_t instances; /* number of instances of the object whose instances take the most bytes */
     char object[64];
 };
 struct shortage *shortage_here(void);
@@ -250,7 +262,7 @@ struct event_message {
     const char *source; /* "Perflib" or "LoadPerf" */
     unsigned id;
     enum event_level level;
-    const char *fields; /* their names in order, separated by blanks */
+    const char *fields; /* names of the fields in order, separated by blanks */
     const char *text;   /* {Field} stands for its value */
     const char *advice; /* what to do next, "": nothing */
 };
@@ -266,10 +278,10 @@ void event_field_name(const char *name, char ret[static 64]);
 /* ---- event.c: the event log ---- */
 enum event_style { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS };
 struct event_field {
-    const char *name; /* of the row's fields; "Service" is added automatically */
+    const char *name; /* a name of the row's fields; "Service" is added automatically */
     enum event_style style;
-    const char *text; /* as text; NULL is empty */
-    uint64_t number;  /* the other formats; a status is followed by its text in the message */
+    const char *text; /* value in the style EVENT_AS_TEXT; NULL is empty */
+    uint64_t number;  /* for the other formats; a status is followed by its text in the message */
 };
 #define EVENT_TEXT(name, text) ((struct event_field){name, EVENT_AS_TEXT, text, 0})
 #define EVENT_NUMBER(name, number) ((struct event_field){name, EVENT_AS_NUMBER, NULL, number})
@@ -300,11 +312,12 @@ extern int64_t (*event_clock)(void);
 
 /* ---- event_write.c: the logs ---- */
 struct event_record {
-    const char *source, *service, *text, *advice; /* none is NULL; bytes of any kind */
+    /* none of these is NULL; they may contain any bytes */
+    const char *source, *service, *text, *advice;
     unsigned id;
     enum event_level level;
-    unsigned repeated;                /* how many equal ones were suppressed before it */
-    const struct event_field *fields; /* terminated by one without name, or NULL */
+    unsigned repeated;                /* how many equal events were suppressed before this one */
+    const struct event_field *fields; /* terminated by a field without name, or NULL */
 };
 /* To the file `events` below OPENPERFLIB_ROOT, one line each: time, source, id, level, service,
  * text, separated by tabs; at 4 MiB it becomes `events.old` and a new one begins. Else to journald

@@ -17,7 +17,7 @@
 
 enum { STACK_BYTES = 64 << 10 };
 
-struct errand {
+struct detached_call {
     void (*function)(void *argument);
     void *argument;
     int kept; /* the only descriptor that stays open, or -1 */
@@ -47,7 +47,7 @@ DETACHED static bool close_ranges(int kept)
 
 DETACHED static int do_errand(void *argument)
 {
-    struct errand *errand = argument;
+    struct detached_call *errand = argument;
     if (!close_ranges(errand->kept))
         close_one_by_one(errand->kept);
     errand->function(errand->argument);
@@ -70,7 +70,7 @@ static void *new_stack(void)
 
 int detached_run_keeping(int kept, void (*function)(void *argument), void *argument)
 {
-    struct errand errand = {function, argument, kept};
+    struct detached_call errand = {function, argument, kept};
     char *stack = new_stack();
     if (!stack)
         return ENOMEM;

@@ -41,12 +41,12 @@ const char *environment_get(const char *name)
 
 /* ---- for programs that are started ---- */
 
-struct list {
+struct text_array {
     struct buffer texts; /* each with its NUL */
     size_t count;
 };
 
-static void add(struct list *list, const char *name, const char *value)
+static void add(struct text_array *list, const char *name, const char *value)
 {
     if (!value)
         return;
@@ -65,7 +65,7 @@ static bool is_plain(const char *value)
     return *value != '/' && !strstr(value, "..") && strlen(value) < 256;
 }
 
-static void add_languages(struct list *list)
+static void add_languages(struct text_array *list)
 {
     bool callers = environment_is_callers();
     for (char **entry = environ; entry && *entry; entry++) {
@@ -79,8 +79,8 @@ static void add_languages(struct list *list)
     }
 }
 
-/* From the user database, not from the caller. */
-static void add_user(struct list *list)
+/* Adds HOME, USER and the like from the user database, not from the caller's environment. */
+static void add_user(struct text_array *list)
 {
     enum { ENTRY_BYTES = 16 << 10 };
     struct passwd entry, *found = NULL;
@@ -98,7 +98,7 @@ static void add_user(struct list *list)
         add(list, "XDG_RUNTIME_DIR", runtime);
 }
 
-static void add_honoured(struct list *list, const char *const *names)
+static void add_honoured(struct text_array *list, const char *const *names)
 {
     for (; *names; names++)
         add(list, *names, environment_get(*names));
@@ -118,7 +118,7 @@ char **environment_new(enum environment_for purpose)
 #endif
                                        NULL};
     static const char *const credentials[] = {"SSH_AUTH_SOCK", "KRB5CCNAME", "KRB5_CONFIG", NULL};
-    struct list list = {0};
+    struct text_array list = {0};
     add(&list, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     add_languages(&list);
     add_user(&list);

@@ -20,7 +20,7 @@ enum { COUNTS_AT_ONCE = 16 }; /* so that one event does not write a thousand lin
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
 /* The last text, for a count that is written later. */
-struct message {
+struct last_message {
     char *source, *service, *text, *advice;
     unsigned id;
     enum event_level level;
@@ -30,7 +30,7 @@ struct repetition {
     uint64_t what; /* hash of source, id and service; 0: free */
     unsigned written, held_back;
     int64_t last_written, last_seen, last_closed; /* 0: never */
-    struct message *message;                      /* NULL: nothing was suppressed yet */
+    struct last_message *message;                 /* NULL: nothing was suppressed yet */
 };
 
 int64_t (*event_clock)(void) = clock_ticks;
@@ -55,7 +55,7 @@ static uint64_t hash_event(const char *source, unsigned id, const char *service)
     return hash ? hash : 1;
 }
 
-static void free_message(struct message *message)
+static void free_message(struct last_message *message)
 {
     if (!message)
         return;
@@ -80,7 +80,7 @@ static void leave_parents_counts(void)
     lock_release(&lock);
 }
 
-/* Its row; else a free one (last_seen 0), else the least recently seen one. */
+/* The row of this event; else a free one (last_seen 0), else the least recently seen one. */
 static struct repetition *row_of(uint64_t what)
 {
     struct repetition *slot = &repetitions[what % SLOTS * SLOT_ROWS], *oldest = slot;
@@ -105,8 +105,8 @@ static void hold_back(struct repetition *row, unsigned count)
         atomic_store(&first_count_due, due);
 }
 
-/* Is this one to be written? *ret_held_back: how many equal ones were suppressed since the last
- * line. */
+/* Must this event be written now? *ret_held_back: how many equal ones were suppressed since the
+ * last line. */
 static bool is_due(uint64_t what, unsigned *ret_held_back)
 {
     int64_t now = event_clock();
@@ -133,17 +133,17 @@ static void was_not_written(uint64_t what, unsigned count)
     lock_release(&lock);
 }
 
-static struct message *copy_message(const struct event_record *record)
+static struct last_message *copy_message(const struct event_record *record)
 {
-    struct message *message = calloc(1, sizeof(*message));
+    struct last_message *message = calloc(1, sizeof(*message));
     if (!message)
         return NULL;
-    *message = (struct message){.source = strdup(record->source),
-                                .service = strdup(record->service),
-                                .text = strdup(record->text),
-                                .advice = strdup(record->advice),
-                                .id = record->id,
-                                .level = record->level};
+    *message = (struct last_message){.source = strdup(record->source),
+                                     .service = strdup(record->service),
+                                     .text = strdup(record->text),
+                                     .advice = strdup(record->advice),
+                                     .id = record->id,
+                                     .level = record->level};
     if (message->source && message->service && message->text && message->advice)
         return message;
     free_message(message);
@@ -157,7 +157,7 @@ static void keep_message(const struct event_record *record, uint64_t what)
     lock_take(&lock);
     struct repetition *row = row_of(what);
     bool wanted = row->written >= SINGLE_EVENTS;
-    struct message *message = wanted ? copy_message(record) : NULL;
+    struct last_message *message = wanted ? copy_message(record) : NULL;
     if (message) {
         free_message(row->message);
         row->message = message;
@@ -191,7 +191,7 @@ static void write_if_due(struct event_record *record, struct buffer *text, uint6
 struct count {
     uint64_t what;
     unsigned held_back;
-    struct message *message;
+    struct last_message *message;
 };
 
 /* At the end of a session a count is also due, at most once a minute. */
@@ -212,7 +212,7 @@ static struct count take_count(struct repetition *row, int64_t now, bool closing
     return count;
 }
 
-/* The next due count from row *at on; first_count_due becomes the earliest of the others. */
+/* Finds the next due count, from row *at on; first_count_due becomes the earliest of the others. */
 static bool next_count(size_t *at, bool closing, struct count *ret)
 {
     int64_t now = event_clock();
@@ -230,7 +230,7 @@ static bool next_count(size_t *at, bool closing, struct count *ret)
     return found;
 }
 
-/* The row keeps its text for the next time, unless it has a new one. */
+/* Returns the text to its row for the next time, unless the row has a new one. */
 static void give_message_back(const struct count *count)
 {
     lock_take(&lock);
@@ -245,7 +245,7 @@ static void give_message_back(const struct count *count)
 
 static void write_count(const struct count *count)
 {
-    const struct message *message = count->message;
+    const struct last_message *message = count->message;
     BUFFER_AUTO text = {0};
     struct event_record record = {.source = message->source,
                                   .id = message->id,

@@ -41,25 +41,6 @@ static const char *find(const struct buffer *text, const char *service)
 
 /* ---- writing ---- */
 
-/* The folder is created if it is missing. OPENPERFLIB_ROOT belongs to the user who set it. */
-static int open_to_write(const char *path)
-{
-    enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
-    struct stat st;
-    int fd = open(path, FLAGS, 0644);
-    if (fd < 0 && !place_events()) {
-        FREE_AUTO char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
-        if (folder && !mkdir(folder, geteuid() == 0 ? 0755 : 0700))
-            fd = open(path, FLAGS, 0644);
-    }
-    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-                    (!st.st_size && fchmod(fd, 0644)))) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 static const char *level_word(enum event_level level)
 {
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
@@ -85,8 +66,8 @@ static void write_record(const struct event_record *event, char record[static RE
     record[RECORD] = '\0';
 }
 
-/* The position of the service's record, else the end of the complete records: a torn one is
- * overwritten. */
+/* The position of the service's record, else the end of the complete records: an incomplete
+ * one is overwritten. */
 static off_t place_of(int fd, const char *service)
 {
     char part[16 * RECORD];
@@ -108,14 +89,14 @@ static void write_at_its_place(int fd, const struct event_record *event)
     off_t place = place_of(fd, event->service);
     write_record(event, record);
     if (place + RECORD <= MOST_BYTES && pwrite(fd, record, RECORD, place) != RECORD)
-        trace("event", "the last event of %s could not be kept", event->service);
+        trace("event", "the last event of %s could not be recorded", event->service);
 }
 
 void event_last_keep(const struct event_record *event)
 {
     bool named = *event->service && !event->service[strcspn(event->service, "\n\t")];
     FREE_AUTO char *path = named ? path_beside(place_answers()) : NULL;
-    int fd = path ? open_to_write(path) : -1;
+    int fd = path ? file_open_to_write(path, !place_events()) : -1;
     if (fd < 0)
         return;
     write_at_its_place(fd, event);
@@ -163,7 +144,8 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
     return false;
 }
 
-/* The later one, if the file belongs to the user who is expected to write it. */
+/* Takes the file's record if it is later than *ret, and the file belongs to the user who is
+ * expected to write it. */
 static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
 {
     struct stat st;

@@ -46,7 +46,7 @@ static bool is_control(const char *text)
     return first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
 }
 
-/* Valid UTF-8 without control characters; line ends may stay. */
+/* Adds the text as valid UTF-8 without control characters; line ends stay if `lines` is true. */
 static void add_clean(struct buffer *out, const char *text, bool lines)
 {
     while (*text) {
@@ -81,7 +81,8 @@ static int level_priority(enum event_level level)
     return level == EVENT_ERROR ? 3 : level == EVENT_WARNING ? 4 : 6;
 }
 
-/* Not 0, 1 or 2: in a program that closed these, its next printf would write into the log. */
+/* Moves a descriptor away from 0, 1 and 2: in a program that closed these, its next printf would
+ * write into the log. */
 static int away_from_stdio(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)

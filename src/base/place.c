@@ -31,7 +31,7 @@ static struct refusal {
 } refusals[2];
 static size_t refused;
 
-/* NULL, and a refusal, if it may not be used. If others could create the folder, it is created. */
+/* NULL, and a refusal, if it may not be used. */
 static char *trusted_folder(const char *variable)
 {
     const char *value = environment_get(variable);
@@ -39,8 +39,6 @@ static char *trusted_folder(const char *variable)
         return NULL;
     struct refusal *refusal = &refusals[refused];
     LSTATUS status = trust_check_folder(value, refusal->why);
-    if (status == ERROR_FILE_NOT_FOUND && !file_make_folders(value, 0755))
-        status = trust_check_folder(value, refusal->why);
     if (status) {
         refusal->variable = variable;
         refused++;

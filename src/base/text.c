@@ -59,7 +59,13 @@ bool text_hex(const char *text, size_t count, uint32_t *ret)
 
 bool text_equal_fold(const char *left, const char *right)
 {
-    return text_compare_fold(left, right) == 0;
+    /* names of ASCII are compared without decoding; their letters fold by one bit */
+    for (; *left && *left == *right && (unsigned char)*left < 0x80; left++, right++)
+        ;
+    unsigned char l = (unsigned char)*left, r = (unsigned char)*right;
+    if (l < 0x80 && r < 0x80 && ((l ^ r) & ~0x20))
+        return false;
+    return l == r && !l ? true : text_compare_fold(left, right) == 0;
 }
 
 bool text_starts_fold(const char *text, const char *prefix)

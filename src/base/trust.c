@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,122 +61,132 @@ static LSTATUS explain(const char *path, const struct stat *st, char why[static 
         snprintf(why, TRUST_TEXT, "%.200s is a symbolic link; use the path that it leads to", path);
     else if (st->st_uid != geteuid() && !is_root(st->st_uid))
         snprintf(why, TRUST_TEXT,
-                 "%.200s belongs to user %lu, who is neither root nor the reader (%lu); chown it, "
+                 "%.200s belongs to user %lu, who is neither root nor the reader (%lu); run chown "
+                 "on it, "
                  "or move the library",
                  path, (unsigned long)st->st_uid, (unsigned long)geteuid());
     else
         snprintf(why, TRUST_TEXT,
-                 "others may write %.200s (mode %04o); chmod go-w it, or move the library", path,
-                 (unsigned)st->st_mode & 07777);
+                 "others may write %.200s (mode %04o); run chmod go-w on it, or move the library",
+                 path, (unsigned)st->st_mode & 07777);
     return ERROR_ACCESS_DENIED;
 }
 
-static LSTATUS look(const char *path, struct stat *ret, char why[static TRUST_TEXT])
+/* ---- the walk down to it ---- */
+
+/* From "/" down: no other user may change the folders that were judged before, so no entry can be
+ * replaced between its check and its use. It needs no descriptor: a program may have none left. */
+struct walk {
+    struct stat st; /* of the last entry that exists; of a link itself, not what it leads to */
+    mode_t ignored; /* a right of the reader's own group */
+    bool makes;     /* makes an entry that other users could make, too */
+    char path[PATH_MAX];
+    const char *rest; /* after `path` */
+};
+
+/* /tmp: the next entry may be any user's. */
+static bool is_shared(const struct stat *st)
 {
-    if (!lstat(path, ret))
+    return (st->st_mode & S_ISVTX) && (st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static LSTATUS enter(struct walk *walk, char why[static TRUST_TEXT])
+{
+    struct stat st;
+    int found = lstat(walk->path, &st);
+    if (found && errno == ENOENT && walk->makes && is_shared(&walk->st) &&
+        (!mkdir(walk->path, 0755) || errno == EEXIST))
+        found = lstat(walk->path, &st);
+    if (!found) {
+        walk->st = st;
         return ERROR_SUCCESS;
+    }
     LSTATUS status = status_from_errno(errno);
-    snprintf(why, TRUST_TEXT, "%.200s: %s", path, status_text(status));
+    snprintf(why, TRUST_TEXT, "%.200s: %s", walk->path, status_text(status));
     return status;
 }
 
-/* Shortens the path to the folder above it. */
-static void shorten(char *path)
+/* In root's sticky folders others add files, but cannot change those of other users. */
+static LSTATUS judge(const struct walk *walk, char why[static TRUST_TEXT])
 {
-    char *last = strrchr(path, '/');
-    last[last == path] = '\0'; /* "/" is kept */
+    struct stat st = walk->st;
+    if (st.st_gid == getegid())
+        st.st_mode &= ~walk->ignored;
+    if (S_ISLNK(st.st_mode) || !file_trusted(&st, *walk->rest))
+        return explain(walk->path, &walk->st, why);
+    return ERROR_SUCCESS;
 }
 
-static LSTATUS copy_path(const char *from, char path[static PATH_MAX], char why[static TRUST_TEXT])
+/* Ends with the first entry that is missing or not trusted. */
+static LSTATUS walk_down(struct walk *walk, const char *path, char why[static TRUST_TEXT])
 {
-    if (snprintf(path, PATH_MAX, "%s", from) < PATH_MAX && path[0] == '/')
-        return ERROR_SUCCESS;
-    snprintf(why, TRUST_TEXT, "%.200s is not an absolute path", from);
-    return ERROR_INVALID_PARAMETER;
-}
-
-/* In root's sticky folders (/tmp) others add files, but cannot change those of other users: the
- * entry on the way was checked before its folder. */
-static LSTATUS judge_above(char *path, mode_t ignored, char why[static TRUST_TEXT])
-{
-    LSTATUS status = ERROR_SUCCESS;
-    while (!status && path[1]) {
-        struct stat st;
-        shorten(path);
-        status = look(path, &st, why);
-        if (status)
-            break;
-        if (st.st_gid == getegid())
-            st.st_mode &= ~ignored;
-        if (S_ISLNK(st.st_mode) || !file_trusted(&st, true))
-            status = explain(path, &st, why);
+    size_t used = 0, length;
+    if (path[0] != '/' || strlen(path) >= PATH_MAX) {
+        snprintf(why, TRUST_TEXT, "%.200s is not an absolute path", path);
+        return ERROR_INVALID_PARAMETER;
+    }
+    strcpy(walk->path, "/");
+    walk->rest = path + strspn(path, "/");
+    LSTATUS status = enter(walk, why);
+    status = status ? status : judge(walk, why);
+    while (!status && (length = strcspn(walk->rest, "/"))) {
+        used += (size_t)sprintf(walk->path + used, "/%.*s", (int)length, walk->rest);
+        walk->rest += length + strspn(walk->rest + length, "/");
+        status = enter(walk, why);
+        status = status ? status : judge(walk, why);
     }
     return status;
+}
+
+static LSTATUS check_file(const char *real_path, mode_t ignored, char why[static TRUST_TEXT])
+{
+    struct walk walk = {.ignored = ignored};
+    LSTATUS status = walk_down(&walk, real_path, why);
+    if (status || S_ISREG(walk.st.st_mode))
+        return status;
+    snprintf(why, TRUST_TEXT, "%.200s is not a regular file", real_path);
+    return ERROR_ACCESS_DENIED; /* as LoadLibrary of a folder */
 }
 
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT])
 {
-    char path[PATH_MAX];
-    struct stat st;
-    LSTATUS status = copy_path(real_path, path, why);
-    status = status ? status : look(path, &st, why);
-    if (status)
-        return status;
-    if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
-        snprintf(why, TRUST_TEXT, "%.200s is not a regular file", path);
-        return ERROR_ACCESS_DENIED; /* as LoadLibrary of a folder */
-    }
-    if (S_ISLNK(st.st_mode) || !file_trusted(&st, false))
-        return explain(path, &st, why);
-    return judge_above(path, 0, why);
+    return check_file(real_path, 0, why);
+}
+
+LSTATUS trust_check_shipped(const char *real_path, char why[static TRUST_TEXT])
+{
+    return check_file(real_path, S_IWGRP, why);
+}
+
+LSTATUS trust_check_program(const char *file, char why[static TRUST_TEXT])
+{
+    char real[PATH_MAX];
+    return realpath(file, real) ? trust_check_shipped(real, why) : ERROR_SUCCESS;
 }
 
 /* Behind a missing folder ".." leads nowhere yet, but could lead anywhere once the folder was
  * created. */
-static LSTATUS refuse_up(const char *folder, const char *found, char why[static TRUST_TEXT])
+static LSTATUS refuse_up(const char *folder, const char *rest, char why[static TRUST_TEXT])
 {
-    for (const char *at = folder + strlen(found); (at = strstr(at, "/..")); at += 3)
-        if (!at[3] || at[3] == '/') {
-            snprintf(why, TRUST_TEXT, "%.200s has \"..\" behind a folder that does not exist",
+    for (size_t length; (length = strcspn(rest, "/")); rest += length + strspn(rest + length, "/"))
+        if (length == 2 && rest[0] == '.' && rest[1] == '.') {
+            snprintf(why, TRUST_TEXT, "%.200s has \"..\" after a folder that does not exist",
                      folder);
             return ERROR_INVALID_PARAMETER;
         }
     return ERROR_SUCCESS;
 }
 
-/* The folder, or the nearest existing one above it; if any user may create it, the folder
- * itself. */
-static LSTATUS look_for_folder(char *path, struct stat *ret, char why[static TRUST_TEXT])
-{
-    for (size_t end = strlen(path); end > 1 && path[end - 1] == '/'; end--)
-        path[end - 1] = '\0'; /* a slash behind a link would follow it */
-    bool missing = false;
-    LSTATUS status;
-    while ((status = look(path, ret, why)) == ERROR_FILE_NOT_FOUND && path[1]) {
-        missing = true;
-        shorten(path);
-    }
-    return !status && missing && (ret->st_mode & S_ISVTX) ? ERROR_FILE_NOT_FOUND : status;
-}
-
 /* Trees made with umask 002 let the group write; the reader's own group is the user's
  * responsibility. */
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT])
 {
-    char path[PATH_MAX];
-    struct stat st;
-    LSTATUS status = copy_path(folder, path, why);
-    status = status ? status : look_for_folder(path, &st, why);
-    LSTATUS up = status && status != ERROR_FILE_NOT_FOUND ? status : refuse_up(folder, path, why);
-    if (up || status)
-        return up ? up : status;
-    if (st.st_gid == getegid())
-        st.st_mode &= ~(mode_t)S_IWGRP;
-    if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
-        snprintf(why, TRUST_TEXT, "%.200s is not a folder", path);
-        return ERROR_DIRECTORY;
-    }
-    if (S_ISLNK(st.st_mode) || !file_trusted(&st, false))
-        return explain(path, &st, why);
-    return judge_above(path, S_IWGRP, why);
+    struct walk walk = {.ignored = S_IWGRP, .makes = true};
+    LSTATUS status = walk_down(&walk, folder, why);
+    if (status == ERROR_FILE_NOT_FOUND && !is_shared(&walk.st))
+        return refuse_up(folder, walk.rest, why);
+    if (status || S_ISDIR(walk.st.st_mode))
+        return status;
+    snprintf(why, TRUST_TEXT, "%.200s is not a folder", folder);
+    return ERROR_DIRECTORY;
 }

@@ -202,6 +202,8 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
     /* the common case: identical bytes */
     if (left_count == right_count && left_count && !memcmp(left, right, left_count))
         return 0;
+    for (; l < l_end && r < r_end && *l == *r && *l < 0x80; l++, r++)
+        ;
     while (l < l_end && r < r_end) {
         uint32_t a, b;
         decode(&l, l_end, &a);

@@ -72,7 +72,7 @@ static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count
 }
 
 /* Some readers take a last object without instances for a single one, and read a counter block
- * behind its definitions. Ours have one there (opl_build_collect); for others it is added. */
+ * after its definitions. Ours have one there (opl_build_collect); for others it is added. */
 static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_TYPE *object)
 {
     PERF_COUNTER_DEFINITION definition;
@@ -88,7 +88,8 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
             return 0;
         from += definition.ByteLength;
     }
-    enum { LARGEST = 1 << 16 }; /* more is a provider's mistake, which padding would only enlarge */
+    /* a larger block is a provider's mistake, which padding would only enlarge */
+    enum { LARGEST = 1 << 16 };
     size = (size + 7) / 8 * 8;
     uint64_t there = object->DefinitionLength < left ? left - object->DefinitionLength : 0;
     return size > there && size <= LARGEST ? (size_t)(size - there) : 0;

@@ -59,7 +59,7 @@ static bool read_line(const char *line, struct host_answer *ret)
         return false;
     ret->when = clock_filetime_from(&utc);
     ret->took = us * 10 + tenth;
-    clock_systemtime(ret->when, &again); /* month 99 is rejected */
+    clock_systemtime(ret->when, &again); /* a date such as month 99 is rejected */
     return again.wMonth == utc.wMonth && again.wDay == utc.wDay && again.wSecond == utc.wSecond;
 }
 
@@ -82,31 +82,11 @@ static const char *find_line(const char *cursor, const char *end, const char *se
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int64_t next_write;
 
-struct writing {
+struct answers_update {
     int fd;
-    struct buffer text, added; /* the file, read only if a line must be searched; lines to append */
+    /* `text`: the file, read only if a line must be searched; `added`: lines to append */
+    struct buffer text, added;
 };
-
-/* The folder is created if it is missing. A folder below OPENPERFLIB_ROOT (which moves the events
- * too) belongs to the user who set that variable. */
-static int open_to_write(const char *path)
-{
-    enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
-    struct stat st;
-    int fd = open(path, FLAGS, 0644);
-    if (fd < 0 && !place_events()) {
-        FREE_AUTO char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
-        if (folder && !mkdir(folder, geteuid() == 0 ? 0755 : 0700))
-            fd = open(path, FLAGS, 0644);
-    }
-    if (fd < 0)
-        return fd;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-        (st.st_size || !fchmod(fd, 0644))) /* readable by all users, whatever the umask */
-        return fd;
-    close(fd);
-    return -1;
-}
 
 /* Another program may have replaced the file. */
 static bool is_there(int fd, const struct service *service)
@@ -118,7 +98,7 @@ static bool is_there(int fd, const struct service *service)
            find_line(line, line + length, service->name) == line;
 }
 
-static bool find_place(struct writing *writing, const struct service *service)
+static bool find_place(struct answers_update *writing, const struct service *service)
 {
     struct buffer *text = &writing->text;
     if (!text->data && (lseek(writing->fd, 0, SEEK_SET) || file_read_fd(writing->fd, text)))
@@ -129,7 +109,7 @@ static bool find_place(struct writing *writing, const struct service *service)
     return line != NULL;
 }
 
-static void write_one(struct writing *writing, const struct service *service)
+static void write_one(struct answers_update *writing, const struct service *service)
 {
     struct heard *heard = &service->code->heard;
     int64_t when = atomic_load_explicit(&heard->when, memory_order_relaxed);
@@ -148,7 +128,7 @@ static void write_one(struct writing *writing, const struct service *service)
     }
 }
 
-static void write_added(const struct writing *writing)
+static void write_added(const struct answers_update *writing)
 {
     const struct buffer *added = &writing->added;
     if (added->len && !added->failed && writing->text.len + added->len <= MOST_BYTES &&
@@ -176,7 +156,7 @@ void answers_write(const struct service_table *table, bool last)
         return;
     lock_take(&lock);
     if (anything_new(table)) {
-        struct writing writing = {.fd = open_to_write(path)};
+        struct answers_update writing = {.fd = file_open_to_write(path, !place_events())};
         for (size_t i = 0; writing.fd >= 0 && i < table->count; i++)
             if (table->services[i].code)
                 write_one(&writing, &table->services[i]);
@@ -210,7 +190,8 @@ static LSTATUS read_whole(int fd, struct buffer *ret)
     return status ? status : ERROR_BUSY;
 }
 
-/* The latest time in the file, if the file belongs to the user who is expected to write it. */
+/* Takes the file's times for the service if they are later than *ret. The file must belong to the
+ * user who is expected to write it. */
 static void look_into(const char *path, uid_t owner, const char *service, struct host_answer *ret)
 {
     BUFFER_AUTO text = {0};

@@ -64,7 +64,7 @@ static void report_overdue(struct service *service, const struct host_settings *
     if (tested && !(settings->configuration & CONFIGURATION_NO_HANG_TEST) &&
         ms > service_collect_ms(service, query))
         verdict_keep(service, settings,
-                     &(struct finding){FAULT_OVERDUE, .numbers = {(uint64_t)ms}});
+                     &(struct fault_finding){FAULT_OVERDUE, .numbers = {(uint64_t)ms}});
 }
 
 static LSTATUS collect(struct service *service, const struct host_settings *settings,
@@ -77,7 +77,7 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
     LSTATUS status = library_open(service, settings);
     if (status) {
         piece->size = 0;
-        return ERROR_SUCCESS; /* reported; only this provider's objects are missing */
+        return ERROR_SUCCESS; /* the error was reported; only this provider's objects are missing */
     }
     status = write_query_text(code, query->text);
     int64_t start = clock_ticks();

@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 enum {
-    CHANNEL_VERSION = 5, /* of this layout: perfhost may come from another installation */
+    CHANNEL_VERSION = 5, /* version of this layout: perfhost may come from another installation */
     CHANNEL_MARK =
         0x6f706c, /* at both ends of the first page; damaged when a provider overwrites the page */
     CHANNEL_GUARD = 1024,
@@ -26,9 +26,10 @@ enum {
     CHANNEL_TEXT_BYTES = 1 << 20,
     CHANNEL_BUFFER_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
     CHANNEL_BYTES = CHANNEL_BUFFER_OFFSET + ISOLATE_LARGEST + CHANNEL_PAGE,
-    CHANNEL_WORDS = 256,       /* characters of a message */
+    CHANNEL_TEXT = 256,        /* characters of a message */
     CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
-    /* exit codes, plus enum isolate_stage: a mark was overwritten when that stage ended */
+    /* minus this, an exit code is the enum isolate_stage at whose end a mark was found
+     * overwritten */
     CHANNEL_EXIT_SCRIBBLED = 213,
     KEEPER_SLOTS = 64,
     KEEPER_IDLE_SECONDS = 30,
@@ -43,7 +44,7 @@ struct channel_word {
     _Alignas(64) _Atomic uint32_t value;
 };
 struct channel_text {
-    uint32_t offset, bytes; /* 0, 0: absent; the NUL is counted */
+    uint32_t offset, bytes; /* both 0: absent; `bytes` includes the NUL */
 };
 
 enum channel_order { CHANNEL_COLLECT = 1, CHANNEL_CLOSE, CHANNEL_CLOSE_AND_STAY };
@@ -63,13 +64,14 @@ struct channel {
     struct { /* written by the helper before `answer` */
         uint32_t number, stage, status, bytes, objects;
         int64_t end_offset, took_100ns;
-        char text[CHANNEL_WORDS];
+        char text[CHANNEL_TEXT];
     } reply;
     struct { /* written by a crashing helper; the signal number comes from the keeper */
         uint32_t signal, resident_mib;
-        uint32_t has_address; /* of a fault; a signal sent by another process has none */
+        /* a fault has an address; a signal sent by another process has none */
+        uint32_t has_address;
         uint64_t address;
-        char calls[CHANNEL_WORDS]; /* the place, and its callers */
+        char calls[CHANNEL_TEXT]; /* the place of the crash, and its callers */
     } last;
     uint32_t end_mark;
 };
@@ -82,7 +84,7 @@ enum keeper_state { KEEPER_UNUSED, KEEPER_RUNS, KEEPER_ENDED, KEEPER_FAILED };
 struct keeper_slot {
     _Atomic uint32_t wish, state;
     uint32_t status;       /* KEEPER_ENDED: as from wait(); KEEPER_FAILED: errno of fork */
-    uint32_t resident_mib; /* the size for which the keeper ended it; else 0 */
+    uint32_t resident_mib; /* the helper's memory when the keeper ended it for its size; else 0 */
 };
 /* The last argument of perfhost: space for a name. */
 #define KEEPER_TITLE_SIZE "                                                                "

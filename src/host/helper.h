@@ -13,7 +13,7 @@ struct helper {
     /* bytes of the channel that are mapped; grows when a larger buffer is requested */
     size_t mapped;
     uint32_t slot;
-    uint32_t number; /* of the last request */
+    uint32_t number; /* number of the last request */
 };
 
 /* ---- keeper.c: the process that starts helpers and knows their state ---- */
@@ -24,7 +24,8 @@ LSTATUS helper_new(struct helper **ret, char *text, size_t size);
 bool helper_start(struct helper *helper);
 /* Makes `bytes` from the channel's start accessible here; false: no memory. */
 bool helper_map(struct helper *helper, size_t bytes);
-bool helper_is_ours(const struct helper *helper); /* false in a child of fork() */
+/* False in a child of fork(), where the helper belongs to the parent. */
+bool helper_is_ours(const struct helper *helper);
 /* True if no answer will come and no keeper will report that. *ret_was_alive: it was running
  * before. */
 bool helper_lost(const struct helper *helper, bool *ret_was_alive);

@@ -23,12 +23,12 @@ enum run_state { RUN_NONE, RUN_SHIPPED, RUN_IN_PROCESS, RUN_ISOLATED, RUN_REQUES
 /* What a query needs besides the caller's buffer; kept in a free list, so that a steady query
  * allocates nothing. */
 struct round {
-    uint32_t *chosen;       /* positions in the service table */
+    uint32_t *chosen;       /* positions of the queried providers in the service table */
     enum run_state *states; /* of each */
-    struct taken {
+    struct taken_answer {
         struct piece piece;
         LSTATUS status;
-        size_t begin, end; /* where in the block its objects are */
+        size_t begin, end; /* where in the block this provider's objects are */
     } * taken;             /* answers that arrived before their turn */
     size_t count, capacity;
     struct round *next;
@@ -50,7 +50,8 @@ static bool grow(struct round *round, size_t capacity)
     round->chosen = chosen ? chosen : round->chosen;
     enum run_state *states = chosen ? reallocarray(round->states, capacity, sizeof(*states)) : NULL;
     round->states = states ? states : round->states;
-    struct taken *taken = states ? reallocarray(round->taken, capacity, sizeof(*taken)) : NULL;
+    struct taken_answer *taken =
+        states ? reallocarray(round->taken, capacity, sizeof(*taken)) : NULL;
     round->taken = taken ? taken : round->taken;
     round->capacity = taken ? capacity : round->capacity;
     return taken != NULL;
@@ -77,15 +78,15 @@ struct collection {
     const struct query *query;
     struct service_table *table;
     struct round *round;
-    struct isolated_request question; /* for the providers in helpers */
+    struct isolated_request question; /* what providers in helper processes are asked for */
     unsigned char *data;
     size_t capacity, used;
     uint32_t objects;
-    bool whole; /* a provider answered with a block of its own: nothing else is added */
+    bool whole; /* a provider answered with a whole block: nothing else is added */
     LSTATUS status;
-    struct service *starved; /* the first that lacked space */
+    struct service *short_of_space; /* the first provider whose answer did not fit */
     struct shortage shortage;
-    size_t before; /* bytes of the others that came before it */
+    size_t before; /* bytes of the answers before that one */
 };
 
 static void trace_the_others(const struct collection *collection)
@@ -146,7 +147,7 @@ static const struct service *service_at(const void *self, size_t offset)
 static void take_piece(struct collection *collection, size_t i, struct piece *piece, LSTATUS status)
 {
     struct service *service = chosen_service(collection, i);
-    struct taken *taken = &collection->round->taken[i];
+    struct taken_answer *taken = &collection->round->taken[i];
     if (!status && piece->unowned && piece->size &&
         owner_check_twice(service, piece, collection->data, collection->used, service_at,
                           collection)) {
@@ -160,8 +161,9 @@ static void take_piece(struct collection *collection, size_t i, struct piece *pi
     taken->end = collection->used;
 }
 
-/* Its turn has come; the space that it was given may have been used by others meanwhile. */
-static LSTATUS join(struct taken *taken, struct piece *piece)
+/* Joins an answer that was taken early, now that its turn has come. Other answers may have used the
+ * space that it was given. */
+static LSTATUS join(struct taken_answer *taken, struct piece *piece)
 {
     LSTATUS status = taken->status;
     *piece = (struct piece){.data = piece->data,
@@ -187,14 +189,14 @@ static void collect_one(struct collection *collection, size_t i)
     struct piece piece = {.data = collection->data + collection->used,
                           .capacity = collection->capacity - collection->used,
                           .took_100ns = -1};
-    enum run_state way = collection->round->states[i];
+    enum run_state state = collection->round->states[i];
     *shortage_here() = (struct shortage){0};
-    LSTATUS status = way == RUN_TAKEN ? join(&collection->round->taken[i], &piece)
-                     : way == RUN_REQUESTED
+    LSTATUS status = state == RUN_TAKEN ? join(&collection->round->taken[i], &piece)
+                     : state == RUN_REQUESTED
                          ? isolated_finish(service, settings, &piece)
                          : call_collect(service, settings, collection->query, &piece);
-    if (status == ERROR_MORE_DATA && !collection->starved) {
-        collection->starved = service;
+    if (status == ERROR_MORE_DATA && !collection->short_of_space) {
+        collection->short_of_space = service;
         collection->shortage = *shortage_here();
         collection->before = collection->used;
     }
@@ -209,17 +211,17 @@ static enum run_state state_for(struct service *service)
                                             [PLACE_HELPER] = RUN_ISOLATED};
     lock_take(&service->code->lock);
     library_place(service);
-    enum run_state way = states[service->code->place];
+    enum run_state state = states[service->code->place];
     lock_release(&service->code->lock);
-    return way;
+    return state;
 }
 
 static void collect_shipped(struct collection *collection)
 {
     for (size_t i = 0; i < collection->round->count; i++) {
-        enum run_state way = state_for(chosen_service(collection, i));
-        collection->round->states[i] = way == RUN_SHIPPED ? RUN_NONE : way;
-        if (way == RUN_SHIPPED)
+        enum run_state state = state_for(chosen_service(collection, i));
+        collection->round->states[i] = state == RUN_SHIPPED ? RUN_NONE : state;
+        if (state == RUN_SHIPPED)
             collect_one(collection, i);
     }
 }
@@ -254,13 +256,14 @@ static void ask_helpers(struct collection *collection)
             isolated_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
 }
 
-/* Without memory the answer stays in the helper until its turn comes. */
+/* Copies an answer that arrived before its turn. Without memory it stays in the helper until
+ * then. */
 static void take_early(struct collection *collection, size_t i)
 {
     struct service *service = chosen_service(collection, i);
-    struct taken *taken = &collection->round->taken[i];
+    struct taken_answer *taken = &collection->round->taken[i];
     size_t size = isolated_size(service);
-    *taken = (struct taken){
+    *taken = (struct taken_answer){
         .piece = {.data = malloc(size + 1), .capacity = size, .took_100ns = -1}
     };
     if (!taken->piece.data)
@@ -272,16 +275,17 @@ static void take_early(struct collection *collection, size_t i)
 /* True if the service was not queried, has answered, or its deadline is over. */
 static bool is_ready(struct collection *collection, size_t i, int64_t until)
 {
-    enum run_state *way = &collection->round->states[i];
-    if (*way == RUN_ISOLATED)
-        *way = ask_helper(collection, i, until);
-    if (*way == RUN_ISOLATED)
+    enum run_state *state = &collection->round->states[i];
+    if (*state == RUN_ISOLATED)
+        *state = ask_helper(collection, i, until);
+    if (*state == RUN_ISOLATED)
         return false;
-    return *way != RUN_REQUESTED ||
+    return *state != RUN_REQUESTED ||
            isolated_is_ready(chosen_service(collection, i), &collection->table->settings, until);
 }
 
-/* Takes the ready answers behind the first; true: another answer is still awaited. */
+/* Takes the ready answers of the providers after `first`; true: one of them has not answered
+ * yet. */
 static bool take_ready(struct collection *collection, size_t first)
 {
     const enum run_state *states = collection->round->states;
@@ -336,15 +340,15 @@ static void note_pressure(const struct collection *collection)
     const struct shortage *shortage = &collection->shortage;
     char needs[200];
     tries = collection->status == ERROR_MORE_DATA ? tries + 1 : 0;
-    if (!collection->starved || tries == 0 || tries % MANY_TRIES)
+    if (!collection->short_of_space || tries == 0 || tries % MANY_TRIES)
         return;
     if (shortage->needed)
-        snprintf(needs, sizeof(needs), "%zu bytes behind %zu of others (%s has %zu instances)",
+        snprintf(needs, sizeof(needs), "%zu bytes after %zu of others (%s has %zu instances)",
                  shortage->needed, collection->before, shortage->object, shortage->instances);
     else
         snprintf(needs, sizeof(needs), "more than its buffer of %zu bytes",
                  collection->capacity - collection->before);
-    verdict_report(collection->starved, 4016,
+    verdict_report(collection->short_of_space, 4016,
                    EVENT_FIELDS(EVENT_NUMBER("Tries", tries),
                                 EVENT_NUMBER("BufferSize", collection->capacity),
                                 EVENT_TEXT("Needs", needs)),

@@ -22,10 +22,10 @@ void host_close(void);
  * user since the machine started. */
 struct host_answer {
     int64_t when; /* filetime */
-    int64_t took; /* 100 ns that Collect took */
-    bool by_root; /* else by a program of this user */
+    int64_t took; /* duration of Collect, in units of 100 ns */
+    bool by_root; /* received by a program of root; false: by one of this user */
 };
-/* ERROR_FILE_NOT_FOUND: none was recorded. */
+/* Returns ERROR_FILE_NOT_FOUND if no answer was recorded. */
 LSTATUS host_last_answer(const char *service, struct host_answer *ret);
 
 #endif

@@ -21,7 +21,8 @@ struct host_settings {
     uint32_t slow_open;     /* OpenProcedureWaitTime in ms: an Open that takes longer is reported */
     uint32_t error_limit;   /* Error Count Limit: failures until a quarantine; 0: no quarantines */
     const struct service_table
-        *table; /* the table they are part of; NULL: the owners of objects are unknown */
+        /* the table that these settings belong to; NULL: the owners of objects are unknown */
+        *table;
 };
 enum {
     CONFIGURATION_NO_ALIGNMENT = 1,
@@ -41,7 +42,8 @@ struct guarded {
     unsigned char *memory;
     size_t allocated, capacity;
 };
-LSTATUS guard_arm(struct guarded *guarded, size_t capacity); /* between fresh patterns */
+/* prepares a buffer of this size between fresh patterns */
+LSTATUS guard_arm(struct guarded *guarded, size_t capacity);
 unsigned char *guard_start(const struct guarded *guarded);
 bool guard_intact(const struct guarded *guarded);
 void guard_done(struct guarded *guarded);
@@ -60,19 +62,20 @@ struct service {
     /* not in Global and Costly queries until a query has named one of its objects */
     uint32_t on_demand;
     uint32_t first_counter, last_counter; /* 0, 0: no texts were loaded for it */
-    uint32_t shares; /* its answers may contain objects that belong to others */
+    uint32_t shares; /* answers may contain objects that belong to other services */
     uint32_t open_timeout, collect_timeout; /* ms; 0: the default */
-    char *quarantine;                       /* reason and end, or NULL */
-    int64_t quarantine_end;                 /* filetime, 0: none stated */
-    char *unanswered;                       /* how many programs got no answer, or NULL */
+    char *quarantine;       /* the registry's value Quarantine (reason and end), or NULL */
+    int64_t quarantine_end; /* FILETIME when the quarantine ends; 0: none is stated */
+    /* the registry's value Unanswered (how many programs got no answer), or NULL */
+    char *unanswered;
     unsigned unanswered_times;
-    int64_t unanswered_end; /* filetime: then it expires */
+    int64_t unanswered_end; /* FILETIME when that value expires */
     unsigned char validation[VALIDATION_BYTES];
     bool has_validation, has_list;
     bool disabled, on_probation; /* now */
-    struct library *code;        /* once it was queried */
+    struct library *code;        /* NULL until the service is queried */
 };
-/* *ret: an array sorted by name; services without Library are left out. */
+/* Returns an array sorted by name; services without Library are left out. */
 LSTATUS services_read(struct service **ret, size_t *ret_count);
 void services_free(struct service *services, size_t count);
 /* True if both would load the same functions: then loaded code may stay when the registry
@@ -89,11 +92,11 @@ struct listed_object {
 struct service_table {
     unsigned holders;
     uint64_t generation;
-    int64_t valid_until; /* filetime: when the next quarantine ends */
+    int64_t valid_until; /* FILETIME: the table must be rebuilt when the next quarantine ends */
     struct host_settings settings;
-    struct service *services; /* the shipped ones, then the others, both by name */
+    struct service *services; /* the shipped services, then the others; each part sorted by name */
     size_t count, shipped;
-    /* positions in services, of the enabled ones */
+    /* the members below list enabled services by their positions in `services` */
     struct listed_object *listed; /* ascending */
     uint32_t *enabled, *listless;
     size_t listed_count, enabled_count, listless_count;
@@ -101,7 +104,7 @@ struct service_table {
 /* The table as of the registry's current state; each holder must release it. */
 LSTATUS service_table_hold(struct service_table **ret);
 struct service_table *
-service_table_last(void); /* the same without checking the registry, or NULL */
+service_table_last(void); /* the last table, without checking the registry; NULL: none */
 void service_table_release(struct service_table *table);
 /* Fills in `listed`, `enabled` and `listless`. */
 LSTATUS service_table_index(struct service_table *table);
@@ -109,7 +112,7 @@ void service_table_index_done(struct service_table *table);
 
 /* ---- owner.c: an object number has one owner ---- */
 /* May `service` answer with the object? *ret_other: its owner, if not. */
-enum ownership { OWNED, OWNED_BY_OTHER, OWNED_BY_NOBODY };
+enum ownership { OWNED, OWNED_BY_OTHER, UNOWNED };
 enum ownership owner_find(const struct service_table *table, const struct service *service,
                           uint32_t object, const struct service **ret_other);
 /* Checks the owners of the objects of an answer that passed the other checks; false: reported, drop
@@ -136,46 +139,46 @@ size_t select_services(const struct service_table *table, const struct query *qu
 size_t select_listed(const struct service_table *table, uint32_t object);
 
 /* ---- quarantine.c: a provider that fails is not queried, for longer each time ---- */
-struct patience {
-    unsigned failures;    /* crashes, hangs, damage in this session */
+struct backoff {
+    unsigned failures;    /* crashes, hangs and damage in this session */
     unsigned misses;      /* sessions in which it did not answer */
     unsigned missed;      /* late answers in a row */
     int64_t last_failure; /* clock_ticks */
-    int64_t until;        /* clock_ticks: not queried before */
-    bool off;             /* not queried in this session */
+    int64_t until;        /* clock_ticks before which the provider is not queried */
+    bool off;             /* the provider is not queried in this session */
     bool cleared;         /* the registry's values were removed */
-    bool lasts;           /* persists beyond the session, until an answer passes */
-    bool answered;        /* it answered in this session */
+    bool lasts;           /* the state persists beyond the session, until an answer passes */
+    bool answered;        /* the provider answered in this session */
     bool kept;            /* the registry's value Unanswered cannot be removed */
 };
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
 } quarantine_clock; /* replaced by tests */
-/* Must it not be queried now? The trace gives the reason. */
+/* Must the provider be skipped now? The trace prints the reason. */
 bool quarantine_waits(struct service *service);
-/* It crashed, hung or damaged memory: `why` says which. */
+/* The provider crashed, hung or damaged memory: `why` says which. */
 void quarantine_failure(struct service *service, const struct host_settings *settings,
                         const char *why);
-/* The same at the end of a session: it crashed in Close. The first time may be chance; from the
+/* The provider crashed in Close, at the end of a session. The first time may be chance; from the
  * second on it is not queried for a while, and closing the key does not reset that. */
 void quarantine_timeout(struct service *service, const struct host_settings *settings,
                         const char *why);
-/* It did not answer in time, for the first time in this session. Not a failure, but from the second
- * session on it is not queried for a while, and other programs are informed. */
+/* The provider did not answer in time, for the first time in this session. This is not a failure,
+ * but from the second session on it is not queried for a while, and other programs are informed. */
 void quarantine_miss(struct service *service, const struct host_settings *settings);
-/* Did so many programs get no answer lately that queries should not wait for it? */
+/* Did so many programs get no answer lately that queries should not wait for this provider? */
 bool quarantine_suspects(const struct service *service, const struct host_settings *settings);
-/* The answer that was counted as missing has arrived. */
+/* An answer arrived that was counted as missing. */
 void quarantine_take_back(struct service *service);
-/* It answered, late or not: clears the count of missing answers. */
+/* The provider answered, in time or late: clears the count of missing answers. */
 void quarantine_answered(struct service *service);
-/* Its answer passed. */
+/* An answer of the provider passed all checks. */
 void quarantine_success(struct service *service);
-/* It answered, but too late: after several such answers it is queried less often. */
+/* The provider answered, but too late: after several such answers it is queried less often. */
 void quarantine_overdue(struct service *service);
-/* It could not be queried, for reasons outside the provider: retried soon. */
+/* The provider could not be queried for a reason outside of it: it is retried soon. */
 void quarantine_delay(struct service *service);
-/* Disabled at once and permanently. */
+/* Disables the provider at once and permanently. */
 void quarantine_disable(struct service *service, const struct host_settings *settings);
 /* Parses "until WHEN (first quarantine): why": returns 1, and WHEN as filetime; 0 and 0 if it is no
  * such text. */
@@ -183,32 +186,32 @@ unsigned quarantine_read(const char *text, int64_t *ret_end);
 
 /* ---- answers.c: when each provider answered last, for monitoring tools ---- */
 struct heard {
-    _Atomic int64_t when; /* filetime of its last answer that passed, 0: none */
-    _Atomic int64_t took; /* 100 ns that its Collect took */
-    /* under answers.c's lock: */
+    _Atomic int64_t when; /* FILETIME of the last answer that passed the checks; 0: none */
+    _Atomic int64_t took; /* duration of its Collect, in units of 100 ns */
+    /* answers.c's lock guards the members below */
     int64_t written; /* `when`, as last written to the file */
     off_t place;     /* the probable offset of its line in the file */
 };
-/* Its answer passed: two stores. */
+/* Records that an answer passed the checks; costs two stores. */
 void answers_note(struct library *code, int64_t took_100ns);
-/* Writes what is new, once a second at most; with `last` at once. */
+/* Writes new times to the file, at most once a second; with `last` at once. */
 void answers_write(const struct service_table *table, bool last);
 
 /* ---- library.c: a provider's code, wherever it runs ---- */
 enum placement { PLACE_UNKNOWN, PLACE_SHIPPED, PLACE_INSIDE, PLACE_HELPER };
-/* Its helper process, and the last request. */
+/* The helper process of a provider, and the last request to it. */
 struct isolated {
-    struct isolated *isolated;
+    struct isolated_provider *isolated;
     struct isolate_reply reply;
-    bool replied; /* `reply` is the answer */
-    bool opening; /* not known yet whether its Open has ended */
-    bool looked;  /* and Open had not ended when the request was made */
+    bool replied; /* `reply` has the helper's answer */
+    bool opening; /* it is not known yet whether Open has ended */
+    bool looked;  /* a wait for the answer ended while Open was running */
     size_t offered;
     bool foreign;                                          /* the request names a foreign machine */
     int64_t requested_at, open_deadline, collect_deadline; /* clock_ticks */
-    int64_t collect_ms, silence_ms;            /* until it is late; until its process is ended */
-    bool refusal_reported, slow_open_reported; /* in this session */
-    /* its last process was ended because it did not answer: queried, but not waited for */
+    int64_t collect_ms, silence_ms; /* ms until the answer is late; ms until the helper is ended */
+    bool refusal_reported, slow_open_reported; /* both in this session */
+    /* the last helper was ended because it did not answer: it is queried, but not waited for */
     bool suspect;
     /* the answer that it owes, or owed when the key was closed, is counted as missing */
     bool miss_counted;
@@ -224,28 +227,29 @@ struct library {
     struct claim claim;
     pthread_mutex_t lock;
     enum placement place;
-    char *path;    /* real and checked; set by library_place */
-    bool unproven; /* it does not match its Library Validation Code */
+    char *path;    /* the real path, after its checks; set by library_place */
+    bool unproven; /* the file does not match its Library Validation Code */
     struct module module;
     bool opened;
     struct isolated isolated;
     struct guarded buffer;
     uint16_t *query_text; /* a fresh copy for each call: the provider may write to it */
     size_t query_capacity;
-    _Atomic size_t filled;       /* the buffer size that its last answer filled, or 0 */
-    _Atomic size_t least_filled; /* the smallest such size at which others lacked space */
-    uint32_t reported;           /* bits by enum mistake: reported in this session */
-    uint64_t titles;             /* hash of those that were checked last */
+    _Atomic size_t filled;       /* the buffer size that the last answer filled; 0: none */
+    _Atomic size_t least_filled; /* the smallest such size at which other answers lacked space */
+    uint32_t reported;           /* one bit for each enum fault that was reported in this session */
+    uint64_t titles;             /* hash of the title numbers that were checked last */
     /* duplicates of another provider's objects were reported in this session */
     _Atomic bool twice_reported;
-    struct patience patience;
-    _Atomic bool awake;         /* queried by name or for a foreign machine in this session */
-    _Atomic bool busy_reported; /* reported that a query gave up waiting for another thread's */
-    _Atomic bool forgiven;      /* enabled by hand: its failures are forgotten */
+    struct backoff backoff;
+    _Atomic bool awake; /* queried by name or for a foreign machine in this session */
+    /* it was reported that a query gave up waiting for another thread's query */
+    _Atomic bool busy_reported;
+    _Atomic bool forgiven; /* enabled by hand: its failures are forgotten */
 };
 LSTATUS library_new(struct library **ret);
-/* Finds the file, checks it, decides where it runs. A failure is reported and retried later. Under
- * the lock. */
+/* Finds and checks the library's file, and decides where it runs. A failure is reported and retried
+ * later. The caller holds the lock. */
 LSTATUS library_place(struct service *service);
 /* Loads and opens in this process; a failure is reported, undone and retried later. */
 LSTATUS library_open(struct service *service, const struct host_settings *settings);
@@ -258,9 +262,11 @@ void library_report_slow_open(const struct service *service, int64_t ms);
  * counted. */
 void library_close(struct service *service, const struct host_settings *settings, bool unload);
 void library_free(struct service *service);
-/* A guess from the registered path; cheap, used for the order of answers. */
+/* Is this a shipped library, judged by the registered path alone? Cheap; decides the order of
+ * answers. */
 bool library_named_as_shipped(const char *library);
-/* A provider's code runs in this thread: a query from it would wait for itself and is refused. */
+/* Marks that a provider's code runs in this thread. A query by that code would wait for itself, and
+ * is refused. */
 void provider_enter(void);
 void provider_leave(void);
 bool provider_inside(void);
@@ -289,19 +295,19 @@ enum fault {
     FAULT_OVERDUE,      /* Collect took too long */
     FAULT_COUNT
 };
-struct finding {
+struct fault_finding {
     enum fault fault;
-    uint64_t numbers[2]; /* named by its row */
-    enum fault because;  /* of FAULT_LENGTH: why the answer is dropped nevertheless */
+    uint64_t numbers[2]; /* found numbers; the names of their fields are in the fault's row */
+    enum fault because;  /* for FAULT_LENGTH: why the answer is dropped nevertheless */
     /* what was found in the answer; its field is NULL if nothing was */
     struct wire_finding content;
-    const char *owner; /* of FAULT_FOREIGN: the other service's name */
+    const char *owner; /* for FAULT_FOREIGN: the service that owns the object */
 };
-/* Reports it and applies its row's consequences; returns whether the data is kept. */
+/* Reports the fault and applies the consequences in its row; returns whether the data is kept. */
 bool verdict_keep(struct service *service, const struct host_settings *settings,
-                  const struct finding *finding);
-/* The event only. */
-void verdict_report_finding(const struct service *service, const struct finding *finding);
+                  const struct fault_finding *finding);
+/* Only writes the fault's event. */
+void verdict_report_finding(const struct service *service, const struct fault_finding *finding);
 /* An event of source Perflib, if EventLogLevel allows it: Library and up to three more `fields`
  * (terminated by one without name, or NULL); `more` may be NULL. */
 void verdict_report(const struct service *service, unsigned id, const struct event_field *fields,
@@ -311,13 +317,13 @@ void verdict_set_level(uint32_t event_level);
 /* ---- judge.c: checks an answer and decides what is kept ---- */
 struct answer {
     LSTATUS status;
-    uint32_t bytes, objects; /* as Collect left them */
-    int64_t end;             /* its returned pointer, relative to the buffer's start */
-    size_t capacity;         /* the buffer size that it was given */
-    bool guards_intact;      /* also true where there were none */
-    bool foreign;            /* to a query that names a foreign machine */
+    uint32_t bytes, objects; /* outputs as Collect left them */
+    int64_t end;             /* the returned pointer, relative to the buffer's start */
+    size_t capacity;         /* size of the buffer that Collect was given */
+    bool guards_intact;      /* also true if the buffer had no guards */
+    bool foreign;            /* the query names a foreign machine */
     int64_t took_100ns;      /* Collect */
-    /* copies its first bytes; NULL: they are in place */
+    /* copies the answer's first bytes; NULL: they are in place already */
     void (*copy)(void *self, void *to, size_t size);
     void *self;
 };
@@ -328,13 +334,13 @@ struct piece {
     uint32_t objects;
     bool whole;         /* a whole PERF_DATA_BLOCK, of a foreign machine */
     bool unowned;       /* has objects that are not registered to any service */
-    int64_t took_100ns; /* Collect, for answers_note; below 0: no answer passed */
+    int64_t took_100ns; /* duration of Collect, for answers_note; below 0: no answer passed */
 };
-/* ERROR_MORE_DATA: it needs a larger buffer. Else success, with piece->size 0 when nothing was
- * kept. */
+/* Returns ERROR_MORE_DATA if the provider needs a larger buffer. Otherwise success, with
+ * piece->size 0 if nothing was kept. */
 LSTATUS judge(struct service *service, const struct host_settings *settings,
               const struct answer *answer, struct piece *piece);
-/* The last query it answered ended with too little space for other providers. */
+/* Records that the last query that the provider answered left too little space for others. */
 void note_buffer_pressure(struct service *service);
 
 /* ---- call.c ---- */
@@ -346,17 +352,17 @@ LSTATUS call_collect(struct service *service, const struct host_settings *settin
 struct isolated_request {
     const struct host_settings *settings;
     const struct query *query;
-    size_t capacity; /* the buffer size that it is given */
+    size_t capacity; /* size of the buffer that Collect is given */
     int64_t start;   /* when the query began, in clock_ticks */
 };
-/* Waits until then for other threads that are querying it. BUSY: one still is, call again.
- * NOT_ASKED: it must not or cannot be queried, which was reported. ASKED: isolated_finish must
- * follow. */
+/* Waits at most until `until` for other threads that query the provider, then sends the request.
+ * ISOLATED_BUSY: another thread still queries it, call again. ISOLATED_NOT_REQUESTED: it must not
+ * or cannot be queried, which was reported. ISOLATED_REQUESTED: isolated_finish must follow. */
 enum isolated_begun { ISOLATED_NOT_REQUESTED, ISOLATED_REQUESTED, ISOLATED_BUSY };
 enum isolated_begun isolated_begin_collect(struct service *service,
                                            const struct isolated_request *question, int64_t until);
-/* Waits for its answer until then, or until its deadline; true if isolated_finish would return at
- * once. */
+/* Waits for the answer until `until`, or until the provider's deadline; true if isolated_finish
+ * would return at once. */
 bool isolated_is_ready(struct service *service, const struct host_settings *settings,
                        int64_t until);
 /* The size of a ready answer, 0: none. */

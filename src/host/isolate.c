@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-struct isolated {
+struct isolated_provider {
     struct helper *helper; /* NULL: none */
     bool owed;             /* a request was sent, its answer was not taken yet */
     bool known;            /* `reply` is already known, nothing to wait for */
@@ -24,9 +24,9 @@ struct isolated {
     struct isolate_reply reply;
 };
 
-LSTATUS isolate_new(struct isolated **ret)
+LSTATUS isolate_new(struct isolated_provider **ret)
 {
-    struct isolated *isolated = calloc(1, sizeof(*isolated));
+    struct isolated_provider *isolated = calloc(1, sizeof(*isolated));
     if (!isolated)
         return ERROR_NOT_ENOUGH_MEMORY;
     *ret = isolated;
@@ -34,7 +34,7 @@ LSTATUS isolate_new(struct isolated **ret)
 }
 
 /* In a child of fork() the helper belongs to the parent: it is neither ended nor unmapped. */
-static void leave_parents(struct isolated *isolated)
+static void leave_parents(struct isolated_provider *isolated)
 {
     if (!isolated->helper || helper_is_ours(isolated->helper))
         return;
@@ -43,7 +43,7 @@ static void leave_parents(struct isolated *isolated)
     isolated->owed = false;
 }
 
-static void end_helper(struct isolated *isolated)
+static void end_helper(struct isolated_provider *isolated)
 {
     leave_parents(isolated);
     if (isolated->helper)
@@ -92,7 +92,7 @@ static enum isolate_stage scribbled_stage(const struct helper *helper)
 }
 
 /* A helper that overwrote the shared words cannot be used any more. */
-static void take_nonsense(struct isolated *isolated, struct isolate_reply *ret)
+static void take_nonsense(struct isolated_provider *isolated, struct isolate_reply *ret)
 {
     *ret = (struct isolate_reply){.stage = scribbled_stage(isolated->helper),
                                   .end = ISOLATE_CRASHED,
@@ -189,7 +189,8 @@ static bool hand_over(struct helper *helper)
     return true;
 }
 
-static LSTATUS hand_over_request(struct isolated *isolated, const struct isolate_request *request)
+static LSTATUS hand_over_request(struct isolated_provider *isolated,
+                                 const struct isolate_request *request)
 {
     struct helper *helper = isolated->helper;
     if (!helper_map(helper, CHANNEL_BUFFER_OFFSET + request->capacity + CHANNEL_GUARD))
@@ -207,7 +208,8 @@ static LSTATUS hand_over_request(struct isolated *isolated, const struct isolate
 }
 
 /* A keeper that was idle for 30 s may exit at this moment: then a new one is started. */
-static LSTATUS ask_new_helper(struct isolated *isolated, const struct isolate_request *request)
+static LSTATUS ask_new_helper(struct isolated_provider *isolated,
+                              const struct isolate_request *request)
 {
     struct isolate_reply *reply = &isolated->reply;
     for (;;) {
@@ -225,7 +227,7 @@ static LSTATUS ask_new_helper(struct isolated *isolated, const struct isolate_re
     }
 }
 
-LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *request)
+LSTATUS isolate_ask(struct isolated_provider *isolated, const struct isolate_request *request)
 {
     leave_parents(isolated);
     if (isolated->owed)
@@ -241,10 +243,10 @@ LSTATUS isolate_ask(struct isolated *isolated, const struct isolate_request *req
 
 /* Text from a third-party provider goes to the event log: truncated, terminated and without control
  * characters. */
-static void copy_words(char to[static CHANNEL_WORDS], const char from[static CHANNEL_WORDS])
+static void copy_text(char to[static CHANNEL_TEXT], const char from[static CHANNEL_TEXT])
 {
-    memcpy(to, from, CHANNEL_WORDS);
-    to[CHANNEL_WORDS - 1] = '\0';
+    memcpy(to, from, CHANNEL_TEXT);
+    to[CHANNEL_TEXT - 1] = '\0';
     for (char *at = to; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = ' ';
@@ -268,7 +270,7 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
     ret->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
     if (ret->end == ISOLATE_CRASHED && shared->last.signal == (uint32_t)ret->code) {
         ret->has_address = shared->last.has_address, ret->address = shared->last.address;
-        copy_words(ret->calls, channel->last.calls);
+        copy_text(ret->calls, channel->last.calls);
     }
     uint32_t resident_mib = shared->last.resident_mib;
     if (ret->end == ISOLATE_EXITED && ret->code == CHANNEL_EXIT_MEMORY && resident_mib)
@@ -277,7 +279,7 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
         strcpy(ret->text, "killed by another process, for lack of memory, or by itself");
 }
 
-/* The keeper ended, or never started. */
+/* Fills in the reply when the keeper ended, or never started. */
 static void take_loss(bool was_alive, struct isolate_reply *ret)
 {
     ret->end = was_alive ? ISOLATE_CRASHED : ISOLATE_REFUSED;
@@ -288,7 +290,7 @@ static void take_loss(bool was_alive, struct isolate_reply *ret)
                        "that the program may start processes");
 }
 
-static void take_death(struct isolated *isolated, struct isolate_reply *ret)
+static void take_death(struct isolated_provider *isolated, struct isolate_reply *ret)
 {
     struct helper *helper = isolated->helper;
     uint32_t status, resident_mib;
@@ -320,7 +322,7 @@ static void take_death(struct isolated *isolated, struct isolate_reply *ret)
     end_helper(isolated);
 }
 
-static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
+static void take_answer(struct isolated_provider *isolated, struct isolate_reply *ret)
 {
     struct channel *channel = isolated->helper->channel;
     const volatile struct channel *shared = channel;
@@ -336,7 +338,7 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
     ret->objects = shared->reply.objects;
     ret->end_offset = shared->reply.end_offset;
     ret->took_100ns = shared->reply.took_100ns;
-    copy_words(ret->text, channel->reply.text);
+    copy_text(ret->text, channel->reply.text);
     unsigned char *storage = channel_buffer(channel);
     ret->guards_intact = !isolated->guards || (guard_whole(storage - CHANNEL_GUARD) &&
                                                guard_whole(storage + isolated->capacity));
@@ -348,7 +350,7 @@ static void take_answer(struct isolated *isolated, struct isolate_reply *ret)
 enum {
     LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20,
     AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000, /* longer than waking an idle processor takes */
-    HOPELESS = 3,                                 /* from then on, only one in 16 is polled */
+    HOPELESS = 3, /* after so many late answers in a row, only one request in 16 is polled */
 };
 
 static bool alone_on_processor(void)
@@ -369,7 +371,7 @@ static void pause_a_little(void)
 /* Polls for the answer for a moment, without sleeping: an open helper usually needs microseconds,
  * and on an idle machine each sleep costs as much again as waking the helper did. After that moment
  * the thread sleeps, so that a slow helper costs no processor time. */
-static void await_awake(struct isolated *isolated, int64_t deadline)
+static void await_awake(struct isolated_provider *isolated, int64_t deadline)
 {
     struct channel *channel = isolated->helper->channel;
     int64_t now = clock_ticks();
@@ -391,7 +393,8 @@ static void await_awake(struct isolated *isolated, int64_t deadline)
 /* Returns the word once it is not CHANNEL_OWED, or CHANNEL_OWED at the deadline. The keeper changes
  * the word when a helper dies; only whether the keeper itself lives must be checked from time to
  * time. */
-static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t collect_deadline)
+static uint32_t await(struct isolated_provider *isolated, int64_t open_deadline,
+                      int64_t collect_deadline)
 {
     struct channel *channel = isolated->helper->channel;
     int64_t begin = clock_ticks();
@@ -404,7 +407,7 @@ static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t 
         int64_t now = clock_ticks();
         int64_t deadline = stage_of(channel) < ISOLATE_COLLECT ? open_deadline : collect_deadline;
         if (now >= deadline || now >= begin + LOOK_EVERY_100NS)
-            helper_watch(isolated->helper); /* it is slow: have the keeper check its memory */
+            helper_watch(isolated->helper); /* the helper is slow: the keeper checks its memory */
         if (now >= deadline)
             return CHANNEL_OWED;
         if (deadline - now > LOOK_EVERY_100NS)
@@ -415,8 +418,8 @@ static uint32_t await(struct isolated *isolated, int64_t open_deadline, int64_t 
     }
 }
 
-void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t collect_deadline,
-                  struct isolate_reply *ret)
+void isolate_wait(struct isolated_provider *isolated, int64_t open_deadline,
+                  int64_t collect_deadline, struct isolate_reply *ret)
 {
     leave_parents(isolated);
     if (isolated->known) {
@@ -426,7 +429,7 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
     }
     *ret = (struct isolate_reply){.end = ISOLATE_REFUSED, .status = ERROR_INVALID_FUNCTION};
     if (!isolated->owed) {
-        strcpy(ret->text, "nothing was asked");
+        strcpy(ret->text, "no request was sent");
         return;
     }
     uint32_t word = await(isolated, open_deadline, collect_deadline);
@@ -443,20 +446,20 @@ void isolate_wait(struct isolated *isolated, int64_t open_deadline, int64_t coll
     }
 }
 
-void isolate_copy(struct isolated *isolated, void *to, size_t size)
+void isolate_copy(struct isolated_provider *isolated, void *to, size_t size)
 {
     if (isolated->helper && helper_is_ours(isolated->helper) && size <= isolated->capacity)
         memcpy(to, channel_buffer(isolated->helper->channel), size);
 }
 
-bool isolate_busy(const struct isolated *isolated)
+bool isolate_busy(const struct isolated_provider *isolated)
 {
     return isolated->owed && helper_is_ours(isolated->helper);
 }
 
 /* ---- the end ---- */
 
-static void ask_to_close(struct isolated *isolated, bool unload)
+static void ask_to_close(struct isolated_provider *isolated, bool unload)
 {
     isolated->helper->channel->order.order = unload ? CHANNEL_CLOSE : CHANNEL_CLOSE_AND_STAY;
     isolated->owed = true;
@@ -464,7 +467,7 @@ static void ask_to_close(struct isolated *isolated, bool unload)
     hand_over(isolated->helper);
 }
 
-void isolate_close(struct isolated *isolated, bool unload, int64_t deadline,
+void isolate_close(struct isolated_provider *isolated, bool unload, int64_t deadline,
                    struct isolate_reply *ret)
 {
     struct isolate_reply ours, *reply = ret ? ret : &ours;
@@ -483,13 +486,13 @@ void isolate_close(struct isolated *isolated, bool unload, int64_t deadline,
         atomic_store(&isolated->helper->channel->stage.value, ISOLATE_START);
 }
 
-void isolate_end(struct isolated *isolated)
+void isolate_end(struct isolated_provider *isolated)
 {
     end_helper(isolated);
     isolated->known = false;
 }
 
-void isolate_free(struct isolated *isolated)
+void isolate_free(struct isolated_provider *isolated)
 {
     if (!isolated)
         return;

@@ -127,7 +127,8 @@ static void take_crash(struct service *service, const struct host_settings *sett
     forget_file(service->code);
 }
 
-/* It would exceed its memory limit again and again, so this counts like a crash. */
+/* Reports a helper that exceeded its memory limit. It would do so again and again, so this counts
+ * like a crash. */
 static void take_largeness(struct service *service, const struct host_settings *settings,
                            const struct isolate_reply *reply)
 {
@@ -189,7 +190,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
     if (code->isolated.suspect)
         return; /* reported when its process was ended, or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
-        verdict_keep(service, settings, &(struct finding){FAULT_OVERDUE, .numbers = {ms}});
+        verdict_keep(service, settings, &(struct fault_finding){FAULT_OVERDUE, .numbers = {ms}});
     else if (!code->isolated.slow_open_reported)
         library_report_slow_open(service, (int64_t)ms);
     code->isolated.slow_open_reported |= reply->stage < ISOLATE_COLLECT;
@@ -253,8 +254,9 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
     take_miss_back(service);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
-        isolate_end(code->isolated.isolated); /* its state cannot be trusted any more */
-    code->patience.missed = 0;
+        /* the state of the helper cannot be trusted any more */
+        isolate_end(code->isolated.isolated);
+    code->backoff.missed = 0;
     code->isolated.suspect = false;
     return status;
 }
@@ -297,7 +299,7 @@ static void end_silent(struct service *service, const struct host_settings *sett
     forget_file(service->code);
 }
 
-/* Its process is running, and the answer has arrived. */
+/* Takes an overdue answer that has arrived; the helper's process still runs. */
 static void take_overdue_answer(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -309,7 +311,7 @@ static void take_overdue_answer(struct service *service, const struct host_setti
     code->isolated.suspect = false;
 }
 
-/* Has it answered meanwhile? That answer is too old to be used. */
+/* Is an old answer still missing? One that has arrived meanwhile is too old to be used. */
 static bool is_still_silent(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -373,8 +375,8 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
     return isolate_ask(code->isolated.isolated, &request);
 }
 
-/* Another thread's query may be waiting for it, and longer than this one is willing to: a Costly
- * query waits 30 s. After one timeout, queries do not wait for it until it is free. */
+/* Another thread's query may be waiting for this provider, for longer than this query may wait: a
+ * Costly query waits 30 s. After one timeout, queries do not wait for it until it is free. */
 static enum isolated_begun claim(struct service *service, const struct isolated_request *question,
                                  int64_t until)
 {
@@ -436,7 +438,8 @@ enum isolated_begun isolated_begin_collect(struct service *service,
 
 /* ---- waiting ---- */
 
-/* Is its Open over, or Open's deadline? The deadline of Collect begins when Open ends. */
+/* Waits for the end of Open, at most until Open's deadline. The deadline of Collect begins when
+ * Open ends. */
 static bool await_open(struct service *service, const struct host_settings *settings, int64_t until)
 {
     struct isolated *isolated = &service->code->isolated;

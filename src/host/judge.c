@@ -8,25 +8,26 @@
 
 #include <stdatomic.h>
 
-/* Which checks: all at level 1, pointers and guards at 2, above that only what could damage this
- * process. */
+/* How much is checked. Level 1: everything; 2: pointers and guards; above: only what could damage
+ * this process. */
 static uint32_t level_of(const struct service *service, const struct host_settings *settings)
 {
     return service->code->unproven ? 1 : settings->test_level;
 }
 
-/* Checks 2 and 3 (at every level: behind its buffer there is nothing to copy), then 1. */
-static struct finding judge_pointer(const struct answer *answer)
+/* Makes checks 2 and 3 at every level, because bytes beyond the buffer cannot be copied; then check
+ * 1. */
+static struct fault_finding judge_pointer(const struct answer *answer)
 {
     int64_t capacity = (int64_t)answer->capacity, end = answer->end;
     uint64_t beyond = end < 0 ? -(uint64_t)end : (uint64_t)end - answer->capacity;
     if (end < 0 || end > capacity + GUARD_BYTES)
-        return (struct finding){FAULT_HEAP, .numbers = {beyond}};
+        return (struct fault_finding){FAULT_HEAP, .numbers = {beyond}};
     if (end > capacity)
-        return (struct finding){FAULT_OVERRUN, .numbers = {beyond}};
+        return (struct fault_finding){FAULT_OVERRUN, .numbers = {beyond}};
     if ((int64_t)answer->bytes == end)
-        return (struct finding){FAULT_NONE};
-    return (struct finding){
+        return (struct fault_finding){FAULT_NONE};
+    return (struct fault_finding){
         end ? FAULT_LENGTH : FAULT_SILENT, .numbers = {answer->bytes, (uint64_t)end}
     };
 }
@@ -48,17 +49,18 @@ static enum fault mistake_of(enum wire_fault fault)
 }
 
 /* An answer whose findings are reported one by one. */
-struct content {
+struct answer_content {
     struct service *service;
     const struct host_settings *settings;
     const struct answer *answer;
-    const struct finding *pointer;
-    struct finding grave; /* the first for which the data is dropped */
+    const struct fault_finding *pointer;
+    struct fault_finding grave; /* the first finding for which the data is dropped */
 };
 
-static struct finding finding_of(const struct answer *answer, const struct wire_finding *found)
+static struct fault_finding finding_of(const struct answer *answer,
+                                       const struct wire_finding *found)
 {
-    struct finding finding = {
+    struct fault_finding finding = {
         .fault = mistake_of(found->fault), .numbers = {found->position}, .content = *found};
     if (found->fault == WIRE_FAULT_OBJECTS)
         finding.numbers[0] = answer->objects;
@@ -71,8 +73,8 @@ static struct finding finding_of(const struct answer *answer, const struct wire_
 
 static void take_finding(void *self, const struct wire_finding *found)
 {
-    struct content *content = self;
-    struct finding finding = finding_of(content->answer, found);
+    struct answer_content *content = self;
+    struct fault_finding finding = finding_of(content->answer, found);
     if (wire_fault_damages(found->fault)) {
         if (!content->grave.fault)
             content->grave = finding;
@@ -83,12 +85,14 @@ static void take_finding(void *self, const struct wire_finding *found)
     }
 }
 
-/* Checks 5 to 8 and our own: warnings are reported, a finding that drops the data is returned. */
-static struct finding judge_content(struct service *service, const struct host_settings *settings,
-                                    const struct answer *answer, const struct piece *piece,
-                                    const struct finding *pointer)
+/* Makes checks 5 to 8 and those that Windows does not have. Warnings are reported; a finding for
+ * which the data is dropped is returned. */
+static struct fault_finding judge_content(struct service *service,
+                                          const struct host_settings *settings,
+                                          const struct answer *answer, const struct piece *piece,
+                                          const struct fault_finding *pointer)
 {
-    struct content content = {service, settings, answer, pointer, {FAULT_NONE}};
+    struct answer_content content = {service, settings, answer, pointer, {FAULT_NONE}};
     wire_check_each(piece->data, (size_t)answer->end, answer->objects, take_finding, &content);
     return content.grave;
 }
@@ -100,31 +104,32 @@ static bool is_whole_block(const struct answer *answer, const struct piece *piec
     return answer->foreign && answer->end > 0 && wire_is_block(piece->data, (size_t)answer->end);
 }
 
-static struct finding judge_block(const struct answer *answer, const struct piece *piece)
+static struct fault_finding judge_block(const struct answer *answer, const struct piece *piece)
 {
     bool good = wire_check_block(piece->data, (size_t)answer->end);
-    return (struct finding){good ? FAULT_NONE : FAULT_OBJECTS, .numbers = {answer->objects}};
+    return (struct fault_finding){good ? FAULT_NONE : FAULT_OBJECTS, .numbers = {answer->objects}};
 }
 
-/* Checks bytes that are in the piece now. */
-static struct finding judge_bytes(struct service *service, const struct host_settings *settings,
-                                  const struct answer *answer, const struct piece *piece,
-                                  const struct finding *pointer)
+/* Checks the bytes that were copied into the piece. */
+static struct fault_finding judge_bytes(struct service *service,
+                                        const struct host_settings *settings,
+                                        const struct answer *answer, const struct piece *piece,
+                                        const struct fault_finding *pointer)
 {
     if (answer->end % 4)
-        return (struct finding){
+        return (struct fault_finding){
             FAULT_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
         };
     if (level_of(service, settings) <= 1 || pointer->fault)
         return judge_content(service, settings, answer, piece, pointer);
-    return (struct finding){FAULT_NONE};
+    return (struct fault_finding){FAULT_NONE};
 }
 
 /* A corrected length is reported, with its consequence; else what was found in the content. */
-static struct finding join(const struct finding *pointer, const struct finding *content,
-                           uint32_t level)
+static struct fault_finding join(const struct fault_finding *pointer,
+                                 const struct fault_finding *content, uint32_t level)
 {
-    struct finding both = *pointer;
+    struct fault_finding both = *pointer;
     if (!pointer->fault || level > 2)
         return *content;
     both.because = content->fault;
@@ -137,7 +142,7 @@ static bool report_guard(struct service *service, const struct host_settings *se
                          const struct answer *answer)
 {
     return verdict_keep(service, settings,
-                        &(struct finding){FAULT_GUARD, .numbers = {answer->capacity}});
+                        &(struct fault_finding){FAULT_GUARD, .numbers = {answer->capacity}});
 }
 
 /* ---- buffer size ---- */
@@ -150,7 +155,7 @@ static bool is_full(const struct answer *answer)
 
 /* A provider that merely needs much leaves more of a larger buffer free. One that filled a buffer
  * while others lacked space, and then one four times as large, is treated as runaway. */
-static bool is_hoarding(const struct service *service, const struct answer *answer)
+static bool fills_any_buffer(const struct service *service, const struct answer *answer)
 {
     size_t least = atomic_load(&service->code->least_filled);
     return is_full(answer) &&
@@ -178,24 +183,26 @@ static bool keep(struct service *service, const struct host_settings *settings,
                  const struct answer *answer, struct piece *piece)
 {
     uint32_t level = level_of(service, settings);
-    struct finding pointer = judge_pointer(answer);
+    struct fault_finding pointer = judge_pointer(answer);
     bool isolated = pointer.fault == FAULT_HEAP || pointer.fault == FAULT_OVERRUN;
     if (isolated || (level <= 2 && pointer.fault == FAULT_SILENT))
         return verdict_keep(service, settings, &pointer);
     if (!answer->guards_intact)
         return report_guard(service, settings, answer);
-    if (is_hoarding(service, answer))
-        return verdict_keep(service, settings,
-                            &(struct finding){FAULT_BUFFER_HOG, .numbers = {answer->capacity}});
+    if (fills_any_buffer(service, answer))
+        return verdict_keep(
+            service, settings,
+            &(struct fault_finding){FAULT_BUFFER_HOG, .numbers = {answer->capacity}});
     note_capacity(service, answer);
     if ((size_t)answer->end > piece->capacity)
         return true; /* the caller will retry with a larger buffer */
     if (answer->copy)
         answer->copy(answer->self, piece->data, (size_t)answer->end);
     piece->whole = is_whole_block(answer, piece);
-    struct finding content = piece->whole ? judge_block(answer, piece)
-                                          : judge_bytes(service, settings, answer, piece, &pointer);
-    struct finding both = join(&pointer, &content, level);
+    struct fault_finding content = piece->whole
+                                       ? judge_block(answer, piece)
+                                       : judge_bytes(service, settings, answer, piece, &pointer);
+    struct fault_finding both = join(&pointer, &content, level);
     if (!verdict_keep(service, settings, &both))
         return false;
     if (!answer->end || piece->whole)
@@ -210,7 +217,7 @@ static bool keep(struct service *service, const struct host_settings *settings,
 static LSTATUS judge_status(struct service *service, const struct host_settings *settings,
                             const struct answer *answer)
 {
-    struct finding finding = {FAULT_STATUS, .numbers = {(DWORD)answer->status}};
+    struct fault_finding finding = {FAULT_STATUS, .numbers = {(DWORD)answer->status}};
     if (!answer->guards_intact) {
         report_guard(service, settings, answer);
         return ERROR_SUCCESS;
@@ -218,7 +225,7 @@ static LSTATUS judge_status(struct service *service, const struct host_settings 
     if (answer->status == ERROR_MORE_DATA) {
         if (answer->capacity < LARGEST_ANSWER)
             return ERROR_MORE_DATA;
-        finding = (struct finding){FAULT_NEVER_ENOUGH, .numbers = {answer->capacity}};
+        finding = (struct fault_finding){FAULT_NEVER_ENOUGH, .numbers = {answer->capacity}};
     }
     verdict_keep(service, settings, &finding);
     return ERROR_SUCCESS;

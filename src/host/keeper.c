@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +21,14 @@
 #include <unistd.h>
 
 struct keeper {
-    struct keeper_page *page; /* behind it the first page of each unused channel */
+    struct keeper_page *page; /* followed by the first page of each unused channel */
     pid_t pid, client;
     uint32_t slot_count, used; /* slots are used once */
-    uint32_t users;            /* helpers, and `current` */
+    uint32_t users;            /* holders: helpers, and `current` */
 };
 
 /* The arguments and results of the detached child. */
-struct start {
+struct keeper_start {
     const char *file;
     char **environment;
     pid_t client, pid;
@@ -48,7 +49,7 @@ DETACHED static bool occupy_standard(void)
     return fd == 0 && dup(0) == 1 && dup(0) == 2;
 }
 
-/* The program's limits are not meant for this, and the child has limits of its own. */
+/* The program's own limits are not meant for perfhost, which sets other ones. */
 DETACHED static void raise_limit(int what)
 {
     struct rlimit limit;
@@ -59,7 +60,7 @@ DETACHED static void raise_limit(int what)
 }
 
 /* If RLIMIT_FSIZE is small, there are fewer slots. */
-DETACHED static bool give_size(struct start *start)
+DETACHED static bool give_size(struct keeper_start *start)
 {
     raise_limit(RLIMIT_FSIZE);
     for (start->slot_count = KEEPER_SLOTS; start->slot_count; start->slot_count /= 2)
@@ -69,7 +70,7 @@ DETACHED static bool give_size(struct start *start)
            !fcntl(KEEPER_MEMORY_FD, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
-DETACHED static bool make_memory(struct start *start)
+DETACHED static bool make_memory(struct keeper_start *start)
 {
     start->step = "memfd_create";
 #ifndef MFD_NOEXEC_SEAL
@@ -85,7 +86,7 @@ DETACHED static bool make_memory(struct start *start)
 }
 
 /* The keeper's page and the first page of each channel, contiguous. */
-DETACHED static bool map_memory(struct start *start)
+DETACHED static bool map_memory(struct keeper_start *start)
 {
     start->step = "mapping shared memory";
     size_t size = (1 + (size_t)start->slot_count) * CHANNEL_PAGE;
@@ -104,7 +105,7 @@ DETACHED static bool map_memory(struct start *start)
 
 DETACHED static int become_keeper(void *argument)
 {
-    struct start *start = argument;
+    struct keeper_start *start = argument;
     /* helpers overwrite the last one with their service's name, for ps */
     char *const arguments[] = {"perfhost", "3", "4", KEEPER_TITLE_SIZE, NULL};
     execve(start->file, arguments, start->environment);
@@ -112,7 +113,7 @@ DETACHED static int become_keeper(void *argument)
     _exit(127);
 }
 
-DETACHED static bool spawn_keeper(struct start *start)
+DETACHED static bool spawn_keeper(struct keeper_start *start)
 {
     /* without pidfd the keeper checks whether the client still maps its memory */
     int client = (int)syscall(SYS_pidfd_open, start->client, 0);
@@ -125,7 +126,7 @@ DETACHED static bool spawn_keeper(struct start *start)
 
 DETACHED static void start_detached(void *argument)
 {
-    struct start *start = argument;
+    struct keeper_start *start = argument;
     start->step = "standard descriptors";
     raise_limit(RLIMIT_NOFILE);
     if (!occupy_standard() || !make_memory(start) || !map_memory(start) || !spawn_keeper(start)) {
@@ -140,7 +141,7 @@ DETACHED static void start_detached(void *argument)
 
 /* ---- in the program ---- */
 
-static LSTATUS explain(const struct start *start, char *text, size_t size)
+static LSTATUS explain(const struct keeper_start *start, char *text, size_t size)
 {
     LSTATUS status = status_from_errno(start->error);
     bool exec = strcmp(start->step, "exec") == 0;
@@ -151,24 +152,30 @@ static LSTATUS explain(const struct start *start, char *text, size_t size)
     return status;
 }
 
-static void run_start(struct start *start)
+static void run_start(struct keeper_start *start)
 {
     start->step = "clone into a PID namespace that has no process 1 yet";
     start->error = EPERM;
     if (detached_would_be_process_1())
         return;
     start->step = "clone";
-    start->error = EIO; /* stays if the detached child is killed */
+    start->error = EIO; /* the result if the detached child is killed */
     int error = detached_run(start_detached, start);
     start->error = error ? error : start->error;
 }
 
 static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
 {
+    char why[TRUST_TEXT];
     FREE_AUTO char *file = text_format("%s/helper/perfhost", place_vendor());
+    LSTATUS status = file ? trust_check_program(file, why) : ERROR_SUCCESS;
+    if (status) {
+        snprintf(text, size, "%s", why);
+        return status;
+    }
     FREE_AUTO char **environment = environment_new(ENVIRONMENT_FOR_HELPER);
     struct keeper *keeper = calloc(1, sizeof(*keeper));
-    struct start start = {.file = file, .environment = environment, .client = getpid()};
+    struct keeper_start start = {.file = file, .environment = environment, .client = getpid()};
     start.step = "allocation";
     start.error = ENOMEM;
     if (file && environment && keeper)

@@ -142,8 +142,9 @@ LSTATUS library_place(struct service *service)
     if (code->place != PLACE_UNKNOWN)
         return ERROR_SUCCESS;
     LSTATUS status = find_file(service->library, real_path);
-    if (!status && !library_is_shipped(real_path))
-        status = trust_check(real_path, why);
+    if (!status)
+        status =
+            (library_is_shipped(real_path) ? trust_check_shipped : trust_check)(real_path, why);
     char *path = status ? NULL : strdup(real_path);
     if (!status && !path)
         status = ERROR_NOT_ENOUGH_MEMORY;
@@ -282,12 +283,12 @@ static void close_inside(struct service *service, bool unload)
 }
 
 /* Failures of one session do not block the next, unless they persist. */
-static void end_patience(struct patience *patience)
+static void end_backoff(struct backoff *backoff)
 {
-    if (patience->lasts)
-        patience->off = patience->answered = false;
+    if (backoff->lasts)
+        backoff->off = backoff->answered = false;
     else
-        *patience = (struct patience){0};
+        *backoff = (struct backoff){0};
 }
 
 void library_close(struct service *service, const struct host_settings *settings, bool unload)
@@ -297,7 +298,7 @@ void library_close(struct service *service, const struct host_settings *settings
     isolated_close(service, settings, unload);
     lock_take(&code->lock);
     close_inside(service, unload);
-    end_patience(&code->patience);
+    end_backoff(&code->backoff);
     code->reported = 0;
     code->titles = 0;
     atomic_store(&code->twice_reported, false);

@@ -92,7 +92,7 @@ static LSTATUS failed_to_load(const char *path, char text[static MODULE_TEXT])
     return ERROR_PROC_NOT_FOUND;
 }
 
-/* Its rows are not those that the engine reads, and what it calls Open is not asked. */
+/* Refuses a library built for tables without a version: their rows have another layout. */
 static LSTATUS check_tables(void *handle, char text[static MODULE_TEXT])
 {
     const void *tables;

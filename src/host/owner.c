@@ -44,7 +44,7 @@ enum ownership owner_find(const struct service_table *table, const struct servic
     const struct service *ranged = shipped ? NULL : find_range(table, object);
     owner = ranged ? ranged : owner;
     *ret_other = owner;
-    return !owner ? OWNED_BY_NOBODY : owner == service ? OWNED : OWNED_BY_OTHER;
+    return !owner ? UNOWNED : owner == service ? OWNED : OWNED_BY_OTHER;
 }
 
 /* A block without a header, to walk over the objects of a piece. */
@@ -60,7 +60,7 @@ static struct wire_finding about(const opl_object_view *object)
                                  .field = "ObjectNameTitleIndex",
                                  .relation = "",
                                  .reason = "a number of its own",
-                                 .in_words = true,
+                                 .described = true,
                                  .found = object->type.ObjectNameTitleIndex,
                                  .offset = object->offset +
                                            offsetof(PERF_OBJECT_TYPE, ObjectNameTitleIndex)};
@@ -76,12 +76,12 @@ bool owner_check(struct service *service, const struct host_settings *settings, 
         const struct service *other;
         enum ownership ownership =
             owner_find(settings->table, service, object.type.ObjectNameTitleIndex, &other);
-        piece->unowned |= ownership == OWNED_BY_NOBODY;
+        piece->unowned |= ownership == UNOWNED;
         if (ownership == OWNED_BY_OTHER)
             return verdict_keep(service, settings,
-                                &(struct finding){.fault = FAULT_FOREIGN,
-                                                  .content = about(&object),
-                                                  .owner = other->name});
+                                &(struct fault_finding){.fault = FAULT_FOREIGN,
+                                                        .content = about(&object),
+                                                        .owner = other->name});
     }
     return true;
 }
@@ -101,9 +101,9 @@ bool owner_check_twice(const struct service *service, const struct piece *piece,
               object.type.ObjectNameTitleIndex);
         if (!atomic_exchange(&service->code->twice_reported, true))
             verdict_report_finding(service,
-                                   &(struct finding){.fault = FAULT_FOREIGN,
-                                                     .content = about(&object),
-                                                     .owner = at(self, before.offset)->name});
+                                   &(struct fault_finding){.fault = FAULT_FOREIGN,
+                                                           .content = about(&object),
+                                                           .owner = at(self, before.offset)->name});
         return true;
     }
     return false;
@@ -123,7 +123,7 @@ static bool is_base(DWORD type)
     return info.is_base;
 }
 
-/* Numbers of its own range were loaded with their texts. */
+/* Has the number a name? Numbers of the service's own range were loaded with their texts. */
 static bool has_name(const struct service *service, uint32_t index)
 {
     return (has_in_range(service, index) && (index - service->first_counter) % 2 == 0) ||
@@ -135,7 +135,7 @@ static void report_nameless(struct service *service, const struct host_settings 
 {
     finding->reason = "a number that has a name";
     verdict_keep(service, settings,
-                 &(struct finding){
+                 &(struct fault_finding){
                      .fault = FAULT_UNNAMED, .numbers = {finding->position}, .content = *finding});
 }
 

@@ -37,7 +37,7 @@ static struct {
     int64_t idle_since;
 } keeper;
 
-/* The page is not for helpers: it is not inherited over fork. */
+/* Maps the keeper's page such that forked helpers do not inherit it. */
 static bool map_page(void)
 {
     void *memory =
@@ -51,7 +51,7 @@ static bool map_page(void)
 
 /* ---- starting and ending helpers ---- */
 
-/* The client may be waiting for an answer that will not come. */
+/* Stores CHANNEL_DIED: the client may be waiting for an answer that will not come. */
 static void mark_dead(uint32_t slot)
 {
     void *memory = mmap(NULL, CHANNEL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
@@ -110,14 +110,15 @@ static void start_helper(uint32_t slot)
     atomic_store(&keeper.page->slots[slot].state, KEEPER_RUNS);
 }
 
-/* This channel is not used any more: its memory is returned to the kernel. */
+/* Returns the memory of a channel that is not used any more to the kernel. */
 static void empty_slot(uint32_t slot)
 {
     fallocate(KEEPER_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               keeper_slot_offset(slot), CHANNEL_BYTES);
 }
 
-/* It leads a session of its own, and until it is reaped its pid is not reused. */
+/* Kills a helper with its process group. The helper leads a session of its own, and its pid is not
+ * reused until it is reaped. */
 static void kill_with_group(pid_t pid)
 {
     kill(pid, SIGKILL);

@@ -13,23 +13,25 @@ bool watch_start(struct keeper_page *page, int event_fd);
 
 /* ---- perfhost_sandbox.c ---- */
 /* Limits, and barriers against a provider's mistakes. Not a security boundary. */
-void sandbox_prepare(void); /* in the keeper: inherited by its helpers */
-/* In a helper: what the keeper must not have. `observes`: no Landlock, which would hide other
- * processes' data in /proc; signals are refused by the seccomp list alone. Without `children` it
- * can start threads, but no processes. */
+void sandbox_prepare(void); /* called in the keeper; its helpers inherit the limits */
+/* Restricts a helper; the keeper itself is not restricted. `observes`: no Landlock, which would
+ * hide other processes' data in /proc; signals are refused by the seccomp list alone. Without
+ * `children` it can start threads, but no processes. */
 void sandbox_enter(bool observes, bool children);
-/* Signals stay within the helper and its children; false: this kernel's Landlock cannot do that. */
+/* Keeps signals within the helper and its children; false: this kernel's Landlock cannot do
+ * that. */
 bool sandbox_scope_signals(void);
 
 /* ---- perfhost_seccomp.c: calls that fail with EPERM ---- */
 void seccomp_deny_calls(void);
 void seccomp_deny_signals(void);
 void seccomp_deny_processes(void); /* threads may be started */
-/* The same calls wait for an answer through the returned descriptor; -1: this kernel cannot do
- * that. */
+/* Starting a process waits for a decision through the returned descriptor; -1: this kernel cannot
+ * do that. */
 int seccomp_watch_processes(void);
-void seccomp_deny_priorities(void); /* of other processes, and their limits */
-void seccomp_deny_moving(const void *memory, size_t size); /* by mremap; once */
+void seccomp_deny_priorities(void); /* denies changing other processes' priorities and limits */
+/* denies moving this memory by mremap; only once */
+void seccomp_deny_moving(const void *memory, size_t size);
 
 /* ---- perfhost_crash.c ---- */
 void crash_prepare(void);
@@ -52,7 +54,8 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
 /* Each runs until the provider returns and stores its result in channel->reply. */
 void provider_collect(struct channel *channel);
 void provider_close(struct channel *channel, bool and_unload);
-void provider_has_no_capacity(struct channel *channel); /* instead of provider_collect */
+/* instead of provider_collect, if the buffer cannot be made large enough */
+void provider_has_no_capacity(struct channel *channel);
 bool provider_is_loaded(void);
 
 #endif

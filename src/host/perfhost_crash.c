@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 8 }; /* frames, with those of the handler */
+enum { MOST = 8 }; /* most frames that are recorded, including those of the handler */
 
 void crash_prepare(void)
 {
@@ -48,7 +48,7 @@ void crash_write_calls(char *to, size_t capacity)
         i++;
     while (i < count && is_own(frames[i]))
         i++;
-    i++; /* the kernel's return address */
+    i++; /* skips the kernel's return address */
     for (; i < count && (size_t)used < capacity && !is_own(frames[i]); i++) {
         Dl_info info = {0};
         dladdr(frames[i], &info);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static struct channel *served;
-static size_t reserved, usable; /* bytes of the channel that are reserved; that are writable */
+static size_t reserved, usable; /* bytes of the channel: reserved, and of these writable */
 static pid_t owner;             /* a child that the provider forks has no channel */
 static pid_t parent;
 
@@ -34,7 +34,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 void helper_prepare(void)
 {
-    enum { STACK_BYTES = 64 << 10 }; /* for the handler, when the main stack is full */
+    /* stack of the signal handler, used when the main stack is full */
+    enum { STACK_BYTES = 64 << 10 };
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -67,7 +68,7 @@ static char *reserve_place(void)
 }
 
 /* The provider gets none of our descriptors, and a child that it forks none of the memory. The
- * whole channel is reserved at once with nothing mapped right behind it: a write far beyond the
+ * whole channel is reserved at once with nothing mapped right after it: a write far beyond the
  * buffer crashes. */
 static struct channel *map_channel(uint32_t slot)
 {
@@ -102,7 +103,7 @@ static void close_from_3(void)
     if (!syscall(SYS_close_range, 3u, ~0u, 0u))
         return;
 #endif
-    for (int fd = 3; fd < 16; fd++) /* the keeper has only a few */
+    for (int fd = 3; fd < 16; fd++) /* closes inherited descriptors: the keeper has only a few */
         close(fd);
 }
 

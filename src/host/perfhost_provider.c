@@ -45,7 +45,7 @@ static const char *text_of(struct channel *channel, const struct channel_text *t
     return text->bytes ? channel_texts(channel) + text->offset : NULL;
 }
 
-/* Private and fresh: the provider may write to it. */
+/* Makes a fresh private copy, because the provider may write to it. */
 static void *copy_of(struct channel *channel, const struct channel_text *text)
 {
     void *copy = text->bytes ? malloc(text->bytes) : NULL;
@@ -58,7 +58,7 @@ static void reply(struct channel *channel, enum isolate_stage stage, LSTATUS sta
     check_marks(channel);
     channel->reply.stage = stage;
     channel->reply.status = (uint32_t)status;
-    memccpy(channel->reply.text, text, 0, CHANNEL_WORDS - 1);
+    memccpy(channel->reply.text, text, 0, CHANNEL_TEXT - 1);
 }
 
 static void unload(void)

@@ -18,8 +18,8 @@
 
 static const rlim_t mib = 1 << 20;
 
-/* Never above what the program itself may have; a lower soft limit that the program chose for
- * itself was not meant for us. */
+/* Sets both limits to `most`, or to the program's hard limit if that is lower. The program's soft
+ * limit was not meant for this process, so it is not kept. */
 static void limit(int what, rlim_t most)
 {
     struct rlimit now;
@@ -30,14 +30,14 @@ static void limit(int what, rlim_t most)
     setrlimit(what, &now);
 }
 
-/* When memory runs out, the kernel ends this process before others of this user. */
-static void object_info_ourselves(void)
+/* Makes the kernel end this process before others of this user when memory runs out. */
+static void prefer_for_oom_kill(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return;
     if (write(fd, "500", 3) != 3)
-        errno = 0; /* a container may forbid it */
+        errno = 0; /* not an error: a container may forbid it */
     close(fd);
 }
 
@@ -46,7 +46,7 @@ static void limit_all(void)
     /* the value for which the kernel writes no core file, not even to a pipe */
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_STACK, 8 * mib);
-    limit(RLIMIT_NOFILE, 1024); /* what select() can take */
+    limit(RLIMIT_NOFILE, 1024); /* select() cannot take more */
     limit(RLIMIT_FSIZE, 1024 * mib);
 }
 
@@ -72,7 +72,7 @@ static void drop_capabilities(uint64_t kept)
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
     for (unsigned long number = 0; number <= LAST; number++)
         if (!(kept >> number & 1) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) && errno == EINVAL)
-            break; /* this kernel has no more */
+            break; /* this kernel has no more capabilities */
     prctl(PR_CAP_AMBIENT, AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (syscall(SYS_capget, &header, data))
         return;
@@ -87,9 +87,8 @@ static void drop_capabilities(uint64_t kept)
 
 /* ---- Landlock: Linux 6.12 ---- */
 
-/* Whatever its ruleset contains, a process with a ruleset may not trace processes without one: the
- * kernel's hook compares domains only. /proc/PID/exe, fd, io and maps require the right to trace,
- * too. */
+/* A process with a Landlock ruleset may not trace processes without one, even if the ruleset is
+ * empty. Reading /proc/PID/exe, fd, io and maps requires the right to trace, so it fails too. */
 
 struct landlock_attributes {
     uint64_t files, network, scoped;
@@ -117,7 +116,7 @@ void sandbox_prepare(void)
 {
     struct sched_param ordinary = {0};
     if (chdir("/"))
-        errno = 0; /* Landlock may be absent */
+        errno = 0; /* not an error: the kernel may lack Landlock */
     if (sched_getscheduler(0) != SCHED_OTHER)
         sched_setscheduler(0, SCHED_OTHER, &ordinary); /* leave time for other processes */
     limit_all();
@@ -129,7 +128,7 @@ void sandbox_enter(bool observes, bool children)
 {
     prctl(PR_SET_DUMPABLE,
           1); /* undo what the keeper did to prevent other processes from mapping its memory */
-    object_info_ourselves();
+    prefer_for_oom_kill();
     if (observes || !sandbox_scope_signals())
         seccomp_deny_signals();
     seccomp_deny_priorities();

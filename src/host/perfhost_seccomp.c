@@ -14,11 +14,12 @@
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NO_CALL = 0xffff }; /* of a kind that has no such call */
+enum { NO_CALL = 0xffff }; /* number of a call that this kind does not have */
 #if defined(__x86_64__) || defined(__i386__)
 enum { KINDS = 2 };
 static const uint32_t kinds[KINDS] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386};
@@ -99,7 +100,7 @@ static const uint32_t kinds[KINDS] = {AUDIT_ARCH_AARCH64};
 #define FORK_CALLS                                                                                 \
     {                                                                                              \
         NO_CALL                                                                                    \
-    } /* only clone exists */
+    } /* such machines have only clone */
 #else
 enum { KINDS = 0 }; /* a machine whose call numbers are not listed here: limits and Landlock only */
 #endif
@@ -134,7 +135,7 @@ void seccomp_deny_moving(const void *memory, size_t size)
 static const unsigned short denied[][KINDS] = {
 #include "host/perfhost_calls.inc"
 };
-/* Their first argument is the target process. */
+/* Calls whose first argument is the target process. */
 static const unsigned short signals[][KINDS] = {
 #include "host/perfhost_signals.inc"
 };
@@ -198,7 +199,8 @@ static void deny_all(const unsigned short calls[][KINDS], size_t count, size_t k
     }
 }
 
-/* Allowed to itself and its group; signal 0, which only tests whether a process exists, to all. */
+/* Allows signals to the process itself and its group; and signal 0, which only tests whether a
+ * process exists, to all. */
 static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind)
 {
     uint32_t self = (uint32_t)getpid();
@@ -246,7 +248,7 @@ static void deny_calls(size_t kind)
     deny_namespaces(kind);
 }
 
-/* Allowed for itself only: 0, or its own number. */
+/* Allows the call only for the process itself: target 0, or its own number. */
 static void deny_of_others(const struct whose *call, size_t kind)
 {
     equal(call->call[kind], 0, call->users ? 7 : 5);
@@ -308,7 +310,7 @@ static void deny_processes(size_t kind)
     end_with(SECCOMP_RET_ALLOW);
 }
 
-static uint64_t unmovable, unmovable_end; /* the last byte */
+static uint64_t unmovable, unmovable_end; /* `unmovable_end` is the last byte */
 
 /* Denies mremap of the part whose addresses have this upper half. */
 static void deny_moving_part(uint32_t call, uint32_t half)
@@ -325,9 +327,16 @@ static void deny_moving_part(uint32_t call, uint32_t half)
     load(offsetof(struct seccomp_data, nr));
 }
 
+/* Since Linux 6.17 a move to a fixed address, and only that, may include several mappings: the
+ * first address does not show whether the channel is one of them, so all such moves are denied. */
 static void deny_moving(size_t kind)
 {
     static const unsigned short remap[KINDS] = REMAP_CALL;
+    equal(remap[kind], 0, 4);
+    load(argument(3));
+    add(BPF_JMP | BPF_JSET | BPF_K, MREMAP_FIXED, 0, 1);
+    end_with(SECCOMP_RET_ERRNO | EPERM);
+    load(offsetof(struct seccomp_data, nr));
     deny_moving_part(remap[kind], (uint32_t)(unmovable >> 32));
     deny_moving_part(remap[kind], (uint32_t)(unmovable_end >> 32));
 }

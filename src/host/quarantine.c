@@ -35,8 +35,9 @@ static char *service_path(const struct service *service)
     return text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service->name);
 }
 
-/* For all users. A provider that a user registered with --user is queried by that user's programs
- * only: if they may not write the machine's layer, they write the user's. */
+/* Writes the value for all users. If the program may not write the machine's layer, and a user
+ * registered the provider with --user, the value goes to the user's layer: only that user's
+ * programs query the provider. */
 static LSTATUS set_value(const char *path, const char *value, uint32_t type, const void *data,
                          size_t size)
 {
@@ -131,7 +132,7 @@ static void report(const struct service *service, const char *why, LSTATUS writt
     verdict_report(service, written ? 1018 : 1017, NULL, more.data);
 }
 
-/* Once it is in the registry, the registry determines how long it lasts. */
+/* Starts a quarantine. Once it is in the registry, the registry determines how long it lasts. */
 static void quarantine(struct service *service, const char *why)
 {
     char when[32];
@@ -139,8 +140,8 @@ static void quarantine(struct service *service, const char *why)
     FREE_AUTO char *path = service_path(service);
     FREE_AUTO char *text = write_value(service, why, when, &length);
     LSTATUS status = path && text ? write_quarantine(path, text) : ERROR_NOT_ENOUGH_MEMORY;
-    service->code->patience =
-        (struct patience){.until = status ? quarantine_clock.ticks() + length : 0};
+    service->code->backoff =
+        (struct backoff){.until = status ? quarantine_clock.ticks() + length : 0};
     report(service, text ? text : why, status);
 }
 
@@ -149,9 +150,9 @@ void quarantine_disable(struct service *service, const struct host_settings *set
     if (settings->configuration & CONFIGURATION_NEVER_DISABLE)
         return;
     FREE_AUTO char *path = service_path(service);
-    static const char why[] = "for good: Collect changed none of its outputs";
+    static const char why[] = "permanently: Collect changed none of its outputs";
     LSTATUS status = path ? write_quarantine(path, why) : ERROR_NOT_ENOUGH_MEMORY;
-    service->code->patience.off = status != ERROR_SUCCESS;
+    service->code->backoff.off = status != ERROR_SUCCESS;
     report(service, why, status);
 }
 
@@ -161,7 +162,7 @@ void quarantine_disable(struct service *service, const struct host_settings *set
 static uint32_t count_failure(const struct service *service)
 {
     FREE_AUTO char *path = service_path(service);
-    uint32_t count = 0, own = service->code->patience.failures;
+    uint32_t count = 0, own = service->code->backoff.failures;
     if (!path)
         return own;
     registry_get_dword(path, "Error Count", &count);
@@ -169,13 +170,13 @@ static uint32_t count_failure(const struct service *service)
     return set_number(path, "Error Count", count) ? own : count;
 }
 
-/* Does not query it for 1 s the first time, then for twice as long each time. */
-static void back_off(struct patience *patience, unsigned times)
+/* Skips the provider for 1 s the first time, then for twice as long each time. */
+static void back_off(struct backoff *backoff, unsigned times)
 {
     unsigned doublings = times - 1;
     if (doublings > LONGEST_DOUBLINGS)
         doublings = LONGEST_DOUBLINGS;
-    patience->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
+    backoff->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
 }
 
 static bool is_counted(const struct host_settings *settings)
@@ -193,7 +194,7 @@ static bool is_registered(const struct service *service)
 static void add_failure(struct service *service, const struct host_settings *settings,
                         const char *why)
 {
-    service->code->patience.last_failure = quarantine_clock.ticks();
+    service->code->backoff.last_failure = quarantine_clock.ticks();
     if (!is_counted(settings))
         return;
     if (service->on_probation || count_failure(service) >= settings->error_limit)
@@ -203,25 +204,26 @@ static void add_failure(struct service *service, const struct host_settings *set
 void quarantine_failure(struct service *service, const struct host_settings *settings,
                         const char *why)
 {
-    struct patience *patience = &service->code->patience;
-    back_off(patience, ++patience->failures);
+    struct backoff *backoff = &service->code->backoff;
+    back_off(backoff, ++backoff->failures);
     add_failure(service, settings, why);
 }
 
 void quarantine_timeout(struct service *service, const struct host_settings *settings,
                         const char *why)
 {
-    struct patience *patience = &service->code->patience;
-    if (patience->failures++)
-        back_off(patience, patience->failures - 1);
-    if (is_registered(service)) /* else it was removed since the query: nothing is written for it */
+    struct backoff *backoff = &service->code->backoff;
+    if (backoff->failures++)
+        back_off(backoff, backoff->failures - 1);
+    if (is_registered(service)) /* a service that was removed since the query gets no values */
         add_failure(service, settings, why);
-    patience->lasts = true;
+    backoff->lasts = true;
 }
 
 /* ---- missing answers ---- */
 
-/* The value that states how many programs in a row got none, or NULL. */
+/* Counts one more program that got no answer; returns the value that says how many in a row. NULL:
+ * no memory. */
 static char *count_miss(const char *path, unsigned *ret_count)
 {
     BUFFER_AUTO before = {0};
@@ -255,10 +257,10 @@ static void add_miss(const struct service *service, const struct host_settings *
 
 void quarantine_miss(struct service *service, const struct host_settings *settings)
 {
-    struct patience *patience = &service->code->patience;
-    if (patience->misses++)
-        back_off(patience, patience->misses - 1);
-    patience->lasts = true;
+    struct backoff *backoff = &service->code->backoff;
+    if (backoff->misses++)
+        back_off(backoff, backoff->misses - 1);
+    backoff->lasts = true;
     if (is_counted(settings) && is_registered(service))
         add_miss(service, settings);
 }
@@ -267,46 +269,46 @@ bool quarantine_suspects(const struct service *service, const struct host_settin
 {
     return is_counted(settings) && service->unanswered_times >= settings->error_limit &&
            quarantine_clock.filetime() < service->unanswered_end &&
-           !service->code->patience.answered;
+           !service->code->backoff.answered;
 }
 
 /* Also clears what other programs counted. If the value may not be deleted, that is not retried
  * each time. */
 void quarantine_answered(struct service *service)
 {
-    struct patience *patience = &service->code->patience;
-    patience->answered = true;
-    if (!service->unanswered || patience->kept)
+    struct backoff *backoff = &service->code->backoff;
+    backoff->answered = true;
+    if (!service->unanswered || backoff->kept)
         return;
     FREE_AUTO char *path = service_path(service);
     LSTATUS status = path ? delete_value(path, "Unanswered") : ERROR_NOT_ENOUGH_MEMORY;
-    patience->kept = status && status != ERROR_FILE_NOT_FOUND;
+    backoff->kept = status && status != ERROR_FILE_NOT_FOUND;
 }
 
 void quarantine_take_back(struct service *service)
 {
-    struct patience *patience = &service->code->patience;
-    if (!patience->misses)
-        return; /* it was cleared */
-    patience->misses--;
-    patience->until = 0;
-    patience->lasts = patience->failures + patience->misses > 0;
+    struct backoff *backoff = &service->code->backoff;
+    if (!backoff->misses)
+        return; /* the value was cleared */
+    backoff->misses--;
+    backoff->until = 0;
+    backoff->lasts = backoff->failures + backoff->misses > 0;
 }
 
 /* The first late answer may be chance. */
 void quarantine_overdue(struct service *service)
 {
-    struct patience *patience = &service->code->patience;
-    if (patience->missed++)
-        back_off(patience, patience->missed - 1);
+    struct backoff *backoff = &service->code->backoff;
+    if (backoff->missed++)
+        back_off(backoff, backoff->missed - 1);
 }
 
 void quarantine_delay(struct service *service)
 {
-    back_off(&service->code->patience, 1);
+    back_off(&service->code->backoff, 1);
 }
 
-/* Without write access the values stay, and every process tries the provider itself. */
+/* Removes a value. Without write access it stays, and every process tries the provider itself. */
 static void forget_value(const struct service *service, const char *value)
 {
     FREE_AUTO char *path = service_path(service);
@@ -320,39 +322,39 @@ static void end_probation(struct service *service)
     forget_value(service, "Error Count");
     forget_value(service, "Disable Performance Counters");
     forget_value(service, "Quarantine");
-    service->code->patience = (struct patience){.cleared = true};
+    service->code->backoff = (struct backoff){.cleared = true};
 }
 
 void quarantine_success(struct service *service)
 {
-    struct patience *patience = &service->code->patience;
-    patience->lasts = false;
-    patience->misses = 0;
+    struct backoff *backoff = &service->code->backoff;
+    backoff->lasts = false;
+    backoff->misses = 0;
     bool forgotten =
-        patience->failures && quarantine_clock.ticks() - patience->last_failure >= forgotten_after;
-    if (service->on_probation && !patience->cleared)
+        backoff->failures && quarantine_clock.ticks() - backoff->last_failure >= forgotten_after;
+    if (service->on_probation && !backoff->cleared)
         end_probation(service);
     if (forgotten) {
         forget_value(service, "Error Count");
-        *patience = (struct patience){.cleared = patience->cleared, .kept = patience->kept};
+        *backoff = (struct backoff){.cleared = backoff->cleared, .kept = backoff->kept};
     }
     /* enabled by hand; if it is later disabled by hand, that must not look like a quarantine */
-    if (service->quarantine && !service->disable_flags && !patience->cleared) {
+    if (service->quarantine && !service->disable_flags && !backoff->cleared) {
         forget_value(service, "Quarantine");
-        patience->cleared = true;
+        backoff->cleared = true;
     }
     quarantine_answered(service);
 }
 
 bool quarantine_waits(struct service *service)
 {
-    struct patience *patience = &service->code->patience;
+    struct backoff *backoff = &service->code->backoff;
     if (atomic_exchange(&service->code->forgiven, false))
-        *patience = (struct patience){0};
-    bool waits = patience->off || quarantine_clock.ticks() < patience->until;
+        *backoff = (struct backoff){0};
+    bool waits = backoff->off || quarantine_clock.ticks() < backoff->until;
     if (waits)
         trace("host", "%s is not queried now: it failed %u times%s", service->name,
-              patience->failures + patience->misses,
-              patience->off ? ", and not again in this session" : "");
+              backoff->failures + backoff->misses,
+              backoff->off ? ", and not again in this session" : "");
     return waits;
 }

@@ -22,7 +22,7 @@ size_t select_listed(const struct service_table *table, uint32_t object)
     return low;
 }
 
-/* Keeps the list ascending and without duplicates. */
+/* Inserts a position; the list stays ascending and without duplicates. */
 static size_t add_position(uint32_t *list, size_t count, uint32_t position)
 {
     size_t at = count;

@@ -17,7 +17,7 @@ enum { DEFAULT_ERROR_LIMIT = 5 };
 
 enum kind { TEXT, NUMBER, OBJECT_LIST, VALIDATION };
 #define FIELD(name) offsetof(struct service, name)
-static const struct wanted {
+static const struct value_row {
     const char *name;
     enum kind kind;
     size_t field;
@@ -72,17 +72,16 @@ static LSTATUS take_object_list(struct service *service, const char *list)
     return ERROR_SUCCESS;
 }
 
-/* REG_SZ or REG_EXPAND_SZ; NULL: no memory. */
+/* Copies the text of a REG_SZ, or of a REG_EXPAND_SZ with its variables replaced. NULL: no
+ * memory. */
 static char *value_text(const struct registry_value *value)
 {
     BUFFER_AUTO plain = {0};
-    FREE_AUTO char *text = strndup(value->data, value->size);
-    if (!text)
-        return NULL;
-    if (value->type == REG_EXPAND_SZ)
-        registry_expand(text, &plain);
-    else
-        buffer_add_text(&plain, text);
+    char *text = strndup(value->data, value->size);
+    if (!text || value->type != REG_EXPAND_SZ)
+        return text;
+    registry_expand(text, &plain);
+    free(text);
     buffer_reserve(&plain, 1); /* "" is a valid text */
     return plain.failed ? NULL : strdup(plain.data);
 }
@@ -99,7 +98,7 @@ static bool is_of_kind(const struct registry_value *value, enum kind kind)
     }
 }
 
-static LSTATUS take_text(struct service *service, const struct wanted *wanted,
+static LSTATUS take_text(struct service *service, const struct value_row *wanted,
                          const struct registry_value *value)
 {
     char *text = value_text(value);
@@ -114,7 +113,7 @@ static LSTATUS take_text(struct service *service, const struct wanted *wanted,
     return status;
 }
 
-static LSTATUS take(struct service *service, const struct wanted *wanted,
+static LSTATUS take(struct service *service, const struct value_row *wanted,
                     const struct registry_value *value)
 {
     if (!is_of_kind(value, wanted->kind)) {
@@ -138,8 +137,10 @@ static bool take_value(void *self, const struct registry_value *value)
 {
     struct service_reading *reading = self;
     for (size_t i = 0; i < COUNT(wanted_values); i++)
-        if (text_equal_fold(value->name, wanted_values[i].name))
+        if (text_equal_fold(value->name, wanted_values[i].name)) {
             reading->status = take(reading->service, &wanted_values[i], value);
+            break;
+        }
     return !reading->status;
 }
 
@@ -203,63 +204,48 @@ static void service_free(struct service *service)
     free(service->unanswered);
 }
 
-struct service_names {
-    char **list;
-    size_t count;
-    bool failed;
+struct services_reading {
+    struct service *services;
+    size_t count, capacity;
+    LSTATUS status;
 };
 
-static bool add_name(void *self, const char *name)
+/* A service that cannot be read, or has no library, is left out. */
+static bool add_service(void *self, const char *name)
 {
-    struct service_names *names = self;
-    char **list = realloc(names->list, (names->count + 1) * sizeof(*list));
-    if (list) {
-        names->list = list;
-        list[names->count] = strdup(name);
-        if (list[names->count]) {
-            names->count++;
-            return true;
+    struct services_reading *reading = self;
+    if (reading->count == reading->capacity) {
+        size_t capacity = reading->capacity ? reading->capacity * 2 : 64;
+        struct service *more = reallocarray(reading->services, capacity, sizeof *more);
+        if (!more) {
+            reading->status = ERROR_NOT_ENOUGH_MEMORY;
+            return false;
         }
+        reading->services = more;
+        reading->capacity = capacity;
     }
-    names->failed = true;
-    return false;
-}
-
-static void names_done(struct service_names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free(names->list[i]);
-    free(names->list);
+    struct service *service = &reading->services[reading->count];
+    LSTATUS status = read_service(service, name);
+    if (!status)
+        reading->count++;
+    else
+        service_free(service);
+    if (status == ERROR_NOT_ENOUGH_MEMORY)
+        reading->status = status;
+    return !reading->status;
 }
 
 LSTATUS services_read(struct service **ret, size_t *ret_count)
 {
-    __attribute__((cleanup(names_done))) struct service_names names = {0};
-    LSTATUS status = registry_each_key(REGISTRY_SERVICES, add_name, &names);
-    *ret = NULL;
-    *ret_count = 0;
-    if (status == ERROR_FILE_NOT_FOUND)
-        return ERROR_SUCCESS;
-    if (status || names.failed)
-        return status ? status : ERROR_NOT_ENOUGH_MEMORY;
-    struct service *services = calloc(names.count + 1, sizeof(*services));
-    if (!services)
-        return ERROR_NOT_ENOUGH_MEMORY;
-    size_t count = 0;
-    for (size_t i = 0; i < names.count && status != ERROR_NOT_ENOUGH_MEMORY; i++) {
-        status = read_service(&services[count], names.list[i]);
-        if (status)
-            service_free(&services[count]);
-        else
-            count++;
-    }
-    if (status == ERROR_NOT_ENOUGH_MEMORY) {
-        services_free(services, count);
-        return status;
-    }
-    *ret = services;
-    *ret_count = count;
-    return ERROR_SUCCESS;
+    struct services_reading reading = {0};
+    LSTATUS status = registry_each_key(REGISTRY_SERVICES, add_service, &reading);
+    status = status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
+    status = status ? status : reading.status;
+    if (status)
+        services_free(reading.services, reading.count);
+    *ret = status ? NULL : reading.services;
+    *ret_count = status ? 0 : reading.count;
+    return status;
 }
 
 void services_free(struct service *services, size_t count)

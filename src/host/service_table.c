@@ -182,7 +182,8 @@ static LSTATUS fill(struct service_table *table)
     return status;
 }
 
-/* Under the lock; *ret_old: the previous table, to be released after unlocking. */
+/* Makes a new table; the caller holds the lock. *ret_old: the previous table, to be released after
+ * unlocking. */
 static LSTATUS make(uint64_t generation, struct service_table **ret_old)
 {
     struct service_table *table = calloc(1, sizeof(*table));

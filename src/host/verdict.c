@@ -40,7 +40,7 @@ static const struct verdict {
     [FAULT_OFFSET]      = {4008, KEEP,      {"ObjectIndex"},                 NULL},
     [FAULT_FOREIGN]     = {4009, DROP,      {NULL},                          NULL},
     [FAULT_UNNAMED]    = {4010, KEEP,      {"ObjectIndex"},                 NULL},
-    [FAULT_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not even on 4: dropped"},
+    [FAULT_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not aligned on 4 bytes either: dropped"},
     [FAULT_ALIGNMENT]   = {1016, KEEP,      {"Buffer", "BytesLeft"},         NULL},
     [FAULT_STATUS]      = {1014, EACH_TIME, {"Win32Error"},                  NULL},
     [FAULT_NEVER_ENOUGH]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "there is no larger buffer"},
@@ -99,26 +99,26 @@ static void add_part(struct buffer *text, const struct wire_finding *found)
 }
 
 /* What was found in the answer: the event's fields, or text appended to the event's text. */
-struct content {
+struct found_text {
     struct buffer part;
     char found[WIRE_TEXT], expected[WIRE_TEXT];
 };
 
-static void content_init(struct content *content, const struct wire_finding *found)
+static void content_init(struct found_text *content, const struct wire_finding *found)
 {
-    *content = (struct content){.part = {0}};
+    *content = (struct found_text){.part = {0}};
     add_part(&content->part, found);
     wire_finding_text(found, content->found, content->expected);
 }
 
-static const char *part_of(const struct content *content)
+static const char *part_of(const struct found_text *content)
 {
     return content->part.failed ? "" : content->part.data;
 }
 
-/* Its numbers, and what was found in the answer. */
-static void write_fields(const struct verdict *verdict, const struct finding *finding,
-                         const struct content *content,
+/* Writes the numbers of the fault, and what was found in the answer, as event fields. */
+static void write_fields(const struct verdict *verdict, const struct fault_finding *finding,
+                         const struct found_text *content,
                          struct event_field ret[static MOST_FIELDS + 1])
 {
     size_t count = 0;
@@ -139,11 +139,11 @@ static void write_fields(const struct verdict *verdict, const struct finding *fi
 
 /* Details that the event's row lacks. */
 static void add_more(struct buffer *more, const struct verdict *verdict,
-                     const struct finding *finding, const struct content *content)
+                     const struct fault_finding *finding, const struct found_text *content)
 {
     bool reported = verdict->effects & FAILS && !(verdict->effects & EACH_TIME);
     if (finding->because)
-        buffer_printf(more, "dropped, as it would be event %u by either of them",
+        buffer_printf(more, "dropped: event %u applies to both the pointer and the length",
                       verdicts[finding->because].event);
     else if (finding->fault == FAULT_OVERDUE)
         buffer_printf(more, "it took %" PRIu64 " ms", finding->numbers[0]);
@@ -154,11 +154,11 @@ static void add_more(struct buffer *more, const struct verdict *verdict,
                       finding->content.field, part_of(content), content->found, content->expected);
 }
 
-void verdict_report_finding(const struct service *service, const struct finding *finding)
+void verdict_report_finding(const struct service *service, const struct fault_finding *finding)
 {
     const struct verdict *verdict = &verdicts[finding->fault];
     struct event_field fields[MOST_FIELDS + 1] = {{0}};
-    struct content content = {.part = {0}};
+    struct found_text content = {.part = {0}};
     BUFFER_AUTO more = {0};
     if (finding->content.field)
         content_init(&content, &finding->content);
@@ -171,7 +171,7 @@ void verdict_report_finding(const struct service *service, const struct finding 
 /* ---- mistakes ---- */
 
 bool verdict_keep(struct service *service, const struct host_settings *settings,
-                  const struct finding *finding)
+                  const struct fault_finding *finding)
 {
     const struct verdict *verdict = &verdicts[finding->fault];
     uint32_t bit = UINT32_C(1) << finding->fault;

@@ -11,18 +11,18 @@
 #include <string.h>
 
 /* Takes the next word; false: there is none, or a quotation mark is not closed. */
-static bool take_word(const char **cursor, struct span *ret)
+static bool take_word(const char **cursor, struct text_span *ret)
 {
     const char *at = *cursor + strspn(*cursor, " \t");
     char end = *at == '"' ? '"' : ' ';
     at += end == '"';
     size_t count = end == '"' ? strcspn(at, "\"") : strcspn(at, " \t");
-    *ret = (struct span){at, count};
+    *ret = (struct text_span){at, count};
     *cursor = at + count + (end == '"' && at[count]);
     return count > 0 && (end != '"' || at[count]);
 }
 
-/* Only the first problem is printed, in one line. */
+/* Receives the problems of a command; only the first one is printed, in one line. */
 struct listening {
     bool heard;
     char text[512];
@@ -43,7 +43,7 @@ static void listen(void *self, const opl_load_remark *remark)
 
 static LSTATUS read_line(const char *line, char **ret, struct listening *listening)
 {
-    struct span dummy, argument;
+    struct text_span dummy, argument;
     *ret = NULL;
     if (!take_word(&line, &dummy) || !take_word(&line, &argument) || line[strspn(line, " \t")]) {
         listening->heard = true;

@@ -14,7 +14,7 @@
 #define SOURCE "LoadPerf"
 #define LANGUAGES_KEY NAMES_LANGUAGES_KEY
 
-/* docs/windows/registration.md#e7. */
+/* The events are described in docs/windows/registration.md#e7. */
 enum {
     EVENT_LOADED = 1000,
     EVENT_REMOVED = 1001,
@@ -39,25 +39,28 @@ enum {
     EVENT_NUMBERS_NOT_REMOVED = 3018
 };
 
-/* Names are even. The packaged block is behind the machine's range; users' numbers begin far behind
+/* Names are even. The packaged block is after the machine's range; users' numbers begin far after
  * it. */
 enum { USER_FIRST = 1000000, MACHINE_HIGHEST = NAMES_BLOCK_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
 enum { SERVICE_SIZE = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
 
-/* ---- trust.c ---- */
+/* ---- library.c: a library's file ---- */
 enum { VALIDATION_BYTES = 16 };
+/* Would programs of this user load the file, as far as its owner and mode, and those of the folders
+ * above it, say? Else a status, and `why` has the cause and what to do. */
+LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT]);
 /* The validation code of a library, as registered; false: the file does not exist. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES]);
 
-/* ---- exports.c: a library's file, read without running it ---- */
+/* ---- library.c: what it exports, read without running it ---- */
 struct exports {
     bool known;
-    struct buffer symbols, strings; /* as in the file */
+    struct buffer symbols, strings; /* the file's symbols and their names */
 };
-/* false: no program of this kind can load it, for certain. */
+/* Returns false only if certainly no program of this processor type can load the library. */
 bool exports_read(const char *path, struct exports *ret);
 void exports_done(struct exports *exports);
-/* True if it certainly has no function of that name. */
+/* Returns true only if the library certainly has no function of that name. */
 bool exports_lack(const struct exports *exports, const char *name);
 
 /* ---- load.c: one call, and its messages ---- */
@@ -67,17 +70,14 @@ struct load {
     size_t errors;
     bool careful; /* reads only files that no other user could have written */
 };
-/* No other user may write the file, or replace it. */
+/* True if no other user may write the file, or replace it. */
 bool load_believes(const char *path);
-/* The file, or the folder above it, that another user owns or may write; malloc. NULL: none, or it
- * does not exist. *ret_owner: another user owns it. */
-char *load_third_party(const char *path, bool *ret_owner);
-/* A whole file of at most MOST_FILE_BYTES: ERROR_FILE_TOO_LARGE else. */
+/* Reads a whole file. ERROR_FILE_TOO_LARGE: it has more than MOST_FILE_BYTES. */
 LSTATUS load_file(const char *path, struct buffer *ret);
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* The line is ignored; with `strict` it is an error. */
+/* Reports that the line is ignored; with `strict` this is an error. */
 void load_warning(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
 /* Reports information, not a mistake. */
@@ -93,65 +93,66 @@ void load_lacking_events(const char *service, const bool *has);
 /* The result of a call, with an event if memory was not sufficient. */
 DWORD load_end(const struct load *load, LSTATUS status);
 
-/* A part of a text that another buffer owns. */
-struct span {
+/* A part of a text; another buffer owns the bytes. */
+struct text_span {
     const char *at;
     size_t count;
 };
-struct span span_trim(struct span text);          /* blanks and tabs */
-bool span_is(struct span span, const char *text); /* without regard to case */
-int span_compare(struct span left, struct span right);
-char *span_copy(struct span span);
+struct text_span span_trim(struct text_span text);     /* removes blanks and tabs at both ends */
+bool span_is(struct text_span span, const char *text); /* compares without regard to case */
+int span_compare(struct text_span left, struct text_span right);
+char *span_copy(struct text_span span);
 /* Makes space for one more element of `size` bytes. */
 bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size);
 
-/* ---- decode.c: bytes to UTF-8 ---- */
+/* ---- ini/ini.c: bytes to UTF-8 ---- */
 /* ret: the file in UTF-8, or (*ret_raw) in a code page that only the caller knows. */
 LSTATUS decode_file(const void *bytes, size_t size, struct buffer *ret, bool *ret_raw);
 /* Windows' ANSI code page for texts in this language. */
 unsigned decode_code_page(uint32_t language);
 /* Appends; a byte that the page does not have becomes U+FFFD (*ret_bad). ERROR_NOT_SUPPORTED: the C
  * library does not know the page. */
-LSTATUS decode_text(struct span text, unsigned code_page, struct buffer *ret, bool *ret_bad);
+LSTATUS decode_text(struct text_span text, unsigned code_page, struct buffer *ret, bool *ret_bad);
 /* Takes the next line: it ends with CRLF, LF or CR; Ctrl-Z ends the file. */
-bool decode_line(struct span *rest, struct span *ret);
+bool decode_line(struct text_span *rest, struct text_span *ret);
 
-/* ---- ini.c: sections and keys as GetPrivateProfileString reads them ---- */
+/* ---- ini/ini.c: sections and keys as GetPrivateProfileString reads them ---- */
 struct ini_entry {
-    struct span section, key, value; /* value: without outer blanks and quotation marks */
+    struct text_span section, key, value; /* value: without blanks and quotation marks around it */
     unsigned line, order;
-    bool has_value; /* the line has an = */
+    bool has_value; /* the line has an equals sign */
 };
 struct ini {
     struct buffer text;
     bool raw;                  /* values are in a code page */
-    struct ini_entry *entries; /* in the file's order */
+    struct ini_entry *entries; /* entries in the file's order */
     size_t count, capacity;
 };
 LSTATUS ini_parse(const void *bytes, size_t size, struct ini *ret);
 void ini_done(struct ini *ini);
-/* The first one of that name, or NULL. */
+/* The first entry of that name, or NULL. */
 const struct ini_entry *ini_find(const struct ini *ini, const char *section, const char *key);
 
-/* ---- symbols.c: the #define lines of a C header ---- */
+/* ---- ini/symbols.c: the #define lines of a C header ---- */
 struct symbol {
-    struct span name;
+    struct text_span name;
     int64_t value;
-    struct span text; /* the text in the file */
+    struct text_span text; /* the text in the file */
     unsigned line, order;
     bool is_number;
 };
 struct symbols {
     struct buffer text;
-    struct symbol *list; /* by name, without regard to case; equal ones in the file's order */
+    /* sorted by name, without regard to case; equal ones in the file's order */
+    struct symbol *list;
     size_t count, capacity;
 };
 LSTATUS symbols_parse(const void *bytes, size_t size, struct symbols *ret);
 void symbols_done(struct symbols *symbols);
 /* The exact match, else the first that differs in case only; NULL: none. */
-const struct symbol *symbols_find(const struct symbols *symbols, struct span name);
+const struct symbol *symbols_find(const struct symbols *symbols, struct text_span name);
 
-/* ---- plan.c: what the two files request ---- */
+/* ---- ini/plan.c: what the two files request ---- */
 struct plan_text {
     uint32_t language, offset; /* offset: odd for explanations */
     unsigned line;
@@ -162,7 +163,7 @@ struct plan {
     bool trusted, has_objects;
     uint32_t *languages; /* as listed */
     size_t language_count, language_capacity;
-    struct plan_text *texts; /* by language and offset, without duplicates */
+    struct plan_text *texts; /* sorted by language and offset, without duplicates */
     size_t text_count, text_capacity;
     uint32_t *objects; /* offsets, ascending, without duplicates */
     size_t object_count, object_capacity;
@@ -171,7 +172,7 @@ struct plan {
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);
 void plan_sort(struct plan *plan);
-/* In sorted texts; NULL: there is none. */
+/* Finds a text in the sorted plan; NULL: there is none. */
 const struct plan_text *plan_find(const struct plan *plan, uint32_t language, uint32_t offset);
 
 /* State while it is read. */
@@ -181,49 +182,47 @@ struct planning {
     const struct ini *ini;
     const struct symbols *symbols;
     const char *ini_path, *symbol_path;
-    const struct symbol **used; /* by the texts */
+    const struct symbol **used; /* the symbols that texts use */
     size_t used_count, used_capacity;
 };
 /* SYMBOL_009_NAME: false if the key has another form. *ret_part: 0 a name, 1 an explanation. */
-bool plan_key(struct span key, struct span *ret_symbol, uint32_t *ret_language, uint32_t *ret_part);
+bool plan_key(struct text_span key, struct text_span *ret_symbol, uint32_t *ret_language,
+              uint32_t *ret_part);
 /* takes ownership of text->text */
 bool plan_add_text(struct plan *plan, const struct plan_text *text);
 
-/* ---- check.c: completes a plan: refuses what docs/windows/registration.md#e3 refuses, fills
- * English, reads [objects] ---- */
-LSTATUS plan_complete(struct planning *planning);
-
-/* ---- scan.c: the indices, services and languages in one registry file ---- */
-struct scan {
+/* ---- store/scan.c: the indices, services and languages in one registry file ---- */
+struct file_scan {
     uint32_t machine_top, user_top; /* the highest even index in use of the two ranges */
     bool languages;                 /* mentions installed languages */
     struct buffer services;         /* "\tNAME\tNAME\t"; an empty name concerns all */
 };
-void scan_done(struct scan *scan);
-LSTATUS scan_registry(const struct buffer *text, struct scan *ret);
-LSTATUS scan_names(const struct buffer *text, struct scan *ret); /* a shipped LLL.names */
+void scan_done(struct file_scan *scan);
+LSTATUS scan_registry(const struct buffer *text, struct file_scan *ret);
+/* scans a shipped LLL.names */
+LSTATUS scan_names(const struct buffer *text, struct file_scan *ret);
 /* Services\NAME\...: *ret_below is what follows the name, "" or "\\...". */
-bool scan_service_key(const char *key, struct span *ret_name, const char **ret_below);
+bool scan_service_key(const char *key, struct text_span *ret_name, const char **ret_below);
 /* `key` is `path` or above it. */
 bool scan_key_covers(const char *key, const char *path);
 /* The language of a key that is `path`\LLL or below it; *ret_below what follows. */
 bool scan_language_key(const char *key, const char *path, uint32_t *ret, const char **ret_below);
-bool scan_add_service(struct scan *scan, struct span name);
+bool scan_add_service(struct file_scan *scan, struct text_span name);
 bool scan_mentions(const char *services, const char *service);
 
-/* ---- cache.c: the results of earlier scans ---- */
+/* ---- store/cache.c: the results of earlier scans ---- */
 struct range_row {
     struct registry_file file;
     uint32_t machine_top, user_top;
     bool languages;
-    const char *services; /* as in struct scan */
+    const char *services; /* as `services` of struct file_scan */
 };
 struct range_cache {
     struct buffer text;
     struct range_row *rows;
     uint32_t *places; /* a hash table of row numbers + 1 */
     size_t count, capacity, place_count;
-    bool whole; /* the file must be rewritten instead of appended to */
+    bool whole; /* the file must be rewritten, because appending is not enough */
 };
 void cache_read(enum registry_layer layer, struct range_cache *ret);
 void cache_done(struct range_cache *cache);
@@ -235,38 +234,39 @@ void cache_print(const struct range_row *row, struct buffer *ret);
 void cache_write(const struct registry_edit *edit, const struct range_cache *cache,
                  const struct buffer *rows, bool whole);
 
-/* ---- known.c: the scan results of every file of the layers ---- */
+/* ---- store/known.c: the scan results of every file of the layers ---- */
 #define SHIPPED_NAMES "names/" /* prefix of the vendor's LLL.names here */
 struct known_file {
     struct range_row row;
-    char *name, *services; /* of the row, if it is not the cache's; */
-    bool fresh;            /* not in the cache */
+    char *name, *services; /* texts of the row that are not the cache's; */
+    bool fresh;            /* the row is not in the cache */
 };
-struct known {
-    struct known_file *files; /* in merging order */
+struct known_files {
+    struct known_file *files; /* files in merging order */
     size_t count, capacity;
     struct range_cache cache;
 };
-LSTATUS known_read(enum registry_layer layer, struct known *ret);
-void known_done(struct known *known);
-/* Records the new content of a file of ours; takes ownership of `scan`. */
-LSTATUS known_update(struct known *known, const struct registry_file *file, struct scan *scan);
-void known_forget(struct known *known, enum registry_layer layer, const char *name);
-/* Best effort: without a cache the next process scans. */
-void known_save(const struct known *known, const struct registry_edit *edit);
+LSTATUS known_read(enum registry_layer layer, struct known_files *ret);
+void known_done(struct known_files *known);
+/* Records the new content of a file that this program wrote; takes ownership of `scan`. */
+LSTATUS known_update(struct known_files *known, const struct registry_file *file,
+                     struct file_scan *scan);
+void known_forget(struct known_files *known, enum registry_layer layer, const char *name);
+/* Saves the scan results if possible: without a cache the next process scans again. */
+void known_save(const struct known_files *known, const struct registry_edit *edit);
 /* The highest even index in use in the machine's or the user's range; without the file `but`, which
  * may be NULL. */
-uint32_t known_top(const struct known *known, enum registry_layer layer, const char *but);
-const struct known_file *known_find(const struct known *known, enum registry_layer layer,
+uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *but);
+const struct known_file *known_find(const struct known_files *known, enum registry_layer layer,
                                     const char *name);
 /* Does a file other than that one of the layer mention the service? */
-bool known_elsewhere(const struct known *known, const char *service, enum registry_layer layer,
-                     const char *but);
+bool known_elsewhere(const struct known_files *known, const char *service,
+                     enum registry_layer layer, const char *but);
 
 /* Does a file of a higher layer mention the service or languages? */
-bool known_above(const struct known *known, const char *service, enum registry_layer layer);
+bool known_above(const struct known_files *known, const char *service, enum registry_layer layer);
 
-/* ---- view.c: one service and the languages, merged from the few files that mention them ---- */
+/* ---- store/view.c: one service and the languages, merged from the files that have them ---- */
 enum { FIRST_COUNTER, LAST_COUNTER, FIRST_HELP, LAST_HELP, NUMBERS };
 extern const char *const number_names[NUMBERS];
 enum { LIBRARY, OPEN, COLLECT, CLOSE, OBJECT_LIST, TEXTS };
@@ -276,10 +276,10 @@ struct view_language {
     uint32_t id;
     bool shipped, has_key, chosen, choice; /* choice: by LANGUAGES_KEY */
     size_t names, helps;
-    uint64_t sum; /* of the texts' indices */
+    uint64_t sum; /* sum of the texts' indices */
 };
-struct view {
-    bool exists; /* the Performance key */
+struct service_view {
+    bool exists; /* the service has a Performance key */
     bool has[NUMBERS];
     uint32_t number[NUMBERS];
     char *text[TEXTS];
@@ -293,16 +293,16 @@ struct replaced {
     const struct buffer *text; /* NULL: it will be removed */
 };
 /* Only the layers up to `highest` count. `replaced` is terminated by name NULL, or is NULL. */
-LSTATUS view_read(const struct known *known, const char *service, enum registry_layer highest,
-                  const struct replaced *replaced, struct view *ret);
-void view_done(struct view *view);
-bool view_is_loaded(const struct view *view);
-bool view_has_any(const struct view *view); /* a number or a text */
-bool view_has_language(const struct view *view, uint32_t language);
-void view_totals(const struct view *view, size_t *ret_texts, uint64_t *ret_sum);
-void view_result(const struct view *view, const char *service, opl_load_result *ret);
+LSTATUS view_read(const struct known_files *known, const char *service, enum registry_layer highest,
+                  const struct replaced *replaced, struct service_view *ret);
+void view_done(struct service_view *view);
+bool view_is_loaded(const struct service_view *view);
+bool view_has_any(const struct service_view *view); /* true if the service has a number or a text */
+bool view_has_language(const struct service_view *view, uint32_t language);
+void view_totals(const struct service_view *view, size_t *ret_texts, uint64_t *ret_sum);
+void view_result(const struct service_view *view, const char *service, opl_load_result *ret);
 
-/* ---- rewrite.c: a file's text with a service's registration replaced ---- */
+/* ---- store/rewrite.c: a file's text with a service's registration replaced ---- */
 struct registration {
     const struct plan *plan;
     uint32_t number[NUMBERS];
@@ -321,15 +321,15 @@ LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret)
 /* Deletes the texts (and `numbers`) of files that are merged before this one. */
 LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret);
 /* NAME.reg of a service: an existing file, in any case, or a new name. */
-LSTATUS rewrite_file_name(const struct known *known, enum registry_layer layer, const char *service,
-                          struct buffer *ret);
+LSTATUS rewrite_file_name(const struct known_files *known, enum registry_layer layer,
+                          const char *service, struct buffer *ret);
 
-/* ---- change.c: shared by installing and removing ---- */
+/* ---- store/change.c: shared by installing and removing ---- */
 #define MANUAL_REG "manual.reg"
 struct layer_change {
     struct load *load;
     struct registry_edit *edit; /* NULL: nothing is written */
-    struct known known;
+    struct known_files known;
     struct buffer file; /* NAME.reg */
 };
 LSTATUS change_begin(struct layer_change *change, struct load *load, const char *service);
@@ -338,7 +338,7 @@ LSTATUS change_read(struct layer_change *change, const char *name, struct buffer
 /* Replaces it, or removes it when text is NULL; records that. `scan`, which is taken over,
  * describes the text; NULL: the text is scanned. */
 LSTATUS change_commit(struct layer_change *change, const char *name, const struct buffer *text,
-                      struct scan *scan);
+                      struct file_scan *scan);
 void change_end(struct layer_change *change);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers a provider (docs/windows/registration.md#e3): a plan gets the numbers behind the
+ * Registers a provider (docs/windows/registration.md#e3): a plan gets the numbers after the
  * highest in use, and becomes one file's new text, so that one rename registers it. The file is
  * NAME.reg; only if others would hide it, because the same values were deleted or written by hand,
  * it is manual.reg, which is merged last.
  */
 #include "loadperf/inner.h"
-#include "loadperf/stored.h"
+#include "loadperf/store/stored.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@ struct install {
     struct layer_change change;
     const char *ini_path;
     struct plan plan;
-    struct view view; /* of this layer and those below */
+    struct service_view view; /* the service, as this layer and those below define it */
     struct registration registration;
     unsigned char validation[VALIDATION_BYTES];
-    bool repairs;            /* it is loaded, with a library that does not exist */
+    bool repairs;            /* the service is loaded, with a library that does not exist */
     const char *file;        /* the file to be written */
-    struct buffer old, text; /* of that file */
-    struct scan scan;        /* a scan of the text */
+    struct buffer old, text; /* that file's old and new content */
+    struct file_scan scan;   /* scan of the new content */
 };
 
 /* ---- numbers ---- */
@@ -51,12 +51,12 @@ static LSTATUS complete_scan(struct install *install)
     bool user = install->change.load->layer == LAYER_USER;
     uint32_t *top = user ? &install->scan.user_top : &install->scan.machine_top;
     *top = last > *top ? last : *top; /* numbers that were kept may lie below */
-    return scan_add_service(&install->scan, (struct span){service, strlen(service)})
+    return scan_add_service(&install->scan, (struct text_span){service, strlen(service)})
                ? ERROR_SUCCESS
                : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* A repair leaves the indices as they are, if the ini file still needs as many. */
+/* Keeps the present numbers in a repair, if the ini file still needs as many. */
 static bool keep_numbers(struct install *install)
 {
     const uint32_t *old = install->view.number;
@@ -114,7 +114,7 @@ static void validate(struct install *install, const char *library)
         install->registration.validation = install->validation;
     else
         load_warning(install->change.load, install->ini_path, 0,
-                     "trusted: the library \"%s\" does not exist; no validation code is written",
+                     "the library \"%s\" does not exist, so no validation code is written",
                      library);
 }
 
@@ -126,7 +126,7 @@ static bool same_text(const char *wanted, const char *found)
 }
 
 /* Is the registration visible to every program? */
-static bool is_seen(const struct install *install, const struct view *view)
+static bool is_seen(const struct install *install, const struct service_view *view)
 {
     const struct plan *plan = &install->plan;
     const struct registration *wanted = &install->registration;
@@ -160,7 +160,8 @@ static LSTATUS refuse_taken(struct install *install, uint32_t object, const char
     return ERROR_ALREADY_EXISTS;
 }
 
-/* A list that was written by hand and stays: answers with objects of others would be dropped. */
+/* Checks an Object List that was written by hand and stays: answers with other objects would be
+ * dropped. */
 static LSTATUS check_list(struct install *install, const char *list)
 {
     const char *service = install->plan.service;
@@ -185,13 +186,13 @@ static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
 {
     struct layer_change *change = &install->change;
     enum registry_layer layer = change->load->layer;
-    struct view view;
+    struct service_view view;
     const struct replaced replaced[] = {
         {layer,           install->file, &install->text},
         {0}
     };
     *ret_seen = !known_elsewhere(&change->known, install->plan.service, layer, install->file);
-    if (*ret_seen) /* no other file mentions it */
+    if (*ret_seen) /* no other file mentions the service */
         return ERROR_SUCCESS;
     LSTATUS status = view_read(&change->known, install->plan.service, LAYER_USER, replaced, &view);
     if (status)
@@ -258,13 +259,13 @@ static LSTATUS refuse_missing_service(struct install *install)
     return ERROR_FILE_NOT_FOUND;
 }
 
-static bool names_other_library(const struct install *install, const struct view *view)
+static bool names_other_library(const struct install *install, const struct service_view *view)
 {
     const char *library = install->change.load->options->library;
     return library && !same_text(library, view->text[LIBRARY]);
 }
 
-static LSTATUS report_already(struct install *install, const struct view *view,
+static LSTATUS report_already(struct install *install, const struct service_view *view,
                               opl_load_result *ret)
 {
     struct load *load = install->change.load;
@@ -284,7 +285,8 @@ static LSTATUS report_already(struct install *install, const struct view *view,
     return ERROR_SUCCESS;
 }
 
-/* It was loaded in this layer with a library that is not there, and another one is given now. */
+/* Was the service loaded in this layer with a library that does not exist, and is another one given
+ * now? */
 static bool needs_repair(struct install *install)
 {
     struct stat st;
@@ -293,12 +295,7 @@ static bool needs_repair(struct install *install)
         !known_find(&install->change.known, install->change.load->layer, install->change.file.data))
         return false;
     FREE_AUTO char *path = trust_path(library);
-    if (!path || stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
-        return false;
-    load_note(install->change.load, install->ini_path, 0,
-              "the library \"%s\" of %s is not there: it is replaced by \"%s\"", library,
-              install->plan.service, install->change.load->options->library);
-    return true;
+    return path && stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 static bool has_texts(const struct plan *plan, uint32_t language)
@@ -355,8 +352,9 @@ static void set_record(struct install *install)
     install->registration.ini = realpath(install->ini_path, NULL);
 }
 
-/* What the plan would give, on a machine with these languages. */
-static void result_of_plan(const struct plan *plan, const struct view *view, opl_load_result *ret)
+/* What the plan would register on a machine with these languages. */
+static void result_of_plan(const struct plan *plan, const struct service_view *view,
+                           opl_load_result *ret)
 {
     strcpy(ret->service, plan->service);
     ret->objects = plan->object_count;
@@ -387,12 +385,12 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
-/* *ret_already: it is loaded for every program, and needs no repair. */
+/* *ret_already: the service is loaded for every program, and needs no repair. */
 static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_load_result *ret)
 {
-    const struct known *known = &install->change.known;
+    const struct known_files *known = &install->change.known;
     const char *service = install->plan.service;
-    struct view all;
+    struct service_view all;
     LSTATUS status = view_read(known, service, install->change.load->layer, NULL, &install->view);
     if (status)
         return status;
@@ -412,7 +410,8 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     return status;
 }
 
-/* A procedure that is named but missing in the library: no later installation would repair that. */
+/* Refuses a procedure that is named but missing in the library: no later installation would repair
+ * that. */
 static LSTATUS check_procedures(struct install *install)
 {
     const opl_load_options *options = install->change.load->options;
@@ -451,6 +450,11 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     status = write_file(install);
     if (status)
         return status;
+    if (install->repairs)
+        load_note(install->change.load, install->ini_path, 0,
+                  "the library \"%s\" of %s is not there: it is replaced by \"%s\"",
+                  install->view.text[LIBRARY], install->plan.service,
+                  install->change.load->options->library);
     note_objects(install);
     report_loaded(install, ret);
     return ERROR_SUCCESS;
@@ -483,7 +487,8 @@ DWORD opl_load_install(const char *ini_path, const opl_load_options *options, op
         change_end(&install.change);
     }
     if (status && status != ERROR_FILE_NOT_FOUND && !load.options->dry_run && !load.options->strict)
-        load_event(EVENT_INSTALL_FAILED, install.plan.service, status);
+        load_event(EVENT_INSTALL_FAILED, *install.plan.service ? install.plan.service : ini_path,
+                   status);
     install_done(&install);
     if (!status && ret)
         *ret = result;

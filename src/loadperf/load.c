@@ -7,33 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* false: `real` is cut at the part that is not trusted; *ret_owner: because of its owner. */
-static bool believe(char *real, bool *ret_owner)
-{
-    struct stat st;
-    bool good = stat(real, &st) == 0 && file_trusted(&st, false);
-    for (char *last; good && (last = strrchr(real, '/')) && real[1];) {
-        last[last == real] = 0; /* "/" is kept */
-        good = stat(real, &st) == 0 && file_trusted(&st, true);
-    }
-    *ret_owner = !good && !(st.st_mode & (S_IWGRP | S_IWOTH));
-    return good;
-}
-
 bool load_believes(const char *path)
 {
-    bool owner;
+    char why[TRUST_TEXT];
     FREE_AUTO char *real = realpath(path, NULL);
-    return real && believe(real, &owner);
-}
-
-char *load_third_party(const char *path, bool *ret_owner)
-{
-    char *real = realpath(path, NULL);
-    if (real && !believe(real, ret_owner))
-        return real;
-    free(real);
-    return NULL;
+    return real && !trust_check(real, why);
 }
 
 LSTATUS load_file(const char *path, struct buffer *ret)
@@ -56,8 +34,8 @@ static void remark(struct load *load, bool error, const char *file, unsigned lin
     if (!load->options->remark)
         return;
     vsnprintf(text, sizeof text, format, list);
-    opl_load_remark finding_copy = {.error = error, .file = file, .line = line, .text = text};
-    load->options->remark(load->options->self, &finding_copy);
+    opl_load_remark callbacks = {.error = error, .file = file, .line = line, .text = text};
+    load->options->remark(load->options->self, &callbacks);
 }
 
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
@@ -119,7 +97,7 @@ static bool is_blank(char character)
     return character == ' ' || character == '\t';
 }
 
-struct span span_trim(struct span text)
+struct text_span span_trim(struct text_span text)
 {
     while (text.count && is_blank(*text.at)) {
         text.at++;
@@ -130,17 +108,17 @@ struct span span_trim(struct span text)
     return text;
 }
 
-int span_compare(struct span left, struct span right)
+int span_compare(struct text_span left, struct text_span right)
 {
     return text_compare_fold_n(left.at, left.count, right.at, right.count);
 }
 
-bool span_is(struct span span, const char *text)
+bool span_is(struct text_span span, const char *text)
 {
-    return span_compare(span, (struct span){text, strlen(text)}) == 0;
+    return span_compare(span, (struct text_span){text, strlen(text)}) == 0;
 }
 
-char *span_copy(struct span span)
+char *span_copy(struct text_span span)
 {
     return strndup(span.count ? span.at : "", span.count);
 }

@@ -2,19 +2,18 @@
 /*
  * Removes a registration: its numbers, its Object List and its texts are removed from the service's
  * file, and the file when nothing is left in it. The same entries in other files are deleted by
- * manual.reg. Perflib's state of a user's service is removed too, from the machine's layer as
- * well.
+ * manual.reg. Perflib's state of the service is removed too, from both layers.
  */
 #include "loadperf/inner.h"
-#include "loadperf/stored.h"
+#include "loadperf/store/stored.h"
 
 #include <string.h>
 
 struct removal {
     struct layer_change change;
     const char *service;
-    bool record; /* Library, Open, Collect, Close too */
-    bool users;  /* the machine has no library registered for it */
+    bool record; /* remove Library, Open, Collect and Close too */
+    bool users;  /* the machine's layer has no library registered for the service */
     struct buffer own, own_left, manual, manual_left;
     bool own_empty, manual_changed, manual_empty;
 };
@@ -25,12 +24,12 @@ static LSTATUS refuse(struct removal *removal, const char *text)
     return ERROR_FILE_NOT_FOUND;
 }
 
-/* ERROR_FILE_NOT_FOUND: this layer has nothing to remove for it. */
+/* Finds what is to be removed. ERROR_FILE_NOT_FOUND: this layer has nothing of the service. */
 static LSTATUS find(struct removal *removal, opl_load_result *ret)
 {
-    const struct known *known = &removal->change.known;
+    const struct known_files *known = &removal->change.known;
     enum registry_layer layer = removal->change.load->layer;
-    struct view view, below = {0};
+    struct service_view view, below = {0};
     LSTATUS status = view_read(known, removal->service, layer, NULL, &view);
     if (!status && layer == LAYER_USER)
         status = view_read(known, removal->service, LAYER_MACHINE, NULL, &below);
@@ -53,7 +52,6 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
 static LSTATUS compose(struct removal *removal)
 {
     struct layer_change *change = &removal->change;
-    bool empty;
     LSTATUS status = change_read(change, change->file.data, &removal->own);
     status = status ? status
                     : rewrite_without(&removal->own, removal->service, removal->record,
@@ -64,20 +62,19 @@ static LSTATUS compose(struct removal *removal)
     status = change_read(change, MANUAL_REG, &removal->manual);
     status = status ? status
                     : rewrite_without(&removal->manual, removal->service, removal->record,
-                                      &removal->manual_left, &empty);
+                                      &removal->manual_left, &removal->manual_empty);
     removal->manual_changed =
         removal->manual_left.len != removal->manual.len ||
         memcmp(removal->manual_left.data, removal->manual.data, removal->manual.len) != 0;
     return status;
 }
 
-/* Entries in files that are not ours are deleted by manual.reg, which is merged last. */
+/* Deletes entries in files of others by manual.reg, which is merged last. */
 static LSTATUS write_tombstones(struct removal *removal)
 {
     struct layer_change *change = &removal->change;
     enum registry_layer layer = change->load->layer;
-    struct view view;
-    bool empty;
+    struct service_view view;
     const struct buffer *own = removal->own_empty ? NULL : &removal->own_left;
     const char *manual = removal->manual_changed ? MANUAL_REG : NULL;
     const struct replaced replaced[] = {
@@ -96,9 +93,10 @@ static LSTATUS write_tombstones(struct removal *removal)
         status = change_read(change, MANUAL_REG, &removal->manual);
         status = status ? status
                         : rewrite_without(&removal->manual, removal->service, removal->record,
-                                          &removal->manual_left, &empty);
+                                          &removal->manual_left, &removal->manual_empty);
     }
     removal->manual_changed = true;
+    removal->manual_empty = false;
     return status ? status : rewrite_tombstone(removal->service, true, &removal->manual_left);
 }
 
@@ -107,7 +105,7 @@ static LSTATUS commit(struct removal *removal)
     struct layer_change *change = &removal->change;
     const opl_load_options *options = change->load->options;
     LSTATUS status = ERROR_SUCCESS;
-    if (!removal->own.len && !removal->manual_changed) /* the record is another layer's */
+    if (!removal->own.len && !removal->manual_changed) /* the record belongs to another layer */
         status = refuse(removal, change->load->layer == LAYER_USER
                                      ? "is registered for the machine, not for the user"
                                      : "is registered for a user, or by a package");
@@ -120,7 +118,8 @@ static LSTATUS commit(struct removal *removal)
     if (!status && removal->manual_changed) {
         if (options->written)
             options->written(options->self, removal->manual_left.data, removal->manual_left.len);
-        status = change_commit(change, MANUAL_REG, &removal->manual_left, NULL);
+        status = change_commit(change, MANUAL_REG,
+                               removal->manual_empty ? NULL : &removal->manual_left, NULL);
     }
     return status;
 }
@@ -139,16 +138,34 @@ static LSTATUS remove_service(struct removal *removal, opl_load_result *ret)
     return status;
 }
 
-/* ---- what Perflib noted of a user's service ---- */
+/* ---- what Perflib recorded of a service ---- */
 
-static const char *const state_values[] = {"Quarantine", "Unanswered", "Error Count"};
+const char *const state_values[STATE_VALUES] = {"Quarantine", "Unanswered", "Error Count"};
+
+bool state_is(const char *value)
+{
+    for (size_t i = 0; i < STATE_VALUES; i++)
+        if (text_equal_fold(value, state_values[i]))
+            return true;
+    return false;
+}
 
 static void forget_value(const char *key, const char *value)
 {
-    enum { SERVICE_KEYS = 2 }; /* Services\\NAME\\Performance, and NAME */
     if (registry_is_users(key, value))
         registry_delete_last_value(LAYER_USER, key, value, SERVICE_KEYS);
     registry_delete_last_value(LAYER_MACHINE, key, value, SERVICE_KEYS);
+}
+
+void state_forget(const char *key)
+{
+    BUFFER_AUTO quarantine = {0};
+    uint32_t disabled = 1;
+    registry_get_dword(key, VALUE_DISABLED, &disabled);
+    if (!disabled || !registry_get_text(key, state_values[0], &quarantine))
+        forget_value(key, VALUE_DISABLED);
+    for (size_t i = 0; i < STATE_VALUES; i++)
+        forget_value(key, state_values[i]);
 }
 
 struct leftovers {
@@ -157,31 +174,25 @@ struct leftovers {
     struct buffer names;
 };
 
-/* Lists what stays: settings that were made for the machine, and state that this user may not
+/* Lists what stays: settings that were made for the machine, and values that this user may not
  * delete. */
 static bool list_leftover(void *self, const struct registry_value *value)
 {
     struct leftovers *left = self;
-    bool state = false;
-    for (size_t i = 0; i < COUNT(state_values); i++)
-        state |= text_equal_fold(value->name, state_values[i]);
-    if ((state || left->record) && !registry_is_users(left->key, value->name))
+    if ((state_is(value->name) || left->record) && !registry_is_users(left->key, value->name))
         buffer_printf(&left->names, "%s\"%s\"", left->names.len ? ", " : "", value->name);
     return true;
 }
 
-/* Both layers, as Perflib writes to the machine's where it may. A remark names what stays. */
+/* Removes Perflib's state from both layers, because Perflib writes to the machine's layer where it
+ * may. A remark names what stays. */
 static void forget_state(const struct removal *removal)
 {
-    BUFFER_AUTO quarantine = {0};
     FREE_AUTO char *key = here_key(removal->service);
-    struct leftovers left = {.key = key, .record = removal->record};
+    struct leftovers left = {.key = key, .record = removal->record && removal->users};
     if (!key)
         return;
-    if (!registry_get_text(key, state_values[0], &quarantine))
-        forget_value(key, "Disable Performance Counters");
-    for (size_t i = 0; i < COUNT(state_values); i++)
-        forget_value(key, state_values[i]);
+    state_forget(key);
     registry_each_value(key, list_leftover, &left);
     if (left.names.len)
         load_note(removal->change.load, NULL, 0,
@@ -213,7 +224,8 @@ DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_
         status = remove_service(&removal, &result);
         if (!status && removal.change.edit)
             report_removed(&removal);
-        bool forget = !status && removal.change.edit && removal.users;
+        bool forget =
+            !status && removal.change.edit && (removal.users || load.layer == LAYER_MACHINE);
         change_end(&removal.change);
         if (forget)
             forget_state(&removal);

@@ -15,7 +15,9 @@
 enum {
     BUFFER_HEAD = 72,
     RECORD_HEAD = 48,
-    RECORD_BODY = 72, /* behind the head: the capture's GUID, part, parts */
+    /* the body follows the head, the capture's GUID, and the numbers of this part and of all
+     * parts */
+    RECORD_BODY = 72,
     HEADER_RECORD = 72,
     HEADER_FIELDS = HEADER_RECORD + 32, /* TRACE_LOGFILE_HEADER */
     HEADER_MODE = HEADER_FIELDS + 32,
@@ -32,7 +34,7 @@ enum { KIND_CATALOGUE = 0x20, KIND_SAMPLE = 0x22, KIND_INDEX = 0x23, KIND_NAMES 
 static const unsigned char our_guid[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
                                            0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
 
-struct place { /* a buffer of a circular capture */
+struct buffer_place { /* a buffer of a circular capture */
     uint64_t sequence;
     uint32_t number;
 };
@@ -40,12 +42,12 @@ struct place { /* a buffer of a circular capture */
 struct binary {
     uint32_t buffer_size;
     bool circular;
-    struct place *order; /* NULL: in the order of the file */
+    struct buffer_place *order; /* NULL: in the order of the file */
     size_t order_count;
     uint64_t turn;      /* the buffer being read */
-    uint32_t offset;    /* in that buffer, 0: its head was not checked */
+    uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */
     uint64_t newest;    /* sequence number of the last one in `order` */
-    struct buffer body; /* assembled from parts */
+    struct buffer body; /* a body that is assembled from parts */
     uint32_t part, parts;
     uint64_t body_offset;
     int body_kind;
@@ -56,7 +58,7 @@ struct binary {
 
 struct record {
     int kind;
-    uint64_t offset; /* in the file */
+    uint64_t offset; /* offset in the file */
     LONGLONG time;
     const unsigned char *body;
     size_t size;
@@ -83,7 +85,7 @@ static bool binary_matches(const unsigned char *start, size_t size)
     return signs >= 2;
 }
 
-/* Is it followed by a buffer with the same size in its head? */
+/* Does a buffer follow that has the same size in its head? */
 static bool size_holds(struct file *file, uint32_t size)
 {
     size_t got;
@@ -142,7 +144,7 @@ static PDH_STATUS read_header(struct file *file, struct binary *binary)
 
 static int compare_places(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct buffer_place *a = left, *b = right;
     if (a->sequence != b->sequence)
         return a->sequence < b->sequence ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
@@ -162,7 +164,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     if (count > LIMIT_ORDERED)
         return file_problem(file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, 0,
                             "a circular capture with more than %d buffers", LIMIT_ORDERED);
-    struct place *order = realloc(binary->order, (count + 1) * sizeof(*order));
+    struct buffer_place *order = realloc(binary->order, (count + 1) * sizeof(*order));
     if (!order)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     binary->order = order;
@@ -173,11 +175,11 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
             stream_at(&file->stream, (uint64_t)i * binary->buffer_size, BUFFER_HEAD, &got);
         if (!head || got < BUFFER_HEAD)
             break;
-        if (i && all_zero(head, BUFFER_HEAD)) /* not written yet */
+        if (i && all_zero(head, BUFFER_HEAD)) /* the buffer was not written yet */
             continue;
         /* the first one contains the capture's head whatever its number */
         uint64_t sequence = i ? get64(head + 24) : 0;
-        order[binary->order_count++] = (struct place){sequence, i};
+        order[binary->order_count++] = (struct buffer_place){sequence, i};
     }
     if (binary->order_count)
         qsort(order + 1, binary->order_count - 1, sizeof(*order), compare_places);
@@ -224,10 +226,10 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
     }
     binary->turn = turn;
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                        "buffers that were never written; those behind them are read");
+                        "buffers that were never written; those after them are read");
 }
 
-struct byte_view { /* of the buffer being read */
+struct byte_view { /* the part of the file that holds the present buffer */
     const unsigned char *bytes;
     size_t got;
     uint32_t used;
@@ -277,7 +279,7 @@ static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct b
 
 /* ---- records ---- */
 
-/* The file ends here, perhaps only for now. In a circular capture other buffers follow. */
+/* Handles the end of the file, perhaps only for now. In a circular capture other buffers follow. */
 static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     uint64_t offset = view->offset + binary->offset;
@@ -292,7 +294,7 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         "still being written");
 }
 
-/* A full header begins with the size, the short ones have it behind their kind. */
+/* A full header begins with the size, the short ones have it after their kind. */
 static uint32_t record_size(const unsigned char *record)
 {
     int type = record[2];
@@ -306,10 +308,11 @@ static bool is_ours(const unsigned char *record, uint32_t size)
            memcmp(record + 24, our_guid, sizeof(our_guid)) == 0;
 }
 
-enum step { STEP_RECORD, STEP_OTHER, STEP_BUFFER_ENDS, STEP_STOPS };
+enum record_step { STEP_RECORD, STEP_OTHER, STEP_BUFFER_ENDS, STEP_STOPS };
 
-static enum step read_record(struct file *file, struct binary *binary, const struct byte_view *view,
-                             const unsigned char **ret, uint32_t *ret_size, PDH_STATUS *ret_status)
+static enum record_step read_record(struct file *file, struct binary *binary,
+                                    const struct byte_view *view, const unsigned char **ret,
+                                    uint32_t *ret_size, PDH_STATUS *ret_status)
 {
     uint32_t left = view->used > binary->offset ? view->used - binary->offset : 0;
     if (left < 8)
@@ -339,7 +342,7 @@ static enum step read_record(struct file *file, struct binary *binary, const str
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Buffers are written in order; behind an incomplete one there can be none. */
+/* Leaves an incomplete buffer. Buffers are written in order, so there can be none after it. */
 static PDH_STATUS leave_buffer(struct binary *binary, const struct byte_view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
@@ -402,7 +405,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     return 0;
 }
 
-/* The next complete body. */
+/* Returns the next complete body. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {
@@ -451,7 +454,7 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
     return file->blind ? 0 : sample_read(file, record->body, record->size, record->offset);
 }
 
-/* Standard or daylight time: the one in force at the first record. */
+/* Selects standard or daylight time: the one in force at the first record. */
 static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);
@@ -460,7 +463,7 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
-/* The next sample's record; records before it are processed. */
+/* Finds the record of the next sample; records before it are processed. */
 static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {

@@ -22,7 +22,7 @@ void columns_begin(struct columns *columns)
     columns->stamp++;
 }
 
-/* Where the chain of a path begins. */
+/* The head of the chain to which a path belongs. */
 static uint32_t *chain_of(const struct columns *columns, const char *path)
 {
     uint64_t hash = text_hash_fold(path, strlen(path));
@@ -101,7 +101,7 @@ static bool grow_table(struct columns *columns)
         return false;
     for (size_t i = 0; i < columns->count; i++) {
         struct column *column = columns->list[i];
-        if (!column->last) /* its first one is in the table */
+        if (!column->last) /* the first twin is in the table */
             continue;
         uint32_t *head = chain_of(&grown, column->info.path);
         column->next = *head;
@@ -128,7 +128,7 @@ static bool grow_list(struct columns *columns)
 
 #define NO_COLUMN UINT32_MAX
 
-/* The first one with a path. */
+/* The first column with that path. */
 static uint32_t find(const struct columns *columns, const char *path, enum log_column_kind kind)
 {
     uint32_t next = columns->table_size ? *chain_of(columns, path) : 0;
@@ -141,8 +141,8 @@ static uint32_t find(const struct columns *columns, const char *path, enum log_c
     return NO_COLUMN;
 }
 
-/* Is there one that this catalogue has not named yet? If not, *ret_first is the first with its
- * path. */
+/* Is there a column with this path that the present catalogue has not named yet? If not, *ret_first
+ * is the first with the path. */
 static bool known(const struct columns *columns, const char *path, enum log_column_kind kind,
                   uint32_t *ret, uint32_t *ret_first)
 {

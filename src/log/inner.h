@@ -10,7 +10,7 @@
 enum {
     STREAM_WINDOW = 1 << 18, /* bytes read at once */
     LIMIT_RECORD = 32 << 20, /* bytes of a sample or a line */
-    LIMIT_COLUMNS = 1 << 20, /* of all files */
+    LIMIT_COLUMNS = 1 << 20, /* columns of all files together */
     LIMIT_ORDERED = 4 << 20, /* buffers of a circular capture: 256 GiB of them */
     MARK_BYTES = 1 << 18     /* minimum distance of two marks in a file */
 };
@@ -22,9 +22,9 @@ struct stream {
     char *name;
     char *window;
     size_t capacity, len;
-    uint64_t start;   /* of the window */
+    uint64_t start;   /* offset of the window's first byte */
     uint64_t spooled; /* bytes that came from the pipe */
-    LSTATUS status;   /* of the last read that failed */
+    LSTATUS status;   /* status of the last read that failed */
 };
 LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes ownership of fd */
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
@@ -36,7 +36,7 @@ void stream_done(struct stream *stream);
 const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret);
 /* Bytes from `offset` on that are in the window. */
 size_t stream_have(const struct stream *stream, uint64_t offset);
-uint64_t stream_size(struct stream *stream); /* as far as it is known */
+uint64_t stream_size(struct stream *stream); /* as far as the size is known */
 
 static inline uint16_t get16(const void *at)
 {
@@ -64,8 +64,8 @@ struct column {
     /* For the first one with a path; two with one path in a catalogue are two columns. */
     uint32_t stamp; /* the catalogue that named it last */
     uint32_t turn;  /* the twin to use when this catalogue names it again, plus one */
-    uint32_t last;  /* its last twin, plus one; 0: this is a twin itself */
-    uint32_t next;  /* in its chain of the table, plus one */
+    uint32_t last;  /* the column's last twin, plus one; 0: this column is a twin itself */
+    uint32_t next;  /* the next in its chain, plus one */
     bool unwanted;
     char text[];
 };
@@ -86,12 +86,12 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
 
 /* ---- names.c: name tables that the capture contains for its machines ---- */
 struct column_names {
-    struct buffer text; /* begins with the machine */
-    struct name_entry {
+    struct buffer text; /* the machine's name, then the names */
+    struct column_name {
         uint32_t index, offset; /* offset 0: free */
     } * table;
     size_t count, capacity; /* capacity: a power of 2 */
-    uint32_t index;         /* whose name comes next, if it is not 0 */
+    uint32_t index;         /* the index whose name comes next; 0: none */
     bool waits;
 };
 void names_done(struct column_names *names);
@@ -101,26 +101,26 @@ struct column_names *names_of(struct log *log, const char *machine);
 bool names_add(struct column_names *names, uint32_t index, const char *name);
 
 /* ---- seek.c: sections of a file, each with the range of its times ---- */
-struct spot {                 /* of a sample */
+struct spot {                 /* the place of a sample */
     uint64_t at, line;        /* `line`: how many lines are before it */
     uint64_t head, head_line; /* the catalogue that applies to it */
 };
 struct mark {
-    struct spot spot; /* of the section's first sample */
+    struct spot spot; /* place of the section's first sample */
     LONGLONG least, most;
 };
 struct marks {
     struct mark *list; /* the last one also covers what is written later */
     size_t count, capacity;
     struct log_extent extent;
-    uint64_t size; /* of the file when they were made; 0: there are none */
+    uint64_t size; /* size of the file when the marks were made; 0: there are no marks */
     bool failed;   /* no memory */
 };
 
 /* ---- one file ---- */
-struct array { /* the items of an entry and what they were made from */
+struct item_array { /* the items of an entry and what they were made from */
     uint32_t column;
-    uint64_t turn; /* of the sample */
+    uint64_t turn; /* `turn` of the sample */
     struct log_item *items;
     size_t count, capacity;
     struct buffer text, raw;
@@ -133,18 +133,18 @@ struct file {
     uint32_t *map; /* entry of the file's catalogue -> column */
     size_t mapped, map_capacity;
     struct log_value *values; /* one for each column */
-    struct array *arrays;
+    struct item_array *arrays;
     uint64_t turn; /* counts samples that were read; starts again with the file */
     size_t values_count;
     bool values_fresh;        /* the columns of other files are marked as absent */
     struct log_sample sample; /* the next to be returned */
-    struct spot spot;         /* its position: set by the format, except in a circular capture */
+    struct spot spot; /* place of that sample: set by the format, except in a circular capture */
     struct marks marks;
     size_t at_mark;      /* the section being read */
-    bool unordered;      /* by offset: no jumps */
+    bool unordered;      /* a circular capture: no search by time, see seek.c */
     bool pending, blind; /* blind: only times are read */
-    uint64_t line;       /* being read, from 1; 0: the format has no lines */
-    PDH_STATUS ended;    /* why there is no next one; 0: not tried */
+    uint64_t line;       /* number of the line being read, from 1; 0: the format has no lines */
+    PDH_STATUS ended;    /* why there is no next sample; 0: not tried */
     struct buffer problem;
     struct log_facts facts;
 };
@@ -172,7 +172,7 @@ struct log {
     struct file *last; /* the file of the last returned sample */
     LONGLONG from, until;
     bool early;
-    struct column_names *names; /* of each machine that has a table */
+    struct column_names *names; /* one for each machine that has a table */
     size_t name_count;
     struct log_losses losses;
     struct log_facts facts;
@@ -194,7 +194,8 @@ PDH_STATUS file_map_add(struct file *file, uint32_t column);
 /* All columns have values and arrays; those that the file lacks are marked as absent. */
 PDH_STATUS file_make_values(struct file *file);
 
-PDH_STATUS status_to_pdh(LSTATUS status); /* of opening or reading a file */
+/* turns a status of opening or reading a file into one of PDH */
+PDH_STATUS status_to_pdh(LSTATUS status);
 
 /* ---- zone.c: the rules of a time zone ---- */
 struct zone_rule {

@@ -57,7 +57,7 @@ PDH_STATUS file_map_add(struct file *file, uint32_t column)
         uint32_t *map = realloc(file->map, capacity * sizeof(*map));
         if (map)
             file->map = map;
-        struct array *arrays = map ? realloc(file->arrays, capacity * sizeof(*arrays)) : NULL;
+        struct item_array *arrays = map ? realloc(file->arrays, capacity * sizeof(*arrays)) : NULL;
         if (!arrays)
             return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
         memset(arrays + file->map_capacity, 0, (capacity - file->map_capacity) * sizeof(*arrays));
@@ -78,7 +78,7 @@ PDH_STATUS file_make_values(struct file *file)
     if (!values)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     file->values = values;
-    /* values that were read stay; new columns are not this file's */
+    /* values that were read stay; new columns are those of other files */
     size_t first = file->values_fresh ? file->values_count : 0;
     for (size_t i = first; i < columns->count; i++)
         values[i] = (struct log_value){.kind = columns->list[i]->info.kind,
@@ -118,7 +118,7 @@ static PDH_STATUS find_format(struct file *file)
     size_t got = 0;
     bool text = false;
     for (size_t i = 0; i < COUNT(formats) && !file->format; i++) {
-        /* no more than the format needs: a pipe may deliver nothing else for a while */
+        /* reads no more than the format needs: a pipe may deliver nothing else for a while */
         const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
         if (!start)
             return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
@@ -133,7 +133,7 @@ static PDH_STATUS find_format(struct file *file)
         file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
         text ? "it looks like CSV or TSV, but its first line does not start with \"(PDH-CSV 4.0)\" "
                "or "
-               "\"(PDH-TSV 4.0)\" and the counters' paths behind it"
+               "\"(PDH-TSV 4.0)\" and the counters' paths after it"
         : got ? "neither CSV, TSV nor BLG as perfmon, logman, typeperf and relog write them"
               : "the file is empty: nothing was written yet");
 }
@@ -147,7 +147,7 @@ static void file_advance(struct file *file)
     file->pending = file->ended == 0;
 }
 
-/* `opened`: the status of opening its stream. */
+/* Opens a file of the capture. `opened`: the status of opening its stream. */
 static PDH_STATUS file_open(struct log *log, struct file *file, LSTATUS opened)
 {
     file->log = log;
@@ -346,7 +346,7 @@ static PDH_STATUS describe_damage(struct log *log)
         describe(file, &log->problem);
         buffer_clear(&file->problem);
         file->ended = 0;
-        log->last = NULL; /* samples before and behind the damage are not adjacent */
+        log->last = NULL; /* samples before and after the damage are not adjacent */
         return status;
     }
     return 0;
@@ -378,7 +378,7 @@ static PDH_STATUS take_next(struct log *log, struct file **ret)
     if (status)
         return status;
     struct file *file = earliest(log);
-    if (!file) { /* something may have been written meanwhile */
+    if (!file) { /* something may have been written since the last call */
         advance_all(log, true);
         status = describe_damage(log);
         file = earliest(log);
@@ -406,7 +406,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
     buffer_clear(&log->problem);
     PDH_STATUS status = take_next(log, &file);
     while (!status && !in_range(log, file->sample.time) && !is_early(log, file->sample.time)) {
-        log->last = NULL; /* samples before and behind a gap are not adjacent */
+        log->last = NULL; /* samples before and after a gap are not adjacent */
         status = take_next(log, &file);
     }
     if (!status)
@@ -448,7 +448,7 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
     log->from = first;
     log->until = last;
     if (first || last)
-        log_know_columns(log); /* and sections: without them everything is read */
+        log_know_columns(log); /* also makes the sections; without them everything is read */
     return log_rewind(log);
 }
 

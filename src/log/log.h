@@ -58,23 +58,24 @@ struct log_value {
 
 struct log_sample {
     LONGLONG time;
-    const struct log_value *values; /* as many as log_columns returned last */
-    const char *text;               /* of a caption's column, "" if it is empty; NULL: none */
+    const struct log_value *values; /* one for each column that log_columns returned last */
+    /* text of the column for a caption, "" if it is empty; NULL: there is no such column */
+    const char *text;
     /* As in its file: the line without its end, or the body of a BLG's record. */
     const void *record;
     size_t record_size;
-    enum log_kind kind; /* of its file */
-    bool early;         /* before the range: see log_want_early */
+    enum log_kind kind; /* format of the sample's file */
+    bool early;         /* the sample is before the range: see log_want_early */
 };
 
 struct log_facts {
     enum log_kind kind;
-    const char *name;    /* of the first file, as it was opened */
-    const char *machine; /* of the first column, with \\, or NULL */
-    const char *zone;    /* in English if it is known */
+    const char *name;    /* name of the first file, as it was opened */
+    const char *machine; /* machine of the first column, with \\, or NULL */
+    const char *zone;    /* name of the time zone, in English if it is known */
     LONG bias;           /* minutes to add to local time for UTC, at the first sample */
-    const char *caption; /* NULL: no such column */
-    uint64_t size_bytes; /* of all files, now */
+    const char *caption; /* NULL: there is no column for a caption */
+    uint64_t size_bytes; /* size of all files, now */
 };
 
 struct log_extent {
@@ -85,25 +86,25 @@ struct log_extent {
 /* What a capture contains but cannot be shown, by reason. The first ones are for lists of counters,
  * the others are found while samples are read. */
 enum log_loss {
-    LOSS_OBJECT,  /* in a block, its number has no name */
-    LOSS_COUNTER, /* the same for a counter */
-    LOSS_TYPE,    /* of a type without a formula */
-    LOSS_ENTRY,   /* of the catalogue, without object or counter */
-    LOSS_TWICE,   /* an earlier column of the same catalogue has the path */
-    LOSS_PATTERN, /* an instance's name that looks like a pattern */
-    LOSS_RECORD,  /* of an unknown kind */
+    LOSS_OBJECT,  /* an object of a block whose number has no name */
+    LOSS_COUNTER, /* a counter of a block whose number has no name */
+    LOSS_TYPE,    /* a counter of a type without a formula */
+    LOSS_ENTRY,   /* an entry of the catalogue without object or counter */
+    LOSS_TWICE,   /* a path that an earlier column of the same catalogue has */
+    LOSS_PATTERN, /* an instance whose name looks like a pattern */
+    LOSS_RECORD,  /* a record of an unknown kind */
     LOSS_NAMES,   /* entries of a name table */
-    LOSS_VALUE,   /* too short, or of an unknown kind */
+    LOSS_VALUE,   /* a value that is too short, or of an unknown kind */
     LOSS_SURPLUS, /* values or fields without a column */
-    LOSS_BLOCK,   /* damaged, as a whole or in part */
-    LOSS_TEXT,    /* in a text capture: not a number */
-    LOSS_COMMENT, /* in a caption's column */
+    LOSS_BLOCK,   /* a block that is damaged, as a whole or in part */
+    LOSS_TEXT,    /* a field of a text capture that is not a number */
+    LOSS_COMMENT, /* a text in a caption's column */
     LOSSES
 };
 struct log_losses {
     struct log_lost {
         uint64_t count;
-        char example[96]; /* the first one */
+        char example[96]; /* the first thing that was lost */
     } list[LOSSES];
     bool any;
 };
@@ -139,7 +140,7 @@ void log_want(struct log *log, size_t column, bool wanted); /* initially: all */
 
 /* The next sample; its memory belongs to the log and is valid until the next call. PDH_NO_MORE_DATA
  * at the end: a later call returns what was written meanwhile. PDH_BINARY_LOG_CORRUPT: unreadable
- * data; the next call continues behind it. Any other status is final. */
+ * data; the next call continues after it. Any other status is final. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
 /* The message for the last status, or for an end in the middle of a record; NULL: none. */
 const char *log_problem(const struct log *log);
@@ -162,7 +163,7 @@ void log_want_early(struct log *log, bool wanted);
  * then. */
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
-/* ---- writing: each line is written completely; a torn one is removed ---- */
+/* ---- writing: each line is written completely; an incomplete one is removed ---- */
 struct log_header {
     enum log_kind kind;       /* LOG_CSV, LOG_TSV */
     const char *zone;         /* NULL: only "(PDH-CSV 4.0)", as on a console */
@@ -187,7 +188,7 @@ PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *num
 /* Lines are buffered up to 64 KiB; this writes them. So does log_write_close. */
 PDH_STATUS log_flush(struct log_writer *writer);
 uint64_t log_written_bytes(const struct log_writer *writer);
-PDH_STATUS log_write_close(struct log_writer *writer); /* frees it in any case */
+PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in any case */
 
 /* ---- number.c: printf's text, faster; independent of locale and rounding mode ---- */
 enum { NUMBER_SIZE = 32, NUMBER_FIXED_SIZE = 320 };

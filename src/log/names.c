@@ -15,7 +15,7 @@ void names_done(struct column_names *names)
 }
 
 /* The number's place, or a free one for it. */
-static struct name_entry *place_of(const struct column_names *names, uint32_t index)
+static struct column_name *place_of(const struct column_names *names, uint32_t index)
 {
     uint32_t hash = index * 2654435769u;
     size_t at = (hash ^ hash >> 15) & (names->capacity - 1);
@@ -43,13 +43,13 @@ bool names_add(struct column_names *names, uint32_t index, const char *name)
 {
     if (2 * names->count >= names->capacity && !grow(names))
         return false;
-    struct name_entry *place = place_of(names, index);
+    struct column_name *place = place_of(names, index);
     if (place->offset)
         return true;
-    size_t offset = names->text.len; /* not 0, where the machine is */
+    size_t offset = names->text.len; /* offset 0 is the machine's name, so no name has it */
     if (offset > LIMIT_RECORD || !buffer_add(&names->text, name, strlen(name) + 1))
         return false;
-    *place = (struct name_entry){index, (uint32_t)offset};
+    *place = (struct column_name){index, (uint32_t)offset};
     names->count++;
     return true;
 }
@@ -94,6 +94,6 @@ const char *log_name(const struct log *log, const char *machine, DWORD index)
         names = log->names;
     if (!names || !names->count)
         return NULL;
-    const struct name_entry *place = place_of(names, index);
+    const struct column_name *place = place_of(names, index);
     return place->offset ? names->text.data + place->offset : NULL;
 }

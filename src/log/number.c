@@ -120,7 +120,7 @@ enum { DIGITS = 17 };
 
 struct decimal {
     uint64_t digits; /* 17 of them */
-    int exponent;    /* of the first one */
+    int exponent;    /* power of ten of the first digit */
 };
 
 /* The C library's digits, whatever its decimal point is. */
@@ -204,11 +204,11 @@ static int log10_of_two_to(int power)
     return (power * 1262611) >> 22;
 }
 
-/* Only for numbers between 1e-37 and 1e38. */
+/* The digits of a number between 1e-37 and 1e38. */
 static struct decimal decimal_of(double number)
 {
     struct parts parts = parts_of(number);
-    /* the estimate is exact or one too small */
+    /* the estimate is exact, or too small by one */
     int exponent = log10_of_two_to(parts.exponent + MANTISSA_BITS);
     uint64_t digits = scaled(parts, DIGITS - 1 - exponent);
     if (digits >= DIGITS_END) {
@@ -237,7 +237,7 @@ static size_t put_exponent(int exponent, char *out)
     return (size_t)count + 2;
 }
 
-/* The `count` digits with a point behind the first `whole` of them, if any follow. */
+/* The `count` digits with a point after the first `whole` of them, if any follow. */
 static size_t put_pointed(const char *digits, size_t count, size_t whole, char *out)
 {
     if (whole >= count) {
@@ -342,7 +342,7 @@ size_t number_fixed6(double number, char *out)
     } else if (number >= 0x1p63) /* whole numbers, without a locale's decimal point */
         whole = (size_t)snprintf(out, NUMBER_FIXED_SIZE - 8, "%.0f", number);
     else {
-        /* at most 10 bits behind the point: exact */
+        /* at most 10 bits after the point: exact */
         whole = put_whole((uint64_t)number, out);
         fraction = millionths(number - (double)(uint64_t)number);
     }
@@ -354,7 +354,7 @@ size_t number_fixed6(double number, char *out)
 /* ---- reading ---- */
 
 /* The digits of a text: the first 19, and the power of ten as their factor. */
-struct scan {
+struct digit_scan {
     uint64_t digits;
     int power, used;
     bool more; /* further digits did not fit */
@@ -365,8 +365,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* False if there is no digit. `point`: they are decimals. */
-static bool scan_digits(const char **cursor, const char *end, bool point, struct scan *scan)
+/* False if there is no digit. `point`: the digits are after the decimal point. */
+static bool scan_digits(const char **cursor, const char *end, bool point, struct digit_scan *scan)
 {
     const char *start = *cursor;
     for (; *cursor < end && is_digit(**cursor); ++*cursor) {
@@ -383,8 +383,8 @@ static bool scan_digits(const char **cursor, const char *end, bool point, struct
     return *cursor > start;
 }
 
-/* "e-05"; also true if there is none. */
-static bool scan_exponent(const char **cursor, const char *end, struct scan *scan)
+/* Parses "e-05"; also true if there is no exponent. */
+static bool scan_exponent(const char **cursor, const char *end, struct digit_scan *scan)
 {
     if (*cursor == end || (**cursor | 0x20) != 'e')
         return true;
@@ -419,7 +419,7 @@ static double to_double(uint128 number, int exponent, bool more)
 }
 
 /* Exact as long as the power of five fits into 64 bits. */
-static double scan_value(const struct scan *scan)
+static double scan_value(const struct digit_scan *scan)
 {
     if (scan->digits == 0)
         return 0;
@@ -433,7 +433,7 @@ static double scan_value(const struct scan *scan)
 
 #else
 
-static double scan_value(const struct scan *scan)
+static double scan_value(const struct digit_scan *scan)
 {
     return 0; /* never called */
 }
@@ -470,7 +470,7 @@ bool number_parse(const char *text, size_t size, double *ret)
     const char *start = c;
     bool negative = c < end && *c == '-';
     c += c < end && (*c == '-' || *c == '+');
-    struct scan scan = {0};
+    struct digit_scan scan = {0};
     bool some = scan_digits(&c, end, false, &scan);
     if (c < end && *c == '.') {
         c++;

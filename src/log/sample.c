@@ -38,7 +38,7 @@ static bool add_utf16(struct buffer *buffer, const unsigned char *at, size_t uni
 
 /* ---- the catalogue ---- */
 
-/* The text of an entry at one of its offsets: in `buffer`; NULL if it has none. */
+/* Copies the text at one of the entry's offsets to `buffer`; NULL: the entry has none. */
 static const char *entry_text(const unsigned char *entry, size_t length, size_t field,
                               struct buffer *buffer)
 {
@@ -124,7 +124,7 @@ static void read_raw(const unsigned char *body, size_t size, struct log_value *v
     value->raw.MultiCount = get32(body + 32);
 }
 
-static bool make_items(struct array *array, size_t count)
+static bool make_items(struct item_array *array, size_t count)
 {
     if (array->capacity >= count)
         return true;
@@ -137,8 +137,8 @@ static bool make_items(struct array *array, size_t count)
     return true;
 }
 
-/* Names change rarely: are they, and their positions, the same as in the array? */
-static bool same_names(const struct array *array, const unsigned char *body, size_t length,
+/* Are the names and their positions the same as in the array? They change rarely. */
+static bool same_names(const struct item_array *array, const unsigned char *body, size_t length,
                        size_t count)
 {
     size_t names = ITEMS_HEAD + count * ITEM_SIZE;
@@ -152,7 +152,8 @@ static bool same_names(const struct array *array, const unsigned char *body, siz
     return true;
 }
 
-static bool take_names(struct array *array, const unsigned char *body, size_t length, size_t count)
+static bool take_names(struct item_array *array, const unsigned char *body, size_t length,
+                       size_t count)
 {
     buffer_clear(&array->raw);
     buffer_clear(&array->text);
@@ -182,8 +183,8 @@ static bool take_names(struct array *array, const unsigned char *body, size_t le
 static void read_items(struct file *file, size_t entry, const unsigned char *body, size_t size,
                        struct log_value *value)
 {
-    struct array *array = &file->arrays[entry];
-    /* in another catalogue, or some samples ago, it had other content */
+    struct item_array *array = &file->arrays[entry];
+    /* the array is compared only if it is of the same column and of the sample before */
     bool before = array->column == file->map[entry] && array->turn + 1 == file->turn;
     value->kind = LOG_ARRAY;
     value->status = PDH_CSTATUS_INVALID_DATA;
@@ -217,7 +218,7 @@ static void read_items(struct file *file, size_t entry, const unsigned char *bod
 static void read_block(const unsigned char *body, size_t size, struct log_value *value)
 {
     static const unsigned char signature[9] = {0, 'P', 0, 'E', 0, 'R', 0, 'F', 0};
-    /* in either byte order */
+    /* the signature may be in either byte order */
     bool good = size >= 8 && (!memcmp(body, signature + 1, 8) || !memcmp(body, signature, 8));
     value->kind = LOG_BLOCK;
     value->status = good ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_INVALID_DATA;

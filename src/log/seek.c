@@ -85,7 +85,8 @@ static bool stretch_has(const struct log *log, const struct mark *mark)
     return (!log->from || mark->most >= log->from) && (!log->until || mark->least <= log->until);
 }
 
-/* The one before is for the first rate, the last one for what was written since. */
+/* Is this section needed? The one before the range is needed for the first rate, the last one for
+ * what was written since. */
 static bool is_wanted(const struct file *file, size_t number)
 {
     const struct marks *marks = &file->marks;
@@ -113,7 +114,7 @@ PDH_STATUS file_next_wanted(struct file *file)
             return 0;
         while (!is_wanted(file, file->at_mark))
             file->at_mark++;
-        file->log->last = NULL; /* samples before and behind a gap are not adjacent */
+        file->log->last = NULL; /* samples before and after a gap are not adjacent */
         status = file->format->jump(file, &marks->list[file->at_mark].spot);
         if (status)
             return status;

@@ -11,13 +11,13 @@
 
 enum { KIND_BYTES = 24 }; /* needed to detect a kind, in either encoding */
 
-enum encoding { UTF8, UTF16, UTF16_BE, WESTERN };
+enum log_encoding { UTF8, UTF16, UTF16_BE, WESTERN };
 
-struct text {
-    size_t fields; /* behind the time */
-    enum encoding encoding;
+struct log_text {
+    size_t fields; /* number of fields after the time */
+    enum log_encoding encoding;
     char separator;
-    uint64_t head, position; /* of the head and of the next line */
+    uint64_t head, position; /* offsets of the head and of the next line */
     uint64_t line_count;     /* before `position` */
     size_t caption;          /* the caption's number among the columns' fields; SIZE_MAX: none */
     struct buffer line, swapped, caption_text, zone, caption_value;
@@ -26,24 +26,24 @@ struct text {
 struct text_line {
     const char *start, *end;
     uint64_t offset;
-    bool whole; /* with its newline */
+    bool whole; /* the line ends with a newline */
 };
 
-struct field {
+struct text_field {
     const char *text;
     size_t size;
-    bool closed; /* with its closing quote */
+    bool closed; /* the field has its closing quote */
 };
 
 /* ---- lines ---- */
 
-static bool is_wide(const struct text *text)
+static bool is_wide(const struct log_text *text)
 {
     return text->encoding == UTF16 || text->encoding == UTF16_BE;
 }
 
 /* Where the newline's character begins. */
-static const char *find_newline(const struct text *text, const char *start, const char *end)
+static const char *find_newline(const struct log_text *text, const char *start, const char *end)
 {
     const char *c = start;
     while (c < end && (c = memchr(c, '\n', (size_t)(end - c)))) {
@@ -78,7 +78,7 @@ static void add_western(struct buffer *out, const char *bytes, size_t size)
     }
 }
 
-/* NULL: no memory. */
+/* Copies the bytes with each pair swapped. NULL: no memory. */
 static const char *swap_bytes(struct buffer *out, const char *bytes, size_t size)
 {
     buffer_clear(out);
@@ -91,7 +91,7 @@ static const char *swap_bytes(struct buffer *out, const char *bytes, size_t size
     return out->data;
 }
 
-static bool add_wide(struct text *text, const struct text_line *line, size_t size)
+static bool add_wide(struct log_text *text, const struct text_line *line, size_t size)
 {
     const char *start = line->start;
     if (text->encoding == UTF16_BE)
@@ -101,8 +101,8 @@ static bool add_wide(struct text *text, const struct text_line *line, size_t siz
     return start;
 }
 
-/* The line in UTF-8. */
-static bool decode(struct text *text, struct text_line *line)
+/* Returns the line in UTF-8. */
+static bool decode(struct log_text *text, struct text_line *line)
 {
     size_t size = (size_t)(line->end - line->start);
     if (text->encoding == UTF8)
@@ -120,7 +120,7 @@ static bool decode(struct text *text, struct text_line *line)
 }
 
 /* The next line as far as it exists; empty at the end of the file. Does not advance. */
-static PDH_STATUS peek_line(struct file *file, struct text *text, struct text_line *ret)
+static PDH_STATUS peek_line(struct file *file, struct log_text *text, struct text_line *ret)
 {
     size_t have = 0, got = stream_have(&file->stream, text->position);
     file->line = text->line_count + 1;
@@ -147,8 +147,8 @@ static PDH_STATUS peek_line(struct file *file, struct text *text, struct text_li
     return 0;
 }
 
-/* Advances behind the line returned by peek_line. */
-static void pass_line(struct text *text, const struct text_line *line)
+/* Advances past the line returned by peek_line. */
+static void pass_line(struct log_text *text, const struct text_line *line)
 {
     size_t newline = is_wide(text) ? 2 : 1;
     text->position += (size_t)(line->end - line->start) + (line->whole ? newline : 0);
@@ -168,8 +168,8 @@ static const char *closing_quote(const char *c, const char *end, char separator)
     return NULL;
 }
 
-/* False: no further field. *cursor becomes NULL behind the last one. */
-static bool next_field(const char **cursor, const char *end, char separator, struct field *ret)
+/* Takes the next field. False: there is none. *cursor becomes NULL after the last one. */
+static bool next_field(const char **cursor, const char *end, char separator, struct text_field *ret)
 {
     const char *start = *cursor;
     if (!start)
@@ -178,20 +178,20 @@ static bool next_field(const char **cursor, const char *end, char separator, str
     if (start < end && *start == '"')
         close = closing_quote(start + 1, end, separator);
     if (close) {
-        *ret = (struct field){start + 1, (size_t)(close - start - 1), true};
+        *ret = (struct text_field){start + 1, (size_t)(close - start - 1), true};
         after = close + 1 < end ? close + 1 : NULL;
     } else {
         after = start < end ? memchr(start, separator, (size_t)(end - start)) : NULL;
-        *ret = (struct field){start, (size_t)((after ? after : end) - start), false};
+        *ret = (struct text_field){start, (size_t)((after ? after : end) - start), false};
     }
     *cursor = after ? after + 1 : NULL;
     return true;
 }
 
-/* *ret_closed: the last one has its closing quote. */
+/* Counts the fields. *ret_closed: the last field has its closing quote. */
 static size_t count_fields(const char *cursor, const char *end, char separator, bool *ret_closed)
 {
-    struct field field = {0};
+    struct text_field field = {0};
     size_t count = 0;
     while (next_field(&cursor, end, separator, &field))
         count++;
@@ -227,7 +227,7 @@ static enum log_kind kind_of(const char *start, const char *end)
     return memcmp(start, "(PDH-TSV", 8) == 0 ? LOG_TSV : 0;
 }
 
-static enum encoding wide_of(const unsigned char *start, size_t size)
+static enum log_encoding wide_of(const unsigned char *start, size_t size)
 {
     if (size < 4)
         return UTF8;
@@ -254,7 +254,7 @@ static size_t narrow(const unsigned char *start, size_t size, bool big, char *ou
 static enum log_kind kind_of_bytes(const unsigned char *start, size_t size)
 {
     char text[16];
-    enum encoding wide = wide_of(start, size);
+    enum log_encoding wide = wide_of(start, size);
     if (wide == UTF8)
         return kind_of((const char *)start, (const char *)start + size);
     return kind_of(text, text + narrow(start, size, wide == UTF16_BE, text, sizeof(text)));
@@ -266,7 +266,7 @@ static bool text_matches(const unsigned char *start, size_t size)
 }
 
 /* "(PDH-CSV 4.0) (Pacific Standard Time)(480)": zone and minutes, if they are there. */
-static void read_zone(struct file *file, struct text *text, const struct field *field)
+static void read_zone(struct file *file, struct log_text *text, const struct text_field *field)
 {
     if (text->zone.data) /* a later head: the first one's zone is used */
         return;
@@ -281,8 +281,8 @@ static void read_zone(struct file *file, struct text *text, const struct field *
     file->facts.bias = (LONG)strtol(bias + 1, NULL, 10);
 }
 
-static PDH_STATUS add_header_field(struct file *file, struct text *text, const struct field *field,
-                                   size_t number, bool last)
+static PDH_STATUS add_header_field(struct file *file, struct log_text *text,
+                                   const struct text_field *field, size_t number, bool last)
 {
     uint32_t column;
     if (last && (field->size == 0 || field->text[0] != '\\')) {
@@ -297,9 +297,9 @@ static PDH_STATUS add_header_field(struct file *file, struct text *text, const s
     return status ? status : file_map_add(file, column);
 }
 
-static PDH_STATUS read_header(struct file *file, struct text *text, struct text_line *line)
+static PDH_STATUS read_header(struct file *file, struct log_text *text, struct text_line *line)
 {
-    struct field field;
+    struct text_field field;
     const char *cursor = skip_mark(line->start, (size_t)(line->end - line->start));
     trim_return(line);
     text->separator = file->facts.kind == LOG_TSV ? '\t' : ',';
@@ -320,7 +320,7 @@ static PDH_STATUS read_header(struct file *file, struct text *text, struct text_
     return status;
 }
 
-static bool is_empty(const struct text *text, const struct text_line *line)
+static bool is_empty(const struct log_text *text, const struct text_line *line)
 {
     for (const char *c = line->start; c < line->end; c++)
         if (*c != '\r' && !(is_wide(text) && !*c))
@@ -329,7 +329,7 @@ static bool is_empty(const struct text *text, const struct text_line *line)
 }
 
 /* Parses the next line as a head. */
-static PDH_STATUS pass_header(struct file *file, struct text *text)
+static PDH_STATUS pass_header(struct file *file, struct log_text *text)
 {
     struct text_line line;
     PDH_STATUS status = peek_line(file, text, &line);
@@ -353,7 +353,7 @@ static PDH_STATUS pass_header(struct file *file, struct text *text)
 
 static PDH_STATUS text_open(struct file *file)
 {
-    struct text *text = file->state = calloc(1, sizeof(*text));
+    struct log_text *text = file->state = calloc(1, sizeof(*text));
     if (!text)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     size_t got;
@@ -377,7 +377,7 @@ static bool two_digits(const char *text, WORD *ret)
 }
 
 /* "11/26/2016 13:46:30.874" */
-static bool read_time(const struct field *field, LONGLONG *ret)
+static bool read_time(const struct text_field *field, LONGLONG *ret)
 {
     const char *c = field->text;
     SYSTEMTIME time = {0};
@@ -400,7 +400,7 @@ static bool read_time(const struct field *field, LONGLONG *ret)
     return true;
 }
 
-static bool is_blank(const struct field *field)
+static bool is_blank(const struct text_field *field)
 {
     size_t at = 0;
     while (at < field->size && field->text[at] == ' ')
@@ -408,7 +408,7 @@ static bool is_blank(const struct field *field)
     return at == field->size;
 }
 
-static void read_number(struct file *file, size_t entry, const struct field *field)
+static void read_number(struct file *file, size_t entry, const struct text_field *field)
 {
     uint32_t number = file->map[entry];
     struct log_value *value = &file->values[number];
@@ -425,10 +425,10 @@ static void read_number(struct file *file, size_t entry, const struct field *fie
                   (unsigned long long)file->line);
 }
 
-static PDH_STATUS read_fields(struct file *file, struct text *text, const char *cursor,
+static PDH_STATUS read_fields(struct file *file, struct log_text *text, const char *cursor,
                               const char *end)
 {
-    struct field field = {0};
+    struct text_field field = {0};
     size_t entry = 0, number = 0;
     PDH_STATUS status = file_make_values(file);
     if (status)
@@ -452,9 +452,9 @@ static PDH_STATUS read_fields(struct file *file, struct text *text, const char *
     return 0;
 }
 
-/* It has all fields of the head, and the last one its closing quote: only the newline is
- * missing. */
-static bool is_complete(const struct text *text, const char *cursor, const char *end)
+/* Does the line have all fields of the head, and the last one its closing quote? Then only the
+ * newline is missing. */
+static bool is_complete(const struct log_text *text, const char *cursor, const char *end)
 {
     bool closed;
     return count_fields(cursor, end, text->separator, &closed) == text->fields && closed;
@@ -466,8 +466,8 @@ static PDH_STATUS torn(struct file *file, const struct text_line *line)
                         "the file ends inside this line, which is skipped");
 }
 
-/* The line as in the file, without its end. */
-static void take_record(struct file *file, const struct text *text, const struct text_line *raw)
+/* Returns the line as in the file, without its end. */
+static void take_record(struct file *file, const struct log_text *text, const struct text_line *raw)
 {
     static const char returns[][2] = {
         [UTF8] = "\r", [UTF16] = {'\r', 0   },
@@ -493,10 +493,10 @@ static bool is_farewell(const struct text_line *line)
     return false;
 }
 
-static PDH_STATUS read_sample(struct file *file, struct text *text, const struct text_line *raw,
+static PDH_STATUS read_sample(struct file *file, struct log_text *text, const struct text_line *raw,
                               const struct text_line *line)
 {
-    struct field field;
+    struct text_field field;
     const char *cursor = line->start;
     next_field(&cursor, line->end, text->separator, &field);
     LONGLONG time = 0;
@@ -516,7 +516,7 @@ static PDH_STATUS read_sample(struct file *file, struct text *text, const struct
 
 static PDH_STATUS text_next(struct file *file)
 {
-    struct text *text = file->state;
+    struct log_text *text = file->state;
     for (;;) {
         struct text_line raw, line;
         PDH_STATUS status = peek_line(file, text, &raw);
@@ -540,7 +540,7 @@ static PDH_STATUS text_next(struct file *file)
 
 static PDH_STATUS text_rewind(struct file *file)
 {
-    struct text *text = file->state;
+    struct log_text *text = file->state;
     /* reads the first header again: a later header of the file may be in effect */
     text->position = text->head;
     text->line_count = 0;
@@ -549,7 +549,7 @@ static PDH_STATUS text_rewind(struct file *file)
 
 static PDH_STATUS text_jump(struct file *file, const struct spot *spot)
 {
-    struct text *text = file->state;
+    struct log_text *text = file->state;
     PDH_STATUS status = 0;
     if (spot->head != file->spot.head) {
         text->position = spot->head;
@@ -563,7 +563,7 @@ static PDH_STATUS text_jump(struct file *file, const struct spot *spot)
 
 static void text_close(struct file *file)
 {
-    struct text *text = file->state;
+    struct log_text *text = file->state;
     if (!text)
         return;
     buffer_done(&text->line);

@@ -2,9 +2,9 @@
 /*
  * CSV and TSV as PDH writes them: every field in quotes, CRLF, "%.17g", a blank for no value.
  *
- * Whole lines are passed to the system; if it writes only a part, what is behind the last complete
- * line is removed. So however a writer ends, by a full disk or by a kill, at most one line is torn,
- * and the next writer that appends removes it. (docs/windows/pdh.md#f8)
+ * Whole lines are passed to the system; if it writes only a part, what is after the last complete
+ * line is removed. So however a writer ends, by a full disk or by a kill, at most one line is
+ * incomplete, and the next writer that appends removes it. (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 
@@ -36,7 +36,7 @@ static void add_field(struct buffer *line, const char *text, char separator)
     buffer_add_byte(line, separator);
 }
 
-/* The separator behind the last field becomes the line's end. */
+/* The separator after the last field becomes the line's end. */
 static void end_line(struct buffer *line)
 {
     if (!line->failed && line->len) {
@@ -122,7 +122,7 @@ static bool add_sample(const struct log_writer *writer, LONGLONG time, const dou
 
 /* ---- passing lines to the system ---- */
 
-/* Removes everything behind the last complete line. */
+/* Removes everything after the last complete line. */
 static PDH_STATUS take_back(struct log_writer *writer, const char *bytes, size_t done)
 {
     LSTATUS status = errno == ENOSPC || errno == EDQUOT || errno == EFBIG

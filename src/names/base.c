@@ -29,8 +29,8 @@ static bool vendor_read;
 
 struct name_language *names_languages[MOST_LANGUAGES];
 size_t names_language_count;
-static int64_t vendor_time; /* of the newest of the vendor's files */
-static uint64_t built_from; /* the registry's generation */
+static int64_t vendor_time; /* modification time of the newest vendor file */
+static uint64_t built_from; /* generation of the registry from which the bases were built */
 static bool built;
 
 /* "009", "0416": the name of a language's file or key */
@@ -213,7 +213,7 @@ static bool add_vendor(void)
 /* One walk through the services' texts of one language. */
 struct service_walk {
     struct name_language *base;
-    bool keep; /* else only the highest indices are needed */
+    bool keep; /* true: the texts are kept; false: only the highest indices are needed */
     bool complete;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries of the merged bases: languages, an index's text, a name's index, the maxima. */
 #include "names/table.h"
+#include "names/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,4 +148,83 @@ LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
         *ret_help = past_block(help, NAMES_BLOCK_LAST);
     }
     return status;
+}
+
+/* ---- the user's language ---- */
+
+/* The user's language from LC_ALL, LC_MESSAGES, LANG; language ids and the names of bases. */
+
+enum { PRIMARY_MASK = 0x3ff, PRIMARY_CHINESE = 0x04, PRIMARY_PORTUGUESE = 0x16 };
+enum { ENGLISH_US = 0x0409, CHINESE_TAIWAN = 0x404, CHINESE_CHINA = 0x804 };
+enum { PORTUGUESE_BRAZIL = 0x416, PORTUGUESE_PORTUGAL = 0x816 };
+
+/* Of a language's rows those with a country come first; the last one is for all others. */
+static const struct {
+    const char *locale;
+    uint16_t langid;
+} locales[] = {
+  /* clang-format off */
+    {"af", 0x0436}, {"sq", 0x041c}, {"am", 0x045e}, {"ar_EG", 0x0c01}, {"ar_DZ", 0x1401}, {"ar_MA", 0x1801}, {"ar_AE", 0x3801},
+    {"ar", 0x0401}, {"hy", 0x042b}, {"az", 0x042c}, {"eu", 0x042d}, {"be", 0x0423}, {"bn_BD", 0x0845}, {"bn", 0x0445},
+    {"bs", 0x141a}, {"bg", 0x0402}, {"ca", 0x0403}, {"zh_TW", 0x0404}, {"zh_HK", 0x0c04}, {"zh_MO", 0x1404}, {"zh_SG", 0x1004},
+    {"zh", 0x0804}, {"hr", 0x041a}, {"cs", 0x0405}, {"da", 0x0406}, {"nl_BE", 0x0813}, {"nl", 0x0413}, {"en_GB", 0x0809},
+    {"en_AU", 0x0c09}, {"en_CA", 0x1009}, {"en_NZ", 0x1409}, {"en_IE", 0x1809}, {"en_ZA", 0x1c09}, {"en_PH", 0x3409},
+    {"en_IN", 0x4009}, {"en_SG", 0x4809}, {"en", 0x0409}, {"et", 0x0425}, {"fo", 0x0438}, {"fi", 0x040b}, {"fr_BE", 0x080c},
+    {"fr_CA", 0x0c0c}, {"fr_CH", 0x100c}, {"fr_LU", 0x140c}, {"fr", 0x040c}, {"gl", 0x0456}, {"ka", 0x0437}, {"de_CH", 0x0807},
+    {"de_AT", 0x0c07}, {"de_LU", 0x1007}, {"de_LI", 0x1407}, {"de", 0x0407}, {"el", 0x0408}, {"gu", 0x0447}, {"he", 0x040d},
+    {"iw", 0x040d}, {"hi", 0x0439}, {"hu", 0x040e}, {"is", 0x040f}, {"id", 0x0421}, {"ga", 0x083c}, {"it_CH", 0x0810},
+    {"it", 0x0410}, {"ja", 0x0411}, {"kn", 0x044b}, {"kk", 0x043f}, {"km", 0x0453}, {"ko", 0x0412}, {"ky", 0x0440},
+    {"lo", 0x0454}, {"lv", 0x0426}, {"lt", 0x0427}, {"lb", 0x046e}, {"mk", 0x042f}, {"ms", 0x043e}, {"ml", 0x044c},
+    {"mt", 0x043a}, {"mi", 0x0481}, {"mr", 0x044e}, {"mn", 0x0450}, {"ne", 0x0461}, {"nn", 0x0814}, {"nb", 0x0414},
+    {"no", 0x0414}, {"or", 0x0448}, {"fa", 0x0429}, {"pl", 0x0415}, {"pt_BR", 0x0416}, {"pt", 0x0816}, {"pa", 0x0446},
+    {"ro", 0x0418}, {"ru", 0x0419}, {"sr", 0x0c1a}, {"si", 0x045b}, {"sk", 0x041b}, {"sl", 0x0424}, {"es_MX", 0x080a},
+    {"es_GT", 0x100a}, {"es_CR", 0x140a}, {"es_PA", 0x180a}, {"es_DO", 0x1c0a}, {"es_VE", 0x200a}, {"es_CO", 0x240a},
+    {"es_PE", 0x280a}, {"es_AR", 0x2c0a}, {"es_EC", 0x300a}, {"es_CL", 0x340a}, {"es_UY", 0x380a}, {"es_PY", 0x3c0a},
+    {"es_BO", 0x400a}, {"es_SV", 0x440a}, {"es_HN", 0x480a}, {"es_NI", 0x4c0a}, {"es_PR", 0x500a}, {"es_US", 0x540a},
+    {"es", 0x0c0a}, {"sw", 0x0441}, {"sv_FI", 0x081d}, {"sv", 0x041d}, {"ta", 0x0449}, {"tt", 0x0444}, {"te", 0x044a},
+    {"th", 0x041e}, {"tr", 0x041f}, {"uk", 0x0422}, {"ur", 0x0420}, {"uz", 0x0443}, {"vi", 0x042a}, {"cy", 0x0452},
+  /* clang-format on */
+};
+
+/* "de_AT.UTF-8@euro" without what follows the country */
+static size_t locale_length(const char *locale)
+{
+    return strcspn(locale, ".@");
+}
+
+static uint32_t langid_of_locale(const char *locale)
+{
+    size_t length = locale_length(locale);
+    for (size_t i = 0; i < COUNT(locales); i++) {
+        const char *row = locales[i].locale;
+        size_t row_length = strlen(row);
+        bool same = length == row_length ||
+                    (!strchr(row, '_') && length > row_length && locale[row_length] == '_');
+        if (same && strncmp(locale, row, row_length) == 0)
+            return locales[i].langid;
+    }
+    return ENGLISH_US; /* C, POSIX and unknown languages */
+}
+
+uint32_t names_user_langid(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        const char *locale = getenv(variables[i]);
+        if (locale && *locale) /* the first that is set decides, even if it is "C" */
+            return langid_of_locale(locale);
+    }
+    return ENGLISH_US;
+}
+
+uint32_t names_language(uint32_t langid)
+{
+    uint32_t primary = langid & PRIMARY_MASK;
+    if (langid <= PRIMARY_MASK)
+        return langid;
+    if (primary == PRIMARY_CHINESE) /* Singapore uses the mainland's script */
+        return langid == CHINESE_CHINA || langid == 0x1004 ? CHINESE_CHINA : CHINESE_TAIWAN;
+    if (primary == PRIMARY_PORTUGUESE)
+        return langid == PORTUGUESE_BRAZIL ? PORTUGUESE_BRAZIL : PORTUGUESE_PORTUGAL;
+    return primary;
 }

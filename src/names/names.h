@@ -4,7 +4,7 @@
  *
  * A language's base merges the vendor's names/LLL.names, every service's texts
  * (Services\NAME\Performance\Names\LLL) and texts written by hand. A text that a language lacks is
- * the English one. (docs/windows/articles.md#c21, docs/windows/queries.md#c8)
+ * the English one. (docs/windows/articles.md#c21, docs/windows/registration.md#e2)
  */
 #ifndef OPL_NAMES_H
 #define OPL_NAMES_H
@@ -38,8 +38,8 @@ uint32_t names_find(const char *name, uint32_t language);
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
 /* FILETIME of the newest source of names; it changes whenever a name is new. */
 int64_t names_last_write(void);
-/* Stores the differences between a whole base written by a program and the merged view, as texts
- * written by hand. */
+/* Compares a whole base that a program wrote with the merged view; the differences are stored as
+ * texts written by hand. */
 LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, size_t size);
 
 #endif

@@ -17,7 +17,7 @@ struct difference {
     struct name_table table;                    /* texts point into the written data */
 };
 
-/* The text of this index without texts by hand in this language. */
+/* The text that the index would have in this language without any text written by hand. */
 static const char *known(const struct difference *difference, uint32_t index)
 {
     enum names_part part = difference->part;

@@ -7,6 +7,7 @@
  */
 #include "names/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,12 +82,12 @@ const char *name_table_find(const struct name_table *table, uint32_t index)
 /* ---- interned texts, kept until the process ends; guarded by names_lock ---- */
 
 enum { BLOCK_BYTES = 64 << 10, FIRST_PLACES = 1 << 12 };
-struct block {
-    struct block *next;
+struct string_block {
+    struct string_block *next;
     size_t used, capacity;
     char text[];
 };
-static struct block *blocks;
+static struct string_block *blocks;
 static const char **places; /* a hash table, at most half full */
 static size_t place_count, interned;
 
@@ -132,10 +133,10 @@ static char *make_text(size_t size)
 {
     if (!blocks || blocks->capacity - blocks->used < size) {
         size_t capacity = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-        struct block *block = malloc(sizeof *block + capacity);
+        struct string_block *block = malloc(sizeof *block + capacity);
         if (!block)
             return NULL;
-        *block = (struct block){.next = blocks, .capacity = capacity};
+        *block = (struct string_block){.next = blocks, .capacity = capacity};
         blocks = block;
     }
     char *text = blocks->text + blocks->used;
@@ -163,7 +164,7 @@ const char *name_intern(const char *text, size_t count)
 void name_intern_forget(void)
 {
     while (blocks) {
-        struct block *next = blocks->next;
+        struct string_block *next = blocks->next;
         free(blocks);
         blocks = next;
     }
@@ -172,7 +173,7 @@ void name_intern_forget(void)
     place_count = interned = 0;
 }
 
-/* The address behind the string's NUL; NULL: there is none before `end`. */
+/* The address after the string's NUL; NULL: there is none before `end`. */
 static const char *string_end(const char *string, const char *end)
 {
     const char *nul = string < end ? memchr(string, '\0', (size_t)(end - string)) : NULL;
@@ -196,4 +197,74 @@ bool name_pairs_each(const char *multi, size_t size,
             break; /* an index without its text, or a truncated string */
     }
     return true;
+}
+
+/* ---- a whole base ---- */
+
+/* "Counter 009", "Explain 009": a whole base as one multi-string, made once for each encoding.
+ * (docs/windows/articles.md#c24) */
+
+static bool add_string(struct buffer *buffer, bool wide, const char *text)
+{
+    size_t count = strlen(text) + 1;
+    return wide ? utf8_add_as_16(buffer, text, count) : buffer_add(buffer, text, count);
+}
+
+static LSTATUS make_base_text(const struct name_table *table, bool wide, struct buffer *ret)
+{
+    char index[16];
+    for (size_t i = 0; i < table->count; i++) {
+        snprintf(index, sizeof index, "%u", (unsigned)table->entries[i].index);
+        add_string(ret, wide, index);
+        add_string(ret, wide, table->entries[i].text);
+    }
+    add_string(ret, wide, ""); /* the extra zero */
+    LSTATUS status = buffer_status(ret);
+    if (status != ERROR_SUCCESS)
+        buffer_done(ret);
+    return status;
+}
+
+/* The size rules of name queries (docs/windows/articles.md#c108, docs/windows/queries.md#c3):
+ * unlike for data, the size can be queried. */
+static LSTATUS hand_out(const struct buffer *text, void *data, DWORD *size)
+{
+    DWORD capacity = *size;
+    *size = (DWORD)text->len;
+    if (!data)
+        return ERROR_SUCCESS;
+    if (capacity < text->len)
+        return ERROR_MORE_DATA;
+    memcpy(data, text->data, text->len);
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS answer(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size)
+{
+    LSTATUS status = names_refresh();
+    if (status != ERROR_SUCCESS)
+        return status;
+    struct name_language *base = names_base(language);
+    if (!base)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    struct buffer *text = &base->text[part][wide];
+    if (!text->len)
+        status = make_base_text(&base->merged[part], wide, text);
+    DWORD capacity = data ? *size : 0;
+    if (!status)
+        status = hand_out(text, data, size);
+    trace("names", "%s wanted in %03X, found in %03X; %zu bytes, capacity %u: %s",
+          part == NAMES_COUNTER ? "names" : "explanations", (unsigned)language, (unsigned)base->id,
+          text->len, (unsigned)capacity, status_text(status));
+    return status;
+}
+
+LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size)
+{
+    if (!size)
+        return ERROR_INVALID_PARAMETER;
+    lock_take(&names_lock);
+    LSTATUS status = answer(part, language, wide, data, size);
+    lock_release(&names_lock);
+    return status;
 }

@@ -9,7 +9,7 @@
 
 struct name_entry {
     uint32_t index;
-    uint32_t order; /* of adding: of equal indices the first one added is kept */
+    uint32_t order; /* order of adding: of equal indices the first one is kept */
     const char *text;
 };
 
@@ -31,7 +31,8 @@ bool name_table_add_all(struct name_table *table, const struct name_table *more)
 /* Sorts by index and removes duplicates; must be called before the functions below. */
 void name_table_sort(struct name_table *table);
 const char *name_table_find(const struct name_table *table, uint32_t index);
-/* The same text until the process ends: what names_lookup returned stays valid. */
+/* A copy of the text that stays until the process ends, the same for equal texts: what names_lookup
+ * returned stays valid. */
 const char *name_intern(const char *text, size_t count);
 void name_intern_forget(void);
 /* Calls back for every pair of a multi-string in any order, with gaps, duplicates and damage. */
@@ -44,12 +45,14 @@ struct name_language {
     bool installed;
     bool stands; /* installed even without a key Perflib\LLL */
     bool loaded; /* services' texts are read and merged */
-    bool noted;  /* `highest` is valid without them */
-    /* texts by hand; of vendor and services; both, and English for missing ones */
+    bool noted;  /* `highest` is valid, even if the services' texts are not loaded */
+    /* hand: written by hand; given: of the vendor and of services; merged: both, and English for
+     * missing ones */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS], merged[NAMES_PARTS];
-    uint32_t highest[NAMES_PARTS];      /* used by a service, with or without text */
-    struct name_entry *by_name;         /* merged names sorted by fold; made when first needed */
-    struct buffer text[NAMES_PARTS][2]; /* narrow, wide; made when first needed */
+    uint32_t highest[NAMES_PARTS]; /* used by a service, with or without text */
+    struct name_entry *by_name;    /* merged names sorted by fold; made when first needed */
+    /* whole base as UTF-8 and as UTF-16; made when first needed */
+    struct buffer text[NAMES_PARTS][2];
 };
 enum { MOST_LANGUAGES = 64 };
 extern pthread_mutex_t names_lock;
@@ -60,7 +63,7 @@ LSTATUS names_refresh(void);
 struct name_language *names_base(uint32_t language);
 /* Reads all its texts; false: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
-bool names_note_highest(struct name_language *base); /* only base->highest */
+bool names_note_highest(struct name_language *base); /* fills in only base->highest */
 /* Returns the base of exactly this language, installed and loaded or not; NULL: there is none. */
 struct name_language *names_base_exactly(uint32_t language);
 /* tests only: as in a new process; all texts become invalid */

@@ -34,7 +34,7 @@ void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes)
 {
     if (slot >= OBJECT_MEMORIES)
         return NULL;
-    struct memory *memory = &reading->provider->memories[slot];
+    struct provider_memory *memory = &reading->provider->memories[slot];
     if (memory->at && bytes <= memory->bytes)
         return memory->at;
     char *grown = realloc(memory->at, bytes ? bytes : 1);

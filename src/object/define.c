@@ -46,7 +46,8 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     object->listing.provider = provider;
     object->listing.object = object;
     if (count > OBJECT_MAX_ROWS)
-        return refuse(is, "all rows", "an object has at most 256, base counters included");
+        return refuse(is, "all rows",
+                      "an object must have at most 256 counters, with base counters");
     if (is->instances && !is->lines.source && !is->list && !is->listed_with)
         return refuse(is, "its instances",
                       "nothing lists its instances: lines, list or listed_with is missing");
@@ -121,13 +122,13 @@ static struct cell row_cell(const struct row *row)
     struct cell cell = {.item = (uint32_t)row->is->item.offset, .offset = row->offset};
     bool of_fraction = row->is_base && row->type == PERF_RAW_BASE;
     if (row->hidden)
-        cell.way = CELL_HIDDEN;
+        cell.format = CELL_HIDDEN;
     else if (row->type == PERF_RAW_FRACTION || of_fraction || row->text)
-        cell.way = CELL_OTHER;
+        cell.format = CELL_OTHER;
     else if (row->size == 8)
-        cell.way = CELL_LARGE;
+        cell.format = CELL_LARGE;
     else
-        cell.way = (row->type & 0xc00) == PERF_TYPE_COUNTER ? CELL_COUNTER : CELL_LEVEL;
+        cell.format = (row->type & 0xc00) == PERF_TYPE_COUNTER ? CELL_COUNTER : CELL_LEVEL;
     return cell;
 }
 
@@ -174,7 +175,8 @@ static void object_write_counter(const struct object *object, const struct row *
            &definition, sizeof definition);
 }
 
-/* Offsets and definitions of the rows that are not hidden; the memory is sufficient for all. */
+/* Determines the offsets and writes the definitions of the rows that are not hidden; the memory is
+ * sufficient for all. */
 static void object_lay_out(struct object *object, const opl_provider *provider)
 {
     DWORD level = PERF_DETAIL_WIZARD;

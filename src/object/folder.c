@@ -15,7 +15,7 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-enum { FEW_ENTRIES = 1024 }; /* a size for about half of what precedes the processes */
+enum { FEW_ENTRIES = 1024 }; /* bytes: about half of the entries that precede the processes */
 
 struct folder_entry {
     uint64_t inode;
@@ -187,10 +187,11 @@ static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
         provider->other_folders_time = provider->time;
     }
     *ret = provider->other_folders;
-    return *ret > 0; /* a proc with hidden processes has none */
+    return *ret > 0; /* 0: a proc that hides processes lists no such folders */
 }
 
-/* The links of proc are "." and "..", its folders and the kernel's count of processes. */
+/* Counts processes by the number of links: proc has those of "." and "..", of its other folders,
+ * and one for each process. */
 static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
 {
     struct stat proc;
@@ -209,7 +210,8 @@ static bool count_by_names(opl_provider *provider, uint64_t *ret)
     bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
     *ret = folder.count;
     folder_done(&folder);
-    return readable && *ret > 0; /* our own process counts: else the folder is not a proc */
+    /* this process counts too: if there is none, the folder is not a proc */
+    return readable && *ret > 0;
 }
 
 /* Several objects show it: it is read once per collection. */

@@ -84,7 +84,7 @@ static struct instance *listing_next(opl_listing *listing)
     return instance;
 }
 
-/* The same, with zeros. */
+/* Adds an instance whose values are all 0. */
 static struct instance *listing_new(opl_listing *listing)
 {
     struct instance *instance = listing_next(listing);
@@ -341,7 +341,7 @@ static bool rows_failed_as_if_gone(const opl_listing *listing)
     return false;
 }
 
-/* The reading has begun. */
+/* Reads the rows of an instance after its reading has begun. */
 static bool listing_read(opl_listing *listing, const char *name, size_t name_bytes)
 {
     struct source *main = listing_main_source(listing->object);
@@ -371,7 +371,7 @@ bool opl_listing_read_with(opl_listing *listing, const char *folder, const char 
     return listing_read(listing, name, name_bytes);
 }
 
-/* Each row has a number in the item: nothing is read. */
+/* Adds an instance whose item has a number for each row: no file is read. */
 static bool listing_copy(opl_listing *listing, const char *name, size_t name_bytes,
                          const unsigned char *item)
 {

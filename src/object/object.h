@@ -4,8 +4,8 @@
  * object is rows (counters) over a listing (instances); a row takes its value from a source (a
  * kernel text file, read once per collection or once per instance).
  */
-#ifndef OPL_OBJECT_SIZE_H
-#define OPL_OBJECT_SIZE_H
+#ifndef OPL_OBJECT_H
+#define OPL_OBJECT_H
 
 #include "base/base.h"
 #include "query/query.h"
@@ -31,19 +31,19 @@ enum {
 };
 
 /* ---- source.c: a kernel text file ---- */
-/* A descriptor that stays open. Programs close descriptors that they do not know, so it is only
- * ours as long as device and inode are those that we opened. */
+/* A descriptor that stays open. Programs close descriptors that they do not know, so its device and
+ * inode are compared with those that were opened before it is used. */
 struct kept {
     int fd; /* -1: none */
     dev_t device;
     ino_t inode;
 };
-struct key {
+struct source_key {
     char text[OBJECT_MAX_KEY];
     size_t length;
-    const char *at;  /* behind the key in the text read last; NULL: it is absent */
-    uint64_t number; /* the first behind it */
-    unsigned line;   /* where it was found last */
+    const char *at;  /* what follows the key in the text read last; NULL: the key is absent */
+    uint64_t number; /* the first number after the key */
+    unsigned line;   /* number of the line where the key was found last */
     size_t order;    /* see keys_sort */
     size_t after;    /* the key that came next the last time */
     size_t gap;      /* bytes from the line of the key found before; 0: none. In pairs of lines: the
@@ -61,25 +61,25 @@ struct source {
     struct kept kept; /* the file, or the folder before the '*' */
     char *text;       /* NUL-terminated */
     size_t length, capacity;
-    LSTATUS status;                       /* of the reading `read_for` */
-    uint64_t version;                     /* how often it was read */
-    ino_t namespace;                      /* of the mounts, if it is watched */
+    LSTATUS status;                       /* status of the reading `read_for` */
+    uint64_t version;                     /* how often the file was read */
+    ino_t namespace;                      /* mount namespace in which a watched file was opened */
     uint64_t read_for;                    /* serial of the collection or instance; 0: never read */
     uint64_t keys_for;                    /* the serial for which the keys are valid */
-    uint64_t words_for;                   /* the same for the words */
+    uint64_t words_for;                   /* the serial for which the words are valid */
     uint64_t checked_for;                 /* collection in which the kept folder was identified */
     uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
-    unsigned word_count, words_wanted;    /* on the line; the last one needed */
+    unsigned word_count, words_wanted;    /* words on the line; number of the last needed word */
     uint64_t columns_requested;           /* bit n - 1: word n is needed */
     uint64_t words_odd;                   /* bit n - 1: word n is needed, and is not a number */
     const char *name;                     /* the name in parentheses */
     size_t name_bytes;
-    struct key *keys;
+    struct source_key *keys;
     size_t key_count;
     uint64_t key_starts[4]; /* bits: the first characters of the keys */
     bool keys_sorted;       /* all found: the next text probably has them in the same lines */
-    size_t keys_there;      /* in pairs of lines: how many were found, */
-    uint64_t names_shape;   /* a hash of the lengths of the lines of names then */
+    size_t keys_there;      /* in pairs of lines: how many keys were found */
+    uint64_t names_shape;   /* and the hash of the lengths of the lines of names at that time */
     uint64_t net;           /* below proc/net: the namespace that the kept file belongs to */
 };
 struct opl_reading {
@@ -88,33 +88,36 @@ struct opl_reading {
     uint32_t position;
     uint64_t note;
     const void *item;
-    uint64_t serial;            /* of this instance; never 0 */
-    struct source *line_source; /* whose words are those of `line` */
+    uint64_t serial;            /* serial of this instance; never 0 */
+    struct source *line_source; /* the source whose words are split from `line` */
     const char *line;
 };
 
+bool kept_is_ours(const struct kept *kept); /* false: closed by the program, or another file */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
 void kept_close(struct kept *kept);
-/* NULL: no memory, or the source wants what is not known here. */
+/* Finds or creates the source. NULL: no memory, or the source requires a feature that this version
+ * lacks. */
 struct source *source_of(opl_provider *provider, const opl_source *is);
-struct key *source_add_key(struct source *source, const char *text, size_t length);
+struct source_key *source_add_key(struct source *source, const char *text, size_t length);
 /* Loads the text of this reading. */
 LSTATUS source_load(opl_reading *reading, struct source *source);
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
 /* Splits the line; `wanted` 0: into the words that were needed before. */
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
-/* Of the words that are needed: does it exist, and is it a number? */
+/* Does this needed word exist, and is it a number? */
 bool source_has_number(const struct source *source, unsigned number);
-void source_find_pairs(struct source *source);                /* pairs.c */
-void source_ask_word(struct source *source, unsigned number); /* 1..OBJECT_MAX_WORDS */
+void source_find_pairs(struct source *source); /* pairs.c */
+/* `number` is 1 to OBJECT_MAX_WORDS */
+void source_ask_word(struct source *source, unsigned number);
 void source_done(struct source *source);
 /* The start of a file path for this reading: *ret_dir and the rest, formatted into `storage`. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
-/* A number of a keyed line: the `column`-th behind the key. */
-uint64_t key_number(const struct key *key, unsigned column);
-uint64_t text_number(const char **cursor); /* decimal, may be negative; stops behind the digits */
+/* A number of a keyed line: the `column`-th after the key. */
+uint64_t key_number(const struct source_key *key, unsigned column);
+uint64_t text_number(const char **cursor); /* decimal, may be negative; stops after the digits */
 const char *skip_blanks(const char *at);
-const char *skip_word(const char *at); /* to the blank, line end or NUL behind it */
+const char *skip_word(const char *at); /* returns the blank, line end or NUL after the word */
 
 /* ---- row.c: one counter of this machine ---- */
 struct term {
@@ -132,12 +135,14 @@ struct row {
     DWORD type, size, offset;
     bool text; /* its value is the address of UTF-8, 0 for none */
     opl_total total;
-    bool seen;       /* was readable for some instance */
-    bool denied;     /* in this collection, this user may not read it for some instance */
-    bool unread;     /* in this collection it cannot be read for some instance, which hides it */
-    bool hidden;     /* one of both, for it or its pair: it has no definition now */
-    const char *why; /* its mistake, if row_init returns ERROR_INVALID_PARAMETER */
-    bool complained; /* it was traced that it could not be read for some instance */
+    bool seen;   /* was readable for some instance */
+    bool denied; /* in this collection, this user may not read the value for some instance */
+    /* in this collection, the value cannot be read for some instance, which hides the row */
+    bool unread;
+    bool hidden;     /* `denied` or `unread`, for this row or its pair: it has no definition now */
+    const char *why; /* what is wrong with the row, if row_init returns ERROR_INVALID_PARAMETER */
+    /* the trace shows already that the value could not be read for some instance */
+    bool complained;
 };
 enum row_result {
     ROW_UNREADABLE,
@@ -166,26 +171,27 @@ struct opl_listing {
     size_t count, capacity;
     uint16_t *names;
     size_t names_used, names_capacity;
-    opl_reading reading; /* of the last instance */
+    opl_reading reading; /* the reading of the last instance */
 };
 /* The part of a row that is needed for each of thousands of instances, in little memory. */
 struct cell {
-    uint32_t item, offset; /* offsets of its number in an item of 8-byte numbers; in the block */
+    /* offset of the number in an item of 8-byte numbers, and in the counter block */
+    uint32_t item, offset;
     /* how to write it */
-    enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } way;
+    enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } format;
 };
 struct object {
     const opl_object *is;      /* the engine's copy */
     const opl_object *address; /* the provider's own, by which its functions and tables name it */
     struct row *rows;
-    struct cell *cells;         /* of the rows, when they are fixed */
+    struct cell *cells;         /* one for each row, once the rows are fixed */
     bool items;                 /* all values come from items */
-    size_t row_count, all_rows; /* after and before the absent ones were dropped */
-    size_t mask_words;          /* of `unknown`, per instance */
+    size_t row_count, all_rows; /* number of rows after, and before, the absent ones were dropped */
+    size_t mask_words;          /* 64-bit words of `unknown` for each instance */
     DWORD block_size;
     DWORD definition_size;
     unsigned char *definition; /* object type and counter definitions, ready to copy */
-    size_t shown;              /* rows that are in it */
+    size_t shown;              /* number of rows in `definition` */
     bool all_seen;             /* while opening: all rows are known to be readable */
     opl_listing listing;
 };
@@ -197,10 +203,10 @@ void listing_done(opl_listing *listing);
 
 /* ---- priority.c: lowers the calling thread's priority while costly objects are collected ---- */
 struct priority {
-    bool niced, batch; /* what was changed; neither: nothing */
-    int nice;          /* before */
+    bool niced, batch; /* what was lowered; both false: nothing was */
+    int nice;          /* the nice value before */
 };
-/* Only as far as the thread may undo it. */
+/* Lowers it only as far as the thread is allowed to raise it again. */
 struct priority priority_lower(void);
 void priority_restore(struct priority usual);
 
@@ -209,12 +215,12 @@ struct tables {
     opl_table_list list; /* `objects` below, with the rows below */
     const opl_object **objects;
     opl_object *copies;
-    const opl_object **addresses; /* of the provider's own objects, in the same order */
+    const opl_object **addresses; /* addresses of the provider's own objects, in the same order */
     opl_counter *rows;
-    struct tables *next; /* of those that opl_tables_load gave out */
+    struct tables *next; /* next of the tables that opl_tables_load returned */
 };
 struct table_fault {
-    const char *object; /* its name; NULL: it is a fault of all tables */
+    const char *object; /* the object's name; NULL: the fault concerns all tables */
     const char *part;   /* of it */
     char why[160];
 };
@@ -222,7 +228,8 @@ struct table_fault {
  * sources and functions stay where the provider has them. */
 LSTATUS tables_copy(const opl_table_list *theirs, struct tables *ret, struct table_fault *fault);
 void tables_done(struct tables *tables);
-bool source_known(const opl_source *source); /* NULL, or without what is not known here */
+/* true if NULL, or if this version knows all that it requires */
+bool source_known(const opl_source *source);
 
 /* ---- define.c: what is fixed at Open ---- */
 LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is,
@@ -259,7 +266,7 @@ struct text_buffer {
 };
 struct tree {
     struct text_buffer found; /* the result */
-    struct text_buffer names; /* of the folders being walked */
+    struct text_buffer names; /* names of the folders being walked */
     uint32_t *order;          /* positions in names, those of each folder sorted by name */
     size_t order_used, order_capacity;
 };
@@ -284,30 +291,32 @@ struct opl_provider {
     struct folder folders[OBJECT_LEVELS];
     struct tree tree;
     struct kept root, processes;
-    struct memory {
+    struct provider_memory {
         void *at;
         size_t bytes;
     } memories[OBJECT_MEMORIES];
-    struct remote_fs *remote_fs;   /* file systems that may never answer; space.c */
-    uint64_t root_checked_for;     /* the collection in which it was identified */
+    struct remote_fs_reader *remote_fs; /* file systems that may never answer; space.c */
+    uint64_t root_checked_for;          /* collection in which the root was identified */
     uint64_t net, net_checked_for; /* the calling thread's network namespace, in that collection */
     struct records records[OBJECT_RECORDS];
-    uint64_t switch_generation; /* of the registry, when the switch for records was read */
+    /* generation of the registry when the switch for records was read */
+    uint64_t switch_generation;
     bool switch_known, switched_off;
     int proc_known_for; /* the process for which the next member holds; 0: not known yet */
     bool proc_is_ours;  /* proc shows our pid namespace */
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
-    int pid;             /* that opened it: a forked child shares its descriptors' positions */
-    bool opening;        /* determining what exists */
-    bool failed;         /* no memory in this collection */
+    int pid; /* the process that opened the provider: a forked child shares its file positions */
+    bool opening;        /* Open is finding out what this machine has */
+    bool failed;         /* an allocation failed in this collection */
     bool frugal;         /* descriptors ran out: files are closed after reading */
     bool denied;         /* the current row needed a file that this user may not read */
     uint64_t collection; /* serial; never 0 after Open */
     uint64_t serial;     /* the last one assigned */
     LONGLONG time, boot, other_folders_time;
-    uint64_t other_folders;                        /* of proc, that are not processes */
-    uint64_t process_count, processes_counted_for; /* the collection; 0: never */
+    uint64_t other_folders; /* number of folders of proc that are not processes */
+    /* number of processes, and in which collection it was read; 0: never */
+    uint64_t process_count, processes_counted_for;
     struct query query;
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
     _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */
@@ -321,9 +330,9 @@ LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret);
 LSTATUS provider_open(opl_provider *provider, DWORD first_counter, DWORD first_help);
 DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
                        LPDWORD types);
-void provider_close(opl_provider *provider); /* NULL is fine */
+void provider_close(opl_provider *provider); /* does nothing if NULL */
 void memories_done(opl_provider *provider);
-void remote_fs_done(struct remote_fs *remote_fs);
+void remote_fs_done(struct remote_fs_reader *remote_fs);
 int source_openat(int dir_fd, const char *path, int flags);
 /* Did an open of this thread fail for lack of descriptors since the last call? */
 bool source_lacked(void);

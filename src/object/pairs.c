@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* A pair of lines. */
-struct pair {
+struct line_pair {
     const char *names, *numbers, *end; /* the line of names ends where that of numbers begins */
     size_t word;                       /* bytes of the word at the start of both, without colon */
-    unsigned line;                     /* of the names */
+    unsigned line;                     /* number of the line of names */
 };
 
 static size_t line_word(const char *line)
@@ -21,8 +21,8 @@ static size_t line_word(const char *line)
     return line[bytes] == ':' ? bytes : 0;
 }
 
-/* The pair at this line or behind it; other lines are skipped. */
-static bool pair_next(struct pair *pair, const char *line, unsigned number)
+/* The pair at this line or after it; other lines are skipped. */
+static bool pair_next(struct line_pair *pair, const char *line, unsigned number)
 {
     for (; *line; line = pair->numbers, number++) {
         pair->names = line;
@@ -38,7 +38,8 @@ static bool pair_next(struct pair *pair, const char *line, unsigned number)
 }
 
 /* "Tcp.InSegs": is this the name of the pair's `length` bytes at `name`? */
-static bool is_key(const struct key *key, const struct pair *pair, const char *name, size_t length)
+static bool is_key(const struct source_key *key, const struct line_pair *pair, const char *name,
+                   size_t length)
 {
     return key->length == pair->word + 1 + length && key->text[pair->word] == '.' &&
            memcmp(key->text, pair->names, pair->word) == 0 &&
@@ -47,11 +48,11 @@ static bool is_key(const struct key *key, const struct pair *pair, const char *n
 
 /* ---- the first time ---- */
 
-static void take_name(struct source *source, const struct pair *pair, const char *name,
+static void take_name(struct source *source, const struct line_pair *pair, const char *name,
                       size_t length, unsigned column)
 {
     for (size_t i = 0; i < source->key_count; i++) {
-        struct key *key = &source->keys[i];
+        struct source_key *key = &source->keys[i];
         if (!key->at && is_key(key, pair, name, length)) {
             key->line = pair->line;
             key->gap = (size_t)(name - pair->names);
@@ -62,7 +63,7 @@ static void take_name(struct source *source, const struct pair *pair, const char
     }
 }
 
-static void take_names(struct source *source, const struct pair *pair)
+static void take_names(struct source *source, const struct line_pair *pair)
 {
     unsigned column = 1;
     const char *at = skip_blanks(pair->names + pair->word + 1);
@@ -77,7 +78,7 @@ static void take_names(struct source *source, const struct pair *pair)
  * lines. */
 static uint64_t names_shape(const char *text)
 {
-    struct pair pair;
+    struct line_pair pair;
     uint64_t shape = 0;
     unsigned number = 0;
     for (; pair_next(&pair, text, number); text = pair.end, number = pair.line + 2)
@@ -88,7 +89,7 @@ static uint64_t names_shape(const char *text)
 /* keys[0].order, keys[1].order ... are those that exist, in the order of the file. */
 static void find_names(struct source *source)
 {
-    struct pair pair;
+    struct line_pair pair;
     const char *text = source->text;
     unsigned number = 0;
     source->keys_there = 0;
@@ -101,7 +102,7 @@ static void find_names(struct source *source)
 
 /* ---- each time ---- */
 
-static bool key_stays(const struct key *key, const struct pair *pair)
+static bool key_stays(const struct source_key *key, const struct line_pair *pair)
 {
     size_t width = (size_t)(pair->numbers - pair->names);
     if (key->length <= pair->word + 1 || key->gap + key->length - pair->word - 1 >= width)
@@ -114,11 +115,11 @@ static bool key_stays(const struct key *key, const struct pair *pair)
 /* The numbers of the existing keys; false: the file's layout changed. */
 static bool read_numbers(struct source *source)
 {
-    struct pair pair = {.numbers = NULL};
+    struct line_pair pair = {.numbers = NULL};
     const char *line = source->text, *at = NULL;
     unsigned number = 0, column = 0;
     for (size_t i = 0; i < source->keys_there; i++) {
-        struct key *key = &source->keys[source->keys[i].order];
+        struct source_key *key = &source->keys[source->keys[i].order];
         if (!pair.numbers || key->line != pair.line) {
             for (; number < key->line && *line; number++)
                 line = opl_next_line(line);

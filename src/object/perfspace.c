@@ -76,7 +76,7 @@ static void forget(struct space_page *page, pid_t pid)
     }
 }
 
-static void out_of_patience(int signal)
+static void time_out(int signal)
 {
     (void)signal;
 }
@@ -85,7 +85,7 @@ static void out_of_patience(int signal)
  * unmounted. */
 static void begin_anew(void)
 {
-    struct sigaction alarms = {.sa_handler = out_of_patience}, usual = {.sa_handler = SIG_DFL};
+    struct sigaction alarms = {.sa_handler = time_out}, usual = {.sa_handler = SIG_DFL};
     sigset_t none;
     sigaction(SIGALRM, &alarms, NULL);
     sigaction(SIGCHLD, &usual, NULL);
@@ -108,7 +108,7 @@ static int serve(void)
         return 1;
     begin_anew();
     ask_all(page);
-    alarm(SPACE_PATIENCE_S);
+    alarm(SPACE_TIMEOUT_S);
     for (pid_t pid; (pid = wait(NULL)) > 0 || errno == EINTR;) {
         if (pid > 0)
             forget(page, pid);

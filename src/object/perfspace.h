@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { SPACE_PATH = 1024, SPACE_MOST = 1024, SPACE_MEMORY_FD = 3, SPACE_PATIENCE_S = 30 };
+enum { SPACE_PATH = 1024, SPACE_MOST = 1024, SPACE_MEMORY_FD = 3, SPACE_TIMEOUT_S = 30 };
 enum space_state { SPACE_REQUESTED, SPACE_ANSWERED, SPACE_REFUSED };
 
 struct space_slot {

@@ -15,35 +15,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-bool provider_live(void)
-{
-    return strcmp(place_sysroot(), "/") == 0;
-}
-
-/* Identified once per collection. */
-int provider_root(opl_provider *provider)
-{
-    if (provider->root_checked_for == provider->collection && provider->root.fd >= 0)
-        return provider->root.fd;
-    provider->root_checked_for = provider->collection;
-    return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
-}
-
-/* "net:[4026531840]", read once per collection. */
-uint64_t provider_namespace(opl_provider *provider)
-{
-    char text[32];
-    if (provider->net_checked_for == provider->collection)
-        return provider->net;
-    provider->net_checked_for = provider->collection;
-    provider->net = 0;
-    ssize_t length =
-        readlinkat(provider_root(provider), "proc/thread-self/ns/net", text, sizeof text - 1);
-    if (length > 0 && (text[length] = 0, strchr(text, '[')))
-        provider->net = strtoull(strchr(text, '[') + 1, NULL, 10);
-    return provider->net;
-}
-
 /* ---- requested objects ---- */
 
 static struct object *provider_object(opl_provider *provider, const opl_object *address)
@@ -54,7 +25,8 @@ static struct object *provider_object(opl_provider *provider, const opl_object *
     return NULL;
 }
 
-/* Also requests the object that lists its instances and the related one, and theirs. */
+/* Requests the object, the object that lists its instances, the related object, and what these
+ * need. */
 static void object_ask(opl_provider *provider, const opl_object *address)
 {
     for (size_t steps = 0; address && steps <= provider->object_count; steps++) {

@@ -18,7 +18,7 @@ bool opl_reading_column(opl_reading *reading, const opl_source *is, unsigned col
 bool opl_reading_key(opl_reading *reading, const opl_source *is, const char *text, uint64_t *ret)
 {
     struct source *source = source_of(reading->provider, is);
-    struct key *key = source ? source_add_key(source, text, strlen(text)) : NULL;
+    struct source_key *key = source ? source_add_key(source, text, strlen(text)) : NULL;
     if (!key || source_load_keys(reading, source) || !key->at)
         return false;
     *ret = key_number(key, 1);
@@ -80,8 +80,9 @@ static int64_t clock_100ns(clockid_t which)
     return (int64_t)now.tv_sec * CLOCK_TICKS_PER_SECOND + now.tv_nsec / 100;
 }
 
-/* Both clocks are slewed alike, so their difference changes only when the time is set. Rounded to
- * the hundredth of a second in which processes' start times count: so all programs get the same. */
+/* The system's start, computed from two clocks. Both are slewed alike, so their difference changes
+ * only when the time is set. It is rounded to the hundredth of a second in which processes' start
+ * times count: so all programs get the same. */
 static int64_t boot_of_clocks(void)
 {
     const int64_t hundredth = CLOCK_TICKS_PER_SECOND / 100;

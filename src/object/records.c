@@ -40,7 +40,8 @@ static void report_used(struct records *records)
 
 /* ---- checks ---- */
 
-/* Read again only when the registry has changed. */
+/* Has the administrator switched records off? The registry is read again only when it has
+ * changed. */
 static bool is_switched_off(opl_provider *provider)
 {
     uint64_t generation = registry_generation();
@@ -54,8 +55,8 @@ static bool is_switched_off(opl_provider *provider)
     return provider->switched_off;
 }
 
-/* NSpid lists our numbers from the namespace of this proc down to our own: one, if they are the
- * same. */
+/* True if this proc shows our pid namespace. NSpid lists one number for each namespace from that of
+ * proc down to ours: a single one means that both are the same. */
 static bool proc_is_ours(opl_provider *provider)
 {
     char text[4096];
@@ -87,35 +88,37 @@ static bool is_roots(const struct stat *file)
     return file->st_uid == 0 && !(file->st_mode & OTHERS_MAY_WRITE);
 }
 
-/* Why the opened file is not trusted; NULL: it is. */
-static const char *doubt(int fd)
+/* The reason why the opened file is not trusted; NULL: it is trusted. */
+static const char *why_not_trusted(int fd)
 {
     struct stat file;
     struct statfs system;
     if (fstatfs(fd, &system) != 0 || (uint32_t)system.f_type != BPF_FS_MAGIC)
         return "the file is not in a BPF file system";
     if (fstat(fd, &file) != 0 || !is_roots(&file))
-        return "the file is not root's, or others may write it";
+        return "the file does not belong to root, or others may write it";
     return NULL;
 }
 
 static const char *why_not_opened(int error)
 {
     if (error == ENOENT || error == ENOTDIR)
-        return "nothing is pinned (openperflib-bpf pin)";
-    return error == EACCES || error == EPERM ? "no right to read them" : "they cannot be opened";
+        return "nothing is pinned; run openperflib-bpf pin";
+    return error == EACCES || error == EPERM ? "this user may not read them"
+                                             : "they cannot be opened";
 }
 
-/* Why there is nothing to open; NULL: there may be. If nothing is pinned, it costs one stat. */
+/* The reason why there is nothing to open; NULL: there may be. If nothing is pinned, this costs one
+ * stat. */
 static const char *why_none(opl_provider *provider)
 {
     struct stat folder;
     if (!provider_live())
-        return "another system root is asked";
+        return "another system root is read";
     if (fstatat(provider_root(provider), OPL_RECORDS_FOLDER, &folder, 0) != 0)
         return why_not_opened(errno);
     if (!is_roots(&folder))
-        return "the folder is not root's, or others may write it";
+        return "the folder does not belong to root, or others may write it";
     if (is_switched_off(provider))
         return "\"Kernel Records\" of Perflib is 0";
     return proc_shows_us(provider) ? NULL : "proc is of another pid namespace";
@@ -132,7 +135,7 @@ static int records_open(opl_provider *provider, struct records *records)
     int fd = source_openat(provider_root(provider), path, O_RDONLY);
     if (fd < 0)
         return trace_reason(records, why_not_opened(errno)), -1;
-    why = doubt(fd);
+    why = why_not_trusted(fd);
     if (!why)
         return fd;
     close(fd);
@@ -162,7 +165,7 @@ static const char *records_fault(const struct records *records, size_t *at)
     while (records->length - *at >= sizeof head) {
         memcpy(head, records->bytes + *at, sizeof head);
         if (head[0] != records->is->version)
-            return "they are of another version (openperflib-bpf pin)";
+            return "they are of another version; run openperflib-bpf pin";
         if (head[1] < records->is->least || head[1] < sizeof head || head[1] % 8)
             return "a record has a wrong length";
         if (head[1] > records->length - *at)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* clang-format off */
-static const struct pair {
+static const struct type_pair {
     DWORD type, base;
 } base_types[] = {
     {PERF_RAW_FRACTION,          PERF_RAW_BASE},
@@ -55,12 +55,12 @@ static LSTATUS wrong(struct row *row, const char *why)
     return ERROR_INVALID_PARAMETER;
 }
 
-/* An unset unit, {0, 0}, is one. */
+/* An unset unit, {0, 0}, means 1. */
 static LSTATUS row_init_unit(struct row *row)
 {
     opl_unit unit = row->value->unit;
     if (unit.times < OPL_RUNTIME_HZ || unit.parts < OPL_RUNTIME_HZ || !unit.times != !unit.parts)
-        return wrong(row, "its unit is not a fraction");
+        return wrong(row, "its unit is not a fraction: one of times and parts is 0 or unknown");
     row->times = unit.times ? unit_number(unit.times) : 1;
     row->parts = unit.parts ? unit_number(unit.parts) : 1;
     if (row->times % row->parts == 0) {
@@ -73,7 +73,7 @@ static LSTATUS row_init_unit(struct row *row)
 static LSTATUS row_add_term(struct row *row, const char *word, size_t length, bool minus)
 {
     bool optional = length > 1 && word[length - 1] == '?';
-    struct key *key = source_add_key(row->source, word, length - optional);
+    struct source_key *key = source_add_key(row->source, word, length - optional);
     if (!key)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (row->term_count == OBJECT_MAX_TERMS)
@@ -92,7 +92,7 @@ static LSTATUS row_init_keys(struct row *row)
     while ((word = text_word(&cursor, &length))) {
         if (!sign) {
             if (length != 1 || (*word != '+' && *word != '-'))
-                return wrong(row, "between two keys there is + or -");
+                return wrong(row, "between two keys there must be + or -");
             minus = *word == '-';
             sign = true;
             continue;
@@ -109,7 +109,7 @@ static LSTATUS row_init_columns(struct row *row)
 {
     unsigned most = row->value->column > row->value->plus ? row->value->column : row->value->plus;
     if (!row->value->column || most > OBJECT_MAX_WORDS)
-        return wrong(row, "words are counted from 1 to 64");
+        return wrong(row, "the number of a word must be 1 to 64");
     source_ask_word(row->source, row->value->column);
     if (row->value->plus)
         source_ask_word(row->source, row->value->plus);
@@ -123,9 +123,9 @@ static LSTATUS row_init_memory(struct row *row)
     if (row->text && !row->is_base && size > 0 && size <= OBJECT_MAX_TEXT)
         row->size = (DWORD)(size * 2);
     else if (row->text)
-        return wrong(row, "a text has at most 1024 bytes and no base");
+        return wrong(row, "a text must have at most 1024 bytes, and no base");
     else if (size != 1 && size != 2 && size != 4 && size != 8)
-        return wrong(row, "a variable or field has 1, 2, 4 or 8 bytes");
+        return wrong(row, "a variable or field must have 1, 2, 4 or 8 bytes");
     return ERROR_SUCCESS;
 }
 
@@ -136,9 +136,9 @@ static LSTATUS row_init_item(struct row *row)
     if (!item->size)
         return ERROR_SUCCESS;
     if (row->is_base || row_base_type(row->type) || row->text)
-        return wrong(row, "a row with a base, or a text, has no `item`");
+        return wrong(row, "a row with a base, or of a text, must not have an `item`");
     if (item->variable || item->source || (item->size != 4 && item->size != 8))
-        return wrong(row, "an item is an OPL_FIELD of 4 or 8 bytes");
+        return wrong(row, "an item must be an OPL_FIELD of 4 or 8 bytes");
     return ERROR_SUCCESS;
 }
 
@@ -152,13 +152,13 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->size = row_size(row->type);
     row->total = is->total;
     row->text = row->type == PERF_COUNTER_TEXT;
-    /* set by the list function */
+    /* true if the list function sets the value: such a row is never absent */
     row->seen = !row->value->source && !row->value->function && !row->value->size;
     LSTATUS status = row->value->size ? row_init_memory(row) : row_init_item(row);
     if (!status)
         status = row->size   ? row_init_unit(row)
                  : row->text ? wrong(row, "a text needs OPL_VARIABLE or OPL_FIELD")
-                             : wrong(row, "no table can have this type");
+                             : wrong(row, "tables do not support this counter type");
     if (status || !row->value->source)
         return status;
     row->source = source_of(provider, row->value->source);
@@ -183,11 +183,12 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
     uint64_t sum = 0;
     enum row_result result = ROW_READ;
     const struct source *source = row->source;
-    bool loaded = source->star && source->keys_for == reading->serial; /* by the previous row */
+    /* the previous row loaded them already */
+    bool loaded = source->star && source->keys_for == reading->serial;
     if (!loaded && source_load_keys(reading, row->source))
         return ROW_UNREADABLE;
     for (unsigned i = 0; i < row->term_count; i++) {
-        const struct key *key = &row->source->keys[row->terms[i].key];
+        const struct source_key *key = &row->source->keys[row->terms[i].key];
         uint64_t number = key->at ? key_number(key, row->value->column) : 0;
         if (!key->at && !row->terms[i].optional)
             result = ROW_ABSENT;
@@ -200,7 +201,8 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
 static enum row_result row_read_columns(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
     const struct source *source = row->source;
-    bool loaded = source->star && source->words_for == reading->serial; /* by the previous row */
+    /* the previous row loaded them already */
+    bool loaded = source->star && source->words_for == reading->serial;
     if (!loaded && source_load_words(reading, row->source, 0))
         return ROW_UNREADABLE;
     if (!source_has_number(source, row->value->column) ||
@@ -230,7 +232,8 @@ static uint64_t memory_number(const void *at, size_t size)
     }
 }
 
-/* For a text, the address: it is converted when it is written. */
+/* Reads a variable or member. For a text the value is its address: it is converted when it is
+ * written. */
 static enum row_result row_read_memory(const struct row *row, const opl_reading *reading,
                                        uint64_t *ret)
 {
@@ -244,7 +247,7 @@ static enum row_result row_read_memory(const struct row *row, const opl_reading 
     return ROW_READ;
 }
 
-/* The number in the instance's item. */
+/* Reads the row's number from the item that the list function passed. */
 static enum row_result row_read_item(const struct row *row, const opl_reading *reading,
                                      uint64_t *ret)
 {
@@ -262,7 +265,7 @@ enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *
         return row_read_memory(row, reading, ret);
     if (row->value->function)
         return row->value->function(reading, ret) ? ROW_READ : ROW_UNREADABLE;
-    if (!row->source) /* set by the list function with opl_listing_set */
+    if (!row->source) /* the list function set the value with opl_listing_set */
         return ROW_READ;
     return row->value->key ? row_read_keys(row, reading, ret) : row_read_columns(row, reading, ret);
 }

@@ -16,70 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- kept descriptors ---- */
-
-static bool kept_is_ours(const struct kept *kept)
-{
-    struct stat now;
-    return kept->fd >= 0 && fstat(kept->fd, &now) == 0 && now.st_dev == kept->device &&
-           now.st_ino == kept->inode;
-}
-
-/* descriptors or memory for one, since the last call of source_lacked */
-static _Thread_local bool lacked;
-
-/* openat with close-on-exec; records a failure for lack of descriptors: then the failure does not
- * show what this machine has. */
-int source_openat(int dir_fd, const char *path, int flags)
-{
-    int fd = openat(dir_fd, path, flags | O_CLOEXEC);
-    if (fd < 0 && status_is_passing(status_from_errno(errno)))
-        lacked = true;
-    return fd;
-}
-
-bool source_lacked(void)
-{
-    bool reported = lacked;
-    lacked = false;
-    return reported;
-}
-
-/* Not 0, 1 or 2: in a program that has closed these, its next output would go into the kept
- * file. */
-static int away_from_stdio(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(fd);
-    lacked |= moved < 0;
-    return moved;
-}
-
-/* The descriptor, opened if there is none or the program has closed it; -1 with errno. */
-int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
-{
-    if (kept_is_ours(kept))
-        return kept->fd;
-    struct stat now;
-    kept->fd = away_from_stdio(source_openat(dir_fd, path, flags));
-    if (kept->fd < 0)
-        return -1;
-    if (fstat(kept->fd, &now) == 0) {
-        kept->device = now.st_dev;
-        kept->inode = now.st_ino;
-    }
-    return kept->fd;
-}
-
-void kept_close(struct kept *kept)
-{
-    if (kept_is_ours(kept))
-        close(kept->fd);
-    kept->fd = -1;
-}
-
 /* ---- the list of sources ---- */
 
 static struct source *source_new(const opl_source *is)
@@ -115,18 +51,18 @@ struct source *source_of(opl_provider *provider, const opl_source *is)
     return source;
 }
 
-struct key *source_add_key(struct source *source, const char *text, size_t length)
+struct source_key *source_add_key(struct source *source, const char *text, size_t length)
 {
     for (size_t i = 0; i < source->key_count; i++)
         if (source->keys[i].length == length && !memcmp(source->keys[i].text, text, length))
             return &source->keys[i];
     if (length >= OBJECT_MAX_KEY)
         return NULL;
-    struct key *grown = realloc(source->keys, (source->key_count + 1) * sizeof *grown);
+    struct source_key *grown = realloc(source->keys, (source->key_count + 1) * sizeof *grown);
     if (!grown)
         return NULL;
     source->keys = grown;
-    struct key *key = &grown[source->key_count++];
+    struct source_key *key = &grown[source->key_count++];
     memset(key, 0, sizeof *key);
     memcpy(key->text, text, length);
     key->length = length;
@@ -258,7 +194,7 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
         return status;
     if (!persistent)
         close(fd);
-    /* no longer allowed, perhaps for some time only */
+    /* the file is no longer allowed, perhaps for some time only */
     else if (status && status != ERROR_INVALID_PARAMETER)
         kept_close(&persistent->kept);
     return status;

@@ -88,15 +88,15 @@ struct remote_fs_round {
 };
 struct remote_fs_place {
     char *path;
-    bool wanted; /* in this collection */
+    bool wanted; /* this collection needs it */
     bool answered, waited;
-    bool reported;                     /* that it does not answer */
+    bool reported;                     /* it was reported that it does not answer */
     int64_t requested_ms, answered_ms; /* 0: never */
     opl_space space;
-    struct remote_fs_round *round; /* in which it is being read; NULL: none */
+    struct remote_fs_round *round; /* the round that is reading it; NULL: none */
     uint32_t slot;
 };
-struct remote_fs {
+struct remote_fs_reader {
     struct remote_fs_place *places;
     size_t count;
     struct remote_fs_round *rounds;
@@ -110,7 +110,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static struct remote_fs_place *remote_fs_place(struct remote_fs *remote_fs, const char *path)
+static struct remote_fs_place *remote_fs_place(struct remote_fs_reader *remote_fs, const char *path)
 {
     for (size_t i = 0; i < remote_fs->count; i++)
         if (strcmp(remote_fs->places[i].path, path) == 0)
@@ -148,7 +148,7 @@ static void round_free(struct remote_fs_round *round)
     free(round);
 }
 
-static void take_answers(struct remote_fs *remote_fs)
+static void take_answers(struct remote_fs_reader *remote_fs)
 {
     for (size_t i = 0; i < remote_fs->count; i++)
         if (remote_fs->places[i].round)
@@ -165,7 +165,7 @@ static void take_answers(struct remote_fs *remote_fs)
 }
 
 /* The arguments and results of the detached child. */
-struct start {
+struct space_start {
     const char *file;
     size_t bytes;
     struct space_page *page;
@@ -175,16 +175,16 @@ struct start {
 DETACHED static int become_perfspace(void *argument)
 {
     static char *const nothing[] = {NULL};
-    struct start *start = argument;
+    struct space_start *start = argument;
     char *const arguments[] = {"perfspace", "3", NULL};
     execve(start->file, arguments, nothing);
     start->exec_error = errno;
     _exit(127);
 }
 
-/* Its descriptor table is its own and empty at first: 0, 1 and 2 become /dev/null, 3 is the
- * memory. */
-DETACHED static bool make_memory(struct start *start)
+/* Makes the shared memory. The child's descriptor table is its own and empty at first: 0, 1 and 2
+ * become /dev/null, 3 is the memory. */
+DETACHED static bool make_memory(struct space_start *start)
 {
     int fd = open("/dev/null", O_RDWR);
     if (fd < 0)
@@ -202,10 +202,10 @@ DETACHED static bool make_memory(struct start *start)
     return true;
 }
 
-struct errand {
-    struct start start;
-    struct remote_fs *remote_fs;
-    int64_t due_ms; /* last read before this time */
+struct space_errand {
+    struct space_start start;
+    struct remote_fs_reader *remote_fs;
+    int64_t due_ms; /* file systems are due that were last read before this time */
 };
 
 static bool is_due(const struct remote_fs_place *place, int64_t due_ms)
@@ -213,7 +213,7 @@ static bool is_due(const struct remote_fs_place *place, int64_t due_ms)
     return place->wanted && !place->round && (!place->requested_ms || place->requested_ms < due_ms);
 }
 
-DETACHED static void fill_page(struct errand *errand)
+DETACHED static void fill_page(struct space_errand *errand)
 {
     struct space_page *page = errand->start.page;
     for (size_t i = 0; i < errand->remote_fs->count && page->count < SPACE_MOST; i++)
@@ -224,7 +224,7 @@ DETACHED static void fill_page(struct errand *errand)
 
 DETACHED static void start_detached(void *argument)
 {
-    struct errand *errand = argument;
+    struct space_errand *errand = argument;
     if (!make_memory(&errand->start))
         return;
     fill_page(errand);
@@ -234,7 +234,7 @@ DETACHED static void start_detached(void *argument)
     }
 }
 
-static size_t count_due(const struct remote_fs *remote_fs, int64_t due_ms)
+static size_t count_due(const struct remote_fs_reader *remote_fs, int64_t due_ms)
 {
     size_t count = 0;
     for (size_t i = 0; i < remote_fs->count && count < SPACE_MOST; i++)
@@ -242,7 +242,8 @@ static size_t count_due(const struct remote_fs *remote_fs, int64_t due_ms)
     return count;
 }
 
-static void join_round(struct remote_fs *remote_fs, struct remote_fs_round *round, int64_t due_ms)
+static void join_round(struct remote_fs_reader *remote_fs, struct remote_fs_round *round,
+                       int64_t due_ms)
 {
     uint32_t slot = 0;
     for (size_t i = 0; i < remote_fs->count && slot < round->page->count; i++)
@@ -254,7 +255,7 @@ static void join_round(struct remote_fs *remote_fs, struct remote_fs_round *roun
     remote_fs->rounds = round;
 }
 
-static void start_round(struct remote_fs *remote_fs)
+static void start_round(struct remote_fs_reader *remote_fs)
 {
     int64_t now = now_ms(), due_ms = now - AGAIN_MS;
     size_t count = count_due(remote_fs, due_ms);
@@ -262,17 +263,19 @@ static void start_round(struct remote_fs *remote_fs)
         return;
     FREE_AUTO char *file = text_format("%s/helper/perfspace", place_vendor());
     struct remote_fs_round *round = malloc(sizeof *round);
-    struct errand errand = {.remote_fs = remote_fs, .due_ms = due_ms};
+    struct space_errand errand = {.remote_fs = remote_fs, .due_ms = due_ms};
     errand.start.file = file;
     errand.start.bytes = sizeof(struct space_page) + count * sizeof(struct space_slot);
-    if (file && round && !detached_would_be_process_1())
+    char why[TRUST_TEXT] = "";
+    LSTATUS status = file ? trust_check_program(file, why) : ERROR_NOT_ENOUGH_MEMORY;
+    if (!status && round && !detached_would_be_process_1())
         detached_run(start_detached, &errand);
     if (errand.start.page) {
         *round = (struct remote_fs_round){.page = errand.start.page, .bytes = errand.start.bytes};
         join_round(remote_fs, round, due_ms);
     } else {
         trace("object", "%s could not be started: %s", file ? file : "perfspace",
-              strerror(errand.start.exec_error));
+              *why ? why : strerror(errand.start.exec_error));
         free(round);
     }
     for (size_t i = 0; i < remote_fs->count; i++)
@@ -282,7 +285,7 @@ static void start_round(struct remote_fs *remote_fs)
 
 /* ---- answers ---- */
 
-static bool has_new_question(const struct remote_fs *remote_fs)
+static bool has_new_question(const struct remote_fs_reader *remote_fs)
 {
     for (size_t i = 0; i < remote_fs->count; i++)
         if (remote_fs->places[i].round && !remote_fs->places[i].waited)
@@ -290,7 +293,7 @@ static bool has_new_question(const struct remote_fs *remote_fs)
     return false;
 }
 
-static void wait_for_new(struct remote_fs *remote_fs)
+static void wait_for_new(struct remote_fs_reader *remote_fs)
 {
     int64_t until = now_ms() + FIRST_WAIT_MS;
     while (has_new_question(remote_fs)) {
@@ -309,8 +312,8 @@ static void wait_for_new(struct remote_fs *remote_fs)
         remote_fs->places[i].waited = true;
 }
 
-/* A forked child has no part in its parent's rounds. */
-static void remote_fs_notice_fork(struct remote_fs *remote_fs)
+/* In a forked child the reads that the parent began do not count. */
+static void remote_fs_notice_fork(struct remote_fs_reader *remote_fs)
 {
     if (remote_fs->pid == (int)getpid())
         return;
@@ -332,7 +335,7 @@ static void places_of_archive(opl_reading *reading, opl_place *places, size_t co
         places[i].known = space_of_archive(reading, places[i].path, &places[i].space);
 }
 
-static void remote_fs_want(opl_provider *provider, struct remote_fs *remote_fs,
+static void remote_fs_want(opl_provider *provider, struct remote_fs_reader *remote_fs,
                            const opl_place *places, size_t count)
 {
     for (size_t i = 0; i < remote_fs->count; i++)
@@ -353,7 +356,7 @@ static void report_silence(struct remote_fs_place *place, bool silent)
     place->reported = silent;
 }
 
-static void remote_fs_copy(struct remote_fs *remote_fs, opl_place *places, size_t count)
+static void remote_fs_copy(struct remote_fs_reader *remote_fs, opl_place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct remote_fs_place *place = remote_fs_place(remote_fs, places[i].path);
@@ -374,7 +377,7 @@ void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t c
     }
     if (!provider->remote_fs && !(provider->remote_fs = calloc(1, sizeof *provider->remote_fs)))
         provider->failed = true;
-    struct remote_fs *remote_fs = provider->remote_fs;
+    struct remote_fs_reader *remote_fs = provider->remote_fs;
     if (!remote_fs || count == 0)
         return;
     remote_fs_notice_fork(remote_fs);
@@ -385,7 +388,7 @@ void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t c
     remote_fs_copy(remote_fs, places, count);
 }
 
-void remote_fs_done(struct remote_fs *remote_fs)
+void remote_fs_done(struct remote_fs_reader *remote_fs)
 {
     if (!remote_fs)
         return;

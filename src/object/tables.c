@@ -91,13 +91,14 @@ static LSTATUS copy_object(opl_object *to, const opl_object *from, size_t size,
         return refuse_unknown(ret, to->name, "the object itself");
     if (to->counter_count > OBJECT_MAX_ROWS)
         return refuse(ret, to->name, "all rows",
-                      "an object has at most 256, base counters included");
+                      "an object must have at most 256 counters, with base counters");
     if (to->counter_count && !to->counters)
         return refuse(ret, to->name, "all rows", "the array is NULL");
     return ERROR_SUCCESS;
 }
 
-/* `object`: a copy that still has the provider's rows. It gets those at `to`. */
+/* Copies the rows of `object` to `to`, and lets it point there. `object` is a copy that still
+ * points to the provider's rows. */
 static LSTATUS copy_rows(opl_object *object, opl_counter *to, size_t size, struct table_fault *ret)
 {
     const char *from = (const char *)object->counters;
@@ -165,7 +166,7 @@ static const char *why_none(void *library, const char *path)
     return "it has no tables; write OPL_PROVIDER(\"Service\", objects) in it";
 }
 
-/* NULL: no memory, or what `fault` says. They stay. */
+/* Copies the tables; copies are never freed. NULL: no memory, or the reason is in `fault`. */
 static const opl_table_list *keep_copy(const opl_table_list *theirs, struct table_fault *fault)
 {
     static struct tables *all;

@@ -21,7 +21,7 @@ struct tree_entry {
     unsigned char type;
     char name[];
 };
-struct walk {
+struct tree_walk {
     opl_provider *provider;
     struct tree *tree;
     char path[OBJECT_MAX_PATH];
@@ -54,7 +54,7 @@ static bool add_bytes(opl_provider *provider, struct text_buffer *to, const char
 }
 
 /* Adds the name, sorted among those of this folder, which begin at `first`. */
-static bool add_name(struct walk *walk, const char *name, size_t first)
+static bool add_name(struct tree_walk *walk, const char *name, size_t first)
 {
     struct tree *tree = walk->tree;
     uint32_t at = (uint32_t)tree->names.used;
@@ -77,7 +77,7 @@ static bool add_name(struct walk *walk, const char *name, size_t first)
     return true;
 }
 
-static bool read_names(struct walk *walk, int fd)
+static bool read_names(struct tree_walk *walk, int fd)
 {
     char *entries = walk->provider->entries;
     size_t first = walk->tree->order_used;
@@ -96,13 +96,13 @@ static bool read_names(struct walk *walk, int fd)
 }
 
 /* Links are not followed inside the tree: they may lead back. */
-static int open_folder(struct walk *walk, bool top)
+static int open_folder(struct tree_walk *walk, bool top)
 {
     int flags = O_RDONLY | O_DIRECTORY | (top ? 0 : O_NOFOLLOW);
     return source_openat(provider_root(walk->provider), walk->path, flags);
 }
 
-static bool walk_folder(struct walk *walk, unsigned depth, bool top)
+static bool walk_folder(struct tree_walk *walk, unsigned depth, bool top)
 {
     struct tree *tree = walk->tree;
     size_t first = tree->order_used, names = tree->names.used, length = strlen(walk->path);
@@ -116,7 +116,7 @@ static bool walk_folder(struct walk *walk, unsigned depth, bool top)
         const char *name = tree->names.text + tree->order[i];
         size_t bytes = strlen(name);
         if (length + 1 + bytes >= sizeof walk->path)
-            continue; /* no source could read there */
+            continue; /* the path is too long: no source could be read there */
         walk->path[length] = '/';
         memcpy(walk->path + length + 1, name, bytes + 1);
         complete = add_bytes(walk->provider, &tree->found, walk->path + walk->base + 1,
@@ -133,7 +133,7 @@ static bool walk_folder(struct walk *walk, unsigned depth, bool top)
 const char *opl_listing_folders(opl_listing *listing, const char *path, unsigned depth)
 {
     struct tree *tree = &listing->provider->tree;
-    struct walk walk = {.provider = listing->provider, .tree = tree, .base = strlen(path)};
+    struct tree_walk walk = {.provider = listing->provider, .tree = tree, .base = strlen(path)};
     tree->found.used = tree->names.used = tree->order_used = 0;
     if (walk.base >= sizeof walk.path)
         return NULL;

@@ -37,7 +37,7 @@ const char *skip_word(const char *at)
 
 /* ---- keys ---- */
 
-uint64_t key_number(const struct key *key, unsigned column)
+uint64_t key_number(const struct source_key *key, unsigned column)
 {
     if (column <= 1)
         return key->number;
@@ -48,7 +48,7 @@ uint64_t key_number(const struct key *key, unsigned column)
 }
 
 /* Does the line begin with this key? Then its numbers' position is recorded. */
-static bool key_match(struct key *key, const char *line)
+static bool key_match(struct source_key *key, const char *line)
 {
     if (line[0] != key->text[0] || strncmp(line, key->text, key->length) != 0)
         return false;
@@ -67,7 +67,7 @@ static bool keys_find_again(struct source *source)
     const char *line = source->text;
     unsigned number = 0;
     for (size_t i = 0; i < source->key_count; i++) {
-        struct key *key = &source->keys[source->keys[i].order];
+        struct source_key *key = &source->keys[source->keys[i].order];
         for (; number < key->line && *line; number++)
             line = opl_next_line(line);
         if (!key_match(key, line))
@@ -84,12 +84,12 @@ static bool keys_may_match(const struct source *source, const char *line)
 }
 
 /* The line's key is probably the one that came next the last time: compares that first. */
-static struct key *keys_match(struct source *source, const char *line, size_t next)
+static struct source_key *keys_match(struct source *source, const char *line, size_t next)
 {
     for (size_t tried = 0; tried < source->key_count; tried++, next++) {
         if (next >= source->key_count)
             next = 0;
-        struct key *key = &source->keys[next];
+        struct source_key *key = &source->keys[next];
         if (!key->at && key_match(key, line))
             return key;
     }
@@ -99,7 +99,7 @@ static struct key *keys_match(struct source *source, const char *line, size_t ne
 /* keys[0].order, keys[1].order ... are the keys' positions by ascending line. */
 static void keys_sort(struct source *source)
 {
-    struct key *keys = source->keys;
+    struct source_key *keys = source->keys;
     for (size_t i = 0; i < source->key_count; i++) {
         size_t at = i;
         for (; at > 0 && keys[keys[at - 1].order].line > keys[i].line; at--)
@@ -110,7 +110,7 @@ static void keys_sort(struct source *source)
 
 /* The expected position of the next key, relative to the last one found: files of instances differ
  * in their first lines, but then have columns of equal width. */
-static struct key *keys_jump(struct source *source, const char **line, size_t next)
+static struct source_key *keys_jump(struct source *source, const char **line, size_t next)
 {
     if (next >= source->key_count || source->keys[next].at || !source->keys[next].gap)
         return NULL;
@@ -123,8 +123,8 @@ static struct key *keys_jump(struct source *source, const char **line, size_t ne
 }
 
 /* The key was found in this line: records what helps to find it in the next text. */
-static void key_found(struct source *source, struct key *key, struct key *before, const char *line,
-                      const char *line_before, unsigned number)
+static void key_found(struct source *source, struct source_key *key, struct source_key *before,
+                      const char *line, const char *line_before, unsigned number)
 {
     key->line = number;
     key->gap = (size_t)(line - line_before);
@@ -138,12 +138,12 @@ static size_t keys_walk(struct source *source, bool jump)
 {
     size_t left = source->key_count, next = 0;
     unsigned number = 0;
-    struct key *last = NULL, *jumped = NULL;
+    struct source_key *last = NULL, *jumped = NULL;
     const char *last_line = source->text;
     for (size_t i = 0; i < source->key_count; i++)
         source->keys[i].at = NULL;
     for (const char *line = source->text; *line && left; number++) {
-        struct key *key = jumped;
+        struct source_key *key = jumped;
         if (!key && keys_may_match(source, line))
             key = keys_match(source, line, next);
         jumped = NULL;

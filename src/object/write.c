@@ -18,7 +18,7 @@ size_t object_size(const struct object *object)
         for (size_t i = 0; i < listing->count; i++)
             size += instance_size(&listing->instances[i]);
     /* an object without instances is padded by one block: some readers take it for a single object
-     * and read behind it */
+     * and read past its end */
     return size + (listing->count ? listing->count : 1) * object->block_size;
 }
 
@@ -28,7 +28,7 @@ static void write_dword(unsigned char *out, uint64_t value)
     memcpy(out, &dword, sizeof dword);
 }
 
-/* Both parts of a 32-bit fraction are shifted right until they fit. */
+/* Writes a 32-bit fraction: both parts are shifted right until they fit. */
 static void write_fraction(const struct row *row, const uint64_t *values, unsigned char *block)
 {
     uint64_t part = values[0], whole = values[1];
@@ -64,13 +64,13 @@ static void write_block(const struct object *object, const uint64_t *values, uns
     for (size_t i = 0; i < object->row_count; i++) {
         const struct cell *cell = &object->cells[i];
         uint64_t value = values[i];
-        if (cell->way == CELL_LARGE)
+        if (cell->format == CELL_LARGE)
             memcpy(block + cell->offset, &value, sizeof value);
-        else if (cell->way == CELL_HIDDEN)
+        else if (cell->format == CELL_HIDDEN)
             continue;
-        else if (cell->way == CELL_COUNTER)
+        else if (cell->format == CELL_COUNTER)
             write_dword(block + cell->offset, value);
-        else if (cell->way == CELL_LEVEL)
+        else if (cell->format == CELL_LEVEL)
             write_dword(block + cell->offset, value < UINT32_MAX ? value : UINT32_MAX);
         else
             write_other(&object->rows[i], values + i, block);

@@ -3,7 +3,7 @@
  * Names that other agents for Linux machines use for counters that also exist here, so that lists
  * of counters written for them work unchanged. Only counters with the same meaning have a row, and
  * a row is used only if the machine has no object or counter of that name. Those lists write (*)
- * behind objects without instances, too. (product 3.2)
+ * after objects without instances, too. (product 3.2)
  *
  * Names without a row, and the reasons, are in docs/counters at the objects that come nearest.
  */

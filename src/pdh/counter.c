@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of a query: added by path, removed, described, scaled. */
+#include "pdh/live/machine.h"
 #include "pdh/query.h"
 
 #include <stdlib.h>
@@ -68,26 +69,7 @@ void counter_forget_handle(struct counter *counter)
     lock_release(&counter->query->lock);
 }
 
-/* ---- resolving the path ---- */
-
-static struct machine_group *group_of(struct pdh_query *query, const char *machine)
-{
-    struct machine_group *group = query->groups;
-    for (; group; group = group->next)
-        if (group->name && machine ? text_equal_fold(group->name, machine) : group->name == machine)
-            return group;
-    group = calloc(1, sizeof *group);
-    if (group && machine && !(group->name = strdup(machine))) {
-        free(group);
-        group = NULL;
-    }
-    if (group) {
-        group->next = query->groups;
-        group->question_old = true;
-        query->groups = group;
-    }
-    return group;
-}
+/* ---- the instances of the path ---- */
 
 static void take_key(struct counter *counter, const char *name, size_t length, uint32_t number)
 {
@@ -96,9 +78,10 @@ static void take_key(struct counter *counter, const char *name, size_t length, u
 }
 
 /* "a#2" is the third a; or an instance with that name. */
-static void take_keys(struct counter *counter)
+void counter_take_keys(struct counter *counter)
 {
     const char *whole = counter->path.whole;
+    counter->wild = path_has_any_instance(&counter->path);
     counter->key_count = 0;
     if (!whole || counter->wild)
         return;
@@ -107,84 +90,6 @@ static void take_keys(struct counter *counter)
     take_key(counter, whole, strlen(whole), 0);
     if (hash && text_decimal(hash + 1, strlen(hash + 1), &number))
         take_key(counter, whole, (size_t)(hash - whole), number);
-}
-
-/* Stores the name in the spelling of lists, unless `written` differs from it in case only. */
-static bool take_name(const char *shown, const char *written, char **ret)
-{
-    free(*ret);
-    *ret = strdup(*shown && !text_equal_fold(shown, written) ? shown : written);
-    return *ret;
-}
-
-static PDH_STATUS take_info(struct counter *counter, const struct object_info *info,
-                            const struct counter_info *found)
-{
-    lock_take(&counter->query->lock);
-    if (path_alias_settle(&counter->path, info))
-        take_keys(counter);
-    counter->object = info->index;
-    counter->title = found->index;
-    counter->position = (uint32_t)(found - info->counters);
-    counter->type = found->type;
-    counter->help = found->help;
-    counter->default_scale = found->scale;
-    counter->time_base = object_info_time_base(info, found->type);
-    counter->known = take_name(info->name, counter->path.object, &counter->object_name) &&
-                     take_name(found->name, counter->path.counter, &counter->counter_name);
-    lock_release(&counter->query->lock);
-    return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-}
-
-/* However many counters of an absent machine are added, it is waited for once. */
-static PDH_STATUS find_group_machine(struct machine_group *group)
-{
-    if (group->machine)
-        return 0;
-    if (group->sought)
-        return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
-    PDH_STATUS status = machine_find(group->name, &group->machine);
-    group->sought = status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
-    return status;
-}
-
-/* A counter that is missing in recent data may be new: the data is refreshed. */
-static PDH_STATUS resolve_names(struct counter *counter)
-{
-    static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
-    const struct pdh_from now = {0};
-    struct machine_group *group = counter->group;
-    PDH_STATUS status = find_group_machine(group);
-    for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
-        OBJECT_INFO_AUTO *info = NULL;
-        status =
-            source_object(now, group->name, counter->path.object, counter->english, ages[i], &info);
-        if (status)
-            break;
-        const struct counter_info *found =
-            object_info_find_counter(info, counter->path.counter, counter->english);
-        if (found)
-            status = take_info(counter, info, found);
-    }
-    return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
-}
-
-static bool is_unknown_name(PDH_STATUS status)
-{
-    return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||
-           status == (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
-}
-
-PDH_STATUS counter_resolve(struct counter *counter)
-{
-    PDH_STATUS status = resolve_names(counter);
-    struct pdh_path written = counter->path;
-    if (!is_unknown_name(status) || !path_alias(&counter->path))
-        return status;
-    if (resolve_names(counter) == 0)
-        return 0;
-    counter->path = written;
-    return status;
 }
 
 /* ---- adding and removing ---- */
@@ -202,23 +107,11 @@ static bool capacity_for_one(struct pdh_query *query)
     return true;
 }
 
-static PDH_STATUS find_meaning(struct counter *counter)
-{
-    if (counter->query->reading)
-        return capture_resolve(counter);
-    counter->group = group_of(counter->query, counter->path.machine);
-    if (!counter->group)
-        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    PDH_STATUS status = counter_resolve(counter);
-    counter->group->question_old = true;
-    return status;
-}
-
 /* A counter whose machine cannot be reached is kept: it may be reachable later.
  * (docs/windows/pdh.md#f2) */
 static PDH_STATUS enter(struct pdh_query *query, struct counter *counter, PDH_HCOUNTER *ret)
 {
-    PDH_STATUS status = find_meaning(counter);
+    PDH_STATUS status = query->source->ops->resolve(counter);
     bool kept = status == 0 || status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
     if (kept && (!capacity_for_one(query) || handle_new(&counters, counter, &counter->handle))) {
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -229,6 +122,7 @@ static PDH_STATUS enter(struct pdh_query *query, struct counter *counter, PDH_HC
         return status;
     }
     query->counters[query->counter_count++] = counter;
+    query->changed = true;
     *ret = (PDH_HCOUNTER)counter->handle;
     return status;
 }
@@ -249,10 +143,7 @@ static PDH_STATUS make(struct pdh_query *query, const char *path, bool english, 
         let_go(counter);
         return status;
     }
-    if (!query->reading)
-        path_alias_brackets(&counter->path);
-    counter->wild = path_has_any_instance(&counter->path);
-    take_keys(counter);
+    counter_take_keys(counter);
     *ret = counter;
     return 0;
 }
@@ -300,8 +191,7 @@ PDH_STATUS counter_remove(PDH_HCOUNTER handle)
     if (counter) {
         take_out(query, counter);
         counter_forget_handle(counter);
-        if (counter->group)
-            counter->group->question_old = true;
+        query->changed = true;
         let_go(counter);
     }
     query_unclaim(query);
@@ -322,18 +212,9 @@ static void full_path(const struct counter *counter, const char *machine, struct
     buffer_printf(ret, "\\%s", path.counter);
 }
 
-static const char *machine_of(struct counter *counter)
-{
-    if (counter->query->reading)
-        return capture_machine(counter);
-    if (counter->group->machine)
-        return machine_label(counter->group->machine);
-    return counter->group->name;
-}
-
 void counter_full_path(struct counter *counter, struct buffer *ret)
 {
-    full_path(counter, machine_of(counter), ret);
+    full_path(counter, counter->query->source->ops->machine(counter), ret);
 }
 
 /* The pointers of both versions of the structure are at the same offsets. */
@@ -341,7 +222,7 @@ static PDH_STATUS give_info(struct counter *counter, const char *explanation, st
                             DWORD *size, void *ret)
 {
     const struct pdh_path *path = &counter->path;
-    const char *machine = machine_of(counter);
+    const char *machine = counter->query->source->ops->machine(counter);
     BUFFER_AUTO text = {0};
     full_path(counter, machine, &text);
     if (text.failed)
@@ -391,10 +272,9 @@ static void explain(PDH_HCOUNTER handle, struct buffer *ret)
         return;
     uint32_t help = counter->help;
     char *machine = counter->path.machine ? strdup(counter->path.machine) : NULL;
-    bool live = !counter->query->reading;
     counter_unlock(counter);
-    if (live && help)
-        source_explain(machine, help, ret);
+    if (help) /* never of a capture */
+        live_explain(machine, help, ret);
     free(machine);
 }
 
@@ -443,4 +323,37 @@ PDH_STATUS counter_time_base(PDH_HCOUNTER handle, LONGLONG *ret)
     *ret = counter->time_base;
     counter_unlock(counter);
     return 0;
+}
+
+/* ---- a structure and its texts in the caller's memory ---- */
+
+/* Texts that do not fit are counted all the same, so that one pass gives both: whether all fits,
+ * and the required size. */
+
+void pack_begin(struct pack *pack, void *memory, size_t capacity, size_t fixed, bool wide)
+{
+    *pack = (struct pack){.memory = memory, .capacity = capacity, .used = fixed, .wide = wide};
+}
+
+void *pack_text(struct pack *pack, const char *text)
+{
+    if (!text)
+        return NULL;
+    size_t bytes = strlen(text) + 1, at = pack->used;
+    if (!pack->wide) {
+        pack->used += bytes;
+        return pack->used <= pack->capacity ? memcpy(pack->memory + at, text, bytes) : NULL;
+    }
+    at += at % sizeof(uint16_t);
+    uint16_t *out = at < pack->capacity ? (uint16_t *)(pack->memory + at) : NULL;
+    size_t left = out ? (pack->capacity - at) / sizeof *out : 0;
+    size_t units = utf8_to_16(text, bytes, out, left);
+    pack->used = at + units * sizeof *out;
+    return units <= left ? out : NULL;
+}
+
+PDH_STATUS pack_end(const struct pack *pack, DWORD *size)
+{
+    *size = (DWORD)pack->used;
+    return pack->used <= pack->capacity ? 0 : (PDH_STATUS)PDH_MORE_DATA;
 }

@@ -4,12 +4,13 @@
  * path by which it is known. A pattern that matches nothing in the user's language is tried in the
  * others, as names are. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
-#include "pdh/capture.h"
+#include "pdh/source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct expansion {
+    struct data_source *source;
     const struct pdh_path *path;
     DWORD flags;
     const char *machine;
@@ -19,9 +20,24 @@ struct expansion {
     struct buffer *ret;
 };
 
-static bool is_pattern(const char *text)
+/* ---- names ---- */
+
+/* At STAGE_USER the name that is shown counts. Without title: no match. */
+static bool name_fits(struct data_source *source, const struct object_info *info, uint32_t index,
+                      const char *name, enum title_stage stage, const char *pattern)
 {
-    return strpbrk(text, "*?");
+    if (!name[0])
+        return false;
+    return stage == STAGE_USER ? path_match(pattern, name)
+                               : source->ops->has_title(info, index, stage, pattern);
+}
+
+static bool counter_fits(struct data_source *source, const struct object_info *info,
+                         const struct counter_info *counter, enum title_stage stage,
+                         const char *pattern)
+{
+    return !counter->hidden &&
+           name_fits(source, info, counter->index, counter->name, stage, pattern);
 }
 
 /* ---- counters ---- */
@@ -38,17 +54,17 @@ static void choose_matching(struct expansion *self, enum title_stage stage)
 {
     for (uint32_t i = 0; i < self->info->counter_count; i++) {
         const struct counter_info *counter = &self->info->counters[i];
-        if (object_info_counter_fits(self->info, counter, stage, self->path->counter) &&
+        if (counter_fits(self->source, self->info, counter, stage, self->path->counter) &&
             !has_counter(self, counter->name))
             self->counters[self->counter_count++] = counter->name;
     }
 }
 
-/* The names for the ends of the paths. A counter without title keeps its number. */
+/* The names of the counters that the paths end with. A counter without title keeps its number. */
 static PDH_STATUS choose_counters(struct expansion *self)
 {
     const char *wanted = self->path->counter;
-    bool pattern = is_pattern(wanted);
+    bool pattern = path_is_pattern(wanted);
     if (pattern && !(self->flags & PDH_NOEXPANDCOUNTERS)) {
         for (enum title_stage stage = 0; stage < STAGES && !self->counter_count; stage++)
             choose_matching(self, stage);
@@ -57,7 +73,7 @@ static PDH_STATUS choose_counters(struct expansion *self)
     self->counters[self->counter_count++] = wanted;
     if (pattern)
         return 0;
-    const struct counter_info *found = object_info_find_counter(self->info, wanted, false);
+    const struct counter_info *found = self->source->ops->counter(self->info, wanted, false);
     if (!found)
         return (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
     if (found->name[0])
@@ -139,7 +155,7 @@ static PDH_STATUS expand_fitting(struct expansion *self, const struct object_inf
     PDH_STATUS status = 0;
     for (size_t i = 0; !status && i < all->count; i++) {
         const struct object_info *info = all->items[i];
-        if (!object_info_fits(info, stage, self->path->object) ||
+        if (!name_fits(self->source, info, info->index, info->name, stage, self->path->object) ||
             info->single == (self->path->instance != NULL))
             continue;
         status = expand_info(self, info);
@@ -150,67 +166,62 @@ static PDH_STATUS expand_fitting(struct expansion *self, const struct object_inf
 }
 
 /* Of several matching objects, those count for which the rest of the path matches. */
-static PDH_STATUS expand_objects(struct expansion *self, struct pdh_from from, enum info_age age)
+static PDH_STATUS expand_objects(struct expansion *self, enum info_age age)
 {
     OBJECT_INFOS_AUTO all = {0};
     size_t before = self->ret->len;
-    PDH_STATUS status = source_list_objects(from, self->path->machine, age, &all);
+    PDH_STATUS status = self->source->ops->objects(self->source, self->path->machine, age, &all);
     for (enum title_stage stage = 0; !status && stage < STAGES && self->ret->len == before; stage++)
         status = expand_fitting(self, &all, stage);
     return status;
 }
 
-static PDH_STATUS expand_object(struct expansion *self, struct pdh_from from, enum info_age age)
-{
-    OBJECT_INFO_AUTO *info = NULL;
-    const struct pdh_path *path = self->path;
-    PDH_STATUS status = source_object(from, path->machine, path->object, false, age, &info);
-    return status ? status : expand_info(self, info);
-}
-
-static PDH_STATUS expand_infos(struct pdh_from from, const struct pdh_path *path, DWORD flags,
+static PDH_STATUS expand_names(struct data_source *source, const struct pdh_path *path, DWORD flags,
                                struct buffer *ret)
 {
     BUFFER_AUTO machine = {0};
-    PDH_STATUS status = source_machine(from, path->machine, &machine);
+    OBJECT_INFO_AUTO *info = NULL;
+    PDH_STATUS status = source->ops->label(source, path->machine, &machine);
     if (status)
         return status;
-    struct expansion self = {.path = path, .flags = flags, .machine = machine.data, .ret = ret};
+    if (machine.failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    struct expansion self = {
+        .source = source, .path = path, .flags = flags, .machine = machine.data, .ret = ret};
     enum info_age age = flags & PDH_REFRESHCOUNTERS ? INFO_REFRESH : INFO_STABLE;
-    status = is_pattern(path->object) ? expand_objects(&self, from, age)
-                                      : expand_object(&self, from, age);
-    return machine.failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
-}
-
-/* It may be a name of another agent. */
-static bool is_unknown_name(PDH_STATUS status)
-{
-    return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||
-           status == (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    if (path_is_pattern(path->object))
+        return expand_objects(&self, age);
+    status = source->ops->object(source, path->machine, path->object, false, age, &info);
+    return status ? status : expand_info(&self, info);
 }
 
 /* A capture has the order of its columns. What matches no column is checked like live data. */
-PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
+static PDH_STATUS expand_in(struct data_source *source, struct pdh_path *path, DWORD flags,
+                            struct buffer *ret)
 {
     const DWORD as_written = PDH_NOEXPANDCOUNTERS | PDH_NOEXPANDINSTANCES;
-    PATH_AUTO path = {0};
-    struct log_losses losses = {0};
+    PDH_STATUS status = 0;
     size_t before = ret->len;
+    if (source->ops->aliases)
+        path_alias_brackets(path);
+    if (source->ops->expand && !(flags & as_written))
+        status = source->ops->expand(source, path, ret);
+    if (!status && ret->len == before)
+        status = expand_names(source, path, flags, ret);
+    bool nothing = is_unknown_name(status) || (!status && ret->len == before);
+    if (nothing && source->ops->aliases && path_alias(path))
+        status = expand_names(source, path, flags, ret);
+    return ret->failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
+}
+
+PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret)
+{
+    PATH_AUTO path = {0};
+    SOURCE_AUTO *source = NULL;
     PDH_STATUS status = path_parse(text, &path);
     if (!status)
-        status = capture_resolve_from(&from);
-    if (!status && !from.file && !from.log)
-        path_alias_brackets(&path);
-    if (!status && (from.file || from.log) && !(flags & as_written))
-        status = capture_expand(from, &path, ret, &losses);
-    if (!status && ret->len == before)
-        status = expand_infos(from, &path, flags, ret);
-    if (losses.any) /* the check has recorded its own */
-        problem_losses(&losses);
-    bool nothing = is_unknown_name(status) || (!status && ret->len == before);
-    if (nothing && !from.file && !from.log && path_alias(&path))
-        status = expand_infos(from, &path, flags, ret);
-    return ret->failed && !status ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : status;
+        status = source_open(from, SOURCE_NAMES, &source);
+    return status ? status : expand_in(source, &path, flags, ret);
 }
 
 /* ---- validation ---- */
@@ -227,50 +238,55 @@ static bool instance_there(const struct pdh_path *path, const struct object_info
     return info->instance_count == 0 && path_has_any_instance(path);
 }
 
-static bool counter_there(const struct pdh_path *path, const struct object_info *info)
+static bool counter_there(struct data_source *source, const struct pdh_path *path,
+                          const struct object_info *info)
 {
-    if (!is_pattern(path->counter))
-        return object_info_find_counter(info, path->counter, false);
+    if (!path_is_pattern(path->counter))
+        return source->ops->counter(info, path->counter, false);
     for (enum title_stage stage = 0; stage < STAGES; stage++)
         for (uint32_t i = 0; i < info->counter_count; i++)
-            if (object_info_counter_fits(info, &info->counters[i], stage, path->counter))
+            if (counter_fits(source, info, &info->counters[i], stage, path->counter))
                 return true;
     return false;
 }
 
-/* A pattern of objects is valid if it expands to anything. */
-static PDH_STATUS validate_pattern(struct pdh_from from, const char *text)
-{
-    BUFFER_AUTO list = {0};
-    PDH_STATUS status = expand_path(from, text, PDH_REFRESHCOUNTERS, &list);
-    return status || list.len ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-}
-
-static PDH_STATUS validate_names(struct pdh_from from, const struct pdh_path *path)
+static PDH_STATUS validate_names(struct data_source *source, const struct pdh_path *path)
 {
     OBJECT_INFO_AUTO *info = NULL;
-    PDH_STATUS status = source_object(from, path->machine, path->object, false, INFO_RECENT, &info);
+    PDH_STATUS status =
+        source->ops->object(source, path->machine, path->object, false, INFO_RECENT, &info);
     if (status)
         return status;
     if (!instance_there(path, info))
         return (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
-    return counter_there(path, info) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    return counter_there(source, path, info) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
+/* A pattern of objects is valid if it expands to anything. */
+static PDH_STATUS validate_in(struct data_source *source, struct pdh_path *path)
+{
+    if (path_is_pattern(path->object)) {
+        BUFFER_AUTO list = {0};
+        PDH_STATUS status = expand_in(source, path, PDH_REFRESHCOUNTERS, &list);
+        return status || list.len ? status : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    }
+    if (source->ops->aliases)
+        path_alias_brackets(path);
+    PDH_STATUS status = validate_names(source, path);
+    if (is_unknown_name(status) && source->ops->aliases && path_alias(path) &&
+        validate_names(source, path) == 0)
+        return 0;
+    return status;
 }
 
 PDH_STATUS path_validate(struct pdh_from from, const char *text)
 {
     PATH_AUTO path = {0};
+    SOURCE_AUTO *source = NULL;
     if (!text || !text[0])
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = path_parse(text, &path);
-    if (!status && is_pattern(path.object))
-        return validate_pattern(from, text);
-    bool live = !from.file && !from.log;
-    if (!status && live)
-        path_alias_brackets(&path);
     if (!status)
-        status = validate_names(from, &path);
-    if (live && is_unknown_name(status) && path_alias(&path) && validate_names(from, &path) == 0)
-        status = 0;
-    return status;
+        status = source_open(from, SOURCE_NAMES, &source);
+    return status ? status : validate_in(source, &path);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of paths: \\machine\object(parent/instance#index)\counter parsed and composed. There is no
- * escaping, and names contain brackets, slashes and hashes; so the object ends as early and the
- * instance as late as possible. The syntax for shells has "::" in place of backslashes.
- * (docs/windows/pdh.md#f3)
+ * Texts of paths: \\machine\object(parent/instance#index)\counter parsed, composed and matched.
+ * There is no escaping, and names contain brackets, slashes and hashes; so the object ends as early
+ * and the instance as late as possible. The syntax for shells has "::" in place of backslashes.
+ * Patterns are compared with the brackets as a whole before they are split into a parent, a name
+ * and a number. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
 #include "pdh/pdh.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* The rest of a text, and where its parts are copied to. */
-struct scan {
+struct path_text {
     const char *at;
     const char *fence; /* the separator: "\\" or "::" */
     char *unused;
@@ -23,7 +24,7 @@ void path_done(struct pdh_path *path)
     *path = (struct pdh_path){.index = PATH_NO_INDEX};
 }
 
-static const char *keep(struct scan *scan, const char *text, size_t count)
+static const char *keep(struct path_text *scan, const char *text, size_t count)
 {
     char *copy = scan->unused;
     memcpy(copy, text, count);
@@ -32,7 +33,7 @@ static const char *keep(struct scan *scan, const char *text, size_t count)
     return copy;
 }
 
-static bool at_fence(const struct scan *scan, const char *at)
+static bool at_fence(const struct path_text *scan, const char *at)
 {
     return !strncmp(at, scan->fence, strlen(scan->fence));
 }
@@ -40,7 +41,7 @@ static bool at_fence(const struct scan *scan, const char *at)
 /* ---- parts ---- */
 
 /* \\machine, or //machine in the syntax for shells; most paths have none. */
-static bool scan_machine(struct scan *scan, struct pdh_path *path)
+static bool scan_machine(struct path_text *scan, struct pdh_path *path)
 {
     bool windows = scan->fence[0] == '\\';
     char slash = windows ? '\\' : '/';
@@ -58,7 +59,7 @@ static bool scan_machine(struct scan *scan, struct pdh_path *path)
     return true;
 }
 
-static bool scan_object(struct scan *scan, struct pdh_path *path)
+static bool scan_object(struct path_text *scan, struct pdh_path *path)
 {
     const char *end = scan->at;
     while (*end && *end != '(' && !at_fence(scan, end))
@@ -93,7 +94,7 @@ static size_t cut_index(const char *whole, size_t count, struct pdh_path *path)
 }
 
 /* A slash at either end splits nothing: "/" and "/home" are names of file systems. */
-static void split_parent(struct scan *scan, struct pdh_path *path)
+static void split_parent(struct path_text *scan, struct pdh_path *path)
 {
     const char *slash = strchr(path->stem, '/');
     path->instance = path->stem;
@@ -103,7 +104,8 @@ static void split_parent(struct scan *scan, struct pdh_path *path)
     path->instance = slash + 1;
 }
 
-static void set_instance(struct scan *scan, struct pdh_path *path, const char *text, size_t count)
+static void set_instance(struct path_text *scan, struct pdh_path *path, const char *text,
+                         size_t count)
 {
     path->whole = keep(scan, text, count);
     path->stem = keep(scan, text, cut_index(path->whole, count, path));
@@ -111,7 +113,7 @@ static void set_instance(struct scan *scan, struct pdh_path *path, const char *t
 }
 
 /* The last bracket followed by a separator, or NULL. */
-static const char *last_bracket(const struct scan *scan)
+static const char *last_bracket(const struct path_text *scan)
 {
     const char *found = NULL;
     for (const char *at = scan->at; (at = strchr(at, ')')); at++)
@@ -120,7 +122,7 @@ static const char *last_bracket(const struct scan *scan)
     return found;
 }
 
-static bool scan_instance(struct scan *scan, struct pdh_path *path)
+static bool scan_instance(struct path_text *scan, struct pdh_path *path)
 {
     if (*scan->at != '(')
         return true;
@@ -132,7 +134,7 @@ static bool scan_instance(struct scan *scan, struct pdh_path *path)
     return true;
 }
 
-static bool scan_counter(struct scan *scan, struct pdh_path *path)
+static bool scan_counter(struct path_text *scan, struct pdh_path *path)
 {
     scan->at += strlen(scan->fence);
     path->counter = keep(scan, scan->at, strlen(scan->at));
@@ -155,7 +157,7 @@ static char *memory_for(size_t count)
 PDH_STATUS path_parse(const char *text, struct pdh_path *ret)
 {
     struct pdh_path path = {.index = PATH_NO_INDEX};
-    struct scan scan = {.at = text, .fence = text[0] == '\\' ? "\\" : "::"};
+    struct path_text scan = {.at = text, .fence = text[0] == '\\' ? "\\" : "::"};
     size_t count = strlen(text);
     if (count == 0)
         return (PDH_STATUS)PDH_CSTATUS_NO_COUNTERNAME;
@@ -183,13 +185,32 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret)
     path.memory = memory_for(count);
     if (!path.memory)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    set_instance(&(struct scan){.unused = path.memory + PATH_SPARE}, &path, text, count);
+    set_instance(&(struct path_text){.unused = path.memory + PATH_SPARE}, &path, text, count);
     if (path.instance[0] == '\0') {
         path_done(&path);
         return (PDH_STATUS)PDH_INVALID_INSTANCE;
     }
     *ret = path;
     return 0;
+}
+
+/* ---- names ---- */
+
+const char *path_machine_name(const char *label)
+{
+    return strncmp(label, "\\\\", 2) ? label : label + 2;
+}
+
+bool path_same_machine(const char *wanted, const char *label)
+{
+    return !wanted ||
+           (label && text_equal_fold(path_machine_name(wanted), path_machine_name(label)));
+}
+
+bool path_add_full_name(struct buffer *ret, const char *parent, const char *name)
+{
+    return (!parent || (buffer_add_text(ret, parent) && buffer_add_byte(ret, '/'))) &&
+           buffer_add_text(ret, name);
 }
 
 /* ---- composing ---- */
@@ -229,4 +250,95 @@ PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret)
     buffer_add_byte(ret, '\\');
     buffer_add_text(ret, parts->counter);
     return ret->failed ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : 0;
+}
+
+/* ---- wildcards ---- */
+
+bool path_is_pattern(const char *text)
+{
+    return text && strpbrk(text, "*?");
+}
+
+bool path_has_any_instance(const struct pdh_path *path)
+{
+    return path->any_index || path_is_pattern(path->stem);
+}
+
+bool path_has_wildcard(const struct pdh_path *path)
+{
+    return path_has_any_instance(path) || path_is_pattern(path->counter) ||
+           path_is_pattern(path->object);
+}
+
+/* ---- patterns ---- */
+
+/* Bytes of one character; an invalid byte counts as one. */
+static size_t character(const char *text)
+{
+    size_t count = 1;
+    if ((unsigned char)*text >= 0xc0)
+        while (count < 4 && ((unsigned char)text[count] & 0xc0) == 0x80)
+            count++;
+    return count;
+}
+
+static bool same_character(const char *left, const char *right)
+{
+    unsigned char l = (unsigned char)*left, r = (unsigned char)*right;
+    if (l < 0x80 && r < 0x80)
+        return l == r || unicode_upper(l) == unicode_upper(r);
+    return !text_compare_fold_n(left, character(left), right, character(right));
+}
+
+/* Only the last star is retried: whatever an earlier one could match, it can match too. */
+bool path_match(const char *pattern, const char *text)
+{
+    const char *star = NULL, *taken = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            taken = text;
+        } else if (*pattern == '?' || (*pattern && same_character(pattern, text))) {
+            pattern += character(pattern);
+            text += character(text);
+        } else if (star) {
+            pattern = star;
+            text = taken += character(taken);
+        } else {
+            return false;
+        }
+    }
+    return !pattern[strspn(pattern, "*")];
+}
+
+/* ---- instances ---- */
+
+/* A pattern without number matches all of a name, a name only its first. */
+static bool number_fits(const struct pdh_path *path, uint32_t number)
+{
+    if (path->any_index)
+        return true;
+    if (path->index != PATH_NO_INDEX)
+        return number == path->index;
+    return number == 0 || path_is_pattern(path->stem);
+}
+
+bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_t number)
+{
+    if (!path->stem)
+        return false;
+    if (number_fits(path, number) && path_match(path->stem, full_name))
+        return true;
+    /* "a#1" is the second a, or the first with that name */
+    return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
+           path_match(path->whole, full_name);
+}
+
+bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
+                         uint32_t number)
+{
+    if (!parent)
+        return path_match_full(path, name, number);
+    BUFFER_AUTO full = {0};
+    return path_add_full_name(&full, parent, name) && path_match_full(path, full.data, number);
 }

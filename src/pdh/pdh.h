@@ -31,7 +31,6 @@ PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
                         const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                         struct cooked *ret);
 
-/* ---- format.c ---- */
 bool format_valid(DWORD format);
 /* Times ten to the power of `scale`, in addition to the format's own factor. */
 void format_value(const struct cooked *cooked, DWORD format, LONG scale, PDH_FMT_COUNTERVALUE *ret);
@@ -43,7 +42,7 @@ PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *tim
                            const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                            PDH_FMT_COUNTERVALUE *ret);
 
-/* ---- pack.c: a structure followed by its texts, in the caller's memory ---- */
+/* ---- counter.c: a structure followed by its texts, in the caller's memory ---- */
 struct pack {
     char *memory; /* NULL only with capacity 0 */
     size_t capacity, used;
@@ -62,12 +61,19 @@ struct pdh_from {
     PDH_HLOG log;
 };
 
-/* ---- path.c: texts of paths ---- */
+/* ---- path.c ---- */
+/* The machine's name without its \\. */
+const char *path_machine_name(const char *label);
+/* `wanted` NULL: any; `label` may be NULL. Both with or without \\. */
+bool path_same_machine(const char *wanted, const char *label);
+/* Appends "parent/name", or the name alone. */
+bool path_add_full_name(struct buffer *ret, const char *parent, const char *name);
+
 #define PATH_NO_INDEX UINT32_MAX
 /* The parts of \\machine\object(parent/instance#index)\counter. Absent parts are NULL. */
 enum { PATH_SPARE = 32 };
 struct pdh_path {
-    char *memory;        /* allocated by path_parse, behind PATH_SPARE bytes; freed by path_done */
+    char *memory;        /* allocated by path_parse, after PATH_SPARE bytes; freed by path_done */
     const char *machine; /* with its \\ */
     const char *object, *counter;
     const char *whole; /* all between the brackets, as written: names may contain any character */
@@ -96,7 +102,8 @@ struct object_info;
 /* Replaces such a pattern by the name on the machine. False: no instance matches. */
 bool path_alias_settle(struct pdh_path *path, const struct object_info *info);
 
-/* ---- match.c: patterns of names ---- */
+/* ---- patterns and instances ---- */
+bool path_is_pattern(const char *text); /* NULL is fine */
 /* Can it match several objects, counters or instances? */
 bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);
@@ -117,8 +124,7 @@ PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, stru
 /* PDH_INVALID_ARGUMENT: NULL or empty; PDH_CSTATUS_*: the part that does not exist. */
 PDH_STATUS path_validate(struct pdh_from from, const char *text);
 
-/* ---- browse.c: lists, as multi-strings; machine NULL: this one ---- */
-PDH_STATUS browse_connect(const char *machine);
+/* ---- source.c: lists, as multi-strings; machine NULL: this one ---- */
 PDH_STATUS browse_machines(struct pdh_from from, struct buffer *ret);
 PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
                           struct buffer *ret);
@@ -131,7 +137,8 @@ PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, stru
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret);
 
-/* PDH_STRING_NOT_FOUND */
+/* ---- live/: PDH_CSTATUS_NO_MACHINE, PDH_STRING_NOT_FOUND ---- */
+PDH_STATUS connect_machine(const char *machine);
 PDH_STATUS lookup_name(const char *machine, DWORD index, struct buffer *ret);
 PDH_STATUS lookup_index(const char *machine, const char *name, DWORD *ret);
 
@@ -143,7 +150,6 @@ PDH_STATUS query_time_range(PDH_HQUERY query, const PDH_TIME_INFO *range);
 /* *ret_time, which may be NULL: the sample's local time. */
 PDH_STATUS query_collect(PDH_HQUERY query, LONGLONG *ret_time);
 
-/* ---- thread.c ---- */
 PDH_STATUS query_collect_each(PDH_HQUERY query, DWORD seconds, HANDLE event);
 
 /* ---- counter.c ---- */
@@ -162,18 +168,17 @@ PDH_STATUS counter_value(PDH_HCOUNTER counter, DWORD format, DWORD *type,
 PDH_STATUS counter_calculate(PDH_HCOUNTER counter, DWORD format, const PDH_RAW_COUNTER *newest,
                              const PDH_RAW_COUNTER *before, PDH_FMT_COUNTERVALUE *ret);
 
-/* ---- array.c: `items` are the public structures, their names in UTF-8 or, if `wide`, UTF-16
+/* ---- arrays: `items` are the public structures, their names in UTF-8 or, if `wide`, UTF-16
  * ---- */
 PDH_STATUS counter_raw_array(PDH_HCOUNTER counter, bool wide, DWORD *size, DWORD *count,
                              void *items);
 PDH_STATUS counter_value_array(PDH_HCOUNTER counter, DWORD format, bool wide, DWORD *size,
                                DWORD *count, void *items);
 
-/* ---- statistics.c ---- */
 PDH_STATUS counter_statistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
                               const PDH_RAW_COUNTER *samples, PDH_STATISTICS *ret);
 
-/* ---- capture.c: logs ---- */
+/* ---- log/capture.c ---- */
 struct capture_wish {
     const char *file, *caption;
     DWORD access, max_size;

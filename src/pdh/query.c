@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: handles, lifetime, and the collection of all counters at one moment. */
-#include "pdh/capture.h"
+/* Queries: handles, lifetime, and the collection of all counters at one moment or at intervals. */
+#include "pdh/query.h"
 
+#include <linux/futex.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { QUERY_TABLE_TAG = 3 };
 static struct handle_table queries = {.tag = QUERY_TABLE_TAG};
@@ -12,7 +17,8 @@ static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- handles ---- */
 
-struct pdh_query *query_hold(PDH_HQUERY handle)
+/* Adds a user. NULL: not a handle of a query. */
+static struct pdh_query *query_hold(PDH_HQUERY handle)
 {
     lock_take(&holding);
     struct pdh_query *query = handle_get(&queries, (uintptr_t)handle);
@@ -22,18 +28,6 @@ struct pdh_query *query_hold(PDH_HQUERY handle)
     return query;
 }
 
-static void free_groups(struct machine_group *group)
-{
-    while (group) {
-        struct machine_group *next = group->next;
-        snapshot_done(&group->snapshot);
-        buffer_done(&group->question);
-        free(group->name);
-        free(group);
-        group = next;
-    }
-}
-
 void query_let_go(struct pdh_query *query)
 {
     if (__atomic_sub_fetch(&query->references, 1, __ATOMIC_ACQ_REL))
@@ -41,9 +35,7 @@ void query_let_go(struct pdh_query *query)
     for (uint32_t i = 0; i < query->counter_count; i++)
         counter_free(query->counters[i]);
     free(query->counters);
-    free_groups(query->groups);
-    reading_close(query->reading);
-    free(query->file);
+    source_close(query->source);
     pthread_mutex_destroy(&query->lock);
     free(query);
 }
@@ -68,18 +60,36 @@ void query_unclaim(struct pdh_query *query)
     cancel_permit(NULL);
 }
 
-/* ---- life ---- */
+/*
+ * The only thread of the library: PdhCollectQueryDataEx collects in it at regular intervals, which
+ * do not depend on slow collections or changes of the clock, and sets the caller's event.
+ */
+struct query_thread {
+    pthread_t thread;
+    pid_t process; /* a child of fork() does not have the thread */
+    struct pdh_query *query;
+    int64_t interval_100ns;
+    int event; /* descriptor; -1: none */
+    uint32_t stop;
+};
 
-static PDH_STATUS open_source(struct pdh_query *query, struct pdh_from from)
+/* Waits for its end: no claim and no lock is held. */
+static void stop_thread(struct pdh_query *query)
 {
-    PDH_STATUS status = capture_resolve_from(&from);
-    if (status || (!from.file && !from.log))
-        return status;
-    if (from.file && !(query->file = strdup(from.file)))
-        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    query->from = (struct pdh_from){.file = query->file, .log = from.log};
-    return reading_open(from, &query->reading);
+    lock_take(&query->lock);
+    struct query_thread *thread = query->thread;
+    query->thread = NULL;
+    lock_release(&query->lock);
+    if (!thread)
+        return;
+    __atomic_store_n(&thread->stop, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &thread->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    if (thread->process == getpid())
+        pthread_join(thread->thread, NULL);
+    free(thread);
 }
+
+/* ---- life ---- */
 
 PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
 {
@@ -91,7 +101,7 @@ PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
     query->user = user;
     query->references = 1; /* the handle's */
     pthread_mutex_init(&query->lock, NULL);
-    PDH_STATUS status = open_source(query, from);
+    PDH_STATUS status = source_open(from, SOURCE_SAMPLES, &query->source);
     if (!status && handle_new(&queries, query, &query->handle))
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (status)
@@ -109,7 +119,7 @@ PDH_STATUS query_close(PDH_HQUERY handle)
     lock_release(&holding);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    query_stop_thread(query);
+    stop_thread(query);
     claim_take(&query->claim);
     query->closed = true;
     for (uint32_t i = 0; i < query->counter_count; i++)
@@ -124,32 +134,29 @@ bool query_is_real_time(PDH_HQUERY handle)
     struct pdh_query *query = query_hold(handle);
     if (!query)
         return false;
-    bool live = !query->reading;
+    bool real_time = query->source->ops->real_time;
     query_let_go(query);
-    return live;
+    return real_time;
 }
 
 PDH_STATUS query_time_range(PDH_HQUERY handle, const PDH_TIME_INFO *range)
 {
-    PDH_STATUS status = (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
     if (!range)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     struct pdh_query *query = query_claim(handle);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    if (query->reading && range->EndTime && range->EndTime < range->StartTime)
-        status = (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    else if (query->reading)
-        status = capture_limit(query->reading, range);
+    PDH_STATUS status = query->source->ops->limit(query->source, range);
     query_unclaim(query);
     return status;
 }
 
 /* ---- collecting ---- */
 
-PDH_STATUS query_collect_claimed(struct pdh_query *query, LONGLONG *ret_time)
+/* The caller holds the claim. */
+static PDH_STATUS collect(struct pdh_query *query, LONGLONG *ret_time)
 {
-    return query->reading ? collect_capture(query, ret_time) : collect_live(query, ret_time);
+    return query->source->ops->collect(query, ret_time);
 }
 
 PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)
@@ -157,7 +164,103 @@ PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)
     struct pdh_query *query = query_claim(handle);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = query_collect_claimed(query, ret_time);
+    PDH_STATUS status = collect(query, ret_time);
     query_unclaim(query);
+    return status;
+}
+
+/* ---- collecting at intervals ---- */
+
+/* An event is an eventfd, which has no file type; nothing else is ever written to. */
+static bool is_event(int descriptor)
+{
+    struct stat st;
+    return descriptor >= 0 && fstat(descriptor, &st) == 0 && (st.st_mode & S_IFMT) == 0;
+}
+
+static void set_event(int descriptor)
+{
+    const uint64_t one = 1;
+    if (is_event(descriptor) && write(descriptor, &one, sizeof one) < 0)
+        return; /* it is set already */
+}
+
+/* True: stop. */
+static bool wait_until(struct query_thread *thread, int64_t ticks)
+{
+    while (!__atomic_load_n(&thread->stop, __ATOMIC_ACQUIRE)) {
+        int64_t left = ticks - clock_ticks();
+        if (left <= 0)
+            return false;
+        struct timespec time = {(time_t)(left / CLOCK_TICKS_PER_SECOND),
+                                (long)(left % CLOCK_TICKS_PER_SECOND) * 100};
+        syscall(SYS_futex, &thread->stop, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+    }
+    return true;
+}
+
+static void *run(void *self)
+{
+    struct query_thread *thread = self;
+    int64_t next = clock_ticks() + thread->interval_100ns;
+    while (!wait_until(thread, next)) {
+        claim_take(&thread->query->claim);
+        collect(thread->query, NULL);
+        claim_release(&thread->query->claim);
+        set_event(thread->event);
+        next += thread->interval_100ns;
+        if (next < clock_ticks()) /* it took longer than the interval */
+            next = clock_ticks();
+    }
+    return NULL;
+}
+
+/* The program's signals must not be delivered to this thread. */
+static bool start(struct query_thread *thread)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    bool started = pthread_create(&thread->thread, NULL, run, thread) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+/* Holds the query's lock: the thread starts only if the query is open. */
+static PDH_STATUS start_in(struct pdh_query *query, struct query_thread *thread)
+{
+    PDH_STATUS status = 0;
+    lock_take(&query->lock);
+    if (query->closed)
+        status = (PDH_STATUS)PDH_INVALID_HANDLE;
+    else if (query->thread || !start(thread)) /* another caller was faster; no more threads */
+        status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    else
+        query->thread = thread;
+    lock_release(&query->lock);
+    return status;
+}
+
+PDH_STATUS query_collect_each(PDH_HQUERY handle, DWORD seconds, HANDLE event)
+{
+    int descriptor = event ? (int)(intptr_t)event : -1;
+    if (seconds == 0 || (event && !is_event(descriptor)))
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct pdh_query *query = query_hold(handle);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    stop_thread(query);
+    struct query_thread *thread = calloc(1, sizeof *thread);
+    PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (thread) {
+        thread->process = getpid();
+        thread->query = query;
+        thread->event = descriptor;
+        thread->interval_100ns = (int64_t)seconds * CLOCK_TICKS_PER_SECOND;
+        status = start_in(query, thread);
+    }
+    if (status)
+        free(thread);
+    query_let_go(query);
     return status;
 }

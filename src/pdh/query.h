@@ -9,7 +9,8 @@
 #ifndef OPL_PDH_QUERY_H
 #define OPL_PDH_QUERY_H
 
-#include "pdh/machine.h"
+#include "pdh/snapshot.h"
+#include "pdh/source.h"
 
 #include <pthread.h>
 
@@ -20,14 +21,14 @@ struct sample {
 };
 
 /* An instance that matches a wildcard counter, at one collection. */
-struct item {
+struct sample_item {
     struct sample sample;
     uint64_t hash;
     uint32_t name, length; /* in the set's names: "parent/name" */
     uint32_t number;
 };
 struct item_set {
-    struct item *items;
+    struct sample_item *items;
     uint32_t count, capacity;
     struct buffer names;
     size_t wide_bytes; /* of all names with their NULs, in UTF-16 */
@@ -44,29 +45,14 @@ struct instance_key {
     uint32_t number;
 };
 
-/* One machine of a live query: one request for all its counters. */
-struct machine_group {
-    struct machine_group *next;
-    char *name;              /* as in the paths; NULL: this machine */
-    struct machine *machine; /* NULL: not reached yet */
-    bool sought;             /* tried once without success: only collections retry */
-    struct snapshot snapshot;
-    struct buffer question; /* object numbers */
-    bool question_old;
-    int64_t look_ticks;                   /* no retry for what is missing before this moment */
-    PDH_STATUS status;                    /* of the last query */
-    int64_t ticks, frequency, wall_100ns; /* of the last answer; 0: there was none */
-    bool steady; /* the clocks agree on the time since the previous answer (decision 15) */
-};
-
-struct pdh_query;
+struct machine_group; /* live/collect.c */
 struct counter {
     struct pdh_query *query;
     uintptr_t handle;
     uint32_t references;
     DWORD_PTR user;
     struct pdh_path path;
-    char *object_name, *counter_name; /* as lists show them, or as they were written */
+    char *object_name, *counter_name; /* in this language; NULL: as in the path */
     bool english;
     bool wild;
     struct instance_key keys[2];
@@ -97,32 +83,25 @@ struct counter {
     bool closed;
 };
 
-struct capture_reading; /* capture.h */
 struct pdh_query {
     uintptr_t handle;
     uint32_t references;
     DWORD_PTR user;
     struct claim claim;
     pthread_mutex_t lock;
-    struct machine_group *groups;
-    struct capture_reading *reading; /* NULL: live data */
-    struct pdh_from from;
-    char *file; /* from.file */
+    struct data_source *source;
     struct counter **counters;
     uint32_t counter_count, counter_capacity;
+    bool changed; /* a counter was added or removed since the last collection */
     bool closed;
     struct query_thread *thread;
 };
 
 /* ---- query.c ---- */
-/* Adds a user, or NULL: not a handle of a query. */
-struct pdh_query *query_hold(PDH_HQUERY handle);
 void query_let_go(struct pdh_query *query);
-/* The same, with its claim taken; NULL also if it was closed meanwhile. */
+/* Adds a user and takes its claim. NULL: not a handle of a query, or closed meanwhile. */
 struct pdh_query *query_claim(PDH_HQUERY handle);
 void query_unclaim(struct pdh_query *query);
-/* Collects a query whose claim the caller holds. */
-PDH_STATUS query_collect_claimed(struct pdh_query *query, LONGLONG *ret_time);
 
 /* ---- counter.c ---- */
 /* A counter with its query's lock taken, for a short time. */
@@ -132,11 +111,12 @@ void counter_free(struct counter *counter); /* its handle is closed already */
 void counter_forget_handle(struct counter *counter);
 /* Appends the whole path with its machine; the query's claim or lock is held. */
 void counter_full_path(struct counter *counter, struct buffer *ret);
-/* Finds the numbers of a live counter: PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER. */
-PDH_STATUS counter_resolve(struct counter *counter);
+/* Sets `wild` and the keys from the path. */
+void counter_take_keys(struct counter *counter);
 
-/* ---- collect.c ---- */
-PDH_STATUS collect_live(struct pdh_query *query, LONGLONG *ret_time);
+/* ---- sample.c ---- */
+/* Without a value: only the local time and the status. */
+struct sample sample_at(int64_t time, DWORD cstatus);
 /* Replaces the older sample by a new one; the query's lock is held. */
 void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
 /* The set for the next items, emptied; item_add fills it, counter_sampled_set ends it. */
@@ -152,30 +132,21 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty);
 
-/* ---- array.c ---- */
 void item_set_clear(struct item_set *set);
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
 void item_set_done(struct item_set *set);
 /* The same instance in another set; NULL: not present. `hint`: its likely position. */
-const struct item *item_find_key(struct item_set *set, const struct instance_key *key,
-                                 uint32_t hint);
-/* The number of items with that name. */
-uint32_t item_set_number(struct item_set *set, const char *name, size_t length, uint64_t hash);
-const struct item *item_find(struct item_set *set, const struct item_set *of,
-                             const struct item *item, uint32_t hint);
+const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,
+                                        uint32_t hint);
+struct instance_key item_key(const char *name, uint32_t number);
+/* The number of items with the name; the key's number is 0. */
+uint32_t item_set_number(struct item_set *set, struct instance_key key);
+const struct sample_item *item_find(struct item_set *set, const struct item_set *of,
+                                    const struct sample_item *item, uint32_t hint);
 
 /* ---- value.c ---- */
 /* Cooks the newest two samples of one instance. `before` NULL: there is none. */
 PDH_STATUS cook_samples(const struct counter *counter, DWORD format, const struct sample *newest,
                         const struct sample *before, bool comparable, PDH_FMT_COUNTERVALUE *ret);
-
-/* ---- reading.c: queries on captures ---- */
-PDH_STATUS capture_resolve(struct counter *counter); /* fills its columns and type */
-PDH_STATUS collect_capture(struct pdh_query *query, LONGLONG *ret_time);
-PDH_STATUS capture_limit(struct capture_reading *reading, const PDH_TIME_INFO *range);
-const char *capture_machine(struct counter *counter);
-
-/* ---- thread.c ---- */
-void query_stop_thread(struct pdh_query *query); /* waits for its end; no claim, no lock held */
 
 #endif

@@ -42,7 +42,7 @@ struct snapshot {
         table_capacity; /* table_capacity: a power of 2 */
 };
 
-/* Parses snapshot->bytes. A damaged part is dropped with all behind it. PDH_INVALID_DATA: it is not
+/* Parses snapshot->bytes. A damaged part is dropped with all after it. PDH_INVALID_DATA: it is not
  * a block at all; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS snapshot_parse(struct snapshot *snapshot);
 void snapshot_done(struct snapshot *snapshot);

@@ -1,237 +1,200 @@
 /* SPDX-License-Identifier: MIT */
-/* Live data: which machines, which objects, which numbers. */
-#include "pdh/capture.h"
+/* Sources of names and values; the lists to choose from: machines, objects, counters, instances. */
+#include "pdh/source.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one object ---- */
+/* ---- object infos ---- */
 
-/* Numbers as a query for exactly these objects. */
-static void query_of(const uint32_t *numbers, size_t count, char *ret, size_t capacity)
+struct object_info *object_info_ref(struct object_info *info)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < count && at < capacity; i++)
-        at += (size_t)snprintf(ret + at, capacity - at, "%s%u", i ? " " : "", (unsigned)numbers[i]);
-}
-
-static struct object_info *cached_info(struct machine *machine, enum info_age age, uint32_t number)
-{
-    struct object_info *info = NULL;
-    if (age == INFO_STABLE)
-        return machine_cached_info(machine, CACHE_STABLE, number);
-    if (age == INFO_RECENT)
-        info = machine_cached_info(machine, CACHE_RECENT, number);
-    if (info && clock_ticks() - info->priv->taken_ticks > CLOCK_TICKS_PER_SECOND) {
-        object_info_unref(info);
-        info = NULL;
-    }
+    __atomic_add_fetch(&info->references, 1, __ATOMIC_RELAXED);
     return info;
 }
 
-static PDH_STATUS ask_for_info(struct machine *machine, const uint32_t *numbers, size_t count,
-                               enum info_age age, struct object_info **ret)
+void object_info_unref(struct object_info *info)
 {
-    char query[MOST_NUMBERS * 11 + 1];
-    struct snapshot snapshot = {0};
-    const struct snapshot_object *object = NULL;
-    query_of(numbers, count, query, sizeof query);
-    PDH_STATUS status = machine_ask(machine, query, &snapshot);
-    for (size_t i = 0; !status && !object && i < count; i++)
-        object = snapshot_object(&snapshot, numbers[i]);
-    if (!status && !object)
-        status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-    if (!status) {
-        *ret = object_info_of_object(machine, &snapshot, object);
-        status = *ret ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    }
-    if (!status && age != INFO_STABLE)
-        machine_cache_info(machine, CACHE_RECENT, *ret);
-    if (!status && (age == INFO_STABLE || age == INFO_REFRESH))
-        machine_cache_info(machine, CACHE_STABLE, *ret);
-    snapshot_done(&snapshot);
-    return status;
+    if (!info || __atomic_sub_fetch(&info->references, 1, __ATOMIC_ACQ_REL))
+        return;
+    buffer_done(&info->texts);
+    free(info->counters);
+    free(info->instances);
+    free(info);
 }
 
-static PDH_STATUS find_info(struct machine *machine, const char *name, enum title_stage stage,
-                            enum info_age age, struct object_info **ret)
-{
-    uint32_t numbers[MOST_NUMBERS];
-    size_t count = machine_numbers(machine, stage, name, numbers);
-    for (size_t i = 0; i < count; i++)
-        if ((*ret = cached_info(machine, age, numbers[i])))
-            return 0;
-    if (!count)
-        return (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-    return ask_for_info(machine, numbers, count, age, ret);
-}
-
-static PDH_STATUS find_info_at_any_stage(struct machine *machine, const char *name, bool english,
-                                         enum info_age age, struct object_info **ret)
-{
-    PDH_STATUS status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-    enum title_stage first = english ? STAGE_ENGLISH : STAGE_USER;
-    enum title_stage last = english ? STAGE_NUMBER : STAGE_OTHERS;
-    for (enum title_stage stage = first; status && stage <= last; stage++)
-        status = find_info(machine, name, stage, age, ret);
-    return status;
-}
-
-/* An object that is not found may have been registered since its machine's titles were read. */
-static PDH_STATUS live_info(const char *machine_name, const char *object, bool english,
-                            enum info_age age, struct object_info **ret)
-{
-    struct machine *machine;
-    PDH_STATUS status = machine_find(machine_name, &machine);
-    if (status)
-        return status;
-    status = find_info_at_any_stage(machine, object, english, age, ret);
-    if (status && machine_renew_titles(machine))
-        status = find_info_at_any_stage(machine, object, english, age, ret);
-    return status;
-}
-
-PDH_STATUS source_object(struct pdh_from from, const char *machine, const char *object,
-                         bool english, enum info_age age, struct object_info **ret)
-{
-    PDH_STATUS status = capture_resolve_from(&from);
-    if (status)
-        return status;
-    return from.file || from.log ? capture_object_info(from, machine, object, ret)
-                                 : live_info(machine, object, english, age, ret);
-}
-
-/* ---- all objects ---- */
-
-static bool is_listed(const struct object_infos *infos, uint32_t number)
+void object_infos_done(struct object_infos *infos)
 {
     for (size_t i = 0; i < infos->count; i++)
-        if (infos->items[i]->index == number)
-            return true;
-    return false;
+        object_info_unref(infos->items[i]);
+    free(infos->items);
+    *infos = (struct object_infos){0};
 }
 
-static PDH_STATUS add_infos(struct machine *machine, const char *query, struct object_infos *ret)
+struct object_info *object_info_new(uint32_t counters, uint32_t instances)
 {
-    struct snapshot snapshot = {0};
-    PDH_STATUS status = machine_ask(machine, query, &snapshot);
-    struct object_info **items = NULL;
-    if (!status) {
-        items = reallocarray(ret->items, ret->count + snapshot.object_count + 1, sizeof *items);
-        status = items ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    }
-    if (items)
-        ret->items = items;
-    if (!status && !ret->default_object)
-        ret->default_object = (uint32_t)snapshot.block.header.DefaultObject;
-    for (uint32_t i = 0; !status && i < snapshot.object_count; i++) {
-        const struct snapshot_object *object = &snapshot.objects[i];
-        if (is_listed(ret, object->view.type.ObjectNameTitleIndex))
-            continue;
-        struct object_info *info = object_info_of_object(machine, &snapshot, object);
-        if (!info)
-            status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-        else {
-            info->priv->listed = true;
-            info->costly = text_equal_fold(query, "Costly");
-            ret->items[ret->count++] = info;
-        }
-    }
-    snapshot_done(&snapshot);
-    return status;
+    struct object_info *info = calloc(1, sizeof *info);
+    if (!info)
+        return NULL;
+    info->references = 1;
+    info->taken_ticks = clock_ticks();
+    info->counters = calloc(counters + 1, sizeof *info->counters);
+    info->instances = calloc(instances + 1, sizeof *info->instances);
+    if (info->counters && info->instances)
+        return info;
+    object_info_unref(info);
+    return NULL;
 }
 
-PDH_STATUS source_list_objects(struct pdh_from from, const char *machine_name, enum info_age age,
-                               struct object_infos *ret)
+/* ---- opening ---- */
+
+/* The only place that decides between the two kinds. */
+PDH_STATUS source_open(struct pdh_from from, enum source_use use, struct data_source **ret)
 {
-    struct machine *machine;
-    PDH_STATUS status = capture_resolve_from(&from);
-    if (!status && (from.file || from.log))
-        return capture_object_infos(from, machine_name, ret);
-    if (!status)
-        status = machine_find(machine_name, &machine);
-    if (status || (age == INFO_STABLE && machine_list_objects(machine, ret)))
-        return status;
-    machine_renew_titles(machine);
-    status = add_infos(machine, "Global", ret);
-    PDH_STATUS costly = status ? status : add_infos(machine, "Costly", ret);
-    if (costly != (PDH_STATUS)PDH_NO_DATA) /* a machine may have none: stock Samba returns 2 */
-        status = costly;
-    if (!status)
-        machine_put_list(machine, ret);
-    return status;
+    PDH_STATUS status = log_source_open(from, use, ret);
+    return status == (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME ? live_source_open(ret) : status;
+}
+
+void source_close(struct data_source *source)
+{
+    if (source)
+        source->ops->close(source);
+}
+
+static PDH_STATUS objects_of(struct pdh_from from, const char *machine, enum info_age age,
+                             struct object_infos *ret)
+{
+    SOURCE_AUTO *source = NULL;
+    PDH_STATUS status = source_open(from, SOURCE_NAMES, &source);
+    return status ? status : source->ops->objects(source, machine, age, ret);
+}
+
+static PDH_STATUS object_of(struct pdh_from from, const char *machine, const char *name,
+                            bool english, enum info_age age, struct object_info **ret)
+{
+    SOURCE_AUTO *source = NULL;
+    PDH_STATUS status = source_open(from, SOURCE_NAMES, &source);
+    return status ? status : source->ops->object(source, machine, name, english, age, ret);
 }
 
 /* ---- machines ---- */
 
-PDH_STATUS source_machine(struct pdh_from from, const char *machine_name, struct buffer *ret)
+PDH_STATUS browse_machines(struct pdh_from from, struct buffer *ret)
 {
-    struct machine *machine;
-    PDH_STATUS status = capture_resolve_from(&from);
-    if (!status && (from.file || from.log))
-        return capture_label(from, machine_name, ret);
-    if (!status)
-        status = machine_find(machine_name, &machine);
-    if (!status)
-        buffer_add_text(ret, machine_label(machine));
-    return status;
+    SOURCE_AUTO *source = NULL;
+    PDH_STATUS status = source_open(from, SOURCE_NAMES, &source);
+    return status ? status : source->ops->machines(source, ret);
 }
 
-PDH_STATUS source_machines(struct pdh_from from, struct buffer *ret)
+/* ---- objects ---- */
+
+static bool level_allows(DWORD detail, DWORD level)
 {
-    PDH_STATUS status = capture_resolve_from(&from);
-    if (!status && (from.file || from.log))
-        return capture_machines(from, ret);
-    if (!status)
-        machine_list(ret);
-    return status;
+    return level <= (detail & PERF_DETAIL_STANDARD);
 }
 
-/* ---- titles ---- */
-
-PDH_STATUS source_title(const char *machine_name, uint32_t index, struct buffer *ret)
+static bool lists(const struct buffer *list, const char *name)
 {
-    struct machine *machine;
-    PDH_STATUS status = machine_find(machine_name, &machine);
-    if (status)
-        return status;
-    if (machine_title(machine, index, ret) || machine_explain(machine, index, ret) ||
-        (machine_renew_titles(machine) &&
-         (machine_title(machine, index, ret) || machine_explain(machine, index, ret))))
-        return 0;
-    return (PDH_STATUS)PDH_STRING_NOT_FOUND;
-}
-
-static bool first_number(struct machine *machine, const char *title, uint32_t *ret)
-{
-    static const enum title_stage stages[] = {STAGE_USER, STAGE_ENGLISH, STAGE_OTHERS};
-    uint32_t numbers[MOST_NUMBERS];
-    for (size_t i = 0; i < COUNT(stages); i++)
-        if (machine_numbers(machine, stages[i], title, numbers)) {
-            *ret = numbers[0];
+    const char *cursor = list->data, *end = list->data ? cursor + list->len : NULL;
+    for (const char *text; cursor && (text = text_multi_next(&cursor, end));)
+        if (text_equal_fold(text, name))
             return true;
-        }
     return false;
 }
 
-PDH_STATUS source_index(const char *machine_name, const char *title, uint32_t *ret)
+/* Objects without title are not listed; each title is listed once. */
+static void list_once(struct buffer *list, const char *name)
 {
-    struct machine *machine;
-    PDH_STATUS status = machine_find(machine_name, &machine);
-    if (status)
-        return status;
-    if (first_number(machine, title, ret) ||
-        (machine_renew_titles(machine) && first_number(machine, title, ret)))
-        return 0;
-    return (PDH_STATUS)PDH_STRING_NOT_FOUND;
+    if (name[0] && !lists(list, name))
+        buffer_add(list, name, strlen(name) + 1);
 }
 
-PDH_STATUS source_explain(const char *machine_name, uint32_t help, struct buffer *ret)
+PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
+                          struct buffer *ret)
 {
-    struct machine *machine;
-    PDH_STATUS status = machine_find(machine_name, &machine);
-    if (!status)
-        machine_explain(machine, help, ret);
+    OBJECT_INFOS_AUTO all = {0};
+    PDH_STATUS status = objects_of(from, machine, refresh ? INFO_NOW : INFO_STABLE, &all);
+    for (size_t i = 0; !status && i < all.count; i++) {
+        const struct object_info *info = all.items[i];
+        if (level_allows(detail, info->detail) && (!info->costly || detail & PERF_DETAIL_COSTLY))
+            list_once(ret, info->name);
+    }
     return status;
+}
+
+/* ---- counters and instances ---- */
+
+static void list_counters(const struct object_info *info, DWORD detail, struct buffer *ret)
+{
+    for (uint32_t i = 0; i < info->counter_count; i++) {
+        const struct counter_info *counter = &info->counters[i];
+        if (!counter->hidden && level_allows(detail, counter->detail))
+            list_once(ret, counter->name);
+    }
+}
+
+/* The first of each name; the reader adds #1 and so on. An instance without name cannot be in a
+ * multi-string. */
+static void list_instances(const struct object_info *info, struct buffer *ret)
+{
+    for (uint32_t i = 0; i < info->instance_count; i++) {
+        const struct instance_info *instance = &info->instances[i];
+        if (instance->number || (!instance->parent && !instance->name[0]))
+            continue;
+        if (instance->parent)
+            buffer_printf(ret, "%s/", instance->parent);
+        buffer_add(ret, instance->name, strlen(instance->name) + 1);
+    }
+}
+
+PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *object, DWORD detail,
+                        struct buffer *ret_counters, struct buffer *ret_instances, bool *ret_single)
+{
+    OBJECT_INFO_AUTO *info = NULL;
+    PDH_STATUS status = object_of(from, machine, object, false, INFO_STABLE, &info);
+    if (status)
+        return status;
+    list_counters(info, detail, ret_counters);
+    list_instances(info, ret_instances);
+    *ret_single = info->single;
+    return 0;
+}
+
+/* ---- defaults ---- */
+
+PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, struct buffer *ret)
+{
+    OBJECT_INFOS_AUTO all = {0};
+    const struct object_info *found = NULL;
+    PDH_STATUS status = objects_of(from, machine, INFO_STABLE, &all);
+    if (status)
+        return status;
+    for (size_t i = 0; i < all.count; i++)
+        if (all.items[i]->name[0] &&
+            (!found || (all.default_object && all.items[i]->index == all.default_object)))
+            found = all.items[i];
+    if (!found)
+        return (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    buffer_add_text(ret, found->name);
+    return 0;
+}
+
+/* The object's default counter, unless it is hidden; else the first. */
+PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
+                                  struct buffer *ret)
+{
+    OBJECT_INFO_AUTO *info = NULL;
+    const struct counter_info *found = NULL;
+    PDH_STATUS status = object_of(from, machine, object, false, INFO_STABLE, &info);
+    if (status)
+        return status;
+    for (uint32_t i = 0; i < info->counter_count; i++) {
+        const struct counter_info *counter = &info->counters[i];
+        if (!counter->hidden && counter->name[0] && (!found || i == info->default_counter))
+            found = counter;
+    }
+    if (!found)
+        return (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    buffer_add_text(ret, found->name);
+    return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of one counter: as collected, and cooked from the newest two samples. */
+/* Values of one counter: as collected, cooked from the newest two samples, and their statistics. */
 #include "pdh/query.h"
 
 #include <string.h>
@@ -85,4 +85,235 @@ PDH_STATUS counter_calculate(PDH_HCOUNTER handle, DWORD format, const PDH_RAW_CO
                                       counter->scale, ret);
     counter_unlock(counter);
     return status;
+}
+
+/* ---- arrays ---- */
+
+/* A counter of one instance is an array of one. */
+struct counter_array {
+    struct counter *counter;
+    struct item_set *set;
+    uint32_t count;
+    const char *only; /* the only instance's name, if it is not a wildcard */
+};
+
+static void array_of(struct counter *counter, struct counter_array *ret)
+{
+    *ret = (struct counter_array){.counter = counter, .set = &counter->sets[counter->turn]};
+    ret->count = ret->set->count;
+    if (!counter->wild) {
+        ret->only = counter->path.whole ? counter->path.whole : "";
+        ret->count = counter->newest.raw.CStatus == PDH_CSTATUS_VALID_DATA;
+    }
+}
+
+static size_t bytes_of_names(const struct counter_array *array, bool wide)
+{
+    if (!array->only)
+        return wide ? array->set->wide_bytes : array->set->names.len;
+    size_t length = strlen(array->only) + 1;
+    if (!array->count)
+        return 0;
+    return wide ? utf8_to_16(array->only, length, NULL, 0) * sizeof(uint16_t) : length;
+}
+
+static PDH_STATUS measure(const struct counter_array *array, size_t item_size, bool wide,
+                          DWORD *size, DWORD *count, bool *ret_fits)
+{
+    size_t needed = array->count * item_size + bytes_of_names(array, wide);
+    *ret_fits = needed <= *size;
+    if (needed > UINT32_MAX)
+        return (PDH_STATUS)PDH_INSUFFICIENT_BUFFER;
+    *size = (DWORD)needed;
+    *count = array->count;
+    return *ret_fits ? 0 : (PDH_STATUS)PDH_MORE_DATA;
+}
+
+static const char *name_of(const struct counter_array *array, uint32_t at, size_t *ret_length)
+{
+    if (array->only) {
+        *ret_length = strlen(array->only);
+        return array->only;
+    }
+    *ret_length = array->set->items[at].length;
+    return array->set->names.data + array->set->items[at].name;
+}
+
+/* Writes the name and returns its address; advances *cursor past it. */
+static void *put_name(const struct counter_array *array, uint32_t at, bool wide, char **cursor)
+{
+    size_t length;
+    const char *name = name_of(array, at, &length);
+    void *start = *cursor;
+    if (wide)
+        *cursor += utf8_to_16(name, length + 1, (uint16_t *)start, SIZE_MAX) * sizeof(uint16_t);
+    else {
+        memcpy(start, name, length + 1);
+        *cursor += length + 1;
+    }
+    return start;
+}
+
+PDH_STATUS counter_raw_array(PDH_HCOUNTER handle, bool wide, DWORD *size, DWORD *count, void *items)
+{
+    PDH_RAW_COUNTER_ITEM_A *out = items;
+    struct counter_array array;
+    bool fits;
+    if (!size || !count || (*size && !items))
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    array_of(counter, &array);
+    PDH_STATUS status = measure(&array, sizeof *out, wide, size, count, &fits);
+    char *cursor = fits && items ? (char *)(out + array.count) : NULL;
+    for (uint32_t i = 0; fits && i < array.count; i++) {
+        out[i].szName = put_name(&array, i, wide, &cursor);
+        out[i].RawValue = array.only ? counter->newest.raw : array.set->items[i].sample.raw;
+    }
+    counter_unlock(counter);
+    return status;
+}
+
+static void cook_item(const struct counter_array *array, uint32_t at, DWORD format,
+                      PDH_FMT_COUNTERVALUE *ret)
+{
+    const struct counter *counter = array->counter;
+    if (array->only) {
+        cook_samples(counter, format, &counter->newest, &counter->before, counter->comparable, ret);
+        return;
+    }
+    const struct sample_item *item = &array->set->items[at], *before = NULL;
+    if (counter->comparable)
+        before = item_find(&array->counter->sets[!counter->turn], array->set, item, at);
+    cook_samples(counter, format, &item->sample, before ? &before->sample : NULL,
+                 counter->comparable, ret);
+}
+
+/* Each value has its own status in CStatus. */
+PDH_STATUS counter_value_array(PDH_HCOUNTER handle, DWORD format, bool wide, DWORD *size,
+                               DWORD *count, void *items)
+{
+    PDH_FMT_COUNTERVALUE_ITEM_A *out = items;
+    struct counter_array array;
+    bool fits;
+    if (!size || !count || (*size && !items) || !format_valid(format))
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    array_of(counter, &array);
+    PDH_STATUS status = measure(&array, sizeof *out, wide, size, count, &fits);
+    char *cursor = fits && items ? (char *)(out + array.count) : NULL;
+    for (uint32_t i = 0; fits && i < array.count; i++) {
+        out[i].szName = put_name(&array, i, wide, &cursor);
+        cook_item(&array, i, format, &out[i].FmtValue);
+    }
+    counter_unlock(counter);
+    return status;
+}
+
+/* ---- statistics ---- */
+
+struct tally {
+    DWORD count;
+    PDH_FMT_COUNTERVALUE min, max;
+    double sum;
+    LONGLONG whole_sum; /* of LONG and LARGE, unless it overflows */
+    bool whole_fits;
+};
+
+static double number_of(const PDH_FMT_COUNTERVALUE *value, DWORD format)
+{
+    if (format & PDH_FMT_DOUBLE)
+        return value->doubleValue;
+    return format & PDH_FMT_LARGE ? (double)value->largeValue : value->longValue;
+}
+
+static LONGLONG whole_of(const PDH_FMT_COUNTERVALUE *value, DWORD format)
+{
+    return format & PDH_FMT_LARGE ? value->largeValue : value->longValue;
+}
+
+static bool less(const PDH_FMT_COUNTERVALUE *left, const PDH_FMT_COUNTERVALUE *right, DWORD format)
+{
+    if (format & PDH_FMT_DOUBLE)
+        return left->doubleValue < right->doubleValue;
+    return whole_of(left, format) < whole_of(right, format);
+}
+
+static void tally_add(struct tally *tally, const PDH_FMT_COUNTERVALUE *value, DWORD format)
+{
+    if (tally->count == 0 || less(value, &tally->min, format))
+        tally->min = *value;
+    if (tally->count == 0 || less(&tally->max, value, format))
+        tally->max = *value;
+    tally->count++;
+    tally->sum += number_of(value, format);
+    if (!(format & PDH_FMT_DOUBLE))
+        tally->whole_fits &=
+            !__builtin_add_overflow(tally->whole_sum, whole_of(value, format), &tally->whole_sum);
+}
+
+static void give_mean(const struct tally *tally, DWORD format, PDH_FMT_COUNTERVALUE *ret)
+{
+    double mean = tally->sum / tally->count;
+    memset(ret, 0, sizeof *ret);
+    if (format & PDH_FMT_DOUBLE)
+        ret->doubleValue = mean;
+    else {
+        LONGLONG whole =
+            tally->whole_fits ? tally->whole_sum / (LONGLONG)tally->count : (LONGLONG)mean;
+        if (format & PDH_FMT_LARGE)
+            ret->largeValue = whole;
+        else
+            ret->longValue = (LONG)whole;
+    }
+}
+
+static void give_nothing(DWORD format, PDH_STATISTICS *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->dwFormat = format;
+    ret->min.CStatus = ret->max.CStatus = ret->mean.CStatus = PDH_CSTATUS_INVALID_DATA;
+}
+
+/* A type that needs two samples has a value for each sample except the oldest. */
+static void tally_all(const struct counter *counter, DWORD format, DWORD first, DWORD count,
+                      const PDH_RAW_COUNTER *samples, struct tally *ret)
+{
+    bool two = formula_needs_two(counter->type);
+    for (DWORD i = two; i < count; i++) {
+        PDH_FMT_COUNTERVALUE value;
+        const PDH_RAW_COUNTER *newest = &samples[(first + (ULONGLONG)i) % count];
+        const PDH_RAW_COUNTER *before = i ? &samples[(first + (ULONGLONG)i - 1) % count] : NULL;
+        if (format_scaled(counter->type, format, &counter->time_base, newest, before,
+                          counter->scale, &value) == 0)
+            tally_add(ret, &value, format);
+    }
+}
+
+PDH_STATUS counter_statistics(PDH_HCOUNTER handle, DWORD format, DWORD first, DWORD count,
+                              const PDH_RAW_COUNTER *samples, PDH_STATISTICS *ret)
+{
+    if (!samples || !ret || !count || first >= count || !format_valid(format))
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    struct counter *counter = counter_lock(handle);
+    if (!counter)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    struct tally tally = {.whole_fits = true};
+    PDH_STATUS status = formula_known(counter->type) ? 0 : (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    if (!status)
+        tally_all(counter, format, first, count, samples, &tally);
+    counter_unlock(counter);
+    if (status)
+        return status;
+    give_nothing(format, ret);
+    if (tally.count) {
+        ret->count = tally.count;
+        ret->min = tally.min;
+        ret->max = tally.max;
+        give_mean(&tally, format, &ret->mean);
+    }
+    return 0;
 }

@@ -32,7 +32,8 @@ static void close_auto(int *fd)
 
 void file_state_of(const struct stat *st, struct file_state *ret)
 {
-    *ret = (struct file_state){st->st_dev, st->st_ino, st->st_size, st->st_mtim, st->st_ctim};
+    *ret = (struct file_state){st->st_dev,  st->st_ino,  st->st_size,
+                               st->st_mtim, st->st_ctim, st->st_mode};
 }
 
 static bool same_time(const struct timespec *left, const struct timespec *right)
@@ -69,7 +70,8 @@ struct loading {
     const struct file_state *state;
     struct buffer *remarks;
     struct buffer path;
-    bool failed, repeated; /* a lazy key occurred twice: then the file is read without lazy keys */
+    bool failed, damaged;
+    bool repeated; /* a lazy key occurred twice: then the file is read without lazy keys */
 };
 
 static void add_remark(struct loading *loading, const opl_reg_entry *entry)
@@ -153,6 +155,7 @@ static bool load_entry(void *self, const opl_reg_entry *entry)
         add_remark(loading, entry);
     if (entry->kind == OPL_REG_DAMAGED)
         file_report_damaged(loading->file, entry);
+    loading->damaged |= entry->kind == OPL_REG_DAMAGED;
     loading->failed |= !good;
     return good;
 }
@@ -193,19 +196,18 @@ LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
 }
 
 LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
-                  struct file_state *ret_state, struct tree_key **ret_tree,
-                  struct buffer *ret_remarks)
+                  struct layer_file *ret, struct buffer *ret_remarks)
 {
     BUFFER_AUTO text = {0};
-    *ret_tree = NULL;
-    LSTATUS status = file_text(layer, dir_fd, name, ret_state, &text);
+    ret->tree = NULL;
+    LSTATUS status = file_text(layer, dir_fd, name, &ret->state, &text);
     if (status)
         return status;
     TREE_AUTO *root = tree_new();
     struct loading loading = {.root = root,
                               .file = name,
                               .folder = strcmp(name, MANUAL_FILE) ? folder : NULL,
-                              .state = ret_state,
+                              .state = &ret->state,
                               .remarks = ret_remarks};
     if (!root)
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -215,8 +217,9 @@ LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, con
         loading = (struct loading){.root = root, .file = name, .remarks = ret_remarks};
         status = parse(&text, &loading);
     }
+    ret->damaged = loading.damaged;
     if (!status) {
-        *ret_tree = root;
+        ret->tree = root;
         root = NULL;
     }
     return status;
@@ -250,12 +253,35 @@ static int compare_files(const void *left, const void *right)
                          ((const struct layer_file *)right)->name);
 }
 
-static struct layer_file *folder_file(const struct layer_folder *folder, const char *name)
+const struct layer_file *folder_file(const struct layer_folder *folder, const char *name)
 {
     struct layer_file wanted = {.name = (char *)name};
     if (!folder->count)
         return NULL;
     return bsearch(&wanted, folder->files, folder->count, sizeof wanted, compare_files);
+}
+
+LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file)
+{
+    char *copy = strdup(name);
+    if (copy && folder->count == folder->capacity) {
+        size_t capacity = folder->capacity ? folder->capacity * 2 : 64;
+        struct layer_file *files = reallocarray(folder->files, capacity, sizeof *files);
+        if (!files) {
+            free(copy);
+            copy = NULL;
+        } else {
+            folder->files = files;
+            folder->capacity = capacity;
+        }
+    }
+    if (!copy) {
+        tree_free(file->tree);
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    folder->files[folder->count] = *file;
+    folder->files[folder->count++].name = copy;
+    return ERROR_SUCCESS;
 }
 
 bool hive_is_name(const char *name)
@@ -270,36 +296,28 @@ bool hive_is_name(const char *name)
 static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *name,
                          struct layer_folder *fresh, bool *ret_changed)
 {
-    struct layer_file *old = folder_file(folder, name), file = {.name = strdup(name)};
+    struct layer_file *old = (struct layer_file *)folder_file(folder, name), file = {0};
     struct stat st;
-    struct layer_file *files = reallocarray(fresh->files, fresh->count + 1, sizeof *files);
-    if (!files || !file.name) {
-        free(file.name);
-        fresh->files = files ? files : fresh->files;
-        return ERROR_NOT_ENOUGH_MEMORY;
-    }
-    fresh->files = files;
-    if (fstatat(dir_fd, name, &st, 0) == 0)
+    if (old && fstatat(dir_fd, name, &st, 0) == 0)
         file_state_of(&st, &file.state);
     if (old && file_state_same(&old->state, &file.state)) {
-        file.tree = old->tree;
+        file = *old;
         old->tree = NULL;
-    } else {
-        struct file_state state;
-        LSTATUS status =
-            file_load(folder->layer, folder->path, dir_fd, name, &state, &file.tree, NULL);
-        *ret_changed = true;
-        file.state = status ? file.state : state;
-        if (status_is_passing(status)) {
-            free(file.name);
-            return status;
-        }
-        if (status && status != ERROR_ACCESS_DENIED && status != ERROR_FILE_NOT_FOUND)
-            event_log("Perflib", EVENT_FILE_NOT_READ, name,
-                      EVENT_FIELDS(EVENT_TEXT("Path", name), EVENT_STATUS(status)), NULL);
+        return folder_add(fresh, name, &file);
     }
-    fresh->files[fresh->count++] = file;
-    return ERROR_SUCCESS;
+    LSTATUS status = file_load(folder->layer, folder->path, dir_fd, name, &file, NULL);
+    *ret_changed = true;
+    if (status_is_passing(status))
+        return status;
+    if (status && status != ERROR_ACCESS_DENIED && status != ERROR_FILE_NOT_FOUND)
+        event_log("Perflib", EVENT_FILE_NOT_READ, name,
+                  EVENT_FIELDS(EVENT_TEXT("Path", name), EVENT_STATUS(status)), NULL);
+    if (status) {
+        file.state = (struct file_state){0};
+        if (fstatat(dir_fd, name, &st, 0) == 0)
+            file_state_of(&st, &file.state);
+    }
+    return folder_add(fresh, name, &file);
 }
 
 static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct layer_folder *fresh,
@@ -343,6 +361,7 @@ static LSTATUS list_folder(struct layer_folder *folder, int dir_fd, bool *ret_ch
     free(folder->files);
     folder->files = fresh.files;
     folder->count = fresh.count;
+    folder->capacity = fresh.capacity;
     if (status)
         folder->state = (struct file_state){0};
     return status;
@@ -383,6 +402,8 @@ static LSTATUS scan(struct layer_folder *folder, bool *ret_changed)
         folder->state = (struct file_state){0};
         return status;
     }
+    folder->refused = status && (folder->layer == LAYER_VENDOR || (status != ERROR_FILE_NOT_FOUND &&
+                                                                   status != ERROR_PATH_NOT_FOUND));
     if (status) {
         *ret_changed |= folder->count > 0;
         if (!st.st_ino)
@@ -408,7 +429,7 @@ static bool file_changed(int dir_fd, const struct layer_file *file)
     return !file_state_same(&now, &file->state);
 }
 
-/* Checks the next `most` files; the following call goes on behind them. */
+/* Checks the next `most` files; the following call goes on after them. */
 static bool any_file_changed(struct layer_folder *folder, size_t most)
 {
     int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -422,12 +443,12 @@ static bool any_file_changed(struct layer_folder *folder, size_t most)
     return changed;
 }
 
-LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed)
+bool folder_changed(struct layer_folder *folder, size_t files)
 {
     struct stat st;
     struct file_state now;
     if (!folder->path)
-        return ERROR_SUCCESS;
+        return false;
     if (stat(folder->path, &st) != 0) {
         report_missing(folder, status_from_errno(errno));
         st = (struct stat){0};
@@ -435,8 +456,13 @@ LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_chan
     file_state_of(&st, &now);
     bool same = file_state_same(&now, &folder->state);
     if (same && (folder->settled || !st.st_ino) && !(files && any_file_changed(folder, files)))
-        return ERROR_SUCCESS;
+        return false;
     folder->state = now;
     folder->settled = is_settled(&st);
-    return scan(folder, ret_changed);
+    return true;
+}
+
+LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed)
+{
+    return folder_changed(folder, files) ? scan(folder, ret_changed) : ERROR_SUCCESS;
 }

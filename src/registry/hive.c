@@ -12,7 +12,7 @@ struct reader {
     const char *line_start;
     unsigned line;  /* the last one read */
     bool regedit4;  /* its hex(1), hex(2), hex(7) hold bytes of the code page */
-    bool key_known; /* false: behind a damaged key line or a deletion */
+    bool key_known; /* false: after a damaged key line or a deletion */
     bool stopped, no_memory;
     struct buffer key, name, data, text;
     bool (*each)(void *self, const opl_reg_entry *entry);
@@ -166,7 +166,7 @@ static const char *read_key(struct reader *reader, struct span line)
 
 /* ---- values ---- */
 
-/* A quoted text with \\ and \" from its opening quote on; afterwards *at is behind the closing
+/* A quoted text with \\ and \" from its opening quote on; afterwards *at is after the closing
  * one. */
 static const char *read_quoted(struct span *line, struct buffer *ret)
 {
@@ -330,7 +330,7 @@ static const char *read_name(struct reader *reader, struct span *line)
         why = "the value's name is too long";
     *line = trimmed(*line);
     if (!why && (line->at == line->end || *line->at != '='))
-        why = "= is missing behind the value's name";
+        why = "= is missing after the value's name";
     line->at += !why;
     *line = trimmed(*line);
     buffer_add_byte(&reader->name, 0);
@@ -351,7 +351,7 @@ static const char *read_value(struct reader *reader, struct span line)
     }
     line = trimmed(line);
     if (line.at < line.end && *line.at != ';')
-        return "unexpected text behind the value";
+        return "unexpected text after the value";
     if (!reader->key_known)
         return "the value belongs to no key, because the key line above is damaged or a deletion";
     entry.name = reader->name.data;

@@ -10,7 +10,7 @@
 
 #define HIVE_HEADER "Windows Registry Editor Version 5.00"
 
-/* Like opl_reg_read. Behind a key's line `wanted` may decline to read the values: then `skipped`
+/* Like opl_reg_read. After a key's line `wanted` may decline to read the values: then `skipped`
  * gets the section's position in the bytes, from the key's line on. Text that is not UTF-8 is
  * always read. */
 struct hive_section {

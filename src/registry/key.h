@@ -32,10 +32,6 @@ void held_done(struct held *held);
 #define HELD_AUTO __attribute__((cleanup(held_done))) struct held
 /* Is it a performance key, local or remote? Such keys must be queried only once. */
 bool key_is_performance(HKEY key);
-/* A handle for another machine's key; takes ownership: the key is closed on failure. */
-LSTATUS key_of_remote(struct remote_key *remote, bool performance, HKEY *ret);
-/* RegConnectRegistry to this machine. */
-LSTATUS key_connect_here(HKEY root, HKEY *ret);
 /* The key was deleted, or (`below`) those below it: old handles of this process then fail. */
 void key_mark_deleted(const char *path, bool below);
 

@@ -17,38 +17,40 @@
 /* guards the member `lazy` and the values of all lazy keys; taken last */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-struct lazy {
-    struct file_state state; /* of the file when it was read */
-    off_t offset;            /* of the key's line */
-    size_t size;
-    unsigned line; /* of the key's line */
-    char path[];
+struct owned {
+    struct lazy lazy;
+    struct file_state state;
+    char text[];
 };
+
+static struct lazy *make(const struct lazy *like)
+{
+    size_t folder_size = strlen(like->folder) + 1, name_size = strlen(like->name) + 1;
+    struct owned *owned = malloc(sizeof *owned + folder_size + name_size);
+    if (!owned)
+        return NULL;
+    owned->lazy = *like;
+    owned->state = *like->state;
+    owned->lazy.state = &owned->state;
+    owned->lazy.folder = memcpy(owned->text, like->folder, folder_size);
+    owned->lazy.name = memcpy(owned->text + folder_size, like->name, name_size);
+    return &owned->lazy; /* its first member */
+}
 
 struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
                       const struct hive_section *section)
 {
-    size_t folder_size = strlen(folder), name_size = strlen(name) + 1;
-    struct lazy *lazy = malloc(sizeof *lazy + folder_size + 1 + name_size);
-    if (!lazy)
-        return NULL;
-    *lazy = (struct lazy){.state = *state,
-                          .offset = (off_t)section->offset,
-                          .size = section->size,
-                          .line = section->line};
-    memcpy(lazy->path, folder, folder_size);
-    lazy->path[folder_size] = '/';
-    memcpy(lazy->path + folder_size + 1, name, name_size);
-    return lazy;
+    return make(&(struct lazy){.state = state,
+                               .folder = folder,
+                               .name = name,
+                               .offset = (off_t)section->offset,
+                               .size = section->size,
+                               .line = section->line});
 }
 
 struct lazy *lazy_copy(const struct lazy *lazy)
 {
-    size_t size = sizeof *lazy + strlen(lazy->path) + 1;
-    struct lazy *copy = malloc(size);
-    if (copy)
-        memcpy(copy, lazy, size);
-    return copy;
+    return make(lazy);
 }
 
 bool tree_is_lazy(const struct tree_key *key)
@@ -66,10 +68,11 @@ static LSTATUS read_section(const struct lazy *lazy, struct buffer *ret)
     buffer_add_text(ret, HIVE_HEADER "\n");
     if (!buffer_reserve(ret, lazy->size + 1))
         return ERROR_NOT_ENOUGH_MEMORY;
-    int fd = open(lazy->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    FREE_AUTO char *path = text_format("%s/%s", lazy->folder, lazy->name);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
     if (fd >= 0 && fstat(fd, &st) == 0)
         file_state_of(&st, &now);
-    ssize_t count = file_state_same(&now, &lazy->state)
+    ssize_t count = file_state_same(&now, lazy->state)
                         ? pread(fd, ret->data + ret->len, lazy->size, lazy->offset)
                         : -1;
     if (fd >= 0)
@@ -99,7 +102,7 @@ void lazy_report_damaged(const struct lazy *lazy, const opl_reg_entry *entry)
 {
     opl_reg_entry there = *entry;
     there.line += lazy->line - 2;
-    file_report_damaged(strrchr(lazy->path, '/') + 1, &there);
+    file_report_damaged(lazy->name, &there);
 }
 
 struct filling {
@@ -133,7 +136,8 @@ bool tree_fill(const struct tree_key *given)
         status = opl_reg_read(text.data, text.len, 0, fill_entry, &filling);
     if (!status && !filling.failed) {
         __atomic_store_n(&filling.key->lazy, NULL, __ATOMIC_RELEASE);
-        free(lazy);
+        if (!given->image)
+            free(lazy);
     }
     lock_release(&lock);
     return status != ERROR_NOT_ENOUGH_MEMORY && !filling.failed;

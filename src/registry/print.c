@@ -86,7 +86,7 @@ static void print_value(struct buffer *out, const opl_reg_entry *entry)
     buffer_add_byte(out, '\n');
 }
 
-/* Prints the entry behind what is there. */
+/* Prints the entry after what is there. */
 static bool hive_print_entry(struct buffer *out, const opl_reg_entry *entry)
 {
     if (entry->kind == OPL_REG_KEY || entry->kind == OPL_REG_DELETE_KEY)

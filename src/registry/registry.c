@@ -79,9 +79,11 @@ LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char 
     if (status)
         return status;
     const struct tree_key *key = tree_find(snapshot->root, path);
+    store_walk_begin();
     for (size_t i = 0; key && i < key->key_count; i++)
         if (!each(self, key->keys[i]->name))
             break;
+    store_walk_end();
     return key ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
 }
 

@@ -35,7 +35,9 @@ LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, st
 LSTATUS registry_get_text(const char *path, const char *value, struct buffer *ret);
 LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret);
 /* Calls back for every subkey's name, in registry order (by name, case folded); stops when it
- * returns false. The list is that of the call's beginning; the callback may use the registry. */
+ * returns false. The list is that of the call's beginning. The callback may use the registry, which
+ * does not check the files again before the call ends: reading a thousand services checks them
+ * once. What this process writes is visible at once. */
 LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self);
 LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),

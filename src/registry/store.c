@@ -20,14 +20,34 @@ static struct {
     struct store_snapshot *current;
     uint64_t generation;
     int64_t files_seen;
-    bool stale; /* the last merge failed */
+    bool stale;   /* the last merge failed */
+    bool indexed; /* the vendor's and the machine's files are known from the index, without trees */
 } store;
 
-static bool look_again; /* set without the lock */
+static bool invalid; /* set without the lock */
 
 void store_invalidate(void)
 {
-    __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&invalid, true, __ATOMIC_RELAXED);
+}
+
+/* While a thread walks through the registry, it does not check the folders again for each key. */
+static __thread unsigned walks;
+
+void store_walk_begin(void)
+{
+    walks++;
+}
+
+void store_walk_end(void)
+{
+    walks--;
+}
+
+void store_written(void)
+{
+    if (walks)
+        store_invalidate();
 }
 
 static char *folder_path(const char *place, const char *below)
@@ -60,6 +80,7 @@ static void free_snapshot(struct store_snapshot *snapshot)
 {
     if (snapshot && --snapshot->holders == 0) {
         tree_free(snapshot->root);
+        index_done(&snapshot->index);
         free(snapshot);
     }
 }
@@ -75,7 +96,7 @@ void store_forget(void)
     free_snapshot(store.current);
     memset(&store.folders, 0, sizeof store.folders);
     store.current = NULL;
-    store.known = false;
+    store.known = store.indexed = false;
     lock_release(&lock);
 }
 
@@ -113,47 +134,81 @@ static bool add_fixed_keys(struct tree_key *root)
     return good;
 }
 
-static struct tree_key *merge_all(void)
+/* `root` comes from the index, or is NULL: then it is made of the files. A process that found no
+ * index writes one, for the next. */
+static struct tree_key *merge_all(struct tree_key *root, bool write)
 {
-    struct tree_key *root = tree_new();
+    const char *place = place_machine();
+    bool indexed = root;
+    root = root ? root : tree_new();
     bool good = root;
-    for (int i = 0; good && i < STORE_LAYERS; i++)
+    for (int i = LAYER_VENDOR; good && !indexed && i < LAYER_USER; i++)
         good = merge_folder(root, &store.folders[i]);
-    if (good && add_fixed_keys(root))
+    if (good && write && !indexed && place)
+        index_write(place, store.folders, root);
+    if (good && merge_folder(root, &store.folders[LAYER_USER]) && add_fixed_keys(root))
         return root;
     tree_free(root);
     return NULL;
 }
 
-static LSTATUS take_new_view(void)
+/* Takes over the index. */
+static LSTATUS take_new_view(struct index *index, bool write)
 {
     struct store_snapshot *fresh = calloc(1, sizeof *fresh);
-    struct tree_key *root = fresh ? merge_all() : NULL;
+    struct tree_key *root = fresh ? merge_all(index->root, write) : NULL;
     if (!root) {
         free(fresh);
+        index_done(index);
         return ERROR_NOT_ENOUGH_MEMORY;
     }
-    *fresh = (struct store_snapshot){.holders = 1, .generation = ++store.generation, .root = root};
+    *fresh = (struct store_snapshot){
+        .holders = 1, .generation = ++store.generation, .root = root, .index = *index};
     free_snapshot(store.current);
     store.current = fresh;
     return ERROR_SUCCESS;
 }
 
+/* The first view may come from the index. After any change, and for writers, every file is read. */
+static void use_index(size_t files, bool *changed, struct index *ret)
+{
+    const char *place = place_machine();
+    if (!store.current && files != SIZE_MAX && place)
+        store.indexed = index_read(place, store.folders, ret) == ERROR_SUCCESS;
+    if (!store.current || !store.indexed)
+        return;
+    *changed |= files == SIZE_MAX;
+    for (int i = 0; !*changed && i < STORE_LAYERS; i++)
+        *changed = folder_changed(&store.folders[i], files);
+    for (int i = 0; *changed && i < STORE_LAYERS; i++) {
+        folder_forget(&store.folders[i]);
+        store.folders[i].state = (struct file_state){0};
+        store.folders[i].settled = false;
+    }
+    store.indexed = !*changed;
+}
+
 static LSTATUS refresh(bool every_file)
 {
-    int64_t now = clock_ticks();
+    struct index index = {0};
     bool changed = !store.current || store.stale;
     LSTATUS status = ERROR_SUCCESS;
+    if (walks && !changed && !every_file && !__atomic_load_n(&invalid, __ATOMIC_RELAXED))
+        return ERROR_SUCCESS;
+    int64_t now = clock_ticks();
     find_folders();
     bool due = now - store.files_seen >= FILES_EVERY_100NS;
-    every_file |= __atomic_exchange_n(&look_again, false, __ATOMIC_RELAXED);
+    every_file |= __atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED);
     size_t files = every_file ? SIZE_MAX : due ? FILES_AT_ONCE : 0;
     if (files)
         store.files_seen = now;
-    for (int i = 0; !status && i < STORE_LAYERS; i++)
+    use_index(files, &changed, &index);
+    for (int i = store.indexed ? LAYER_USER : 0; !status && i < STORE_LAYERS; i++)
         status = folder_refresh(&store.folders[i], files, &changed);
     if (!status && changed)
-        status = take_new_view();
+        status = take_new_view(&index, !store.current && files != SIZE_MAX);
+    else
+        index_done(&index);
     store.stale = status != ERROR_SUCCESS;
     return status;
 }

@@ -15,11 +15,13 @@ struct file_state {
     ino_t inode;
     off_t size;
     struct timespec mtime, ctime;
+    mode_t mode; /* not compared: a change changes ctime */
 };
 struct layer_file {
     char *name;
     struct file_state state;
     struct tree_key *tree; /* NULL: ignored, because it may not be trusted or cannot be read */
+    bool damaged;          /* a line of it was reported */
 };
 struct layer_folder {
     enum registry_layer layer;
@@ -30,10 +32,16 @@ struct layer_folder {
     size_t count, capacity;
     size_t next;  /* the file that is checked next */
     bool missing; /* it does not exist, which was reported */
+    bool refused; /* it may not be trusted, which was reported */
 };
 /* Reads changes. Checks the folder, and `files` of its files: the next ones in turn, unless all. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
+/* Is the folder, or one of the next `files` of its files, not as it was? */
+bool folder_changed(struct layer_folder *folder, size_t files);
+/* Appends a file; takes ownership of its tree. */
+LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file);
+const struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
 bool hive_is_name(const char *name); /* of a file with registry text */
 /* Opens the folder, if it may be trusted; else an event gives the reason. *ret_fd is -1 or the
  * caller's. */
@@ -47,24 +55,54 @@ LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
 /* Reads one file; `folder`, if not NULL, is its path, and texts of services are lazy (lazy.c);
  * *ret_remarks (may be NULL) gets comment lines and damaged lines as comments. */
 LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
-                  struct file_state *ret_state, struct tree_key **ret_tree,
-                  struct buffer *ret_remarks);
+                  struct layer_file *ret, struct buffer *ret_remarks);
 bool file_state_same(const struct file_state *left, const struct file_state *right);
 void file_state_of(const struct stat *st, struct file_state *ret);
 bool layer_trusts(enum registry_layer layer, const struct stat *st);
+
+/* ---- lazy.c ---- */
+struct lazy {
+    const struct file_state *state; /* of the file when it was read */
+    const char *folder, *name;
+    off_t offset; /* of the key's line */
+    size_t size;
+    unsigned line; /* of the key's line */
+};
+
+/* ---- index.c: the merged files of the vendor's and the machine's layer, compiled ---- */
+struct index {
+    struct buffer bytes;   /* of the index file */
+    void *memory;          /* of the tree, which refers to the bytes */
+    struct tree_key *root; /* to be freed before them */
+};
+/* Reads the index in `place` if it describes the folders' files as they are, and fills these in,
+ * without trees. Any other status: as if it did not exist. */
+LSTATUS index_read(const char *place, struct layer_folder *folders, struct index *ret);
+void index_done(struct index *index);
+/* Best effort. `root` has the content of both folders' files and no key of ours. */
+void index_write(const char *place, const struct layer_folder *folders,
+                 const struct tree_key *root);
+/* For tests: makes the tree of index->bytes; computes the checksum of changed bytes. */
+LSTATUS index_parse(struct index *index);
+void index_seal(void *bytes, size_t size);
 
 /* ---- store.c: the merged view; immutable, so that readers need no lock ---- */
 struct store_snapshot {
     unsigned holders;
     uint64_t generation;
     struct tree_key *root;
+    struct index index; /* of which the root was made; else without memory */
 };
 LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);
 #define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot
 const char *store_folder(enum registry_layer layer); /* .../registry.d or NULL */
-void store_forget(void);         /* for tests: everything, including the paths */
-void store_invalidate(void);     /* a file changed since it was read: the next call checks all */
+void store_forget(void); /* for tests: everything, including the paths */
+/* Between them this thread sees the files as they were at the beginning, or newer; they nest. */
+void store_walk_begin(void);
+void store_walk_end(void);
+void store_written(void);    /* by this process: a walk of this thread checks the files once more */
+void store_invalidate(void); /* a file changed since it was read: the next call checks all */
 LSTATUS store_refresh_all(void); /* checks every file */
 /* Does a file that is merged before (after) manual.reg of `layer` mention the key or value? */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);

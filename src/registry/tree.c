@@ -18,6 +18,8 @@ struct tree_key *tree_new(void)
 
 static void free_value(struct tree_value *value)
 {
+    if (value->image)
+        return;
     free(value->name);
     free(value->data);
 }
@@ -29,7 +31,8 @@ void tree_clear(struct tree_key *key)
     for (size_t i = 0; i < key->value_count; i++)
         free_value(&key->values[i]);
     key->key_count = key->value_count = 0;
-    free(key->lazy);
+    if (!key->image)
+        free(key->lazy);
     key->lazy = NULL;
 }
 
@@ -38,8 +41,12 @@ void tree_free(struct tree_key *key)
     if (!key)
         return;
     tree_clear(key);
-    free(key->keys);
-    free(key->values);
+    if (key->key_capacity)
+        free(key->keys);
+    if (key->value_capacity)
+        free(key->values);
+    if (key->image)
+        return;
     free(key->name);
     free(key);
 }
@@ -98,16 +105,18 @@ struct tree_key *tree_find(const struct tree_key *root, const char *path)
     return (struct tree_key *)key;
 }
 
-/* Makes space for one more element of `size` bytes. */
+/* Makes space for one more element of `size` bytes. An array of an index is copied. */
 static bool grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
 {
     void **array = array_pointer;
     if (count < *capacity)
         return true;
-    size_t more = *capacity ? *capacity * 2 : 4;
-    void *bigger = realloc(*array, more * size);
+    size_t more = count ? count * 2 : 4;
+    void *bigger = realloc(*capacity ? *array : NULL, more * size);
     if (!bigger)
         return false;
+    if (!*capacity && count)
+        memcpy(bigger, *array, count * size);
     *array = bigger;
     *capacity = more;
     return true;
@@ -159,11 +168,22 @@ struct tree_value *tree_value(const struct tree_key *key, const char *name)
     return tree_fill(key) ? find_value(key, name) : NULL;
 }
 
+/* Makes the value of an index one that may be changed. */
+static struct tree_value *own_value(struct tree_value *value)
+{
+    char *name = value->image ? strdup(value->name) : value->name;
+    if (!name)
+        return NULL;
+    if (value->image)
+        *value = (struct tree_value){.name = name};
+    return value;
+}
+
 static struct tree_value *make_value(struct tree_key *key, const char *name)
 {
     struct tree_value *value = find_value(key, name);
     if (value)
-        return value;
+        return own_value(value);
     if (!grow(&key->values, key->value_count, &key->value_capacity, sizeof *key->values))
         return NULL;
     value = &key->values[key->value_count];

@@ -14,7 +14,8 @@ struct tree_value {
     void *data;
     size_t size;
     uint32_t type;
-    bool gone; /* hides the value of the files below */
+    bool gone;  /* hides the value of the files below */
+    bool image; /* name and data are parts of an index */
 };
 
 struct tree_key {
@@ -28,6 +29,8 @@ struct tree_key {
     bool alive;         /* the key exists; false: only a step on the way, or deleted */
     bool cleared;       /* "[-key]" came first: hides the key of the files below */
     struct lazy *lazy;  /* the values are still in the file; else NULL */
+    /* the key, its name and `lazy` are parts of an index, and so is an array of capacity 0 */
+    bool image;
 };
 
 struct tree_key *tree_new(void); /* a nameless root; NULL: no memory */

@@ -121,16 +121,19 @@ void writers_leave(struct writers_lock *lock)
     if (lock->folder >= 0)
         close(lock->folder);
     lock_release(&writers);
+    store_written();
 }
 
 static LSTATUS load_manual(struct writing *writing)
 {
-    LSTATUS status = file_load(writing->layer, NULL, writing->held.folder, MANUAL_FILE,
-                               &writing->state, &writing->manual, &writing->remarks);
-    if (status != ERROR_FILE_NOT_FOUND)
-        return status;
-    writing->manual = tree_new();
-    return writing->manual ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+    struct layer_file file = {0};
+    LSTATUS status = file_load(writing->layer, NULL, writing->held.folder, MANUAL_FILE, &file,
+                               &writing->remarks);
+    writing->state = file.state;
+    writing->manual = status == ERROR_FILE_NOT_FOUND ? tree_new() : file.tree;
+    return status && status != ERROR_FILE_NOT_FOUND ? status
+           : writing->manual                        ? ERROR_SUCCESS
+                                                    : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 /* A file without content is removed. */

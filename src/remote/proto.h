@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The protocol between machines: one request, one reply, over any stream of bytes. Numbers are
- * little-endian, texts UTF-8 with their NUL; docs/remote.md has the layout. Neither side trusts the
- * other: a message whose lengths do not add up is rejected.
+ * little-endian, texts UTF-8 with their NUL; docs/remote-protocol.md has the layout. Neither side
+ * trusts the other: a message whose lengths do not add up is rejected.
  */
 #ifndef OPL_REMOTE_PROTO_H
 #define OPL_REMOTE_PROTO_H
@@ -65,5 +65,12 @@ bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret)
 
 uint32_t proto_number(const void *at); /* little-endian, at any alignment */
 void proto_put_number(void *at, uint32_t number);
+
+/* ---- stream.c: the server's end of a stream ---- */
+/* The size of the next request; 0: the client disconnected, or was idle until `until`; SIZE_MAX: it
+ * is malformed, or took longer than `seconds` (0: any time). */
+size_t stream_receive(int in, char message[static PROTO_REQUEST_BYTES], int64_t until,
+                      unsigned seconds);
+bool stream_send(int out, const struct proto_reply *reply, unsigned seconds);
 
 #endif

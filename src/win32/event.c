@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { MOST_STRINGS = 256, MOST_CHARACTERS = 31839, MOST_DATA = 61440, SOURCE_TABLE_TAG = 2 };
-enum { FIXED_FIELDS = 3 }; /* behind the strings: EventId, Category, Data */
+enum { FIXED_FIELDS = 3 }; /* after the strings: EventId, Category, Data */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle_table sources = {.tag = SOURCE_TABLE_TAG}; /* of names */

@@ -67,7 +67,7 @@ static char *read_messages(const char *path)
 
 /* ---- the message ---- */
 
-/* The user's language, the same language of another country, English, any. */
+/* Ranks a language: the user's, the same language of another country, English, any other. */
 static int rank(LANGID language, LANGID wanted)
 {
     return language == wanted                                 ? 4
@@ -109,7 +109,7 @@ static const char *add_insert(struct buffer *text, const char *at, WORD count, c
     return format ? format + 1 : end;
 }
 
-/* Adds the message as one line of the log. */
+/* Adds the message with its inserts as one line of the log. */
 static void add_message(struct buffer *text, const char *at, WORD count, char *const *strings)
 {
     for (; *at; at++) {

@@ -6,13 +6,13 @@
 
 PDH_STATUS PdhConnectMachineA(LPCSTR machine)
 {
-    return browse_connect(machine);
+    return connect_machine(machine);
 }
 
 PDH_STATUS PdhConnectMachineW(LPCWSTR machine)
 {
     NARROW(name, machine);
-    return browse_connect(name.text);
+    return connect_machine(name.text);
 }
 
 static PDH_STATUS enum_machines(struct pdh_from from, struct text_out out)
@@ -240,7 +240,7 @@ PDH_STATUS PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR 
 
 /* ---- numbers and titles ---- */
 
-/* Number 0 has no name: the result is empty. (docs/windows/pdh.md#f9) */
+/* The name of an index. Number 0 has no name: the result is empty. (docs/windows/pdh.md#f9) */
 static PDH_STATUS name_of_index(const char *machine, DWORD index, struct text_out out)
 {
     BUFFER_AUTO name = {0};

@@ -93,7 +93,7 @@ PDH_STATUS PdhParseCounterPathW(LPCWSTR path, PPDH_COUNTER_PATH_ELEMENTS_W parts
     return parse_path(text.text, true, parts, size, flags);
 }
 
-/* An absent part is an empty text. */
+/* Copies a part of a path; an absent part is an empty text. */
 static PDH_STATUS copy_part(const char *part, struct text_out out)
 {
     BUFFER_AUTO text = {0};

@@ -17,7 +17,8 @@ struct text_out {
 #define OUT_W(text, length) ((struct text_out){text, length, true})
 /* Is there a length, and memory if the length requires it? */
 bool out_valid(struct text_out out);
-/* A multi-string; an empty one has two NULs. PDH_MORE_DATA and the required length. */
+/* Copies a multi-string; an empty one has two NULs. PDH_MORE_DATA: *length becomes the required
+ * length. */
 PDH_STATUS copy_list(const struct buffer *list, struct text_out out);
 PDH_STATUS copy_text(const struct buffer *text, struct text_out out);
 

@@ -71,7 +71,7 @@ PDH_STATUS PdhVbUpdateLog(PDH_HLOG log, LPCSTR user_string)
     return capture_update(log, user_string);
 }
 
-/* A Long of Visual Basic ends at 2 GiB. */
+/* Sizes above 2 GiB do not fit into a Long of Visual Basic. */
 PDH_STATUS PdhVbGetLogFileSize(PDH_HLOG log, LONG *size)
 {
     LONGLONG bytes;

@@ -27,7 +27,7 @@ LSTATUS RegOpenKeyExW(HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY
     return status ? status : open_key(key, name.text, access, result);
 }
 
-/* Without a subkey it returns the key that it was given, as on Windows. */
+/* Without a subkey, returns the key that it was given, as on Windows. */
 static LSTATUS open_old(HKEY key, const char *sub, PHKEY result)
 {
     LSTATUS status = open_key(key, sub, MAXIMUM_ALLOWED, result);
@@ -152,7 +152,7 @@ static LSTATUS give_empty(bool wide, void *data, PLONG size)
     return ERROR_SUCCESS;
 }
 
-/* The value without a name of a subkey; an unset one is the empty text. */
+/* The value without a name of a subkey; an unset value is the empty text. */
 static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG size)
 {
     HKEY opened;
@@ -300,7 +300,7 @@ LSTATUS RegDeleteTreeW(HKEY key, LPCWSTR sub)
 
 /* ---- enumerations ---- */
 
-/* Our keys have no class: it is the empty text. */
+/* Returns the empty text, because keys have no class here. */
 static LSTATUS copy_class(void *class_name, LPDWORD class_size, bool wide)
 {
     if (class_name && *class_size)

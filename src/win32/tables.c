@@ -72,8 +72,8 @@ static LSTATUS close_data(void)
 
 /* ---- a language's key below Perflib ---- */
 
-/* CurrentLanguage stands for the user's; a program that writes a name into each subkey uses it,
- * too. */
+/* CurrentLanguage is the user's language. A program that writes a name into each subkey writes it
+ * there, too. */
 static uint32_t language_of_key(const char *path)
 {
     const char *id = strrchr(path, '\\');
@@ -205,7 +205,7 @@ static const struct registry_virtual_keys virtual_keys[] = {
 
 static const struct registry_tables tables = {mounts, computed, virtual_keys, &remote_remote};
 
-/* Programs begin with any function, in any thread: the tables are there before all of them. */
+/* A constructor, because a program may call any function first, from any thread. */
 __attribute__((constructor)) static void hand_down_tables(void)
 {
     registry_init(&tables);

@@ -7,7 +7,7 @@
 
 /* A caller's text in UTF-8; usual ones need no allocation, so a steady query makes none. */
 struct name {
-    const char *text; /* NULL for NULL */
+    const char *text; /* NULL if the caller's text is NULL */
     char *large;
     char small[600];
 };

@@ -51,7 +51,7 @@ void opl_build_init(opl_build *build, void *data, size_t capacity)
 
 /* ---- objects ---- */
 
-/* A value, followed by its count in a multi timer. */
+/* Bytes that a counter needs: its value, and in a multi timer the count that follows it. */
 static uint64_t slot_size(const opl_build_counter *counter, DWORD size)
 {
     const struct type_row *row = type_find(counter->type);
@@ -59,7 +59,7 @@ static uint64_t slot_size(const opl_build_counter *counter, DWORD size)
     return size + (counted ? sizeof(DWORD) : 0);
 }
 
-/* A base that is the count of a multi timer lies directly behind its value. */
+/* A base that is the count of a multi timer lies directly after its value. */
 static bool is_count_of(const opl_build_counter *counters, DWORD position)
 {
     return position > 0 && counters[position].type == PERF_COUNTER_MULTI_BASE &&
@@ -86,7 +86,7 @@ static bool find_sizes(opl_build *build, const opl_build_counter *counters, DWOR
     return true;
 }
 
-/* Explicit offsets first, the others behind them in their order. Returns where the values end. */
+/* Explicit offsets first, the others after them in their order. Returns where the values end. */
 static uint64_t place_counters(opl_build *build, const opl_build_counter *counters, DWORD count)
 {
     uint64_t end = sizeof(PERF_COUNTER_BLOCK);

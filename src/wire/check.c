@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checks of a provider's answer at ExtCounterTestLevel 1 (docs/windows/providers.md#d4, checks
- * 5-8): lengths that add up; and our own: no number twice, bases behind their counters, values in
+ * 5-8): lengths that add up; and our own: no number twice, bases after their counters, values in
  * their blocks. Strict where a reader would fail, lenient where shipped providers are known to be
  * imprecise. Each finding has the field, its value, and the expected value.
  */
@@ -19,7 +19,7 @@ enum {
 static const char at_least[] = "at least ", at_most[] = "at most ";
 
 /* The check of one answer. */
-struct check {
+struct answer_check {
     opl_block block;
     opl_object_view object; /* being checked */
     enum wire_fault fault;  /* returned by the check */
@@ -27,7 +27,7 @@ struct check {
     void *self;
 };
 
-static void report(struct check *check, const struct wire_finding *finding)
+static void report(struct answer_check *check, const struct wire_finding *finding)
 {
     if (check->fault == WIRE_GOOD ||
         (wire_fault_damages(finding->fault) && !wire_fault_damages(check->fault)))
@@ -36,7 +36,7 @@ static void report(struct check *check, const struct wire_finding *finding)
         check->each(check->self, finding);
 }
 
-static struct wire_finding about_object(const struct check *check, enum wire_fault fault,
+static struct wire_finding about_object(const struct answer_check *check, enum wire_fault fault,
                                         const char *field, size_t field_offset)
 {
     return (struct wire_finding){.fault = fault,
@@ -50,7 +50,7 @@ static struct wire_finding about_object(const struct check *check, enum wire_fau
 #define OBJECT_FIELD(check, fault, name)                                                           \
     about_object(check, fault, #name, offsetof(PERF_OBJECT_TYPE, name))
 
-static struct wire_finding about_counter(const struct check *check, enum wire_fault fault,
+static struct wire_finding about_counter(const struct answer_check *check, enum wire_fault fault,
                                          const opl_counter_view *counter, const char *field,
                                          size_t field_offset)
 {
@@ -73,8 +73,8 @@ static void set_expected(struct wire_finding *finding, int64_t found, const char
     finding->reason = reason;
 }
 
-/* Its type, as far as bytes exist. */
-static void fetch_type(const struct check *check, size_t offset, PERF_OBJECT_TYPE *ret)
+/* Copies the header of the object at `offset`, as far as its bytes exist. */
+static void fetch_type(const struct answer_check *check, size_t offset, PERF_OBJECT_TYPE *ret)
 {
     size_t left = check->block.size - offset;
     *ret = (PERF_OBJECT_TYPE){0};
@@ -84,7 +84,7 @@ static void fetch_type(const struct check *check, size_t offset, PERF_OBJECT_TYP
 
 /* ---- the objects' lengths ---- */
 
-static bool report_length(struct check *check, const char *relation, uint64_t expected,
+static bool report_length(struct answer_check *check, const char *relation, uint64_t expected,
                           const char *reason)
 {
     struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_OBJECTS, TotalByteLength);
@@ -93,7 +93,7 @@ static bool report_length(struct check *check, const char *relation, uint64_t ex
     return false;
 }
 
-static bool report_count(struct check *check, uint32_t count, const char *relation,
+static bool report_count(struct answer_check *check, uint32_t count, const char *relation,
                          uint32_t expected)
 {
     struct wire_finding finding = about_object(check, WIRE_FAULT_OBJECTS, "NumObjectTypes", 0);
@@ -102,8 +102,8 @@ static bool report_count(struct check *check, uint32_t count, const char *relati
     return false;
 }
 
-/* Bytes remain behind the last object: its length is wrong, or there is one more. */
-static bool report_rest(struct check *check, uint32_t count, size_t offset)
+/* Bytes remain after the last object: its length is wrong, or there is one more. */
+static bool report_rest(struct answer_check *check, uint32_t count, size_t offset)
 {
     size_t left = check->block.size - offset;
     PERF_OBJECT_TYPE next;
@@ -115,7 +115,7 @@ static bool report_rest(struct check *check, uint32_t count, size_t offset)
 }
 
 /* Steps by TotalByteLength alone, so that a wrong length is not reported as a wrong definition. */
-static bool objects_add_up(struct check *check, uint32_t count)
+static bool objects_add_up(struct answer_check *check, uint32_t count)
 {
     size_t offset = 0, size = check->block.size;
     for (uint32_t i = 0; i < count; i++) {
@@ -137,7 +137,7 @@ static bool objects_add_up(struct check *check, uint32_t count)
 
 /* ---- definitions ---- */
 
-static bool definition_is_good(struct check *check, const opl_counter_view *at, size_t left)
+static bool definition_is_good(struct answer_check *check, const opl_counter_view *at, size_t left)
 {
     const PERF_COUNTER_DEFINITION *definition = &at->definition;
     struct wire_finding finding = COUNTER_FIELD(check, WIRE_FAULT_DEFINITIONS, at, ByteLength);
@@ -153,8 +153,8 @@ static bool definition_is_good(struct check *check, const opl_counter_view *at, 
     return false;
 }
 
-/* The walker refused the definition at `counter`. */
-static bool report_definition(struct check *check, opl_counter_view *counter)
+/* Reports the definition at `counter`, which the walker refused. */
+static bool report_definition(struct answer_check *check, opl_counter_view *counter)
 {
     const opl_object_view *object = &check->object;
     size_t left = object->offset + object->type.DefinitionLength - counter->offset;
@@ -194,8 +194,9 @@ static DWORD base_of(DWORD type)
     }
 }
 
-/* Without its base directly behind it a value would be divided by nothing, or by another's. */
-static void check_base(struct check *check, const opl_counter_view *counter,
+/* Is the counter followed by its base? Otherwise its value would be divided by nothing, or by
+ * another counter's base. */
+static void check_base(struct answer_check *check, const opl_counter_view *counter,
                        const struct type_row *next, DWORD next_type)
 {
     const struct type_row *row = type_find(counter->definition.CounterType);
@@ -214,7 +215,7 @@ struct needs {
     size_t most; /* minimum bytes of a block */
 };
 
-static bool definitions_add_up(struct check *check, struct needs *ret)
+static bool definitions_add_up(struct answer_check *check, struct needs *ret)
 {
     const opl_object_view *object = &check->object;
     opl_counter_view counter = {0}, before;
@@ -245,7 +246,7 @@ static bool definitions_add_up(struct check *check, struct needs *ret)
 
 /* ---- instances ---- */
 
-static void take_instance(struct check *check, struct wire_finding *finding,
+static void take_instance(struct answer_check *check, struct wire_finding *finding,
                           const opl_instance_view *instance)
 {
     if (check->object.type.NumInstances == PERF_NO_INSTANCES)
@@ -258,7 +259,7 @@ static void take_instance(struct check *check, struct wire_finding *finding,
 }
 
 /* The first definition whose value is outside of this instance's block. */
-static void report_outside(struct check *check, const opl_instance_view *instance)
+static void report_outside(struct answer_check *check, const opl_instance_view *instance)
 {
     opl_counter_view counter = {0};
     while (opl_object_next_counter(&check->block, &check->object, &counter))
@@ -296,13 +297,13 @@ static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t le
         INSTANCE_FIELD(NameLength);
         set_expected(ret, definition->NameLength, at_most,
                      definition->ByteLength - definition->NameOffset,
-                     "what ByteLength leaves behind NameOffset");
+                     "what ByteLength leaves after NameOffset");
     }
 #undef INSTANCE_FIELD
 }
 
-/* The walker refused what is behind `end`, `position` instances after the first. */
-static bool report_instance(struct check *check, size_t end, uint32_t position)
+/* Reports the instance that the walker refused: after `end`, at this position. */
+static bool report_instance(struct answer_check *check, size_t end, uint32_t position)
 {
     const opl_object_view *object = &check->object;
     bool counters = check->block.fault == OPL_BLOCK_COUNTERS;
@@ -314,17 +315,17 @@ static bool report_instance(struct check *check, size_t end, uint32_t position)
     if (left < needed && object->type.NumInstances == PERF_NO_INSTANCES) {
         finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, TotalByteLength);
         set_expected(&finding, object->type.TotalByteLength, at_least, at + needed - object->offset,
-                     "a counter block behind the definitions");
+                     "a counter block after the definitions");
     } else if (left < needed && counters) {
         memcpy(&instance.definition, check->block.data + end, sizeof(instance.definition));
         take_instance(check, &finding, &instance);
         finding.field = "ByteLength";
         finding.offset = end;
         set_expected(&finding, instance.definition.ByteLength, at_most, at + left - end - needed,
-                     "what leaves bytes for its counter block");
+                     "so that its counter block still fits");
     } else if (left < needed) {
         set_expected(&finding, object->type.NumInstances, at_most, position,
-                     "the object ends behind them");
+                     "the object ends after them");
     } else {
         DWORD length;
         memcpy(&length, check->block.data + at, sizeof(length));
@@ -345,9 +346,9 @@ static bool report_instance(struct check *check, size_t end, uint32_t position)
     return false;
 }
 
-/* An object without instances may leave bytes unused (a shipped provider leaves 88). Behind the
+/* An object without instances may leave bytes unused (a shipped provider leaves 88). After the
  * last instance: bytes that belong to nothing, or one more that was not counted. */
-static bool report_slack(struct check *check, const opl_instance_view *last)
+static bool report_slack(struct answer_check *check, const opl_instance_view *last)
 {
     opl_object_view longer = check->object;
     opl_instance_view next = *last;
@@ -358,13 +359,13 @@ static bool report_slack(struct check *check, const opl_instance_view *last)
     if (opl_object_next_instance(&check->block, &longer, &next)) {
         finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, NumInstances);
         set_expected(&finding, check->object.type.NumInstances, at_least,
-                     (uint64_t)longer.type.NumInstances, "one more lies behind the last");
+                     (uint64_t)longer.type.NumInstances, "one more follows the last");
     }
     report(check, &finding);
     return false;
 }
 
-static bool instances_add_up(struct check *check, const struct needs *needs)
+static bool instances_add_up(struct answer_check *check, const struct needs *needs)
 {
     const opl_object_view *object = &check->object;
     opl_instance_view instance = {0};
@@ -386,8 +387,8 @@ static bool instances_add_up(struct check *check, const struct needs *needs)
 
 /* ---- objects ---- */
 
-/* An object that the walker refuses: its header contradicts itself. */
-static void report_refused(struct check *check)
+/* Reports an object that the walker refused, because its header contradicts itself. */
+static void report_refused(struct answer_check *check)
 {
     const PERF_OBJECT_TYPE *type = &check->object.type;
     struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_DEFINITIONS, HeaderLength);
@@ -414,13 +415,14 @@ static void report_refused(struct check *check)
         set_expected(&finding, type->NumInstances, negative ? at_least : at_most,
                      negative ? (uint64_t)PERF_METADATA_NO_INSTANCES
                               : (type->TotalByteLength - type->DefinitionLength) / LEAST_INSTANCE,
-                     negative ? "no instances can be" : "what fits into TotalByteLength");
+                     negative ? "the lowest value with a meaning"
+                              : "what fits into TotalByteLength");
     }
     report(check, &finding);
 }
 
 /* Two objects with one number: readers take the first and never see the second. */
-static void check_number(struct check *check)
+static void check_number(struct answer_check *check)
 {
     opl_object_view before = {0};
     DWORD index = check->object.type.ObjectNameTitleIndex;
@@ -430,14 +432,14 @@ static void check_number(struct check *check)
             struct wire_finding finding =
                 OBJECT_FIELD(check, WIRE_FAULT_TWICE, ObjectNameTitleIndex);
             set_expected(&finding, index, "", 0, "a number of its own");
-            finding.in_words = true;
+            finding.described = true;
             report(check, &finding);
             return;
         }
 }
 
-/* Advances check->object to the next object. False: it cannot be found. */
-static bool check_next(struct check *check, bool first)
+/* Advances check->object to the next object. False: damaged lengths do not lead to it. */
+static bool check_next(struct answer_check *check, bool first)
 {
     opl_object_view *object = &check->object;
     size_t offset = first ? 0 : object->offset + object->type.TotalByteLength;
@@ -465,7 +467,7 @@ enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
                                 void (*each)(void *self, const struct wire_finding *finding),
                                 void *self)
 {
-    struct check check = {
+    struct answer_check check = {
         .block = {.data = data, .size = size, .header.NumObjectTypes = count},
         .each = each,
         .self = self
@@ -513,7 +515,7 @@ void wire_finding_text(const struct wire_finding *finding, char found[static WIR
     char number[WIRE_TEXT];
     number_text(finding, finding->found, found);
     number_text(finding, finding->expected, number);
-    if (finding->in_words)
+    if (finding->described)
         snprintf(expected, WIRE_TEXT, "%s", finding->reason);
     else
         snprintf(expected, WIRE_TEXT, *finding->reason ? "%s%.40s (%.60s)" : "%s%.40s%s",

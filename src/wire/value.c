@@ -138,7 +138,7 @@ static bool take_second(opl_block *block, const opl_object_view *object,
     }
 }
 
-/* Multi timers: the count is the DWORD right behind the value, and those in ticks store value times
+/* Multi timers: the count is the DWORD right after the value, and those in ticks store value times
  * frequency. */
 static bool take_count(const opl_block *block, const opl_instance_view *instance,
                        const opl_counter_view *counter, opl_sample *sample)

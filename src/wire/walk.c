@@ -31,7 +31,7 @@ static bool fetch(const opl_block *block, size_t end, size_t offset, void *ret, 
     return true;
 }
 
-/* Swaps the bytes of `count` adjacent fields of `width` bytes; returns the address behind them. */
+/* Swaps the bytes of `count` adjacent fields of `width` bytes; returns the address after them. */
 static unsigned char *swap_fields(unsigned char *fields, size_t count, size_t width)
 {
     for (unsigned char *end = fields + count * width; fields < end; fields += width)
@@ -67,7 +67,7 @@ static void swap_header(PERF_DATA_BLOCK *header)
     rest = swap_fields(rest, 7, 4);                                   /* to DefaultObject */
     rest = swap_fields(rest, 8, 2);                                   /* SystemTime */
     rest = swap_fields(rest + 4, 3, 8);
-    swap_fields(rest, 2, 4); /* the system name */
+    swap_fields(rest, 2, 4); /* length and offset of the system name */
 }
 
 /* ---- the block ---- */
@@ -156,7 +156,7 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t capacity)
 {
     struct text_sink sink = {out, capacity, 0};
     size_t size = block->header.SystemNameLength;
-    if (size > 0) /* else its offset was not checked */
+    if (size > 0) /* the offset of an empty name was not checked */
         text_decode_utf16(block->data + block->header.SystemNameOffset, size, block->swapped,
                           &sink);
     return sink_end_text(&sink);
@@ -254,7 +254,7 @@ static bool fetch_counter_block(opl_block *block, const opl_object_view *object,
     return true;
 }
 
-/* The only counter block of a single object, right behind the definitions
+/* The only counter block of a single object, right after the definitions
  * (docs/windows/articles.md#c9). */
 static bool next_of_single(opl_block *block, const opl_object_view *object,
                            opl_instance_view *instance)

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include <openperflib/block.h>
 #include <openperflib/build.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 
@@ -26,7 +27,7 @@ enum wire_fault {
     WIRE_FAULT_DEFINITIONS, /* definition lengths do not add up (1019) */
     WIRE_FAULT_INSTANCES,   /* instances do not end where the object ends (1004) */
     WIRE_FAULT_TWICE,       /* two objects have one number (4006) */
-    WIRE_FAULT_BASE,        /* a counter without its base directly behind (4007) */
+    WIRE_FAULT_BASE,        /* a counter without its base directly after (4007) */
     WIRE_FAULT_OFFSET,      /* a value outside its counter block: a warning, data kept (4008) */
     WIRE_FAULT_ALIGNMENT    /* lengths not multiples of 8: a warning, data kept (1016) */
 };
@@ -34,32 +35,33 @@ enum wire_fault {
 /* One finding as data: the part of the answer, the field, its value and the expected one. */
 struct wire_finding {
     enum wire_fault fault;
-    uint32_t position; /* of the object in the answer, 0 for the first */
-    uint32_t object;   /* its title index; 0: its bytes do not exist */
+    uint32_t position; /* position of the object in the answer, 0 for the first */
+    uint32_t object;   /* title index of the object; 0: its bytes do not exist */
     bool has_counter, has_instance;
     uint32_t counter, counter_position; /* title index and position of the definition */
     uint32_t instance_position;
-    char instance[64];    /* its name, truncated; "" if it cannot be read */
-    const char *field;    /* its name in winperf.h */
-    const char *relation; /* of the expected value: "", "at least ", "at most ", "a multiple of " */
-    const char *reason;   /* what the expected number is, as text */
-    bool is_type;         /* found and expected are counter types */
-    bool in_words;        /* `reason` alone describes the expected value */
+    char instance[64]; /* name of the instance, truncated; "" if it cannot be read */
+    const char *field; /* name of the field in winperf.h */
+    /* relation to the expected value: "", "at least ", "at most ", "a multiple of " */
+    const char *relation;
+    const char *reason; /* what the expected number is, as text */
+    bool is_type;       /* found and expected are counter types */
+    bool described;     /* `reason` alone describes the expected value */
     int64_t found, expected;
-    size_t offset; /* of the field, from the answer's first byte */
+    size_t offset; /* offset of the field from the answer's first byte */
 };
 /* Checks `count` objects in [data, data + size) and passes each finding to `each`. Damaged lengths
  * (the first three faults) end the check, because what follows cannot be found; all others are
- * reported. Accepted, because existing providers do it: up to 7 bytes behind the last instance, any
- * number behind an object without instances. Returns the first fault that is not a warning, else
+ * reported. Accepted, because existing providers do it: up to 7 bytes after the last instance, any
+ * number after an object without instances. Returns the first fault that is not a warning, else
  * the first warning. */
 enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
                                 void (*each)(void *self, const struct wire_finding *finding),
                                 void *self);
-/* The same, with the finding of the return value; *ret is zero when there is none. */
+/* Returns the same fault, and its details in *ret: all zero if there is none. */
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
                                    struct wire_finding *ret);
-/* Is the answer dropped because of it, or kept with a warning? */
+/* True: the answer is dropped because of it; false: it is kept with a warning. */
 static inline bool wire_fault_damages(enum wire_fault fault)
 {
     return fault != WIRE_GOOD && fault < WIRE_FAULT_OFFSET;

@@ -152,9 +152,9 @@ static void *ask_until_stopped(void *data)
 #endif
 #endif
 #ifdef SANITIZED
-enum { PATIENCE_SECONDS = 10, MAY_HANG = 3 };
+enum { TIMEOUT_SECONDS = 10, MAY_HANG = 3 };
 #else
-enum { PATIENCE_SECONDS = 30, MAY_HANG = 0 };
+enum { TIMEOUT_SECONDS = 30, MAY_HANG = 0 };
 #endif
 
 INDEPENDENT(a_child_of_a_threaded_program_may_ask)
@@ -168,7 +168,7 @@ INDEPENDENT(a_child_of_a_threaded_program_may_ask)
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
-            alarm(PATIENCE_SECONDS); /* a lock that is never released */
+            alarm(TIMEOUT_SECONDS); /* a lock that is never released */
             all_is_well();
             fflush(NULL);
             _exit(failures != 0);

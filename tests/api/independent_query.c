@@ -521,23 +521,28 @@ INDEPENDENT(processes_beside_ps)
             printf("# %u %s is missing\n", before[i].pid, before[i].name), failures++;
 }
 
-/* System's own counts and the lists that the same answer carries. */
+/* System's own counts and the lists that the same answer carries. Other programs start and end
+ * processes while both are read: one of twenty answers must agree. */
 INDEPENDENT(system_agrees_with_the_lists)
 {
     opl_block block;
-    opl_object_view system = {0}, processes = {0}, processors = {0};
-    opl_instance_view only = {0};
-    CHECK_IS(ask("238 2 230"), 0);
-    CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
-    CHECK(opl_block_find_object(&block, 2, &system));
-    CHECK(opl_block_find_object(&block, 230, &processes));
-    CHECK(opl_block_find_object(&block, 238, &processors));
-    CHECK(opl_object_next_instance(&block, &system, &only));
-    CHECK_IS(system.type.NumInstances, PERF_NO_INSTANCES);
-    CHECK_IS(processors.type.NumInstances, sysconf(_SC_NPROCESSORS_ONLN) + 1);
-    long long reported = (long long)number_of(&block, &system, &only, 248);
-    long long listed = processes.type.NumInstances - 1;
-    printf("# System says %lld, Process lists %d\n", reported, processes.type.NumInstances);
+    opl_object_view system, processes, processors;
+    long long reported = 0, listed = 0;
+    for (int i = 0; i < 20 && (i == 0 || llabs(reported - listed) > 8); i++) {
+        opl_instance_view only = {0};
+        system = processes = processors = (opl_object_view){0};
+        CHECK_IS(ask("238 2 230"), 0);
+        CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
+        CHECK(opl_block_find_object(&block, 2, &system));
+        CHECK(opl_block_find_object(&block, 230, &processes));
+        CHECK(opl_block_find_object(&block, 238, &processors));
+        CHECK(opl_object_next_instance(&block, &system, &only));
+        CHECK_IS(system.type.NumInstances, PERF_NO_INSTANCES);
+        CHECK_IS(processors.type.NumInstances, sysconf(_SC_NPROCESSORS_ONLN) + 1);
+        reported = (long long)number_of(&block, &system, &only, 248);
+        listed = processes.type.NumInstances - 1;
+        printf("# System says %lld, Process lists %lld\n", reported, listed);
+    }
     CHECK(reported >= listed - 8);
     CHECK(reported <= listed + 8 || !sees_all_processes());
     CHECK_IS(block.header.PerfFreq.QuadPart, 10000000);

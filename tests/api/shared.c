@@ -225,7 +225,7 @@ static void names(void **state)
     assert_int_equal(GetLastError(), ERROR_FILE_NOT_FOUND);
 }
 
-static void nobody_else_may(void **state)
+static void no_other_user_may(void **state)
 {
     char path[4096];
     struct stat st;
@@ -431,7 +431,7 @@ int main(void)
         cmocka_unit_test(a_killed_owner_takes_it_along),
         cmocka_unit_test(many_at_once),
         cmocka_unit_test(names),
-        cmocka_unit_test(nobody_else_may),
+        cmocka_unit_test(no_other_user_may),
         cmocka_unit_test(without_a_name_and_of_files),
         cmocka_unit_test(c122_a_killed_owner_is_reported),
         cmocka_unit_test(threads_exclude_each_other),

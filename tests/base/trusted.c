@@ -89,9 +89,9 @@ static void f_c3_up_from_what_is_missing_is_refused(void **state)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/new/../..%s", folder, strrchr(link_path, '/'));
-    expect_vendor_refused(path, "behind a folder that does not exist");
+    expect_vendor_refused(path, "after a folder that does not exist");
     snprintf(path, sizeof path, "%s/new/..", folder);
-    expect_vendor_refused(path, "behind a folder that does not exist");
+    expect_vendor_refused(path, "after a folder that does not exist");
     snprintf(path, sizeof path, "%s/../..dots", folder);
     expect_vendor(path);
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 20000 };
+enum { TIMEOUT_MS = 20000 };
 static unsigned char data[1 << 16];
 
 static void ask(void)
@@ -44,7 +44,7 @@ static void a_helper_without_its_keeper_ends(void **state)
     assert_in_range(keeper, 2, 1 << 30);
     assert_int_not_equal(keeper, getpid());
     assert_int_equal(kill(keeper, SIGKILL), 0);
-    long long until = lab_now_ms() + PATIENCE_MS;
+    long long until = lab_now_ms() + TIMEOUT_MS;
     while (parent_of(helper) && lab_now_ms() < until)
         usleep(50000);
     assert_int_equal(parent_of(helper), 0);

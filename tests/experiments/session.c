@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 10000, MOST_STEPS = 24, MOST_EXPERIMENTS = 64 };
+enum { TIMEOUT_MS = 10000, MOST_STEPS = 24, MOST_EXPERIMENTS = 64 };
 
 int isolation;
 static char reported[1 << 16]; /* what the last session printed */
@@ -107,7 +107,7 @@ const char *calls_so_far(void)
  * after the key was closed. */
 void expect_calls(const char *wanted)
 {
-    long long until = lab_now_ms() + PATIENCE_MS;
+    long long until = lab_now_ms() + TIMEOUT_MS;
     while (strlen(calls_so_far()) < strlen(wanted) && lab_now_ms() < until)
         usleep(10000);
     assert_string_equal(calls_so_far(), wanted);

@@ -48,12 +48,12 @@ static struct answer good(void)
 }
 
 /* The log's last line has this event and these words. */
-static void expect_event(unsigned id, const char *words)
+static void expect_event(unsigned id, const char *text)
 {
     char wanted[32];
     snprintf(wanted, sizeof wanted, "\tPerflib\t%u\t", id);
-    if (!strstr(events(), wanted) || !strstr(events(), words))
-        fail_msg("wanted %u with \"%s\", there is:\n%s", id, words, events());
+    if (!strstr(events(), wanted) || !strstr(events(), text))
+        fail_msg("wanted %u with \"%s\", there is:\n%s", id, text, events());
     forget_events();
 }
 
@@ -91,11 +91,11 @@ static void c124_length_and_pointer(void **state)
 {
     struct answer answer = good();
     DWORD right = answer.bytes;
-    char words[80];
+    char text[80];
     answer.bytes += 8;
     expect_kept(&answer);
-    snprintf(words, sizeof words, "%u bytes by its length, %u by its pointer", right + 8, right);
-    expect_event(2000, words);
+    snprintf(text, sizeof text, "%u bytes by its length, %u by its pointer", right + 8, right);
+    expect_event(2000, text);
     expect_kept(&answer); /* said once in a session */
     assert_string_equal(events(), "");
     host_close();
@@ -122,7 +122,7 @@ static void c125_pointers_outside(void **state)
     const struct {
         int64_t end;
         unsigned event;
-        const char *words;
+        const char *text;
     } rows[] = {
         {SIZE + 1,               1001, "wrote 1 bytes beyond"              },
         {SIZE + GUARD_BYTES,     1001, "wrote 1024 bytes beyond"           },
@@ -137,7 +137,7 @@ static void c125_pointers_outside(void **state)
         answer.bytes = (uint32_t)rows[i].end;
         host_close();
         expect_dropped(&answer);
-        expect_event(rows[i].event, rows[i].words);
+        expect_event(rows[i].event, rows[i].text);
     }
     assert_int_equal(ours[0], 0xee); /* nothing was copied */
 }
@@ -183,7 +183,7 @@ static void c127_c128_contents(void **state)
     expect_dropped(&answer);
     expect_event(1004,
                  "ByteLength of object 22222, instance \"one\" (byte 104 of the answer) is 40, "
-                 "expected at most 36 (what leaves bytes for its counter block)");
+                 "expected at most 36 (so that its counter block still fits)");
     assert_int_equal(number_of("Error Count"), -1);
 }
 
@@ -317,8 +317,9 @@ static void f_c12_an_object_of_another_service_is_dropped(void **state)
     set_numbers(OTHER, 22000, 22230);
     expect_dropped(&answer);
     assert_int_equal(piece.took_100ns, -1);
-    expect_event(4009, "object 22222 in the answer of MyPerf in /nonexistent/myperf.so belongs to "
-                       "Other; the answer was dropped; give it numbers of its own");
+    expect_event(4009,
+                 "object 22222 in the answer of MyPerf in /nonexistent/myperf.so belongs to "
+                 "Other; the answer was dropped; its numbers must begin at its First Counter");
     set_text(PERFORMANCE, "Object List", REG_SZ, "22222"); /* a list is no title to it */
     service = myperf();
     expect_dropped(&answer);
@@ -345,7 +346,7 @@ static void f_c12_what_a_shipped_provider_lists_is_its_own(void **state)
             other = &table->services[i];
     assert_int_equal(owner_find(table, other, 7000, &owner), OWNED_BY_OTHER);
     assert_string_equal(owner->name, "MyPerf");
-    assert_int_equal(owner_find(table, service, 8000, &owner), OWNED_BY_NOBODY);
+    assert_int_equal(owner_find(table, service, 8000, &owner), UNOWNED);
 }
 
 static void f_b4_a_number_without_a_name(void **state)

@@ -73,7 +73,7 @@ static void write_file(const char *text)
     fclose(file);
 }
 
-static void nobody_wrote_anything_down(void **state)
+static void without_a_written_file(void **state)
 {
     expect_none("Perf");
     answers_write(&all, true);
@@ -162,7 +162,7 @@ static void not_more_often_than_once_a_second(void **state)
     assert_true(clock_ticks() - start >= CLOCK_TICKS_PER_SECOND);
 }
 
-static void whom_nobody_believes(void **state)
+static void files_that_are_not_trusted(void **state)
 {
     answers_now(0, 1);
     assert_int_equal(chmod(path, 0666), 0);
@@ -231,7 +231,7 @@ static void programs_write_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nobody_wrote_anything_down, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_written_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_has_its_own_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_later_answer_takes_the_place_of_the_earlier, set_up,
                                         tear_down),
@@ -239,7 +239,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_damaged_says_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_two_lines_the_later_is_true, set_up, tear_down),
         cmocka_unit_test_setup_teardown(not_more_often_than_once_a_second, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(whom_nobody_believes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_that_are_not_trusted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_folder_no_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(programs_write_at_once, set_up, tear_down),
     };

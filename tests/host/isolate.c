@@ -20,7 +20,7 @@
 enum { SIZE = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
 
 static char root[64];
-static struct isolated *isolated;
+static struct isolated_provider *isolated;
 static struct isolate_reply reply;
 static char answer[SIZE];
 
@@ -185,11 +185,11 @@ static void in_child(const char *vice, void (*test)(void))
     assert_int_equal(status, 0);
 }
 
-static void check(bool fact, const char *words, int line)
+static void check(bool fact, const char *what, int line)
 {
     if (fact)
         return;
-    printf("# line %d: %s; stage %d end %d status %d code %d: %s\n", line, words, reply.stage,
+    printf("# line %d: %s; stage %d end %d status %d code %d: %s\n", line, what, reply.stage,
            reply.end, (int)reply.status, reply.code, reply.text);
     fflush(stdout);
     _exit(1);
@@ -469,6 +469,15 @@ static void f_c5_helper_moves_its_channel_nowhere(void **state)
     assert_string_equal(answer, "0 0 0");
 }
 
+static void f_c5_helper_moves_its_channel_with_no_neighbour(void **state)
+{
+    char refused[16];
+    snprintf(refused, sizeof refused, "%d 0", EPERM);
+    ask("remap_from_below_collect");
+    take_text();
+    assert_string_equal(answer, refused);
+}
+
 /* Inherited, permitted, effective, bounding, ambient. */
 static void f_c5_helper_keeps_few_capabilities(void **state)
 {
@@ -697,6 +706,7 @@ int main(void)
         TEST(leaves_no_thread_and_no_child),
         TEST(f_c5_helper_reaches_no_other_channel),
         TEST(f_c5_helper_moves_its_channel_nowhere),
+        TEST(f_c5_helper_moves_its_channel_with_no_neighbour),
         TEST(f_c5_helper_keeps_few_capabilities),
         TEST(f_c5_a_broken_keeper_is_replaced),
         TEST(f_c6_helper_changes_nobodys_rank),

@@ -16,7 +16,7 @@
 enum { SIZE = 4096 };
 
 /* The helper's parent is the keeper. */
-static pid_t ask_for_keeper(struct isolated *isolated)
+static pid_t ask_for_keeper(struct isolated_provider *isolated)
 {
     char answer[SIZE] = "";
     struct isolate_reply reply;
@@ -47,7 +47,7 @@ static bool gone_within(pid_t pid, int seconds)
 
 static void an_idle_keeper_goes_and_a_new_one_comes(void **state)
 {
-    struct isolated *isolated;
+    struct isolated_provider *isolated;
     assert_int_equal(isolate_new(&isolated), 0);
     pid_t keeper = ask_for_keeper(isolated);
     assert_true(keeper > 0);
@@ -72,7 +72,7 @@ static void a_keeper_goes_when_its_client_became_another_program(void **state)
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
-        struct isolated *isolated;
+        struct isolated_provider *isolated;
         pid_t keeper = isolate_new(&isolated) ? 0 : ask_for_keeper(isolated);
         if (write(ends[1], &keeper, sizeof keeper) == sizeof keeper)
             execlp("sleep", "sleep", "60", (char *)NULL);

@@ -31,11 +31,11 @@ enum { SIZE = 4096, MILLISECOND = CLOCK_TICKS_PER_SECOND / 1000 };
 static struct isolate_reply reply;
 static char answer[SIZE];
 
-static void check(bool fact, const char *words, int line)
+static void check(bool fact, const char *what, int line)
 {
     if (fact)
         return;
-    dprintf(2, "# line %d: %s; stage %d end %d status %d code %d: %s\n", line, words, reply.stage,
+    dprintf(2, "# line %d: %s; stage %d end %d status %d code %d: %s\n", line, what, reply.stage,
             reply.end, (int)reply.status, reply.code, reply.text);
     _exit(1);
 }
@@ -55,13 +55,13 @@ static void in_child(void (*program)(void))
     assert_int_equal(status, 0);
 }
 
-static void wait_for(struct isolated *isolated, int milliseconds)
+static void wait_for(struct isolated_provider *isolated, int milliseconds)
 {
     int64_t deadline = clock_ticks() + (int64_t)milliseconds * MILLISECOND;
     isolate_wait(isolated, deadline, deadline, &reply);
 }
 
-static void hand_over(struct isolated *isolated, const char *collect)
+static void hand_over(struct isolated_provider *isolated, const char *collect)
 {
     struct isolate_request request = {
         .service = "Naughty",
@@ -74,14 +74,14 @@ static void hand_over(struct isolated *isolated, const char *collect)
     CHECK(isolate_ask(isolated, &request) == 0);
 }
 
-static void ask(struct isolated *isolated, const char *collect)
+static void ask(struct isolated_provider *isolated, const char *collect)
 {
     hand_over(isolated, collect);
     wait_for(isolated, 20000);
 }
 
 /* An answer of good_collect; *ret_pid: whose. */
-static void ask_good(struct isolated *isolated, int *ret_pid)
+static void ask_good(struct isolated_provider *isolated, int *ret_pid)
 {
     unsigned opened;
     ask(isolated, "good_collect");
@@ -91,9 +91,9 @@ static void ask_good(struct isolated *isolated, int *ret_pid)
     CHECK(sscanf(answer, "Gl:4096:%u:%d", &opened, ret_pid) == 2);
 }
 
-static struct isolated *new_isolated(void)
+static struct isolated_provider *new_isolated(void)
 {
-    struct isolated *isolated = NULL;
+    struct isolated_provider *isolated = NULL;
     CHECK(isolate_new(&isolated) == 0);
     return isolated;
 }
@@ -101,7 +101,7 @@ static struct isolated *new_isolated(void)
 /* Everything that can happen to a helper. */
 static void live_through_all(void)
 {
-    struct isolated *isolated = new_isolated();
+    struct isolated_provider *isolated = new_isolated();
     int pid;
     ask_good(isolated, &pid);
     ask(isolated, "crash_collect");
@@ -180,7 +180,7 @@ static int count_descriptors(void)
 
 static void keep_no_descriptor(void)
 {
-    struct isolated *isolated = new_isolated();
+    struct isolated_provider *isolated = new_isolated();
     int pid, before = count_descriptors();
     ask_good(isolated, &pid);
     CHECK(count_descriptors() == before);
@@ -269,7 +269,7 @@ static void limits_do_not_matter(void **state)
 
 /* ---- forks ---- */
 
-static struct isolated *shared;
+static struct isolated_provider *shared;
 
 /* Does this process see memory that helpers write to? */
 static bool is_mapped(void)
@@ -383,7 +383,7 @@ static void refuse(int call, uint32_t action)
 
 static void check_refused(const char *step, LSTATUS status)
 {
-    struct isolated *isolated = new_isolated();
+    struct isolated_provider *isolated = new_isolated();
     for (int i = 0; i < 2; i++) {
         ask(isolated, "good_collect");
         CHECK(reply.end == ISOLATE_REFUSED && reply.stage == ISOLATE_START);
@@ -488,7 +488,7 @@ static struct ids {
     pid_t helper, keeper;
 } * ids; /* shared with the child */
 
-static void note_ids(struct isolated *isolated)
+static void note_ids(struct isolated_provider *isolated)
 {
     ask_good(isolated, &ids->helper);
     isolate_end(isolated);
@@ -505,7 +505,7 @@ static void note_ids(struct isolated *isolated)
 /* A process that gets the memory cannot truncate it while the program uses it. */
 static void look_at_the_seals(void)
 {
-    struct isolated *isolated = new_isolated();
+    struct isolated_provider *isolated = new_isolated();
     char path[64];
     note_ids(isolated);
     snprintf(path, sizeof path, "/proc/%d/fd/3", (int)ids->keeper);
@@ -529,7 +529,7 @@ static void memory_is_sealed(void **state)
 /* With a provider in an endless loop, and one that stopped itself. */
 static void die_suddenly(void)
 {
-    struct isolated *isolated = new_isolated(), *other = new_isolated();
+    struct isolated_provider *isolated = new_isolated(), *other = new_isolated();
     note_ids(isolated);
     isolate_end(isolated);
     hand_over(isolated, "loop_collect");
@@ -554,7 +554,7 @@ static void helpers_end_with_their_client(void **state)
 /* Another process kills the processes that we started. */
 static void lose_the_keeper(void)
 {
-    struct isolated *isolated = new_isolated(), *idle = new_isolated();
+    struct isolated_provider *isolated = new_isolated(), *idle = new_isolated();
     int pid, idle_pid;
     note_ids(isolated);
     ask_good(idle, &idle_pid);
@@ -591,7 +591,7 @@ static void killed_helpers_are_reported_and_replaced(void **state)
 /* A keeper serves 64 helpers, each once. */
 static void use_up_a_keeper(void)
 {
-    struct isolated *isolated = new_isolated(), *others[3];
+    struct isolated_provider *isolated = new_isolated(), *others[3];
     int pid;
     for (int i = 0; i < 3; i++)
         others[i] = new_isolated();

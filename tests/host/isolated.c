@@ -292,8 +292,10 @@ static void a_late_answer_forgives_what_other_programs_missed(void **state)
     assert_int_equal(unanswered("Late"), 5);
     assert_in_range(ask_in_time("22222"), 0, MUCH_LESS);
     open_gate();
-    usleep(200 * 1000);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    for (int i = 0; i < 50 && unanswered("Late"); i++) { /* a busy machine may need longer */
+        usleep(100 * 1000);
+        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    }
     assert_string_equal(answered(), "22222");
     assert_int_equal(unanswered("Late"), 0);
     close_gate();
@@ -423,7 +425,7 @@ static DWORD ask_with_growing_space(const char *query)
 /* Each of its answers is valid. */
 static void filling_any_buffer_does_not_starve_the_others(void **state)
 {
-    INSTALL("Hoarder", "22222\0hoard");
+    INSTALL("Hoarder", "22222\0hog");
     INSTALL("Modest", "33332");
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
         set_dword("Hoarder", "Isolation", isolation);
@@ -439,7 +441,7 @@ static void filling_any_buffer_does_not_starve_the_others(void **state)
 /* Alone it may have it all; and five failures are a quarantine as for others. */
 static void one_provider_may_fill_the_buffer(void **state)
 {
-    INSTALL("Hoarder", "22222\0hoard");
+    INSTALL("Hoarder", "22222\0hog");
     INSTALL("Modest", "33332");
     set_switch("Error Count Limit", 2);
     for (DWORD capacity = 8192; capacity <= 65536; capacity *= 2) {
@@ -469,7 +471,7 @@ static void a_provider_that_needs_much_is_queried_on(void **state)
     assert_string_equal(read_all(events), "");
 }
 
-static void a_crash_costs_only_its_objects_and_then_patience(void **state)
+static void a_crash_costs_only_its_objects_and_a_second_without_queries(void **state)
 {
     INSTALL("Crash", "22222\0crash");
     INSTALL("Fine", "33332");
@@ -565,7 +567,7 @@ static void *ask_costly(void *took)
 }
 
 /* Costly may take 30 s, and Global asks the same provider meanwhile. */
-static void nobody_waits_longer_than_his_own_deadline(void **state)
+static void no_query_waits_beyond_its_own_deadline(void **state)
 {
     pthread_t thread;
     long long took = 0;
@@ -1127,11 +1129,11 @@ int main(int argc, char **argv)
         CASE(filling_any_buffer_does_not_starve_the_others),
         CASE(one_provider_may_fill_the_buffer),
         CASE(a_provider_that_needs_much_is_queried_on),
-        CASE(a_crash_costs_only_its_objects_and_then_patience),
+        CASE(a_crash_costs_only_its_objects_and_a_second_without_queries),
         CASE(f_e1_a_crash_and_an_exit_are_distinguished),
         CASE(an_open_that_finds_no_numbers_is_reported_to_load_them),
         CASE(others_do_not_wait_for_a_waiting_query),
-        CASE(nobody_waits_longer_than_his_own_deadline),
+        CASE(no_query_waits_beyond_its_own_deadline),
         CASE(a_helper_that_answered_is_free_for_others),
         CASE(a_helper_that_answered_is_free_while_another_opens),
         CASE(a_helper_that_answered_is_free_while_another_is_busy),

@@ -173,7 +173,7 @@ static void c123_to_c129_every_lie_at_every_level(void **state)
 }
 
 /* Who damages memory is not asked at once again. */
-static void c126_damage_is_answered_with_patience(void **state)
+static void c126_damage_is_answered_with_backoff(void **state)
 {
     install("faulty_open", "collect_writes_above");
     assert_int_equal(ask("Global"), 0);
@@ -300,11 +300,11 @@ static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
     try_with("230", 4096, 9);
     assert_false(event_seen(4016));
     try_with("230", 4096, 1);
-    const char *words = strstr(read_all(events_path), "10 queries in a row ended");
-    assert_non_null(words);
-    words = strstr(words, "PerfProc needs ");
-    assert_non_null(words);
-    assert_int_equal(sscanf(words, "PerfProc needs %lu bytes behind 0 of others (Process has %lu",
+    const char *line = strstr(read_all(events_path), "10 queries in a row ended");
+    assert_non_null(line);
+    line = strstr(line, "PerfProc needs ");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "PerfProc needs %lu bytes after 0 of others (Process has %lu",
                             &needed, &processes),
                      2);
     assert_in_range(needed, 4096, sizeof data);
@@ -399,7 +399,7 @@ int main(void)
         cmocka_unit_test(c118_more_data_from_one_is_more_data_for_all),
         cmocka_unit_test(f_14_8_a_loop_that_goes_on_is_reported),
         cmocka_unit_test(f_14_8_with_what_is_needed_and_how_many_there_are),
-        cmocka_unit_test(c126_damage_is_answered_with_patience),
+        cmocka_unit_test(c126_damage_is_answered_with_backoff),
         cmocka_unit_test(c41_linkage_export_is_handed_to_open),
         cmocka_unit_test(third_parties_run_in_a_helper_process),
         cmocka_unit_test(a_missing_procedure_is_named),

@@ -295,6 +295,35 @@ PROCEDURE remap_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
+static char *channel_start(void)
+{
+    char line[512];
+    void *first = NULL;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && !first && fgets(line, sizeof line, maps))
+        if (!strstr(line, "memfd:openperflib") || sscanf(line, "%p-", &first) != 1)
+            first = NULL;
+    if (maps)
+        fclose(maps);
+    return first;
+}
+
+/* Linux 6.17 moves several mappings at once: the address is that of the page below the channel. */
+PROCEDURE remap_from_below_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    enum { PAGE = 4096, BOTH = 2 * PAGE, BEYOND = 128 << 20, MOVE = MREMAP_MAYMOVE | MREMAP_FIXED };
+    char *below = channel_start() - PAGE, text[64];
+    mmap(below, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    char *to = mmap(NULL, BOTH, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int error = mremap(below, BOTH, BOTH, MOVE, to) == MAP_FAILED ? errno : 0, grown = 0;
+    if (!error) {
+        grown = mremap(to + PAGE, 0, BEYOND, MREMAP_MAYMOVE) != MAP_FAILED;
+        mremap(to, BOTH, BOTH, MOVE, below);
+    }
+    snprintf(text, sizeof text, "%d %d", error, grown);
+    return answer(data, bytes, objects, text);
+}
+
 PROCEDURE rights_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[256] = "", line[256], value[32];
@@ -636,8 +665,8 @@ PROCEDURE handler_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD obj
 
 PROCEDURE talk_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
-    static const char words[] = "a provider talks\n";
-    ssize_t written = write(1, words, sizeof words - 1) + write(2, words, sizeof words - 1);
+    static const char line[] = "a provider talks\n";
+    ssize_t written = write(1, line, sizeof line - 1) + write(2, line, sizeof line - 1);
     return answer(data, bytes, objects, written > 0 ? "talked" : "silent");
 }
 

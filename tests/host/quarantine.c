@@ -36,7 +36,7 @@ static void it_fails(int times)
 }
 
 /* So many seconds, and not one more. */
-static void expect_patience(int seconds)
+static void expect_backoff(int seconds)
 {
     struct service *service = myperf();
     now += SECONDS(seconds) - 1;
@@ -60,15 +60,15 @@ static bool disabled_in_registry(void)
     return number_of("Disable Performance Counters") == 1;
 }
 
-static void a_failure_means_patience_twice_as_long_each_time(void **state)
+static void each_failure_doubles_the_time_without_queries(void **state)
 {
     set_dword(REGISTRY_PERFLIB, "Error Count Limit", 100);
     for (int seconds = 1; seconds <= 64; seconds *= 2) {
         it_fails(1);
-        expect_patience(seconds);
+        expect_backoff(seconds);
     }
     it_fails(1);
-    expect_patience(64);
+    expect_backoff(64);
     assert_false(disabled_in_registry());
 }
 
@@ -207,7 +207,7 @@ static void ten_good_minutes_are_forgiveness(void **state)
     quarantine_success(myperf());
     assert_int_equal(number_of("Error Count"), -1);
     it_fails(1);
-    expect_patience(1);
+    expect_backoff(1);
 }
 
 static void the_end_of_the_session_too(void **state)
@@ -224,9 +224,9 @@ static void an_overdue_provider_is_queried_again_once(void **state)
     quarantine_overdue(myperf());
     assert_false(quarantine_waits(myperf()));
     quarantine_overdue(myperf());
-    expect_patience(1);
+    expect_backoff(1);
     quarantine_overdue(myperf());
-    expect_patience(2);
+    expect_backoff(2);
     assert_int_equal(number_of("Error Count"), -1);
 }
 
@@ -238,7 +238,7 @@ static void it_is_missed(int times)
     }
 }
 
-static bool is_doubted(void)
+static bool is_suspect(void)
 {
     struct service *service = myperf();
     return quarantine_suspects(service, &table->settings);
@@ -253,19 +253,19 @@ static unsigned misses_in_registry(void)
 }
 
 /* It is no failure, is forgotten ten minutes after the last one, and begins at 1 again. */
-static void five_misses_mean_that_nobody_waits_for_ten_minutes(void **state)
+static void after_five_misses_no_query_waits_for_ten_minutes(void **state)
 {
     it_is_missed(4);
-    assert_false(is_doubted());
+    assert_false(is_suspect());
     now += MINUTES(10) - SECONDS(1);
     it_is_missed(1);
     assert_int_equal(misses_in_registry(), 5);
-    assert_true(is_doubted());
+    assert_true(is_suspect());
     assert_true(event_seen(1015));
     now += MINUTES(10) - 1;
-    assert_true(is_doubted());
+    assert_true(is_suspect());
     now += 1;
-    assert_false(is_doubted());
+    assert_false(is_suspect());
     it_is_missed(1);
     assert_int_equal(misses_in_registry(), 1);
     assert_int_equal(number_of("Error Count"), -1);
@@ -278,22 +278,22 @@ static void an_answer_forgives_all_misses(void **state)
     quarantine_success(myperf());
     assert_int_equal(misses_in_registry(), 0);
     it_is_missed(5); /* and in this session it is not suspected any more */
-    assert_false(is_doubted());
+    assert_false(is_suspect());
     host_close();
-    assert_true(is_doubted());
+    assert_true(is_suspect());
     quarantine_answered(myperf());
-    assert_false(is_doubted());
+    assert_false(is_suspect());
     assert_int_equal(misses_in_registry(), 0);
 }
 
-static void without_a_limit_nobody_doubts(void **state)
+static void without_a_limit_none_is_suspect(void **state)
 {
     it_is_missed(5);
     set_dword(REGISTRY_PERFLIB, "Error Count Limit", 0);
-    assert_false(is_doubted());
+    assert_false(is_suspect());
     set_dword(REGISTRY_PERFLIB, "Error Count Limit", 5);
     set_dword(REGISTRY_PERFLIB, "Configuration Flags", CONFIGURATION_NEVER_DISABLE);
-    assert_false(is_doubted());
+    assert_false(is_suspect());
 }
 
 /* Not even root writes below a file. */
@@ -352,7 +352,7 @@ static void where_the_registry_cannot_be_written_it_is_for_this_session(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_failure_means_patience_twice_as_long_each_time),
+        CASE(each_failure_doubles_the_time_without_queries),
         CASE(the_fifth_is_a_quarantine_that_says_why_and_until_when),
         CASE(failures_of_other_processes_count),
         CASE(the_limit_is_the_registrys),
@@ -367,9 +367,9 @@ int main(void)
         CASE(ten_good_minutes_are_forgiveness),
         CASE(the_end_of_the_session_too),
         CASE(an_overdue_provider_is_queried_again_once),
-        CASE(five_misses_mean_that_nobody_waits_for_ten_minutes),
+        CASE(after_five_misses_no_query_waits_for_ten_minutes),
         CASE(an_answer_forgives_all_misses),
-        CASE(without_a_limit_nobody_doubts),
+        CASE(without_a_limit_none_is_suspect),
         CASE(what_a_user_registered_is_in_quarantine_for_him),
         CASE(where_the_registry_cannot_be_written_it_is_for_this_session),
     };

@@ -2,7 +2,7 @@
 /*
  * A correct third-party provider. Its registration defines what it does: Linkage\Export holds its
  * object and then words: "gate" waits while file "gate" of OPENPERFLIB_ROOT exists, "sleep N" takes
- * N ms, "open N" in Open, "big N" writes N bytes, "hoard" all that it can, "crash", "exit", "fall"
+ * N ms, "open N" in Open, "big N" writes N bytes, "hog" all that it can, "crash", "exit", "fall"
  * crashes in Close, "lost" finds no numbers in Open, "observe" looks at the process in the file
  * "observed" there. Notes go to its file "notes", also when two threads are inside.
  */
@@ -28,7 +28,7 @@ EXPORT DWORD third_party_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDW
 enum { MOST_INSTANCES = 4096 };
 static struct {
     unsigned object, sleep_ms, open_ms, big;
-    bool gate, crash, exit, fall, lost, hoard, observe;
+    bool gate, crash, exit, fall, lost, hog, observe;
 } mode;
 static atomic_int inside;
 
@@ -68,7 +68,7 @@ static void take_word(const char *word)
     mode.exit |= !strcmp(word, "exit");
     mode.fall |= !strcmp(word, "fall");
     mode.lost |= !strcmp(word, "lost");
-    mode.hoard |= !strcmp(word, "hoard");
+    mode.hog |= !strcmp(word, "hog");
     mode.observe |= !strcmp(word, "observe");
 }
 
@@ -151,8 +151,8 @@ DWORD third_party_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD typ
     spend_time();
     opl_build_init(&build, *data, *bytes);
     opl_build_object(&build, &object, &counter, 1);
-    unsigned most = mode.hoard ? (*bytes - 64 - 40) / 40 : MOST_INSTANCES;
-    for (unsigned i = 0; i == 0 || (i < most && (mode.hoard || i * 48 < mode.big)); i++) {
+    unsigned most = mode.hog ? (*bytes - 64 - 40) / 40 : MOST_INSTANCES;
+    for (unsigned i = 0; i == 0 || (i < most && (mode.hog || i * 48 < mode.big)); i++) {
         opl_build_instance(&build, "one");
         opl_build_dword(&build, 0, i);
     }

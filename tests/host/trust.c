@@ -98,6 +98,21 @@ static void a_missing_file_is_reported(void **state)
     assert_int_equal(trust_check("lib.so", why), ERROR_INVALID_PARAMETER);
 }
 
+static void f_c3_a_shipped_file_may_be_the_own_groups(void **state)
+{
+    chmod(file, 0664);
+    expect_refusal(file);
+    assert_int_equal(trust_check_shipped(file, why), ERROR_SUCCESS);
+    chmod(file, 0666);
+    assert_int_equal(trust_check_shipped(file, why), ERROR_ACCESS_DENIED);
+    chmod(file, 0664);
+    if (geteuid() != 0 || chown(file, (uid_t)-1, 12345) != 0)
+        return;
+    assert_int_equal(trust_check_shipped(file, why), ERROR_ACCESS_DENIED);
+    assert_int_equal(chown(file, 12345, getegid()), 0);
+    assert_int_equal(trust_check_shipped(file, why), ERROR_ACCESS_DENIED);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -106,7 +121,7 @@ int main(void)
         CASE(ones_own_file_is_trusted),        CASE(a_file_that_others_may_write_is_not),
         CASE(nor_is_one_in_such_a_folder),     CASE(nor_is_one_far_below_such_a_folder),
         CASE(a_sticky_folder_of_root_is_fine), CASE(another_owner_is_named),
-        CASE(a_missing_file_is_reported),
+        CASE(a_missing_file_is_reported),      CASE(f_c3_a_shipped_file_may_be_the_own_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

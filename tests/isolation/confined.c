@@ -227,31 +227,31 @@ INDEPENDENT(first_process_of_a_container)
 
 /* ---- more rights than the user's ---- */
 
-static const char *const callers_words[] = {"OPENPERFLIB_VENDOR",
-                                            "OPENPERFLIB_ROOT",
-                                            "OPENPERFLIB_SYSROOT",
-                                            "OPENPERFLIB_TRACE",
-                                            "XDG_DATA_HOME",
-                                            "XDG_CONFIG_HOME",
-                                            "XDG_RUNTIME_DIR",
-                                            "HOME",
-                                            "USER",
-                                            "LOGNAME",
-                                            "PATH",
-                                            "LANG",
-                                            "LC_ALL",
-                                            "TZ",
-                                            "SSH_AUTH_SOCK",
-                                            "KRB5CCNAME",
-                                            "KRB5_CONFIG",
-                                            "BASH_ENV",
-                                            "PYTHONPATH",
-                                            "VISITOR"};
+static const char *const callers_variables[] = {"OPENPERFLIB_VENDOR",
+                                                "OPENPERFLIB_ROOT",
+                                                "OPENPERFLIB_SYSROOT",
+                                                "OPENPERFLIB_TRACE",
+                                                "XDG_DATA_HOME",
+                                                "XDG_CONFIG_HOME",
+                                                "XDG_RUNTIME_DIR",
+                                                "HOME",
+                                                "USER",
+                                                "LOGNAME",
+                                                "PATH",
+                                                "LANG",
+                                                "LC_ALL",
+                                                "TZ",
+                                                "SSH_AUTH_SOCK",
+                                                "KRB5CCNAME",
+                                                "KRB5_CONFIG",
+                                                "BASH_ENV",
+                                                "PYTHONPATH",
+                                                "VISITOR"};
 
 static void print_callers_text(const char *value)
 {
-    for (size_t i = 0; i < COUNT(callers_words); i++)
-        setenv(callers_words[i], value, 1);
+    for (size_t i = 0; i < COUNT(callers_variables); i++)
+        setenv(callers_variables[i], value, 1);
 }
 
 /* A program that prints is given `value` in each variable, or in `variable` alone. */
@@ -266,8 +266,8 @@ static int run_probe(const char *program, const char *word, const char *variable
         bool good = become_nobody();
         if (value)
             good = good && freopen(printed, "w", stdout);
-        for (size_t i = 0; value && variable && i < COUNT(callers_words); i++)
-            unsetenv(callers_words[i]);
+        for (size_t i = 0; value && variable && i < COUNT(callers_variables); i++)
+            unsetenv(callers_variables[i]);
         if (value && variable)
             setenv(variable, value, 1);
         else if (value)

@@ -3,7 +3,7 @@
  * "environment", becomes its owner altogether and prints what a program gets that it starts, for
  * "places" where it looks for code, registry, events and the system itself. Needs no shared library
  * of ours, so that it runs from anywhere and with more rights than its user's. */
-#include "remote/internal.h"
+#include "remote/client/internal.h"
 
 #include <openperflib/block.h>
 #include <windows.h>

@@ -269,15 +269,26 @@ static void wait_to_be_killed(void)
         pause();
 }
 
-INDEPENDENT(exit_while_a_provider_hangs_returns_at_once)
+/* The time of one exit; the sanitizers search for leaks then, and others may use the processors. */
+static double exit_once(void)
 {
     int status = -1;
     pid_t helper, program = start_hanging(exit_good, &helper);
     double start = seconds();
     CHECK_IS(waitpid(program, &status, 0), program);
-    CHECK(seconds() - start < 0.3);
+    double took = seconds() - start;
     CHECK_IS(status, 0);
     CHECK(process_ends_within(helper, 1000));
+    return took;
+}
+
+/* Waiting for the provider would take a second or more, each time. */
+INDEPENDENT(exit_while_a_provider_hangs_returns_at_once)
+{
+    double least = exit_once();
+    for (int again = 0; again < 4 && least >= 0.6; again++)
+        least = exit_once();
+    CHECK(least < 0.6);
 }
 
 INDEPENDENT(killed_program_takes_its_helper_along)

@@ -220,7 +220,8 @@ static void installed_providers_are_never_broken(void **state)
                "[PERF_Z]\nFirst Counter=1846\nFirst Help=1847\nLast Counter=1850\nLast Help=1851\n"
                "[PerfStrings_009]\n1850=Renamed\n1852=First\n1854=Second\n");
     assert_int_equal(restore("other.ini"), ERROR_SUCCESS);
-    assert_remark("MyPerf: numbers 1850 to 1855 are in use here: it keeps 1854 to 1859");
+    assert_remark(
+        "MyPerf: other providers here use its numbers 1850 to 1855: it keeps 1854 to 1859");
     assert_remark("Z: these numbers are reserved for the system");
     assert_int_equal(restored.moved, 1);
     assert_loaded("A", 1848, 1852);

@@ -336,7 +336,7 @@ static void hiding_orphan(unsigned which)
 }
 
 /* The lines after a damaged key line belong to no service. */
-static void names_of_nobody(unsigned which)
+static void names_of_no_service(unsigned which)
 {
     uint32_t index = number_of(service, "First Counter");
     snprintf(key, sizeof key, "%s\\Aaa %u\\Performance", REGISTRY_SERVICES, (unsigned)below(3));
@@ -531,7 +531,7 @@ static const struct {
     LANGUAGE_KINDS("texts swapped", swapped_texts), LANGUAGE_KINDS("text another one's", text_of_another), /* 79 */
     {"far orphan", distant_orphan, 0}, {"far French orphan", distant_orphan, 3}, {"near orphan", near_orphan, 0},
     {"near German orphan", near_orphan, 1}, {"hiding orphan", hiding_orphan, 0}, {"hiding Russian orphan", hiding_orphan, 4},
-    {"names of no service", names_of_nobody, 0}, {"German names of no service", names_of_nobody, 1},
+    {"names of no service", names_of_no_service, 0}, {"German names of no service", names_of_no_service, 1},
     {"overlap", overlap, 0}, {"half an overlap", overlap, 2}, /* 89 */
     {"quarantine", quarantine, 0}, {"quarantine without reason", quarantine, 1},
     {"quarantine until 2099", quarantine, 2}, {"quarantine that is over", quarantine, 3}, /* 93 */
@@ -659,7 +659,7 @@ static void hurt_really(size_t kind)
     fail_msg("%s does nothing that the doctor would find", kinds[kind].name);
 }
 
-static void every_kind_of_damage_is_mended(void **state)
+static void every_kind_of_damage_is_repaired(void **state)
 {
     BUFFER_AUTO before = {0};
     unsigned seeds = getenv("LOADPERF_PAIRS") ? SEEDS : QUICK_SEEDS;
@@ -690,7 +690,7 @@ static bool no_witness(void)
 }
 
 /* LOADPERF_PAIRS asks for more than the quick ones. */
-static void pairs_of_damage_are_mended(void **state)
+static void pairs_of_damage_are_repaired(void **state)
 {
     BUFFER_AUTO before = {0};
     const char *requested = getenv("LOADPERF_PAIRS");
@@ -905,7 +905,7 @@ static void damaged_lines_become_remarks(void **state)
         HEADER "[" KEY "]\n\"a\"=\"1\"\nnonsense\n\"b\"=hex:01,\\\n  02,\\\n  xx\n"
                "\"c\"=\"3\"\n[HKEY_LOCAL_MACHINE\\Half\n\"d\"=\"4\"\n"
                "[" KEY "\\Sub]\n\"e\"=\"\xe4\x01\"\n";
-    static const char mended[] =
+    static const char repaired[] =
         HEADER "[" KEY "]\n\"a\"=\"1\"\n; damaged: nonsense\n; damaged: \"b\"=hex:01,\\\n"
                "; damaged:   02,\\\n; damaged:   xx\n"
                "\"c\"=\"3\"\n; damaged: [HKEY_LOCAL_MACHINE\\Half\n; damaged: \"d\"=\"4\"\n"
@@ -918,7 +918,7 @@ static void damaged_lines_become_remarks(void **state)
     assert_false(has_event("\tLoadPerf\t3012\t"));
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_int_equal(cured.restored, 1);
-    assert_file("machine/registry.d/x.reg", mended);
+    assert_file("machine/registry.d/x.reg", repaired);
     assert_true(has_event("\tLoadPerf\t3012\terror\t"));
     assert_text(KEY, "c", "3");
     assert_text(KEY, "d", NULL);
@@ -1007,7 +1007,7 @@ static void write_by_hand(void)
     BY_HAND("007", "Counter", "1850\0Zuerst\0001854\0Zweites\0");
 }
 
-static void assert_mended(void)
+static void assert_repaired(void)
 {
     assert_name(1850, 9, "First");
     assert_name(1852, 9, NULL);
@@ -1026,18 +1026,21 @@ static void texts_by_hand_over_its_own_go(void **state)
     assert_name(1850, 9, "Fist");
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
     assert_found("repaired texts-by-hand MyPerf");
-    assert_found("text 1850 of language 009 was written by hand as \"Fist\": it is \"First\"");
-    assert_found("text 1850 of language 007 was written by hand as \"Zuerst\": it is \"Erstes\"");
-    assert_found("text 1855 of language 009 was written by hand as \"Wrong.\": it is");
-    assert_found("text 1852 of language 009 was written by hand as \"Absent\", but it has none");
+    assert_found("text 1850 of language 009 was written by hand as \"Fist\"; correct: \"First\"");
+    assert_found(
+        "text 1850 of language 007 was written by hand as \"Zuerst\"; correct: \"Erstes\"");
+    assert_found(
+        "text 1855 of language 009 was written by hand as \"Wrong.\"; correct: \"My second.\"");
+    assert_found("text 1852 of language 009 was written by hand as \"Absent\", but the provider "
+                 "has no text");
     assert_name(1850, 9, "Fist");
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_int_equal(cured.left, 1); /* its library */
-    assert_mended();
+    assert_repaired();
     assert_loaded("MyPerf", 1848, 1854);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_null(memmem(findings.data, findings.len, "by-hand", 7));
-    assert_mended();
+    assert_repaired();
 }
 
 static void without_its_ini_file_its_registration_tells(void **state)
@@ -1046,7 +1049,7 @@ static void without_its_ini_file_its_registration_tells(void **state)
     unlink(path_of("my.ini"));
     write_by_hand();
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_found("text 1850 of language 009 was written by hand as \"Fist\": it is \"First\"");
+    assert_found("text 1850 of language 009 was written by hand as \"Fist\"; correct: \"First\"");
     assert_name(1850, 9, "First");
     assert_name(1850, 7, "Erstes");
     assert_name(1852, 9, "Absent"); /* it could be one of its own */
@@ -1147,8 +1150,8 @@ int main(void)
 {
     file_steps.sync = no_sync;
     const struct CMUnitTest tests[] = {
-        LOAD_TEST(every_kind_of_damage_is_mended),
-        LOAD_TEST(pairs_of_damage_are_mended),
+        LOAD_TEST(every_kind_of_damage_is_repaired),
+        LOAD_TEST(pairs_of_damage_are_repaired),
         LOAD_TEST(a_dry_run_changes_nothing),
         LOAD_TEST(without_an_ini_file),
         LOAD_TEST(a_provider_with_taken_numbers_gets_new_ones),

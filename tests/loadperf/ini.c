@@ -173,7 +173,7 @@ static struct symbols symbols;
 
 static void assert_symbol(const char *name, int64_t value, unsigned line)
 {
-    const struct symbol *symbol = symbols_find(&symbols, (struct span){name, strlen(name)});
+    const struct symbol *symbol = symbols_find(&symbols, (struct text_span){name, strlen(name)});
     assert_non_null(symbol);
     assert_true(symbol->is_number);
     assert_int_equal(symbol->value, value);
@@ -182,7 +182,7 @@ static void assert_symbol(const char *name, int64_t value, unsigned line)
 
 static bool is_number(const char *name)
 {
-    const struct symbol *symbol = symbols_find(&symbols, (struct span){name, strlen(name)});
+    const struct symbol *symbol = symbols_find(&symbols, (struct text_span){name, strlen(name)});
     return symbol && symbol->is_number;
 }
 
@@ -205,7 +205,7 @@ static void c64_c98_symbols_are_lines_of_a_real_header(void **state)
     assert_symbol("NEGATIVE", -2, 10);
     assert_symbol("LOWER", 22, 18);
     assert_symbol("LAST", 24, 19);
-    assert_true(symbols_find(&symbols, (struct span){"BIG", 3})->value > MOST_OFFSET);
+    assert_true(symbols_find(&symbols, (struct text_span){"BIG", 3})->value > MOST_OFFSET);
     assert_false(is_number("HIDDEN") || is_number("GUARD") || is_number("MACRO"));
     assert_false(is_number("HEX") || is_number("WORDS") || is_number("SUM") || is_number("GONE"));
 }

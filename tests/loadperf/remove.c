@@ -171,6 +171,20 @@ static void state_that_may_not_be_deleted_is_named(void **state)
         "that, run with the right to write there");
 }
 
+/* Values that the user's layer hides: they would come to light when the registration is gone. */
+static void masked_state_goes_too(void **state)
+{
+    static const char masks[] =
+        HEADER "[" PERFORMANCE_KEY "]\n\"Quarantine\"=-\n\"Error Count\"=-\n"
+               "\"Disable Performance Counters\"=dword:00000000\n";
+    load_users_with_state();
+    put("user/registry.d/manual.reg", masks);
+    assert_int_equal(number_of("MyPerf", "Disable Performance Counters"), 0);
+    assert_int_equal(unload_users(true), ERROR_SUCCESS);
+    assert_int_equal(registry_each_value(PERFORMANCE_KEY, none, NULL), ERROR_FILE_NOT_FOUND);
+    assert_string_equal(remarks.data ? remarks.data : "", "");
+}
+
 /* A library that is registered for the machine keeps its state. */
 static void state_of_the_machines_own_stays(void **state)
 {
@@ -197,6 +211,7 @@ int main(void)
         LOAD_TEST(what_was_written_by_hand_goes_too),
         LOAD_TEST(a_dry_run_removes_nothing),
         LOAD_TEST(state_in_the_machines_layer_goes_too),
+        LOAD_TEST(masked_state_goes_too),
         LOAD_TEST(settings_for_the_machine_stay_and_are_named),
         LOAD_TEST(state_that_may_not_be_deleted_is_named),
         LOAD_TEST(state_of_the_machines_own_stays),

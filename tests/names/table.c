@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/table.c: name tables shuffled, with holes, duplicates and damage; names/user.c. */
+/* Tests of names/table.c: name tables shuffled, with holes and damage; of names/lookup.c. */
 #include "test.h"
 
 static bool add_pair(void *self, uint32_t index, const char *text)

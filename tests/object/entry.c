@@ -256,14 +256,14 @@ static void wrong_tables_are_refused_with_a_reason(void **state)
         opl_counter row;
     } wrong[] = {
         {"a text needs OPL_VARIABLE", {2, 2, PERF_COUNTER_TEXT, 0, 100, {.size = 0}, .name = "x", .help = "."}},
-        {"a text has at most 1024 bytes", {2, 2, PERF_COUNTER_TEXT, 0, 100, {.variable = &number, .size = 1u << 20}, .name = "x", .help = "."}},
+        {"a text must have at most 1024 bytes", {2, 2, PERF_COUNTER_TEXT, 0, 100, {.variable = &number, .size = 1u << 20}, .name = "x", .help = "."}},
         {"1, 2, 4 or 8 bytes", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_VARIABLE(letters), .name = "x", .help = "."}},
-        {"no table can have this type", {2, 2, PERF_COUNTER_NODATA, 0, 100, OPL_VARIABLE(number), .name = "x", .help = "."}},
+        {"tables do not support this counter type", {2, 2, PERF_COUNTER_NODATA, 0, 100, OPL_VARIABLE(number), .name = "x", .help = "."}},
         {"not a fraction", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "cpu", {1, 0}), .name = "x", .help = "."}},
         {"more than four keys", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a + b + c + d + e", OPL_ONE), .name = "x", .help = "."}},
         {"+ or -", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a b", OPL_ONE), .name = "x", .help = "."}},
         {"a key is missing", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_KEY(&file, "a +", OPL_ONE), .name = "x", .help = "."}},
-        {"from 1 to 64", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_COLUMN(&file, 65, OPL_ONE), .name = "x", .help = "."}},
+        {"a word must be 1 to 64", {2, 2, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_COLUMN(&file, 65, OPL_ONE), .name = "x", .help = "."}},
     };
     /* clang-format on */
     (void)state;
@@ -282,7 +282,7 @@ static void wrong_tables_are_refused_with_a_reason(void **state)
     }
 }
 
-static void instances_that_nobody_lists_are_refused(void **state)
+static void instances_that_are_not_listed_are_refused(void **state)
 {
     (void)state;
     opl_provider *provider;
@@ -447,7 +447,7 @@ int main(void)
         ZOO_TEST(instances_are_things_of_the_provider),
         ZOO_TEST(an_empty_list_at_open_keeps_all_rows),
         ZOO_TEST(wrong_tables_are_refused_with_a_reason),
-        ZOO_TEST(instances_that_nobody_lists_are_refused),
+        ZOO_TEST(instances_that_are_not_listed_are_refused),
         ZOO_TEST(tables_that_lie_are_refused_with_a_reason),
         ZOO_TEST(tables_may_go_when_they_are_open),
         ZOO_TEST(registering_writes_four_values_and_takes_them_back),

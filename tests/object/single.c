@@ -97,7 +97,7 @@ static void keys_columns_and_functions(void **state)
     assert_int_equal(value_of(&answer, 4, NULL, 44), 40);
 }
 
-static void what_nobody_has_is_absent(void **state)
+static void what_no_row_has_is_absent(void **state)
 {
     (void)state;
     struct answer answer = ask(u"4");
@@ -272,7 +272,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_columns_and_functions),
-        cmocka_unit_test(what_nobody_has_is_absent),
+        cmocka_unit_test(what_no_row_has_is_absent),
         cmocka_unit_test(levels_saturate_and_counters_wrap),
         cmocka_unit_test(definitions_are_as_windows_has_them),
         cmocka_unit_test(lines_are_instances),

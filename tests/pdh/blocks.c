@@ -4,7 +4,7 @@
  * distinguished as in the present. The module log is the test's own here: one
  * column, blocks of fake.h.
  */
-#include "pdh/capture.h"
+#include "pdh/log/capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -258,13 +258,15 @@ static void wildcards_meet_what_the_block_has(void **state)
 static void lists_look_into_the_blocks(void **state)
 {
     OBJECT_INFO_AUTO *process = NULL;
-    assert_int_equal(source_object(from, NULL, "process", false, INFO_STABLE, &process), 0);
+    SOURCE_AUTO *source = NULL;
+    assert_int_equal(source_open(from, SOURCE_NAMES, &source), 0);
+    assert_int_equal(source->ops->object(source, NULL, "process", false, INFO_STABLE, &process), 0);
     assert_false(process->single);
     assert_int_equal(process->counter_count, 4);
     assert_int_equal(process->instance_count, 3);
     assert_string_equal(process->instances[2].name, "Twin");
     assert_int_equal(process->instances[2].number, 1);
-    assert_non_null(object_info_find_counter(process, "Elapsed Time", false));
+    assert_non_null(source->ops->counter(process, "Elapsed Time", false));
 }
 
 #define QUERY_TEST(name) cmocka_unit_test_setup_teardown(name, open_query, close_query)

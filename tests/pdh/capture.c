@@ -3,7 +3,7 @@
  * Queries on captures: the public sample log in its three formats gives the same 250 values bit for
  * bit; ranges, bound files, lists.
  */
-#include "pdh/capture.h"
+#include "pdh/log/capture.h"
 #include <openperflib/capture.h>
 #include <windef.h>
 
@@ -13,6 +13,7 @@
 #include <fcntl.h>
 
 #include "fake.h"
+#include "objects.h"
 #include "table.h"
 
 #include "../temp.h"
@@ -314,7 +315,7 @@ static void bound_to_nothing_is_the_present(void **state)
     assert_int_equal(query_open((struct pdh_from){.log = source}, 0, &query), 0);
     assert_true(query_is_real_time(query));
     BUFFER_AUTO machines = {0};
-    assert_int_equal(source_machines((struct pdh_from){.log = source}, &machines), 0);
+    assert_int_equal(browse_machines((struct pdh_from){.log = source}, &machines), 0);
     assert_int_equal(query_close(query), 0);
     assert_int_equal(capture_close(source, 0), 0);
 }
@@ -326,7 +327,7 @@ static void a_capture_lists_what_it_holds(void **state)
         OBJECT_INFOS_AUTO all = {0};
         OBJECT_INFO_AUTO *network = NULL;
         BUFFER_AUTO machines = {0};
-        assert_int_equal(source_list_objects(file(captures[i]), NULL, INFO_STABLE, &all), 0);
+        assert_int_equal(source_objects(file(captures[i]), NULL, INFO_STABLE, &all), 0);
         assert_int_equal(all.count, 4);
         assert_int_equal(source_object(file(captures[i]), "\\\\CharliePARKER", "Network Interface",
                                        false, INFO_STABLE, &network),
@@ -334,7 +335,7 @@ static void a_capture_lists_what_it_holds(void **state)
         assert_int_equal(network->instance_count, 5);
         assert_int_equal(network->counter_count, 1);
         assert_false(network->single);
-        assert_int_equal(source_machines(file(captures[i]), &machines), 0);
+        assert_int_equal(browse_machines(file(captures[i]), &machines), 0);
         assert_string_equal(machines.data, "\\\\charlieparker");
     }
 }
@@ -369,7 +370,7 @@ static void instances_of_all_samples_are_listed(void **state)
     for (int i = 0; i < 3; i++) { /* what was found once stays */
         object_infos_done(&all);
         buffer_clear(&paths);
-        assert_int_equal(source_list_objects(from, NULL, INFO_STABLE, &all), 0);
+        assert_int_equal(source_objects(from, NULL, INFO_STABLE, &all), 0);
         assert_int_equal(all.count, 4);
         assert_int_equal(expand_path(from, "\\Network Interface(*)\\*", 0, &paths), 0);
         assert_non_null(memmem(paths.data, paths.len, "(zsatap", 7));

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "pdh/capture.h"
+#include "pdh/source.h"
 
 #define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
 
@@ -59,17 +59,10 @@ static struct object_info dear = {.name = "Dear", .index = 8, .costly = true, .s
 static struct object_info *all[] = {&lone, &untitled, &box, &again, &dear};
 static uint32_t default_object;
 static enum info_age requested_age;
+static int opened;
 
-void object_info_unref(struct object_info *info)
-{
-}
-
-void object_infos_done(struct object_infos *infos)
-{
-}
-
-const struct counter_info *object_info_find_counter(const struct object_info *info,
-                                                    const char *name, bool english)
+static const struct counter_info *own_counter(const struct object_info *info, const char *name,
+                                              bool english)
 {
     for (uint32_t i = 0; i < info->counter_count; i++) {
         const struct counter_info *counter = &info->counters[i];
@@ -81,69 +74,81 @@ const struct counter_info *object_info_find_counter(const struct object_info *in
 }
 
 /* Only the names that are shown; and "Lone" is "Seul" in another language. */
-bool object_info_fits(const struct object_info *info, enum title_stage stage, const char *pattern)
+static bool own_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
+                          const char *pattern)
 {
-    bool foreign = stage == STAGE_OTHERS && info == &lone && path_match(pattern, "Seul");
-    return foreign || (stage == STAGE_USER && info->name[0] && path_match(pattern, info->name));
+    return stage == STAGE_OTHERS && info == &lone && index == lone.index &&
+           path_match(pattern, "Seul");
 }
 
-bool object_info_counter_fits(const struct object_info *info, const struct counter_info *counter,
-                              enum title_stage stage, const char *pattern)
-{
-    return stage == STAGE_USER && !counter->hidden && counter->name[0] &&
-           path_match(pattern, counter->name);
-}
-
-PDH_STATUS source_list_objects(struct pdh_from from, const char *machine, enum info_age age,
-                               struct object_infos *ret)
+static PDH_STATUS own_objects(struct data_source *source, const char *machine, enum info_age age,
+                              struct object_infos *ret)
 {
     requested_age = age;
-    *ret =
-        (struct object_infos){.items = all, .count = COUNT(all), .default_object = default_object};
+    *ret = (struct object_infos){.items = calloc(COUNT(all), sizeof *ret->items),
+                                 .count = COUNT(all),
+                                 .default_object = default_object};
+    for (size_t i = 0; i < COUNT(all); i++)
+        ret->items[i] = object_info_ref(all[i]);
     return 0;
 }
 
-PDH_STATUS source_object(struct pdh_from from, const char *machine, const char *object,
-                         bool english, enum info_age age, struct object_info **ret)
+static PDH_STATUS own_object(struct data_source *source, const char *machine, const char *object,
+                             bool english, enum info_age age, struct object_info **ret)
 {
     requested_age = age;
     for (size_t i = 0; i < COUNT(all); i++)
         if (text_equal_fold(all[i]->name, object) || atoi(object) == (int)all[i]->index) {
-            *ret = all[i];
+            *ret = object_info_ref(all[i]);
             return 0;
         }
     return (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
 }
 
-PDH_STATUS source_machine(struct pdh_from from, const char *machine, struct buffer *ret)
+static PDH_STATUS own_label(struct data_source *source, const char *machine, struct buffer *ret)
 {
     return buffer_add_text(ret, "\\\\M") ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-PDH_STATUS source_machines(struct pdh_from from, struct buffer *ret)
+static void own_close(struct data_source *source)
 {
+    opened--;
+}
+
+PDH_STATUS live_source_open(struct data_source **ret)
+{
+    static const struct source_ops ops = {.aliases = true,
+                                          .objects = own_objects,
+                                          .object = own_object,
+                                          .counter = own_counter,
+                                          .has_title = own_has_title,
+                                          .label = own_label,
+                                          .close = own_close};
+    static struct data_source own = {&ops};
+    opened++;
+    *ret = &own;
     return 0;
-}
-
-PDH_STATUS source_title(const char *machine, uint32_t index, struct buffer *ret)
-{
-    return (PDH_STATUS)PDH_STRING_NOT_FOUND;
-}
-
-PDH_STATUS source_index(const char *machine, const char *title, uint32_t *ret)
-{
-    return (PDH_STATUS)PDH_STRING_NOT_FOUND;
 }
 
 /* It is no capture, which would know its own order. */
-PDH_STATUS capture_resolve_from(struct pdh_from *from)
+PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct data_source **ret)
 {
+    return (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
+}
+
+static int give_references(void **state)
+{
+    for (size_t i = 0; i < COUNT(all); i++)
+        all[i]->references = 1; /* never freed */
     return 0;
 }
 
-PDH_STATUS capture_expand(struct pdh_from from, const struct pdh_path *path, struct buffer *ret,
-                          struct log_losses *losses)
+/* Whatever was opened is closed, and every reference to an object is released. */
+static int nothing_left(void **state)
 {
+    assert_int_equal(opened, 0);
+    for (size_t i = 0; i < COUNT(all); i++)
+        assert_int_equal(all[i]->references, 1);
     return 0;
 }
 
@@ -318,5 +323,5 @@ int main(void)
         cmocka_unit_test(counters_by_level_and_instances_once),
         cmocka_unit_test(what_is_shown_first),
     };
-    return cmocka_run_group_tests_name("pdh-choice", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("pdh-choice", tests, give_references, nothing_left);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the present offers: objects by name, number and language; instances with their numbers. */
-#include "pdh/machine.h"
+#include "pdh/live/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
 
 #include "frozen.h"
+#include "objects.h"
 
 static const struct pdh_from now;
 static struct object_info *object_info_of(const char *name, bool english)
@@ -47,15 +48,15 @@ static void what_is_not_there_has_a_status(void **state)
 static void counters_are_found_and_bases_are_not(void **state)
 {
     OBJECT_INFO_AUTO *system = object_info_of("System", false);
-    const struct counter_info *counter = object_info_find_counter(system, "system up TIME", false);
+    const struct counter_info *counter = live_counter(system, "system up TIME", false);
     assert_non_null(counter);
     assert_int_equal(counter->index, 674);
-    assert_ptr_equal(object_info_find_counter(system, "674", true), counter);
-    assert_null(object_info_find_counter(system, "System Down Time", false));
-    assert_null(object_info_find_counter(system, "", false));
+    assert_ptr_equal(live_counter(system, "674", true), counter);
+    assert_null(live_counter(system, "System Down Time", false));
+    assert_null(live_counter(system, "", false));
     for (uint32_t i = 0; i < system->counter_count; i++)
         if (system->counters[i].hidden)
-            assert_ptr_not_equal(object_info_find_counter(system, system->counters[i].name, false),
+            assert_ptr_not_equal(live_counter(system, system->counters[i].name, false),
                                  &system->counters[i]);
 }
 
@@ -89,9 +90,9 @@ static void lists_stay_until_refreshed(void **state)
     OBJECT_INFOS_AUTO first = {0};
     OBJECT_INFOS_AUTO second = {0};
     OBJECT_INFOS_AUTO fresh = {0};
-    assert_int_equal(source_list_objects(now, NULL, INFO_STABLE, &first), 0);
-    assert_int_equal(source_list_objects(now, NULL, INFO_STABLE, &second), 0);
-    assert_int_equal(source_list_objects(now, NULL, INFO_NOW, &fresh), 0);
+    assert_int_equal(source_objects(now, NULL, INFO_STABLE, &first), 0);
+    assert_int_equal(source_objects(now, NULL, INFO_STABLE, &second), 0);
+    assert_int_equal(source_objects(now, NULL, INFO_NOW, &fresh), 0);
     assert_true(first.count >= 8);
     assert_int_equal(first.count, second.count);
     assert_ptr_equal(first.items[0], second.items[0]);
@@ -102,13 +103,13 @@ static void lists_stay_until_refreshed(void **state)
 static void titles_and_numbers(void **state)
 {
     BUFFER_AUTO text = {0};
-    uint32_t number = 0;
-    assert_int_equal(source_title(NULL, 6, &text), 0);
+    DWORD number = 0;
+    assert_int_equal(lookup_name(NULL, 6, &text), 0);
     assert_string_equal(text.data, "% Processor Time");
-    assert_int_equal(source_index(NULL, "% processor time", &number), 0);
+    assert_int_equal(lookup_index(NULL, "% processor time", &number), 0);
     assert_int_equal(number, 6);
-    assert_int_equal(source_index(NULL, "No Counter", &number), (PDH_STATUS)PDH_STRING_NOT_FOUND);
-    assert_int_equal(source_title(NULL, 99998, &text), (PDH_STATUS)PDH_STRING_NOT_FOUND);
+    assert_int_equal(lookup_index(NULL, "No Counter", &number), (PDH_STATUS)PDH_STRING_NOT_FOUND);
+    assert_int_equal(lookup_name(NULL, 99998, &text), (PDH_STATUS)PDH_STRING_NOT_FOUND);
 }
 
 /* Every machine is asked under one of its names; they are one machine. */
@@ -117,11 +118,13 @@ static void this_machine_has_several_names(void **state)
     BUFFER_AUTO label = {0};
     BUFFER_AUTO again = {0};
     BUFFER_AUTO list = {0};
-    assert_int_equal(source_machine(now, NULL, &label), 0);
-    assert_int_equal(source_machine(now, label.data, &again), 0);
+    SOURCE_AUTO *source = NULL;
+    assert_int_equal(source_open(now, SOURCE_NAMES, &source), 0);
+    assert_int_equal(source->ops->label(source, NULL, &label), 0);
+    assert_int_equal(source->ops->label(source, label.data, &again), 0);
     assert_string_equal(label.data, again.data);
     assert_int_equal(strncmp(label.data, "\\\\", 2), 0);
-    assert_int_equal(source_machines(now, &list), 0);
+    assert_int_equal(browse_machines(now, &list), 0);
     assert_string_equal(list.data, label.data);
     assert_int_equal(list.len, label.len + 1);
 }

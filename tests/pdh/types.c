@@ -6,6 +6,7 @@
  * has them. (docs/windows/types.md#b2, docs/windows/types.md#b3)
  */
 #include <openperflib/build.h>
+#include <openperflib/unstable.h>
 #include <pdh.h>
 #include <pdhmsg.h>
 #include <windows.h>

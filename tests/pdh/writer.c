@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a query collects, written as CSV and TSV and read back. */
-#include "pdh/capture.h"
+#include "pdh/log/capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -232,13 +232,13 @@ static void child_connections(void)
 static void child_lost_segments(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(80)};
-    struct timeval patience = {.tv_sec = 1, .tv_usec = 300000};
+    struct timeval timeout = {.tv_sec = 1, .tv_usec = 300000};
     own_network();
     run("ip link add left type veth peer name right >/dev/null 2>&1 && "
         "ip addr add 10.9.0.1/24 dev left && ip link set left up && ip link set right up && "
         "ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:09 dev left");
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     IS(inet_pton(AF_INET, "10.9.0.2", &address.sin_addr), 1);
     IS(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
     IS(errno == EINPROGRESS || errno == EAGAIN, true);

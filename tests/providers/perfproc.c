@@ -181,6 +181,20 @@ static void zombies_have_no_memory_but_a_name(void **state)
     assert_int_equal(value_of(&answer, 230, "_Total", 172), 11 * 9000 * 1024);
 }
 
+/* The kernel shows 0 threads for a process that it has released. */
+static void a_process_without_threads_has_ended(void **state)
+{
+    (void)state;
+    opl_object_view object;
+    opl_instance_view instance;
+    write_process(&(struct task){500, 100, 0, 20, 0, 0, 0, 'X', "ended"});
+    struct answer answer = ask(u"230");
+    assert_true(answer_object(&answer, 230, &object));
+    assert_false(object_named(&answer, &object, "ended", &instance));
+    assert_true(object_named(&answer, &object, "many", &instance));
+    tree_drop("proc/500");
+}
+
 /* Of one process the file may not be read (a folder cannot be, not even by root): the counter has
  * no definition in this answer, and the process is not among those whose input and output is
  * known. */
@@ -503,6 +517,7 @@ int main(void)
         cmocka_unit_test(values_are_those_of_the_files),
         cmocka_unit_test(idle_and_total),
         cmocka_unit_test(zombies_have_no_memory_but_a_name),
+        cmocka_unit_test(a_process_without_threads_has_ended),
         cmocka_unit_test(f_b1_what_may_not_be_read_of_one_process_is_absent),
         cmocka_unit_test(f_b2_what_children_did_is_not_counted_again),
         cmocka_unit_test(f_b2_many_processes_that_come_and_go),

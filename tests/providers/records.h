@@ -36,12 +36,12 @@ static inline int run_pin(const char *const more[])
     int status;
     pid_t pid = fork();
     if (pid == 0) {
-        const char *words[8] = {PIN_PROGRAM};
+        const char *args[8] = {PIN_PROGRAM};
         for (int i = 0; i < 6 && more[i]; i++)
-            words[i + 1] = more[i];
+            args[i + 1] = more[i];
         int null = open("/dev/null", O_WRONLY);
         dup2(null, STDOUT_FILENO);
-        execv(PIN_PROGRAM, (char **)words);
+        execv(PIN_PROGRAM, (char **)args);
         _exit(127);
     }
     waitpid(pid, &status, 0);
@@ -62,8 +62,8 @@ static inline const char *records_prepare(void)
     return run_pin((const char *const[]){"pin", NULL}) == 0 ? NULL : "no BPF program can be pinned";
 }
 
-/* Does the trace of `deed`, done in a child, hold these words? */
-static inline bool trace_has(void (*deed)(void), const char *words)
+/* Does the trace of `deed`, done in a child, contain this text? */
+static inline bool trace_has(void (*deed)(void), const char *wanted)
 {
     static char text[1 << 16];
     int ends[2], status;
@@ -84,9 +84,9 @@ static inline bool trace_has(void (*deed)(void), const char *words)
     close(ends[0]);
     text[used] = 0;
     waitpid(pid, &status, 0);
-    if (status != 0 || !strstr(text, words))
+    if (status != 0 || !strstr(text, wanted))
         fprintf(stderr, "status %d, and the trace says:\n%s", status, text);
-    return status == 0 && strstr(text, words);
+    return status == 0 && strstr(text, wanted);
 }
 
 #endif

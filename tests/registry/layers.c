@@ -90,6 +90,36 @@ static void a_call_back_ends_its_listing(void **state)
     assert_int_equal(registry_each_value(KEY "\\none", stop_value, &values), ERROR_FILE_NOT_FOUND);
 }
 
+/* Edits a file, and reads the old value: the folders are not checked for each key. */
+static bool edit_and_read(void *self, const char *name)
+{
+    put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"x\"=\"new\"\n");
+    assert_text(KEY, "x", "old");
+    ++*(int *)self;
+    return true;
+}
+
+static bool write_and_read(void *self, const char *name)
+{
+    assert_int_equal(registry_set(LAYER_MACHINE, KEY, "y", REG_SZ, "own", 4), ERROR_SUCCESS);
+    assert_text(KEY, "y", "own");
+    assert_text(KEY, "x", "new");
+    ++*(int *)self;
+    return false;
+}
+
+static void a_listing_checks_the_files_once(void **state)
+{
+    int keys = 0;
+    put("machine/registry.d/a.reg",
+        HEADER "[" KEY "\\a]\n[" KEY "\\b]\n[" KEY "]\n\"x\"=\"old\"\n");
+    assert_int_equal(registry_each_key(KEY, edit_and_read, &keys), ERROR_SUCCESS);
+    assert_int_equal(keys, 2);
+    assert_text(KEY, "x", "new");
+    assert_int_equal(registry_each_key(KEY, write_and_read, &keys), ERROR_SUCCESS);
+    assert_int_equal(keys, 3);
+}
+
 static void values_in_the_type_asked_for(void **state)
 {
     BUFFER_AUTO data = {0};
@@ -550,6 +580,7 @@ int main(void)
         ROOT_TEST(deletions_hide_what_lies_below),
         ROOT_TEST(keys_are_ordered_and_values_keep_their_order),
         ROOT_TEST(a_call_back_ends_its_listing),
+        ROOT_TEST(a_listing_checks_the_files_once),
         ROOT_TEST(values_in_the_type_asked_for),
         ROOT_TEST(what_the_store_cannot_hold_is_refused),
         ROOT_TEST(every_mark_of_a_file_tells_a_change),

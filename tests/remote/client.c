@@ -563,7 +563,7 @@ static void the_program_has_no_child(void **state)
     assert_int_equal(server_join(server_fork(notice_nothing)), 0);
 }
 
-static void a_slow_query_blocks_nobody_else(void **state)
+static void a_slow_query_blocks_no_other(void **state)
 {
     lab_register(&(struct lab_service){.name = "MyPerf",
                                        .library = getenv("RECORDER"),
@@ -701,7 +701,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_program_has_no_child),
         cmocka_unit_test(a_server_that_comes_back),
         cmocka_unit_test(a_shell_that_fails),
-        cmocka_unit_test(a_slow_query_blocks_nobody_else),
+        cmocka_unit_test(a_slow_query_blocks_no_other),
         cmocka_unit_test(c29_access),
     };
     if (argc != 2)

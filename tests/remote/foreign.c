@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -234,6 +235,39 @@ static void the_connection_is_kept(void **state)
     assert_int_equal(plain.state->connections, before + 1);
 }
 
+/* What ssh does with its arguments; each start is recorded. */
+static void make_shell(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/shell", lab_root);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\necho started >>'%s/starts'\nexec '%s' --stdio\n", lab_root,
+            getenv("WINREGD"));
+    fclose(file);
+    assert_int_equal(chmod(path, 0755), 0);
+    lab_set_text("SOFTWARE\\openperflib\\Remote", "Shell", path);
+}
+
+/* From the helper process: its program for the connection is neither refused nor ended. */
+static void c121_a_machine_by_ssh(void **state)
+{
+    enum { SYSTEM = 2 };
+    make_shell();
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ask("Foreign ssh://here 2"), 0);
+        assert_int_equal(block.header.NumObjectTypes, 1);
+        assert_true(has(SYSTEM));
+        assert_int_equal(ask("109000"), 0);
+        assert_int_equal(value(STATUS_OBJECT, "ssh:__here", 109002), 0);
+        usleep(1500000); /* a process without a parent is ended within a second */
+    }
+    char *starts = lab_read("starts");
+    assert_string_equal(starts, "started\n");
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +279,7 @@ int main(void)
         cmocka_unit_test(its_times),
         cmocka_unit_test(c120_lost_and_found),
         cmocka_unit_test(the_connection_is_kept),
+        cmocka_unit_test(c121_a_machine_by_ssh),
     };
     lab_open();
     lab_keep();

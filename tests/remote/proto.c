@@ -24,7 +24,7 @@ static const struct proto_reply sample_reply = {.id = 7,
                                                 .data = "some data",
                                                 .data_size = 9};
 
-/* The drawing of docs/remote.md. */
+/* docs/remote-protocol.md */
 static void request_has_the_documented_bytes(void **state)
 {
     static const unsigned char wanted[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the remote registry as bytes, by hand from the protocol's document (MS-RRP, MS-RPCE). */
-#include "samba/rrp.h"
+#include "remote/rrp.h"
 
 #include <setjmp.h>
 
@@ -31,22 +31,22 @@ static void what_is_requested(void **state)
 {
     BUFFER_AUTO text = {0};
     struct rrp_request request;
-    assert_true(rrp_read(RRP_QUERY, query, SIZE(query), &text, &request));
-    assert_memory_equal(request.handle, HANDLE, RRP_HANDLE_BYTES);
+    assert_true(rrp_read_request(RRP_QUERY, query, SIZE(query), &text, &request));
+    assert_memory_equal(request.handle.bytes, HANDLE, RRP_HANDLE_BYTES);
     assert_string_equal(request.name, "2");
     assert_true(request.has_type && request.has_data && request.has_size && request.has_length);
     assert_int_equal(request.capacity, 8);
-    assert_true(rrp_read(RRP_QUERY, no_data, SIZE(no_data), &text, &request));
+    assert_true(rrp_read_request(RRP_QUERY, no_data, SIZE(no_data), &text, &request));
     assert_true(!request.has_type && !request.has_data && request.has_size && !request.has_length);
-    assert_true(rrp_read(RRP_OPEN_KEY, open_key, SIZE(open_key), &text, &request));
+    assert_true(rrp_read_request(RRP_OPEN_KEY, open_key, SIZE(open_key), &text, &request));
     assert_int_equal(request.access, 0x20019);
-    assert_true(rrp_read(RRP_ENUM_KEY, enum_key, SIZE(enum_key), &text, &request));
+    assert_true(rrp_read_request(RRP_ENUM_KEY, enum_key, SIZE(enum_key), &text, &request));
     assert_int_equal(request.index, 7);
     assert_int_equal(request.name_capacity.bytes, 16);
     assert_true(request.has_class && !request.class_capacity.has_text && request.has_time);
-    assert_true(rrp_read(RRP_ENUM_VALUE, enum_value, SIZE(enum_value), &text, &request));
+    assert_true(rrp_read_request(RRP_ENUM_VALUE, enum_value, SIZE(enum_value), &text, &request));
     assert_int_equal(request.capacity, 8);
-    assert_true(rrp_read(RRP_INFO, info, SIZE(info), &text, &request));
+    assert_true(rrp_read_request(RRP_INFO, info, SIZE(info), &text, &request));
 }
 
 /* Every cut but those behind what is read; every handle that is none. */
@@ -72,10 +72,10 @@ static void what_is_cut(void **state)
         for (size_t size = 0; size <= rows[i].size; size++) {
             FREE_AUTO char *copy = malloc(size + 1);
             memcpy(copy, rows[i].bytes, size);
-            assert_int_equal(rrp_read(rows[i].call, copy, size, &text, &request),
+            assert_int_equal(rrp_read_request(rows[i].call, copy, size, &text, &request),
                              size == rows[i].size);
         }
-    assert_false(rrp_read(RRP_CALLS, query, SIZE(query), &text, &request));
+    assert_false(rrp_read_request(RRP_CALLS, query, SIZE(query), &text, &request));
 }
 
 static bool reads(const char *bytes, size_t size, size_t at, uint32_t number)
@@ -85,7 +85,7 @@ static bool reads(const char *bytes, size_t size, size_t at, uint32_t number)
     struct rrp_request request;
     memcpy(copy, bytes, size);
     memcpy(copy + at, &number, sizeof number); /* this machine is little-endian, as the wire is */
-    return rrp_read(RRP_QUERY, copy, size, &text, &request);
+    return rrp_read_request(RRP_QUERY, copy, size, &text, &request);
 }
 
 static void lengths_that_lie(void **state)
@@ -110,13 +110,13 @@ static void lengths_that_lie(void **state)
 /* ---- writing ---- */
 
 static void is_written(unsigned call, const char *bytes, size_t size,
-                       const struct rrp_answer *answer, const char *wanted, size_t wanted_size)
+                       const struct rrp_reply *answer, const char *wanted, size_t wanted_size)
 {
     BUFFER_AUTO text = {0};
     BUFFER_AUTO out = {0};
     struct rrp_request request;
-    assert_true(rrp_read(call, bytes, size, &text, &request));
-    assert_true(rrp_write(&request, answer, &out));
+    assert_true(rrp_read_request(call, bytes, size, &text, &request));
+    assert_true(rrp_write_reply(&request, answer, &out));
     assert_int_equal(out.len, wanted_size);
     assert_memory_equal(out.data, wanted, wanted_size);
 }
@@ -125,31 +125,31 @@ static void is_written(unsigned call, const char *bytes, size_t size,
 
 static void what_is_answered(void **state)
 {
-    const struct rrp_answer data = {.type = 3, .size = 5, .data = "bytes", .data_size = 5};
+    const struct rrp_reply data = {.type = 3, .size = 5, .data = "bytes", .data_size = 5};
     WRITTEN(RRP_QUERY, query, &data,
             "\0\0\2\0\3\0\0\0\x8\0\2\0\5\0\0\0\0\0\0\0\5\0\0\0bytes\0\0\0"
             "\x20\0\2\0\5\0\0\0\x28\0\2\0\5\0\0\0\0\0\0\0");
-    const struct rrp_answer more = {.status = 234, .type = 7, .size = 0x12345};
+    const struct rrp_reply more = {.status = 234, .type = 7, .size = 0x12345};
     WRITTEN(RRP_QUERY, query, &more,
             "\0\0\2\0\7\0\0\0\x8\0\2\0\x45\x23\1\0\0\0\0\0\0\0\0\0"
             "\x18\0\2\0\x45\x23\1\0\x20\0\2\0\0\0\0\0\xea\0\0\0");
-    const struct rrp_answer size = {.size = 5};
+    const struct rrp_reply size = {.size = 5};
     WRITTEN(RRP_QUERY, no_data, &size, "\0\0\0\0\0\0\0\0\x8\0\2\0\5\0\0\0\0\0\0\0\0\0\0\0");
-    const struct rrp_answer name = {
+    const struct rrp_reply name = {
         .name = "ab", .numbers = {[5] = 1, [6] = 2}
     };
     WRITTEN(RRP_ENUM_KEY, enum_key, &name,
             "\6\0\x10\0\4\0\2\0\x8\0\0\0\0\0\0\0\3\0\0\0a\0b\0\0\0\0\0"
             "\x1c\0\2\0\0\0\0\0\0\0\0\0\x28\0\2\0\1\0\0\0\2\0\0\0\0\0\0\0");
-    const struct rrp_answer handle = {.handle = HANDLE};
+    const struct rrp_reply handle = {.handle = {HANDLE}};
     WRITTEN(RRP_OPEN_KEY, open_key, &handle, HANDLE "\0\0\0\0");
-    const struct rrp_answer denied = {.status = 5, .handle = HANDLE};
+    const struct rrp_reply denied = {.status = 5, .handle = {HANDLE}};
     WRITTEN(RRP_OPEN_KEY, open_key, &denied, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0");
     WRITTEN(22, HANDLE, &denied, "\5\0\0\0");
     WRITTEN(RRP_CREATE, HANDLE, &denied,
             "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0");
     WRITTEN(RRP_VERSION, HANDLE, &handle, "\5\0\0\0\0\0\0\0");
-    const struct rrp_answer numbers = {
+    const struct rrp_reply numbers = {
         .numbers = {3, 4, 5, 6, 7, 8, 9}
     };
     WRITTEN(RRP_INFO, info, &numbers,
@@ -162,9 +162,9 @@ static void what_has_no_answer(void **state)
     BUFFER_AUTO text = {0};
     BUFFER_AUTO out = {0};
     struct rrp_request request;
-    const struct rrp_answer answer = {.status = 5};
-    assert_true(rrp_read(RRP_QUERY_MANY, HANDLE, SIZE(HANDLE), &text, &request));
-    assert_false(rrp_write(&request, &answer, &out));
+    const struct rrp_reply answer = {.status = 5};
+    assert_true(rrp_read_request(RRP_QUERY_MANY, HANDLE, SIZE(HANDLE), &text, &request));
+    assert_false(rrp_write_reply(&request, &answer, &out));
     assert_int_equal(out.len, 0);
 }
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/smb_rules.h"
 #include "smb_machine.h"
 
 static const uint32_t DATA = 0x80000004, TEXT = 0x80000050, MACHINE = 0x80000002;
@@ -75,13 +74,13 @@ static void a_query_has_the_documented_bytes(void **state)
 {
     static const unsigned char head[] = {4, 0, 4, 0},
                                text[] = {2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, '2', 0, 0, 0};
-    struct winreg_handle key;
+    struct rrp_request query = {.opnum = RRP_QUERY, .name = "2", .capacity = 64};
     BUFFER_AUTO bytes = {0};
-    memset(key.bytes, 7, sizeof key.bytes);
-    assert_true(winreg_put_query(&key, "2", 64, &bytes));
+    memset(query.handle.bytes, 7, sizeof query.handle.bytes);
+    assert_true(rrp_write_request(&query, &bytes));
     const char *at = bytes.data;
     assert_int_equal(bytes.len, 84);
-    assert_memory_equal(at, key.bytes, 20);
+    assert_memory_equal(at, query.handle.bytes, 20);
     assert_memory_equal(at + 20, head, 4);
     assert_int_not_equal(proto_number(at + 24), 0);
     assert_memory_equal(at + 28, text, 16);
@@ -99,11 +98,11 @@ static void long_names_are_refused(void **state)
 {
     static char name[20000];
     BUFFER_AUTO bytes = {0};
-    struct winreg_handle key = {{0}};
+    const struct rrp_request query = {.opnum = RRP_QUERY, .name = name, .capacity = 64};
     memset(name, 'x', 16384);
-    assert_false(winreg_put_query(&key, name, 64, &bytes));
+    assert_false(rrp_write_request(&query, &bytes));
     name[16383] = '\0';
-    assert_true(winreg_put_query(&key, name, 64, &bytes));
+    assert_true(rrp_write_request(&query, &bytes));
 }
 
 /* ---- blocks ---- */
@@ -165,7 +164,7 @@ static void put_total(struct buffer *block, size_t total)
     proto_put_number(block->data + 20, (uint32_t)total);
 }
 
-static void totals_without_the_header_are_mended(void **state)
+static void totals_without_the_header_are_repaired(void **state)
 {
     BUFFER_AUTO block = {0}, wanted = {0};
     fake_block(&wanted, 3);
@@ -411,9 +410,9 @@ static void keys_are_kept_and_not_too_many(void **state)
     assert_int_equal(fake.open_handles, SMB_KEPT_KEYS);
     assert_int_equal(fake.opened, 51); /* the root is never the one that goes */
     assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
-    unsigned before = fake.seen[WINREG_CLOSE_KEY];
+    unsigned before = fake.seen[RRP_CLOSE];
     assert_int_equal(ask_with(PROTO_CLOSE, DATA, "", NULL, 0, 0), 0);
-    assert_int_equal(fake.seen[WINREG_CLOSE_KEY], before + 1);
+    assert_int_equal(fake.seen[RRP_CLOSE], before + 1);
     assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     assert_int_equal(fake.connected, 1);
 }
@@ -534,7 +533,7 @@ int main(void)
         EACH(long_names_are_refused),
         EACH(capacity_grows_blindly),
         EACH(success_with_less_than_all_is_too_little_space),
-        EACH(totals_without_the_header_are_mended),
+        EACH(totals_without_the_header_are_repaired),
         EACH(what_is_behind_a_block_is_cut),
         EACH(other_blocks_are_refused),
         EACH(lists_are_put_in_order),

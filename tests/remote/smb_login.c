@@ -15,7 +15,7 @@
 
 #include "../skip.h"
 #include "../temp.h"
-#include "remote/smb.h"
+#include "remote/smb/smb.h"
 
 static char file[512], why[5000];
 

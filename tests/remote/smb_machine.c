@@ -46,7 +46,7 @@ static void put_text(struct buffer *ret, const char *text)
 
 static void put_handle(struct buffer *ret, uint32_t number)
 {
-    char bytes[WINREG_HANDLE_BYTES] = {0};
+    char bytes[RRP_HANDLE_BYTES] = {0};
     proto_put_number(bytes + HANDLE_AT, number);
     proto_put_number(bytes + HANDLE_AT + 4, generation);
     buffer_add(ret, bytes, sizeof bytes);
@@ -163,26 +163,26 @@ static void query_value(struct fake_machine *machine, const struct buffer *reque
 {
     char name[300];
     size_t at;
-    text_at(request, WINREG_HANDLE_BYTES, name, &at);
+    text_at(request, RRP_HANDLE_BYTES, name, &at);
     put_value(machine, find_value(machine, key, name), number_at(request, at + 12), reply);
 }
 
 static void enum_value(struct fake_machine *machine, const struct buffer *request, uint32_t key,
                        struct buffer *reply)
 {
-    uint32_t index = number_at(request, WINREG_HANDLE_BYTES);
+    uint32_t index = number_at(request, RRP_HANDLE_BYTES);
     const struct fake_value *value = index < FAKE_VALUES ? &machine->values[index] : NULL;
     bool there = value && value->name;
     put_text(reply, there ? value->name : "");
     if (there)
-        put_value(machine, value, number_at(request, WINREG_HANDLE_BYTES + 4 + 20 + 12), reply);
+        put_value(machine, value, number_at(request, RRP_HANDLE_BYTES + 4 + 20 + 12), reply);
     else
         put_nothing(reply, 0, 0, ERROR_NO_MORE_ITEMS);
 }
 
 static void enum_key(const struct buffer *request, struct buffer *reply)
 {
-    uint32_t index = number_at(request, WINREG_HANDLE_BYTES);
+    uint32_t index = number_at(request, RRP_HANDLE_BYTES);
     put_text(reply, index ? "" : "00ä");
     put(reply, 0); /* no class */
     put(reply, 0x20004);
@@ -194,21 +194,21 @@ static void enum_key(const struct buffer *request, struct buffer *reply)
 static void info(struct buffer *reply)
 {
     put_text(reply, "class");
-    for (uint32_t i = 1; i <= WINREG_INFO_NUMBERS; i++)
+    for (uint32_t i = 1; i <= 7; i++)
         put(reply, i * 100);
     put(reply, 7);
     put(reply, 8);
     put(reply, 0);
 }
 
-static void answer(struct fake_machine *machine, enum winreg_call operation,
+static void answer(struct fake_machine *machine, enum rrp_call operation,
                    const struct buffer *request, struct buffer *reply)
 {
-    static const uint32_t roots[] = {[WINREG_OPEN_LOCAL_MACHINE] = 0x80000002,
-                                     [WINREG_OPEN_USERS] = 0x80000003,
-                                     [WINREG_OPEN_PERFORMANCE_DATA] = 0x80000004,
-                                     [WINREG_OPEN_PERFORMANCE_TEXT] = 0x80000050,
-                                     [WINREG_OPEN_PERFORMANCE_NLSTEXT] = 0x80000060};
+    static const uint32_t roots[] = {[RRP_OPEN_LOCAL_MACHINE] = 0x80000002,
+                                     [RRP_OPEN_USERS] = 0x80000003,
+                                     [RRP_OPEN_DATA] = 0x80000004,
+                                     [RRP_OPEN_TEXT] = 0x80000050,
+                                     [RRP_OPEN_NLS_TEXT] = 0x80000060};
     char path[300];
     size_t end;
     uint32_t key = handle_of(request);
@@ -218,18 +218,18 @@ static void answer(struct fake_machine *machine, enum winreg_call operation,
     } else if (!key || refuses) {
         machine->refusals -= key && refuses;
         put_nothing(reply, 0, 0, key ? machine->refuse_with : ERROR_INVALID_HANDLE);
-    } else if (operation == WINREG_OPEN_KEY) {
-        text_at(request, WINREG_HANDLE_BYTES, path, &end);
+    } else if (operation == RRP_OPEN_KEY) {
+        text_at(request, RRP_HANDLE_BYTES, path, &end);
         open_key(machine, keys[key].root, path, reply);
-    } else if (operation == WINREG_CLOSE_KEY) {
+    } else if (operation == RRP_CLOSE) {
         close_key(machine, key, reply);
-    } else if (operation == WINREG_QUERY_VALUE) {
+    } else if (operation == RRP_QUERY) {
         query_value(machine, request, key, reply);
-    } else if (operation == WINREG_ENUM_VALUE) {
+    } else if (operation == RRP_ENUM_VALUE) {
         enum_value(machine, request, key, reply);
-    } else if (operation == WINREG_ENUM_KEY) {
+    } else if (operation == RRP_ENUM_KEY) {
         enum_key(request, reply);
-    } else if (operation == WINREG_QUERY_INFO_KEY) {
+    } else if (operation == RRP_INFO) {
         info(reply);
     }
 }
@@ -251,7 +251,7 @@ static LSTATUS connect_fake(struct smb_wire *wire, int64_t deadline)
     return attempt < FAKE_CONNECTS ? machine->connects[attempt] : ERROR_SUCCESS;
 }
 
-static LSTATUS call_fake(struct smb_wire *wire, enum winreg_call operation,
+static LSTATUS call_fake(struct smb_wire *wire, enum rrp_call operation,
                          const struct buffer *request, int64_t deadline, struct buffer *ret)
 {
     struct fake_machine *machine = machine_of(wire);

@@ -6,7 +6,7 @@
 #ifndef OPL_TEST_REMOTE_SMB_MACHINE_H
 #define OPL_TEST_REMOTE_SMB_MACHINE_H
 
-#include "remote/smb.h"
+#include "remote/smb/smb.h"
 
 enum { FAKE_VALUES = 8, FAKE_CONNECTS = 64, FAKE_CALLS = 256 };
 struct fake_value {

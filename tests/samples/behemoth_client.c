@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
 #include <openperflib/build.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 
-#include "../../samples/behemoth/client/base.h"
-#include "../../samples/behemoth/client/text.h"
 #include "../../samples/behemoth/client/view.h"
 
 enum { FIRST = 5000, SECOND = 10000000, HEAD = 128, SIZE = 1 << 24 };
@@ -29,15 +29,16 @@ enum { FIRST = 5000, SECOND = 10000000, HEAD = 128, SIZE = 1 << 24 };
 
 static BYTE block[SIZE];
 static size_t block_size;
-static struct shown shown;
+static struct reader reader;
 static struct titles titles;
 static struct view view;
+static struct text_style style;
 
 /* ---- an answer ---- */
 
 struct someone {
     const char *name;
-    int64_t mother; /* SHOWN_NONE: none */
+    int64_t mother; /* NO_MOTHER: none */
     DWORD sex, age, x, y, weight;
 };
 
@@ -64,7 +65,7 @@ enum { HERD_COUNTERS = 7, SUMMARY_COUNTERS = 8 };
 
 static void add_someone(opl_build *build, const struct someone *one, LONGLONG time)
 {
-    bool has_mother = one->mother != SHOWN_NONE;
+    bool has_mother = one->mother != NO_MOTHER;
     opl_build_instance_full(build, one->name, strlen(one->name), has_mother ? FIRST + BEHEMOTH : 0,
                             has_mother ? (DWORD)one->mother : 0, -1);
     opl_build_dword(build, 0, one->sex);
@@ -131,12 +132,12 @@ static void make_block(const struct someone *all, size_t count, LONGLONG time, D
 }
 
 static const struct someone family[] = {
-    {"Anna 1",   SHOWN_NONE, 1, 500,   0,   0,   2000},
-    {"Boris 2",  SHOWN_NONE, 0, 90061, 999, 499, 1800},
-    {"Clara 3",  0,          1, 200,   500, 250, 1700},
-    {"Dora 4",   2,          1, 20,    501, 250, 300 },
-    {"Emil 5",   0,          0, 100,   100, 450, 1500},
-    {"Fjodor 6", 2,          0, 0,     300, 100, 45  },
+    {"Anna 1",   NO_MOTHER, 1, 500,   0,   0,   2000},
+    {"Boris 2",  NO_MOTHER, 0, 90061, 999, 499, 1800},
+    {"Clara 3",  0,         1, 200,   500, 250, 1700},
+    {"Dora 4",   2,         1, 20,    501, 250, 300 },
+    {"Emil 5",   0,         0, 100,   100, 450, 1500},
+    {"Fjodor 6", 2,         0, 0,     300, 100, 45  },
 };
 enum { FAMILY = sizeof family / sizeof *family };
 
@@ -153,22 +154,29 @@ static void draw_view(FILE *out, enum view_kind kind)
         table_draw(out, &view, 0);
 }
 
+/* As a terminal without colours shows it. */
 static char *drawn(enum view_kind kind)
 {
     static char *text;
+    char *whole;
     size_t size;
     free(text);
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = open_memstream(&whole, &size);
     assert_non_null(out);
     draw_view(out, kind);
     fclose(out);
+    out = open_memstream(&text, &size);
+    assert_non_null(out);
+    text_lines(out, whole, 0, (struct text_style){.utf8 = style.utf8});
+    fclose(out);
+    free(whole);
     return text;
 }
 
 static void take(const struct someone *all, size_t count)
 {
     make_block(all, count, TIME, 10, 1);
-    assert_int_equal(shown_take(&shown, block, block_size), ERROR_SUCCESS);
+    assert_int_equal(reader_take(&reader, block, block_size), ERROR_SUCCESS);
 }
 
 static int begin(void **state)
@@ -194,11 +202,11 @@ static int begin(void **state)
     };
     (void)state;
     setenv("LC_ALL", "C.UTF-8", 1);
-    assert_true(text_begin());
+    assert_true((style = text_begin()).utf8);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         titles.of[known[i].symbol / 2] = strdup(known[i].text);
-    shown = (struct shown){.first = FIRST};
-    view = (struct view){.shown = &shown, .titles = &titles, .look = look_of(true, false)};
+    reader = (struct reader){.first = FIRST};
+    view = (struct view){.reader = &reader, .titles = &titles};
     view.sort = UINT32_MAX;
     return 0;
 }
@@ -208,7 +216,7 @@ static int end(void **state)
     (void)state;
     titles_free(&titles);
     kin_free(&view.kin);
-    shown_close(&shown);
+    reader_close(&reader);
     return 0;
 }
 
@@ -308,14 +316,14 @@ static void without_utf8(void **state)
 {
     (void)state;
     take(family, FAMILY);
-    view.look.utf8 = false;
+    style.utf8 = false;
     char *text = drawn(VIEW_TREE);
     assert_non_null(strstr(text, "|- Clara 3        f"));
     assert_non_null(strstr(text, "|  `- Fjodor 6    m"));
     text = drawn(VIEW_FIELD);
     for (const char *at = text; *at; at++)
         assert_true((unsigned char)*at < 0x80);
-    view.look.utf8 = true;
+    style.utf8 = true;
 }
 
 /* Three more within two seconds; with a dead server there is no rate, though arithmetic has one. */
@@ -325,10 +333,10 @@ static void rates_and_a_dead_server(void **state)
     view.rates = true;
     take(family, FAMILY);
     make_block(family, FAMILY, TIME + 2 * SECOND, 13, 1);
-    assert_int_equal(shown_take(&shown, block, block_size), ERROR_SUCCESS);
+    assert_int_equal(reader_take(&reader, block, block_size), ERROR_SUCCESS);
     assert_non_null(strstr(drawn(VIEW_LIST), "   Births/sec 1.50   Deaths/sec 0.00   "));
     make_block(family, FAMILY, TIME + 12 * SECOND, 13, 0);
-    assert_int_equal(shown_take(&shown, block, block_size), ERROR_SUCCESS);
+    assert_int_equal(reader_take(&reader, block, block_size), ERROR_SUCCESS);
     char *text = drawn(VIEW_LIST);
     assert_non_null(strstr(text, "   Births/sec -   Deaths/sec -   "));
     assert_non_null(strstr(text, "Status 0   Data Age 12.0 s\nthe server is away: this is what it "
@@ -369,10 +377,10 @@ static void sorted(void **state)
 static void names_of_any_kind(void **state)
 {
     static const struct someone strange[] = {
-        {"河馬河馬河馬河馬", SHOWN_NONE, 1, 1, 1, 1, 100},
-        {"e\u0301ee\u0301",          SHOWN_NONE, 0, 1, 1, 1, 100},
-        {"\033[2Jx\n\u202ey",        SHOWN_NONE, 0, 1, 1, 1, 100},
-        {"",                         SHOWN_NONE, 2, 1, 1, 1, 100},
+        {"河馬河馬河馬河馬", NO_MOTHER, 1, 1, 1, 1, 100},
+        {"e\u0301ee\u0301",          NO_MOTHER, 0, 1, 1, 1, 100},
+        {"\033[2Jx\n\u202ey",        NO_MOTHER, 0, 1, 1, 1, 100},
+        {"",                         NO_MOTHER, 2, 1, 1, 1, 100},
     };
     (void)state;
     take(strange, 4);
@@ -403,7 +411,7 @@ static void no_mother_misleads(void **state)
         {"c",      1,          0, 1, 1, 1, 1}, /* a circle of three, */
         {"tail",   3,          0, 1, 1, 1, 1}, /* and a child of it */
         {"stray",  4000000000, 0, 1, 1, 1, 1},
-        {"orphan", SHOWN_NONE, 0, 1, 1, 1, 1}
+        {"orphan", NO_MOTHER,  0, 1, 1, 1, 1}
     };
     (void)state;
     take(all, 7);
@@ -423,7 +431,7 @@ static void deep_ones_take_no_stack_and_no_time(void **state)
     assert_non_null(all);
     for (int way = 0; way < 4; way++) {
         for (int64_t i = 0; i < MANY; i++) {
-            int64_t mother = way < 2 ? i - 1 : i + 1 < MANY ? i + 1 : SHOWN_NONE;
+            int64_t mother = way < 2 ? i - 1 : i + 1 < MANY ? i + 1 : NO_MOTHER;
             all[i] = (struct someone){"x", mother, 0, 1, 1, 1, 1};
         }
         if (way == 1)
@@ -441,8 +449,8 @@ static void deep_ones_take_no_stack_and_no_time(void **state)
 static void absurd_values(void **state)
 {
     static const struct someone all[] = {
-        {"far", SHOWN_NONE, 77, 4294967295u, 4294967295u, 4294967295u, 4294967295u},
-        {"old", SHOWN_NONE, 1,  4294967295u, 0,           0,           0          },
+        {"far", NO_MOTHER, 77, 4294967295u, 4294967295u, 4294967295u, 4294967295u},
+        {"old", NO_MOTHER, 1,  4294967295u, 0,           0,           0          },
     };
     (void)state;
     uint64_t width = view.width, height = view.height;
@@ -454,7 +462,7 @@ static void absurd_values(void **state)
     view.width = width;
     view.height = height;
     memset(block + HEAD + 48, 0xff, 16); /* the object's clock: before all time, of -1 ticks */
-    if (shown_take(&shown, block, block_size) == ERROR_SUCCESS)
+    if (reader_take(&reader, block, block_size) == ERROR_SUCCESS)
         assert_non_null(strstr(drawn(VIEW_LIST), "  -  "));
 }
 
@@ -474,11 +482,11 @@ static void try_damaged(const void *data, size_t size)
 {
     void *copy = malloc(size > 0 ? size : 1); /* what is read behind it is noticed */
     memcpy(copy, data, size);
-    size_t count = shown.count;
-    if (shown_take(&shown, copy, size) == ERROR_SUCCESS)
+    size_t count = reader.count;
+    if (reader_take(&reader, copy, size) == ERROR_SUCCESS)
         draw_all();
     else
-        assert_int_equal(shown.count, count); /* the previous snapshot is kept */
+        assert_int_equal(reader.count, count); /* the previous snapshot is kept */
     free(copy);
 }
 
@@ -515,8 +523,8 @@ static void every_bit_flipped_and_every_length(void **state)
     }
     for (size_t size = 0; size < block_size; size++)
         try_damaged(block, size);
-    assert_int_equal(shown_take(&shown, block, block_size), ERROR_SUCCESS);
-    assert_int_equal(shown.count, 3);
+    assert_int_equal(reader_take(&reader, block, block_size), ERROR_SUCCESS);
+    assert_int_equal(reader.count, 3);
 }
 
 static void for_programs(void **state)
@@ -531,21 +539,26 @@ static void for_programs(void **state)
     FILE *out = open_memstream(&text, &size);
     json_write(out, &view);
     fclose(out);
+    json_t *all = json_loads(text, 0, NULL);
+    assert_non_null(all);
+    char *compact = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(12));
     assert_string_equal(
-        text,
+        compact,
         "{\"machine\":\"HERD-1\",\"serverThere\":true,\"behemoths\":2,\"totalWeight\":123456,"
-        "\"births\":10,\"deaths\":7,\"meanAgePercent\":48.400,\"dataAge\":0.200,\n"
+        "\"births\":10,\"deaths\":7,\"meanAgePercent\":48.4,\"dataAge\":0.2,"
+        "\"herdTime\":null,\"founders\":null,\"leftSteps\":null,\"rightSteps\":null,"
         "\"language\":\"009\",\"titles\":{\"name\":\"Behemoth\",\"sex\":\"Sex\",\"age\":\"Age\","
         "\"x\":\"X\",\"y\":\"Y\",\"weight\":\"Weight\",\"volume\":\"Volume\",\"birthday\":\"+14\"},"
-        "\n"
-        "\"herd\":[\n"
+        "\"herd\":["
         "{\"position\":0,\"name\":\"\\\"A\\\\\ufffd\",\"mother\":null,\"sex\":\"female\","
         "\"age\":500.0,\"x\":0,\"y\":0,\"weight\":2000,\"volume\":2001,"
-        "\"birthday\":\"2001-09-09T03:25:00Z\"},\n"
+        "\"birthday\":\"2001-09-09T03:25:00Z\"},"
         "{\"position\":1,\"name\":\"Clara 3\",\"mother\":0,\"sex\":\"female\",\"age\":200.0,"
         "\"x\":500,\"y\":250,\"weight\":1700,\"volume\":1701,"
-        "\"birthday\":\"2001-09-09T03:30:00Z\"}]}\n");
+        "\"birthday\":\"2001-09-09T03:30:00Z\"}]}");
+    free(compact);
     free(text);
+    json_decref(all);
 }
 
 int main(void)

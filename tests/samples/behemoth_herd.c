@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../samples/behemoth/server/state.h"
+#include "../../samples/behemoth/server/herd.h"
 #include "../temp.h"
 
 static char folder[64], path[96];
@@ -202,9 +202,9 @@ static void changes_from_outside(void **state)
     assert_int_equal(herd_create(&herd, &make, &child), BEHEMOTH_OK);
     assert_int_equal(child.mother_position, 0);
     make = (struct behemoth_create){.mother = child.id, .sex = BEHEMOTH_MALE};
-    assert_int_equal(herd_create(&herd, &make, &child), BEHEMOTH_BAD);
+    assert_int_equal(herd_create(&herd, &make, &child), BEHEMOTH_NO_MOTHER);
     make = (struct behemoth_create){.name = "a/b", .sex = BEHEMOTH_MALE};
-    assert_int_equal(herd_create(&herd, &make, &child), BEHEMOTH_BAD);
+    assert_int_equal(herd_create(&herd, &make, &child), BEHEMOTH_NAME_BAD);
     make = (struct behemoth_create){.mother = 999, .sex = BEHEMOTH_MALE};
     assert_int_equal(herd_create(&herd, &make, &child), BEHEMOTH_UNKNOWN);
     make = (struct behemoth_create){.sex = BEHEMOTH_NONE};

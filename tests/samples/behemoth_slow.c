@@ -32,32 +32,32 @@ struct tally {
 };
 
 /* In the server these are always equal: two counters, a sum and its parts, what came and who is. */
-static bool is_of_one_moment(const struct shown *shown)
+static bool is_of_one_moment(const struct reader *reader)
 {
     uint64_t weight = 0;
-    for (size_t i = 0; i < shown->count; i++)
-        weight += shown->all[i].values[BEHEMOTH_WEIGHT / 2];
-    return summary(shown, BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC) ==
-               summary(shown, BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC) &&
-           summary(shown, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT) == weight &&
-           summary(shown, BEHEMOTHS_SUMMARY_FOUNDERS) +
-                   summary(shown, BEHEMOTHS_SUMMARY_BIRTHS_SEC) -
-                   summary(shown, BEHEMOTHS_SUMMARY_DEATHS_SEC) ==
-               shown->count;
+    for (size_t i = 0; i < reader->count; i++)
+        weight += reader->all[i].values[BEHEMOTH_WEIGHT / 2];
+    return summary(reader, BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC) ==
+               summary(reader, BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC) &&
+           summary(reader, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT) == weight &&
+           summary(reader, BEHEMOTHS_SUMMARY_FOUNDERS) +
+                   summary(reader, BEHEMOTHS_SUMMARY_BIRTHS_SEC) -
+                   summary(reader, BEHEMOTHS_SUMMARY_DEATHS_SEC) ==
+               reader->count;
 }
 
 /* Nothing is asserted here: processes of the test's own call it. */
-static void read_once(struct shown *shown, struct tally *tally)
+static void read_once(struct reader *reader, struct tally *tally)
 {
-    uint64_t last = summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME);
+    uint64_t last = summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME);
     tally->reads++;
-    if (shown_read(shown) != ERROR_SUCCESS) {
+    if (reader_read(reader) != ERROR_SUCCESS) {
         tally->failed++;
         return;
     }
-    tally->different += !is_of_one_moment(shown);
-    tally->silent += summary(shown, BEHEMOTHS_SUMMARY_STATUS) == 0;
-    tally->moments += summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME) != last;
+    tally->different += !is_of_one_moment(reader);
+    tally->silent += summary(reader, BEHEMOTHS_SUMMARY_STATUS) == 0;
+    tally->moments += summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME) != last;
 }
 
 /* The readers are processes, so that the server is asked by several at once. */
@@ -66,11 +66,11 @@ static pid_t begin_reader(int to)
     pid_t pid = fork();
     if (pid != 0)
         return pid;
-    struct shown shown;
-    struct tally tally = {.failed = shown_open(&shown, NULL) != ERROR_SUCCESS};
+    struct reader reader;
+    struct tally tally = {.failed = reader_open(&reader, NULL) != ERROR_SUCCESS};
     for (int i = 0; i < READS / READERS && tally.failed == 0; i++)
-        read_once(&shown, &tally);
-    shown_close(&shown);
+        read_once(&reader, &tally);
+    reader_close(&reader);
     _exit(write(to, &tally, sizeof tally) == sizeof tally ? 0 : 1);
 }
 
@@ -144,10 +144,10 @@ static void killed_a_hundred_times_in_the_midst_of_queries(void **state)
     int status = 0;
     struct tally tally = {0};
     lab_set_dword(PARAMETERS, "Cache Milliseconds", 0);
-    struct shown shown = opened();
+    struct reader reader = opened();
     pid_t killer = begin_killer();
     while (waitpid(killer, &status, WNOHANG) == 0)
-        read_once(&shown, &tally);
+        read_once(&reader, &tally);
     print_message("# %llu reads, %llu of them without a server, %llu moments\n",
                   (unsigned long long)tally.reads, (unsigned long long)tally.silent,
                   (unsigned long long)tally.moments);
@@ -156,7 +156,7 @@ static void killed_a_hundred_times_in_the_midst_of_queries(void **state)
     assert_int_equal(tally.different, 0);
     assert_true(tally.silent > 0 && tally.moments >= KILLS / 2);
     assert_string_equal(lab_events("Behemoth", false), "");
-    shown_close(&shown);
+    reader_close(&reader);
 }
 
 /* ---- an hour of ten thousand ---- */
@@ -187,7 +187,8 @@ static int by_id(const void *key, const void *element)
 }
 
 /* Those whose mother was there once and is not any more: they have no parent. */
-static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd, const struct shown *shown)
+static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd,
+                                       const struct reader *reader)
 {
     uint64_t orphans = 0;
     const struct behemoth *all = behemoth_all(herd);
@@ -196,31 +197,31 @@ static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd, const s
         assert_non_null(is);
         if (is->mother == 0 || bsearch(&is->mother, all, herd->count, sizeof *all, by_id))
             continue;
-        assert_int_equal(shown->all[i].mother, SHOWN_NONE);
+        assert_int_equal(reader->all[i].mother, NO_MOTHER);
         orphans++;
     }
     return orphans;
 }
 
 /* From one request on, for a tenth of a second, if the machine is fast enough to say. */
-static bool assert_kept(struct shown *shown)
+static bool assert_kept(struct reader *reader)
 {
-    static struct shown_behemoth *first;
+    static struct reader_behemoth *first;
     usleep(150000);
     int64_t begun = behemoth_now();
-    look(shown);
-    size_t count = shown->count, bytes = count * sizeof *first;
-    uint64_t ticks = summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME);
+    look(reader);
+    size_t count = reader->count, bytes = count * sizeof *first;
+    uint64_t ticks = summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME);
     first = realloc(first, bytes + 1);
     assert_non_null(first);
-    memcpy(first, shown->all, bytes);
+    memcpy(first, reader->all, bytes);
     forward(1);
-    look(shown);
+    look(reader);
     if (behemoth_now() - begun >= 90)
         return false;
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME), ticks);
-    assert_int_equal(shown->count, count);
-    assert_memory_equal(first, shown->all, bytes);
+    assert_int_equal(summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME), ticks);
+    assert_int_equal(reader->count, count);
+    assert_memory_equal(first, reader->all, bytes);
     return true;
 }
 
@@ -231,20 +232,20 @@ static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
     uint64_t orphans = 0, kept = 0;
     lab_set_dword(PARAMETERS, "Deadline Milliseconds", 10000);
     start("--count=10000", "--capacity=11500", "--speed=0");
-    struct shown shown = opened();
+    struct reader reader = opened();
     for (int minute = 0; minute < 60; minute++) {
         assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
         note_newcomers(behemoth_herd_of(&line));
         forward(59);
-        kept += assert_kept(&shown);
+        kept += assert_kept(&reader);
         usleep(150000);
-        look(&shown);
+        look(&reader);
         assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
         const struct behemoth_herd *herd = behemoth_herd_of(&line);
         note_newcomers(herd);
         assert_int_equal(herd->ticks, (uint64_t)(minute + 1) * 60);
-        assert_same_snapshot(herd, &shown);
-        orphans += assert_no_dead_parents(herd, &shown);
+        assert_same_snapshot(herd, &reader);
+        orphans += assert_no_dead_parents(herd, &reader);
     }
     const struct behemoth_herd *herd = behemoth_herd_of(&line);
     print_message("# %u live, %llu born, %llu died, %llu looks at children of dead mothers, "
@@ -254,7 +255,7 @@ static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
                   (unsigned long long)kept);
     assert_true(herd->births > 30000 && herd->deaths > 30000 && orphans > 1000);
     assert_in_range(herd->count, 9000, 11500);
-    shown_close(&shown);
+    reader_close(&reader);
     behemoth_line_end(&line);
     free(born);
     stop();
@@ -319,16 +320,16 @@ static void ten_thousand_are_collected_at_once(void **state)
     char query[32];
     lab_set_dword(PARAMETERS, "Deadline Milliseconds", 10000);
     start("--count=10000", "--capacity=11500", NULL);
-    struct shown shown = opened();
-    look(&shown);
-    snprintf(query, sizeof query, "%u %u", (unsigned)(shown.first + BEHEMOTH),
-             (unsigned)(shown.first + BEHEMOTHS_SUMMARY));
+    struct reader reader = opened();
+    look(&reader);
+    snprintf(query, sizeof query, "%u %u", (unsigned)(reader.first + BEHEMOTH),
+             (unsigned)(reader.first + BEHEMOTHS_SUMMARY));
     int64_t fetched = least_query(query, 110000), kept = least_query(query, 0);
     print_message("# %u behemoths: %lld us when they must be fetched, %lld us when they are kept\n",
-                  (unsigned)shown.count, (long long)fetched, (long long)kept);
+                  (unsigned)reader.count, (long long)fetched, (long long)kept);
     assert_in_range(fetched, 1, 25000 * DEARER);
     assert_in_range(kept, 1, 5000 * DEARER);
-    shown_close(&shown);
+    reader_close(&reader);
     stop();
 }
 
@@ -338,21 +339,21 @@ static void one_query_a_second_costs_the_server_little(void **state)
     const int most = 10 * DEARER; /* milliseconds in a second: 1 % */
     (void)state;
     start("--count=10000", "--capacity=11500", NULL);
-    struct shown shown = opened();
-    look(&shown);
+    struct reader reader = opened();
+    look(&reader);
     int64_t used = processor_ms(server), begun = behemoth_now();
     for (int i = 0; i < SECONDS; i++) {
         while (behemoth_now() - begun < i * SECOND_MS)
             usleep(10000);
-        look(&shown);
+        look(&reader);
     }
     used = processor_ms(server) - used;
     int64_t passed = behemoth_now() - begun;
     print_message("# %u behemoths, %d queries in %.1f s: %lld ms of a processor, %.2f %%\n",
-                  (unsigned)shown.count, SECONDS, (double)passed / SECOND_MS, (long long)used,
+                  (unsigned)reader.count, SECONDS, (double)passed / SECOND_MS, (long long)used,
                   (double)used * 100 / (double)passed);
     assert_true(used <= most * passed / SECOND_MS);
-    shown_close(&shown);
+    reader_close(&reader);
     stop();
 }
 

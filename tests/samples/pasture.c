@@ -116,38 +116,38 @@ void forward(uint64_t seconds)
 
 /* ---- the counters ---- */
 
-uint64_t summary(const struct shown *shown, unsigned symbol)
+uint64_t summary(const struct reader *reader, unsigned symbol)
 {
-    return shown->summary[symbol / 2];
+    return reader->summary[symbol / 2];
 }
 
-struct shown opened(void)
+struct reader opened(void)
 {
-    struct shown shown;
-    assert_int_equal(shown_open(&shown, NULL), ERROR_SUCCESS);
-    return shown;
+    struct reader reader;
+    assert_int_equal(reader_open(&reader, NULL), ERROR_SUCCESS);
+    return reader;
 }
 
-void look(struct shown *shown)
+void look(struct reader *reader)
 {
-    assert_int_equal(shown_read(shown), ERROR_SUCCESS);
+    assert_int_equal(reader_read(reader), ERROR_SUCCESS);
 }
 
-void assert_same_snapshot(const struct behemoth_herd *herd, const struct shown *shown)
+void assert_same_snapshot(const struct behemoth_herd *herd, const struct reader *reader)
 {
     const struct behemoth *all = behemoth_all(herd);
-    assert_int_equal(shown->count, herd->count);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_BEHEMOTHS), herd->count);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT), herd->weight);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_BIRTHS_SEC), herd->births);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_DEATHS_SEC), herd->deaths);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_MEAN_AGE), herd->ages);
-    assert_int_equal(summary(shown, BEHEMOTHS_SUMMARY_HERD_TIME), herd->ticks);
+    assert_int_equal(reader->count, herd->count);
+    assert_int_equal(summary(reader, BEHEMOTHS_SUMMARY_BEHEMOTHS), herd->count);
+    assert_int_equal(summary(reader, BEHEMOTHS_SUMMARY_TOTAL_WEIGHT), herd->weight);
+    assert_int_equal(summary(reader, BEHEMOTHS_SUMMARY_BIRTHS_SEC), herd->births);
+    assert_int_equal(summary(reader, BEHEMOTHS_SUMMARY_DEATHS_SEC), herd->deaths);
+    assert_int_equal(summary(reader, BEHEMOTHS_SUMMARY_MEAN_AGE), herd->ages);
+    assert_int_equal(summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME), herd->ticks);
     for (uint32_t i = 0; i < herd->count; i++) {
         const struct behemoth *is = &all[i];
-        const struct shown_behemoth *seen = &shown->all[i];
+        const struct reader_behemoth *seen = &reader->all[i];
         int64_t mother =
-            is->mother_position == BEHEMOTH_NONE ? SHOWN_NONE : (int64_t)is->mother_position;
+            is->mother_position == BEHEMOTH_NONE ? NO_MOTHER : (int64_t)is->mother_position;
         assert_string_equal(seen->name, is->name);
         assert_int_equal(seen->mother, mother);
         assert_int_equal(seen->values[BEHEMOTH_SEX / 2], is->sex);
@@ -156,7 +156,7 @@ void assert_same_snapshot(const struct behemoth_herd *herd, const struct shown *
         assert_int_equal(seen->values[BEHEMOTH_WEIGHT / 2], is->weight);
         assert_int_equal(seen->values[BEHEMOTH_VOLUME / 2], is->volume);
         assert_int_equal(seen->values[BEHEMOTH_BIRTHDAY / 2], is->birthday);
-        int64_t age = (shown->time - (int64_t)seen->values[BEHEMOTH_AGE / 2]) / BEHEMOTH_SECOND;
+        int64_t age = (reader->time - (int64_t)seen->values[BEHEMOTH_AGE / 2]) / BEHEMOTH_SECOND;
         assert_in_range(age - (herd->time - is->birthday) / BEHEMOTH_SECOND, 0, 10);
     }
 }

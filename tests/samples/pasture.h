@@ -3,7 +3,7 @@
 #ifndef OPL_SAMPLES_PASTURE_H
 #define OPL_SAMPLES_PASTURE_H
 
-#include "../../samples/behemoth/client/shown.h"
+#include "../../samples/behemoth/client/reader.h"
 #include "../../samples/behemoth/common/exchange.h"
 #include "../experiments/lab.h"
 
@@ -38,10 +38,10 @@ void forward(uint64_t seconds);
 
 /* ---- the counters ---- */
 
-struct shown opened(void);
-void look(struct shown *shown);
-uint64_t summary(const struct shown *shown, unsigned symbol);
-void assert_same_snapshot(const struct behemoth_herd *herd, const struct shown *shown);
+struct reader opened(void);
+void look(struct reader *reader);
+uint64_t summary(const struct reader *reader, unsigned symbol);
+void assert_same_snapshot(const struct behemoth_herd *herd, const struct reader *reader);
 
 /* ---- for cmocka ---- */
 

@@ -170,7 +170,7 @@ static void the_order_of_a_look_means_nothing(void **state)
     assert_false(too_long(101));
 }
 
-static void on_an_idle_machine_nobody_waits(void **state)
+static void on_an_idle_machine_no_process_waits(void **state)
 {
     (void)state;
     made.load = 79;
@@ -609,7 +609,7 @@ static void c37_never_another_users(void **state)
     tombstone(busy);
 }
 
-static void another_machines_numbers_mean_nobody_here(void **state)
+static void another_machines_numbers_mean_no_process_here(void **state)
 {
     (void)state;
     struct run run;
@@ -651,7 +651,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_name_that_moves_to_another_moves_nothing_else, begin,
                                         end),
         cmocka_unit_test_setup_teardown(the_order_of_a_look_means_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(on_an_idle_machine_nobody_waits, begin, end),
+        cmocka_unit_test_setup_teardown(on_an_idle_machine_no_process_waits, begin, end),
         cmocka_unit_test_setup_teardown(a_clock_that_is_set_is_no_work, begin, end),
         cmocka_unit_test_setup_teardown(a_process_given_little_time_is_not_calm, begin, end),
         cmocka_unit_test_setup_teardown(parents_of_parents_and_circles, begin, end),
@@ -666,7 +666,7 @@ int main(void)
         cmocka_unit_test(c37_never_its_parents),
         cmocka_unit_test(c37_never_itself),
         cmocka_unit_test(c37_never_another_users),
-        cmocka_unit_test(another_machines_numbers_mean_nobody_here),
+        cmocka_unit_test(another_machines_numbers_mean_no_process_here),
         cmocka_unit_test(wrong_options_are_refused),
     };
     if (getpriority(PRIO_PROCESS, 0) > 14) {

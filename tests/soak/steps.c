@@ -7,6 +7,7 @@
 #include "steps.h"
 
 #include <openperflib/build.h>
+#include <openperflib/unstable.h>
 #include <windows.h>
 #include <winperf.h>
 

@@ -161,6 +161,8 @@ FIELD(default_counter, OBJECT + DEFAULT, 7)
 FIELD(detail, OBJECT + DETAIL, 5)
 FIELD(unknown_type, RATE + TYPE, 0x0fffffff)
 
+FIELD(short_definition, RATE, 36)
+
 /* instances */
 MISTAKE(same_id, put(at + ONE + ID, 5); put(at + TWO + ID, 5))
 MISTAKE(same_name, memcpy(at + TWO + 24, at + ONE + 24, 8))
@@ -205,11 +207,37 @@ MISTAKE(starts_a_process, if (fork() == 0) _exit(0))
 MISTAKE(runs_a_command, if (system("true")) errno = 0)
 MISTAKE(takes_40_ms, usleep(40000))
 MISTAKE(takes_300_ms, usleep(300000))
+MISTAKE(takes_900_ms, usleep(900000))
 MISTAKE(leaks_very_slowly, usleep(300000); leaked = malloc(4 << 20); memset(leaked, 1, 4 << 20))
 MISTAKE(is_slow, usleep(1300000))
+MISTAKE(hangs, sleep(600))
 MISTAKE(needs_first_open, if (opened > 1) * (volatile int *)0 = 1)
 MISTAKE(own_thread, static __thread int times;
         if (times++ == 0 && calls > 2) memset(at + capacity, 0, 4096))
+
+/* Late: in a call after the first ones, and for Costly. */
+MISTAKE(hangs_later, if (calls >= 3) wait_for_ever(NULL))
+EXPORT DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    if (query[0] == 'C')
+        sleep(60);
+    return good(query, data, bytes, types);
+}
+
+/* The memory that the check shares with this process. */
+static void overwrite_channel(void)
+{
+    char line[512];
+    void *first, *end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "memfd:channel") && sscanf(line, "%p-%p", &first, &end) == 2)
+            memset(first, 0xff, (size_t)((char *)end - (char *)first));
+    if (maps)
+        fclose(maps);
+}
+MISTAKE(overwrites_channel, overwrite_channel())
 
 /* sizes */
 EXPORT DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <openperflib/build.h>
+#include <openperflib/unstable.h>
 #include <winerror.h>
 #include <winperf.h>
 

@@ -35,7 +35,8 @@ int main(int argc, char **argv)
     if (id > 0 && options.command)
         printf("<%s>", options.command->name);
     while (id > 0 && (id = options_next(&options)) > 0)
-        printf("%c[%s]", id == OPTION_WORD ? 'w' : names[id], options.value ? options.value : "");
+        printf("%c[%s]", id == OPTION_ARGUMENT ? 'w' : names[id],
+               options.value ? options.value : "");
     if (id < 0)
         return options_status(id);
     printf("\n");

@@ -167,9 +167,9 @@ static void a_misaligned_length_is_a_warning_and_names_the_first(void **state)
 }
 
 /* What is wrong in one golden block with one field changed, in words. */
-static const char *words_of(const char *name, size_t field, uint32_t value)
+static const char *text_of(const char *name, size_t field, uint32_t value)
 {
-    static char words[500];
+    static char text[500];
     struct golden golden;
     struct wire_finding finding;
     char found[WIRE_TEXT], expected[WIRE_TEXT], counter[40] = "";
@@ -181,10 +181,10 @@ static const char *words_of(const char *name, size_t field, uint32_t value)
     wire_finding_text(&finding, found, expected);
     if (finding.has_counter)
         snprintf(counter, sizeof counter, " counter %u", finding.counter);
-    snprintf(words, sizeof words, "%u%s%s%s: %s at %zu is %s, expected %s", finding.object, counter,
+    snprintf(text, sizeof text, "%u%s%s%s: %s at %zu is %s, expected %s", finding.object, counter,
              finding.has_instance ? " instance " : "", finding.instance, finding.field,
              finding.offset, found, expected);
-    return words;
+    return text;
 }
 
 static void f_e1_a_finding_says_what_where_found_expected(void **state)
@@ -199,7 +199,7 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
         const char *name;
         size_t field;
         uint32_t value;
-        const char *words;
+        const char *text;
     } rows[] = {
   /* clang-format off */
         {"hello.hex",   112,               185,        "TotalByteLength at 0 is 185, expected 184 (the bytes that were returned)"},
@@ -213,18 +213,18 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
         {"hello.hex",   212,               0x80000000, "CounterOffset at 100 is 2147483648, expected at most 2147483647"},
         {"several.hex", last.counters,     9,          "ByteLength of the counter block at 328 is 9, expected at most 8 (what is left of the object)"},
         {"several.hex", last.offset,       23,         "ByteLength at 296 is 23, expected at least 24 (the size of an instance definition)"},
-        {"several.hex", last.offset + 20,  9,          "NameLength at 316 is 9, expected at most 8 (what ByteLength leaves behind NameOffset)"},
-        {"several.hex", object.offset + 40, 1,         "NumInstances at 152 is 1, expected at least 2 (one more lies behind the last)"},
+        {"several.hex", last.offset + 20,  9,          "NameLength at 316 is 9, expected at most 8 (what ByteLength leaves after NameOffset)"},
+        {"several.hex", object.offset + 40, 1,         "NumInstances at 152 is 1, expected at least 2 (one more follows the last)"},
         {"several.hex", object.offset + 40, 3,         "NumInstances at 152 is 3, expected at most 2 (what fits into TotalByteLength)"},
         {"hello.hex",   212,               40,         "CounterOffset at 100 is 40, expected at most 8 (the value lies in its counter block)"},
   /* clang-format on */
     };
     bool good = true;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const char *words = words_of(rows[i].name, rows[i].field, rows[i].value);
-        if (!strstr(words, rows[i].words))
-            print_error("%s\n", words);
-        good &= strstr(words, rows[i].words) != NULL;
+        const char *text = text_of(rows[i].name, rows[i].field, rows[i].value);
+        if (!strstr(text, rows[i].text))
+            print_error("%s\n", text);
+        good &= strstr(text, rows[i].text) != NULL;
     }
     assert_true(good);
 }

@@ -23,11 +23,11 @@ static void check_error_outputs(const struct check_answer *answer, struct report
     const struct worker_reply *reply = &answer->reply;
     const char *expected = "0 with any status but ERROR_SUCCESS";
     if (reply->bytes != 0)
-        returned(report, answer, "*lpcbTotalBytes of an error", expected, "", reply->bytes);
+        returned(report, answer, "*lpcbTotalBytes after a failure", expected, "", reply->bytes);
     if (reply->objects != 0)
-        returned(report, answer, "*lpNumObjectTypes of an error", expected, "", reply->objects);
+        returned(report, answer, "*lpNumObjectTypes after a failure", expected, "", reply->objects);
     if (reply->end != 0)
-        returned(report, answer, "*lppData of an error", "the pointer as it was", "moved by ",
+        returned(report, answer, "*lppData after a failure", "the pointer as it was", "moved by ",
                  reply->end);
 }
 
@@ -38,8 +38,8 @@ static void check_guards(const struct check_answer *answer, struct report *repor
         returned(report, answer, "buffer", "nothing written below it",
                  "written below it, at byte -", reply->below);
     if (reply->above)
-        returned(report, answer, "buffer", "nothing written behind it",
-                 "written behind it, at byte ", reply->above - 1);
+        returned(report, answer, "buffer", "nothing written after it", "written after it, at byte ",
+                 reply->above - 1);
 }
 
 static bool check_pointer(const struct check_answer *answer, struct report *report)
@@ -52,7 +52,7 @@ static bool check_pointer(const struct check_answer *answer, struct report *repo
                  reply->bytes);
         return reply->end > 0;
     }
-    returned(report, answer, "*lppData", "directly behind the answer, inside the buffer",
+    returned(report, answer, "*lppData", "directly after the answer, inside the buffer",
              "moved by ", reply->end);
     return false;
 }
@@ -109,7 +109,9 @@ bool answer_check_lengths(struct check_answer *answer, struct report *report)
     bool broken = fault != WIRE_GOOD && fault <= WIRE_FAULT_INSTANCES;
     if (broken || fault == WIRE_FAULT_ALIGNMENT) {
         wire_finding_text(&finding, found, expected);
-        report_add(report, MISTAKE, &nowhere, finding.field,
+        struct place place = {finding.object, finding.has_counter ? finding.counter : 0,
+                              finding.has_instance ? finding.instance : NULL};
+        report_add(report, MISTAKE, &place, finding.field,
                    fault == WIRE_FAULT_DEFINITIONS ? IN_COUNTERS
                    : fault == WIRE_FAULT_INSTANCES ? IN_INSTANCES
                                                    : IN_OBJECTS,

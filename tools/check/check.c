@@ -35,9 +35,9 @@ static const struct tool tool = {
     .more =
         "The library is registered in a temporary registry, by its ini file or its\n"
         "DllRegisterServer, and loaded into a separate process, with the sanitizer that it was\n"
-        "built with. The system is not changed. The check takes two seconds, also with a slow\n"
-        "library, and prints what it left out; it takes longer only where Costly is slow or a\n"
-        "function misses its deadline.\n"
+        "built with. The system is not changed. The check takes two seconds at most (longer only\n"
+        "on a busy machine): with a slow library it makes fewer calls, a call that has not ended\n"
+        "by then is ended, and what was left out is printed.\n"
         "\n"
         "Exit status: 0 no mistakes (perhaps warnings), 1 mistakes, 2 wrong usage, 3 no such\n"
         "file or service.\n"
@@ -45,7 +45,7 @@ static const struct tool tool = {
         "Examples:\n"
         "  openperflib-check ./demo.so\n"
         "  openperflib-check --ini=demo.ini --json build/demo.so\n",
-    .complete_words = "@files",
+    .complete_args = "@files",
 };
 
 static int take_option(struct wanted *wanted, const struct options *options, int id)
@@ -109,12 +109,12 @@ static int run(const struct wanted *wanted)
 
 /* openperflib-check --worker SANITIZED LIBRARY OPEN COLLECT CLOSE: the command line of the child
  * process that this program starts. */
-static void be_worker(char **words)
+static void be_worker(char **args)
 {
-    const char *names[] = {words[2], words[3], words[4]};
+    const char *names[] = {args[2], args[3], args[4]};
     for (int i = 0; i < 3; i += 2)
         names[i] = *names[i] ? names[i] : NULL;
-    worker_main(words[1], names, NULL, *words[0] == '1');
+    worker_main(args[1], names, NULL, *args[0] == '1');
 }
 
 int main(int argc, char **argv)

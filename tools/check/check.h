@@ -20,14 +20,14 @@ struct finding {
     char instance[128];
     const char *field;
     char found[FINDING_TEXT], expected[FINDING_TEXT];
-    const char *section;            /* of docs/provider-guide.md */
+    const char *section; /* section of docs/provider-guide.md that explains the finding */
     char details[FINDING_TEXT * 4]; /* further lines: frames of a crash, a sanitizer's report */
     unsigned times;
 };
 struct report {
     const char *library;
     struct finding list[FINDINGS_MOST];
-    size_t count, lost; /* lost: dropped, the report was full */
+    size_t count, lost; /* lost: findings that were dropped, because the report was full */
     struct view_names names;
 };
 /* Where a finding was made: the fields of struct finding that the caller sets. */
@@ -44,7 +44,7 @@ struct finding *report_add(struct report *report, enum severity severity, const 
                            const char *found, ...) __attribute__((format(printf, 7, 8)));
 size_t report_mistakes(const struct report *report);
 /* Turns the mistakes of a field into warnings where they were found fewer than `times` times. */
-void report_doubt(struct report *report, const char *field, unsigned times);
+void report_rare_as_warning(struct report *report, const char *field, unsigned times);
 
 /* Sections of the guide that explain a finding. */
 #define IN_RETURNS "what-collect-returns"
@@ -59,7 +59,7 @@ void report_doubt(struct report *report, const char *field, unsigned times);
 
 /* ---- registration.c: what the library is registered as ---- */
 struct registration {
-    const char *library; /* its real path */
+    const char *library; /* real path of the library */
     const char *ini;     /* NULL: none */
     char *procedures[3];
     char *service;                                            /* NULL: not registered */
@@ -67,7 +67,7 @@ struct registration {
     DWORD first_counter, last_counter, first_help, last_help; /* 0: there are none */
     DWORD open_ms, collect_ms;
     char *root;     /* the temporary registry; NULL: the system's is used */
-    bool may_start; /* processes: it has Children = 1, or needs no helper */
+    bool may_start; /* processes: the service has Children = 1, or runs without a helper */
     bool has_names; /* the registry has the names of its numbers */
 };
 /* The command line's options; NULL: not given. */
@@ -85,28 +85,31 @@ void registration_done(struct registration *registration);
 /* ---- drive.c: controls the worker process ---- */
 enum worker_end {
     WORKER_ANSWERED,
-    WORKER_OVERDUE, /* it missed its deadline and was killed */
-    WORKER_CRASHED, /* by `code`, a signal */
-    WORKER_EXITED,  /* it called exit, with `code` */
-    WORKER_LEFT,    /* it executed another program */
-    WORKER_DUMB,    /* it runs, but its end of the socket is closed or sends invalid data */
+    WORKER_OVERDUE,     /* the worker missed its deadline and was killed */
+    WORKER_CUT,         /* the time of the check ended before the worker's deadline */
+    WORKER_CRASHED,     /* a signal ended the worker; `code` is its number */
+    WORKER_EXITED,      /* the worker called exit, with `code` */
+    WORKER_LEFT,        /* the worker executed another program */
+    WORKER_DUMB,        /* its end of the socket is closed or sends invalid data */
+    WORKER_OVERWRITTEN, /* the marks in the shared memory were overwritten */
 };
 struct worker {
     struct worker_channel *channel;
     pid_t process;
-    int line, output; /* the socket; the file that receives its standard output and error */
-    int listener;     /* readable when it tries to start a process; -1: this kernel cannot */
-    unsigned starts;  /* the number of such attempts since this was set to 0 */
+    /* the socket to the worker; the file that receives the worker's standard output and error */
+    int line, output;
+    int listener;    /* readable when it tries to start a process; -1: this kernel cannot */
+    unsigned starts; /* the number of such attempts since the last reset */
     uint64_t number;
-    enum worker_end end; /* of the last order */
+    enum worker_end end; /* how the worker answered the last order */
     int code;
     bool sanitized; /* the library was built with a sanitizer, whose runtime is loaded first */
 };
 bool worker_start(struct worker *worker, const struct registration *registration,
                   struct report *report);
-/* Sends channel->request and waits `most_ms` at most. False: the worker has ended. *ret is a
- * copy of the reply. */
-bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
+/* Sends channel->request and waits `most_ms` (longer if the machine is busy), but not beyond the
+ * `left_ms` of the check. False: the worker has ended. *ret is a copy of the reply. */
+bool worker_ask(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
                 struct worker_reply *ret);
 /* By which factor (1 to 10) other load on this machine slows everything down. */
 int machine_is_busy(void);
@@ -120,7 +123,8 @@ struct check_answer {
     struct worker_reply reply;
     unsigned char *data; /* a copy of its `size` bytes */
     size_t size;
-    opl_block block; /* of the copy; header.NumObjectTypes is 0 when its lengths do not add up */
+    /* walks over `data`; header.NumObjectTypes is 0 when the lengths do not add up */
+    opl_block block;
 };
 /* Checks status, pointer, lengths and guards. False: there is no data to check further. */
 bool answer_check_returns(const struct check_answer *answer, struct report *report);
@@ -135,8 +139,9 @@ void fields_check(struct check_answer *answer, const struct registration *regist
 void values_compare(struct check_answer *before, struct check_answer *now, struct report *report);
 
 /* ---- trial.c: the sequence of tests ---- */
-/* What is left out where calls are slow. */
+/* The steps that are left out where calls are slow. */
 enum step {
+    STEP_OWN,
     STEP_FOREIGN,
     STEP_SIZES,
     STEP_THREADS,
@@ -148,12 +153,14 @@ enum step {
     STEP_COUNT
 };
 struct timing {
-    int64_t begin_ms; /* when this program began, of the monotonic clock */
+    int64_t begin_ms; /* time of the monotonic clock when this program began */
     unsigned planned[STEP_COUNT], made[STEP_COUNT];
     double open_ms, close_ms, median_ms, worst_ms;
+    double waited_ms; /* how long the check and its worker waited for a processor */
     unsigned collects;
-    bool queried_perflib; /* it was also queried through HKEY_PERFORMANCE_DATA */
-    bool hurried;         /* too few calls for small leaks to show */
+    bool queried_perflib; /* the library was also queried through HKEY_PERFORMANCE_DATA */
+    bool hurried;         /* there were too few calls to find small leaks */
+    char cut[128];        /* the call that was ended because the time was over; "": none */
 };
 void trial_run(const struct registration *registration, struct report *report,
                struct timing *timing);

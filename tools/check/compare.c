@@ -18,7 +18,7 @@ static bool counts_up(DWORD type, bool is_base)
     return info.needs_two_samples && type != PERF_COUNTER_DELTA && type != PERF_COUNTER_LARGE_DELTA;
 }
 
-/* A 32-bit counter may wrap around. */
+/* Did the value wrap around, as a 32-bit counter may? */
 static bool wrapped(uint64_t before, uint64_t now)
 {
     return before <= UINT32_MAX && before > UINT32_MAX / 4 * 3 && now < UINT32_MAX / 4;
@@ -31,7 +31,7 @@ struct pair {
     char name[NAME_SIZE];
 };
 
-/* Steps both; false: one of them ends, or their counters differ. */
+/* Advances both to their next counter; false: one of them ends, or their counters differ. */
 static bool next_counters(const struct pair *pair, opl_counter_view *before, opl_counter_view *now)
 {
     return opl_object_next_counter(&pair->before->block, &pair->object[0], before) &&
@@ -40,7 +40,7 @@ static bool next_counters(const struct pair *pair, opl_counter_view *before, opl
            before->definition.CounterType == now->definition.CounterType;
 }
 
-/* The same thing as before, if a counter of its start time did not change. */
+/* Is this still the same thing? A counter of its start time must not have changed. */
 static bool is_the_same(const struct pair *pair)
 {
     opl_counter_view before = {0}, now = {0};
@@ -77,13 +77,14 @@ static void compare_counters(const struct pair *pair, struct report *report)
     }
 }
 
-/* A sum falls when one of its instances ends. */
+/* Is this the name of a sum? A sum falls when one of its instances ends. */
 static bool is_total(const char *name)
 {
     return strncmp(name, "_Total", 6) == 0;
 }
 
-/* Both step to their next instance: 1 when it is the same one, 0 at both ends, -1 else. */
+/* Advances both to their next instance. Returns 1 if it is the same one, 0 at both ends, else
+ * -1. */
 static int next_instances(struct pair *pair)
 {
     char before[NAME_SIZE];
@@ -115,14 +116,15 @@ static bool find_object(struct pair *pair, uint32_t number)
            opl_block_find_object(&pair->now->block, number, &pair->object[1]);
 }
 
-/* The same instances in the same places, and so are those of parent objects. */
+/* Are the same instances in the same places, and those of parent objects too? */
 static bool same_population(struct pair *pair, uint32_t number, int depth)
 {
     struct pair own = *pair;
     int step = 1;
     uint32_t checked = number;
     if (!find_object(&own, number))
-        return number != pair->object[1].type.ObjectNameTitleIndex; /* of another provider */
+        /* the object belongs to another provider */
+        return number != pair->object[1].type.ObjectNameTitleIndex;
     begin_instances(&own);
     while (step > 0 && (step = next_instances(&own)) > 0) {
         uint32_t parent = own.instance[1].definition.ParentObjectTitleIndex;

@@ -20,7 +20,7 @@
 
 /* ---- the sanitizer that the library was built with ---- */
 
-/* The full name of the runtime whose name in the library's NEEDED entries begins so. */
+/* Finds the full name of the runtime among the library's NEEDED entries, by its beginning. */
 static bool needed(const unsigned char *file, size_t size, const char *begin, char out[64])
 {
     const char *at = memmem(file, size, begin, strlen(begin));
@@ -29,7 +29,7 @@ static bool needed(const unsigned char *file, size_t size, const char *begin, ch
     return at != NULL;
 }
 
-/* False: the library needs no runtime that must be loaded first. */
+/* Finds the runtime that must be loaded before the library. False: it needs none. */
 static bool find_runtime(const char *library, char out[64])
 {
     struct stat state;
@@ -71,14 +71,14 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
                                     const struct registration *is, const char *runtime)
 {
     char sanitized[] = {worker->sanitized ? '1' : '0', '\0'};
-    const char *words[] = {"openperflib-check",
-                           "--worker",
-                           sanitized,
-                           is->library,
-                           is->procedures[0] ? is->procedures[0] : "",
-                           is->procedures[1],
-                           is->procedures[2] ? is->procedures[2] : "",
-                           NULL};
+    const char *args[] = {"openperflib-check",
+                          "--worker",
+                          sanitized,
+                          is->library,
+                          is->procedures[0] ? is->procedures[0] : "",
+                          is->procedures[1],
+                          is->procedures[2] ? is->procedures[2] : "",
+                          NULL};
     int nothing = open("/dev/null", O_RDONLY);
     setsid();
     /* descriptors 3 and 4 may be in use here */
@@ -90,7 +90,7 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
         _exit(EXIT_FAILURE);
     closefrom(WORKER_LINE_FD + 1);
     prepare_environment(runtime);
-    execv("/proc/self/exe", (char **)words);
+    execv("/proc/self/exe", (char **)args);
     _exit(EXIT_FAILURE);
 }
 
@@ -111,7 +111,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
     int lines[2] = {-1, -1}, memory = new_memory("channel", sizeof *worker->channel);
     (void)report;
     *worker = (struct worker){.output = new_memory("output", 0), .line = -1, .listener = -1};
-#ifndef __SANITIZE_ADDRESS__ /* else the runtime is here already */
+#ifndef __SANITIZE_ADDRESS__ /* otherwise this process has the runtime already */
     worker->sanitized = find_runtime(registration->library, runtime);
 #else
     (void)find_runtime, (void)runtime;
@@ -177,7 +177,7 @@ static bool await(struct worker *worker, int most_ms)
         int ready = poll(ends, 2, (int)left);
         if (ready > 0 && ends[1].revents & POLLIN)
             refuse_process(worker);
-        else if (ready > 0 && ends[1].revents) /* none is left that could ask */
+        else if (ready > 0 && ends[1].revents) /* no process is left that could ask */
             ends[1].fd = -1;
         if (ready > 0 && ends[0].revents)
             return true;
@@ -186,7 +186,7 @@ static bool await(struct worker *worker, int most_ms)
     return false;
 }
 
-/* The socket gave no reply: finds out how the process ended. */
+/* Finds out how the process ended, after the socket gave no reply. */
 static void find_out(struct worker *worker)
 {
     char path[64], own[4096] = "", its[4096] = "";
@@ -210,7 +210,8 @@ static void find_out(struct worker *worker)
         worker->end = WORKER_DUMB;
 }
 
-/* The number of the order that was obeyed; the first message brings the listener, too. */
+/* Receives the number of the order that was carried out; the first message brings the listener,
+ * too. */
 static bool receive(struct worker *worker, uint64_t *ret_number)
 {
     union {
@@ -219,7 +220,7 @@ static bool receive(struct worker *worker, uint64_t *ret_number)
     } control = {0};
     struct iovec part = {ret_number, sizeof *ret_number};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    bool first = worker->number == 1; /* the library is not there yet */
+    bool first = worker->number == 1; /* the library is not loaded yet */
     if (first) {
         message.msg_control = control.bytes;
         message.msg_controllen = sizeof control.bytes;
@@ -233,34 +234,38 @@ static bool receive(struct worker *worker, uint64_t *ret_number)
     return true;
 }
 
-bool worker_ask(struct worker *worker, enum worker_order order, int most_ms,
+static bool is_intact(const struct worker *worker)
+{
+    return worker->channel->mark == WORKER_MARK && worker->channel->end_mark == WORKER_MARK;
+}
+
+bool worker_ask(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
                 struct worker_reply *ret)
 {
     uint64_t number = ++worker->number, answer = 0;
+    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* an overdue reply may still come */
     *ret = (struct worker_reply){0};
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;
     if (send(worker->line, &number, sizeof number, MSG_NOSIGNAL) == sizeof number &&
-        !await(worker, most_ms * machine_is_busy() + most_ms / 2)) { /* an overdue reply may
-                                                                      * still come */
-        worker->end = WORKER_OVERDUE;
+        !await(worker, whole_ms < left_ms ? whole_ms : left_ms)) {
+        worker->end = whole_ms <= left_ms ? WORKER_OVERDUE : WORKER_CUT;
         return false;
     }
     if (!receive(worker, &answer) || answer != number) {
         find_out(worker);
+        worker->end = is_intact(worker) ? worker->end : WORKER_OVERWRITTEN;
         return false;
     }
     *ret = worker->channel->reply;
     ret->text[sizeof ret->text - 1] = '\0';
-    if (worker->channel->mark == WORKER_MARK && worker->channel->end_mark == WORKER_MARK)
-        return true;
-    worker->end = WORKER_DUMB;
-    return false;
+    worker->end = is_intact(worker) ? WORKER_ANSWERED : WORKER_OVERWRITTEN;
+    return is_intact(worker);
 }
 
 /* ---- its end ---- */
 
-/* Its children became children of this process when it ended. */
+/* Kills the worker's children, which became children of this process when it ended. */
 static void kill_children(void)
 {
     for (int tries = 0; tries < 20000; tries++) {
@@ -280,7 +285,7 @@ static void kill_children(void)
 }
 
 /* A sanitizer's report, from its first line on. */
-static const char *sanitizer_words(const char *text, char summary[FINDING_TEXT])
+static const char *sanitizer_summary(const char *text, char summary[FINDING_TEXT])
 {
     static const char *const marks[] = {"ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: ",
                                         "ERROR: HWAddressSanitizer: ", "runtime error: "};
@@ -308,7 +313,7 @@ static void report_output(struct worker *worker, struct report *report)
     if (count <= 0 || fstat(worker->output, &state) != 0)
         return;
     text[count] = '\0';
-    const char *rest = sanitizer_words(text, summary);
+    const char *rest = sanitizer_summary(text, summary);
     if (rest) {
         struct finding *finding = report_add(report, MISTAKE, &(struct place){0}, "memory", IN_LIFE,
                                              "no complaint by a sanitizer", "%s", summary);

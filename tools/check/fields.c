@@ -176,7 +176,7 @@ static void check_definition(const struct scene *scene, size_t counter)
     check_size(scene, counter);
     check_base(scene, counter);
     if (info.is_base)
-        return; /* its value is not shown */
+        return; /* the value is not shown */
     check_name(scene, &place, "CounterNameTitleIndex", definition->CounterNameTitleIndex, false);
     if (definition->CounterHelpTitleIndex)
         check_name(scene, &place, "CounterHelpTitleIndex", definition->CounterHelpTitleIndex, true);
@@ -258,7 +258,8 @@ static bool code_page_known(DWORD page)
            (page >= 28591 && page <= 28605);
 }
 
-/* Some readers expect a counter block (zeros) after an object without instances. */
+/* Is the rest of the object only zeros? Some readers expect a counter block there even without
+ * instances. */
 static bool is_padded(const struct scene *scene)
 {
     const PERF_OBJECT_TYPE *type = &scene->object.type;
@@ -269,7 +270,8 @@ static bool is_padded(const struct scene *scene)
     return rest < 8;
 }
 
-/* Equal instance names are correct if a counter identifies the instance, as ID Process does. */
+/* Does a counter identify the instance, as ID Process does? Then equal instance names are
+ * correct. */
 static bool has_identity(const struct scene *scene)
 {
     for (size_t i = 0; i < scene->counter_count; i++) {
@@ -378,7 +380,7 @@ static void check_instance_text(const struct scene *scene, const opl_instance_vi
                    "an unpaired surrogate");
 }
 
-/* opl_instance_name replaces invalid text by U+FFFD. */
+/* Has the name invalid text? opl_instance_name replaces that by U+FFFD. */
 static bool has_odd_characters(const char *name)
 {
     for (const char *at = name; *at; at++)

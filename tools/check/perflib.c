@@ -7,11 +7,11 @@
 #include <string.h>
 
 enum { FIRST_SIZE = 256 << 10, LAST_SIZE = 64 << 20 };
-enum { SOURCE = 1, NUMBER, LEVEL, SERVICE, WORDS, FIELDS };
+enum { SOURCE = 1, NUMBER, LEVEL, SERVICE, MESSAGE, FIELDS };
 
 static const struct place nowhere;
 
-/* The block that one query returns; malloc, NULL: none. */
+/* Returns the block that answers one query; malloc, NULL: none. */
 static unsigned char *ask(const char *query, DWORD *ret_size, LSTATUS *ret_status)
 {
     unsigned char *data = NULL;
@@ -33,11 +33,11 @@ static void report_event(char *line, struct report *report)
     char *fields[FIELDS] = {NULL};
     for (int i = 0; i < FIELDS && line; i++)
         fields[i] = strsep(&line, "\t");
-    if (!fields[WORDS] || strcmp(fields[SOURCE], "Perflib") != 0)
+    if (!fields[MESSAGE] || strcmp(fields[SOURCE], "Perflib") != 0)
         return;
     report_add(report, MISTAKE, &nowhere, "event", IN_LIFE,
                "no event about it when a program queries it", "%s: %s%s%s", fields[NUMBER],
-               fields[WORDS], line ? " " : "", line ? line : "");
+               fields[MESSAGE], line ? " " : "", line ? line : "");
 }
 
 static void report_events(const struct registration *is, struct report *report)
@@ -64,11 +64,12 @@ void perflib_check(const struct registration *registration, const char *query,
     opl_object_view object = {0};
     unsigned char *data = ask(query, &size, &status);
     if (status)
-        report_add(report, MISTAKE, &nowhere, "query", IN_LIFE, "an answer to a program",
-                   "error %d for \"%s\"", (int)status, query);
+        report_add(report, MISTAKE, &nowhere, "query", IN_LIFE,
+                   "an answer to a program that queries Perflib", "error %d for \"%s\"",
+                   (int)status, query);
     else if (opl_block_init(&block, data, size) || !opl_block_next_object(&block, &object))
-        report_add(report, MISTAKE, &nowhere, "query", IN_LIFE, "an answer to a program",
-                   "no object for \"%s\"", query);
+        report_add(report, MISTAKE, &nowhere, "query", IN_LIFE,
+                   "an answer to a program that queries Perflib", "no object for \"%s\"", query);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     free(data);
     report_events(registration, report);

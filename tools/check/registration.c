@@ -33,7 +33,7 @@ static int remove_one(const char *path, const struct stat *state, int kind, stru
     return remove(path);
 }
 
-/* This must happen before the registry is first read. */
+/* Makes the temporary registry. This must happen before the registry is first read. */
 static bool make_root(struct registration *is)
 {
     char path[64];
@@ -88,7 +88,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
         report_add(self, remark->error ? MISTAKE : WARNING, &nowhere, "ini file", IN_NAMES,
                    "a file without complaints", "%s:%u: %s", remark->file ? remark->file : "",
                    remark->line, remark->text);
-    if (finding && finding->times > 1) { /* another line: a separate finding */
+    if (finding && finding->times > 1) { /* one more line of the file: a separate finding */
         size_t used = strlen(finding->details);
         snprintf(finding->details + used, sizeof finding->details - used, "%s:%u: %s\n",
                  remark->file ? remark->file : "", remark->line, remark->text);

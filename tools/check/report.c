@@ -62,7 +62,7 @@ size_t report_mistakes(const struct report *report)
     return count;
 }
 
-void report_doubt(struct report *report, const char *field, unsigned times)
+void report_rare_as_warning(struct report *report, const char *field, unsigned times)
 {
     for (size_t i = 0; i < report->count; i++)
         if (strcmp(report->list[i].field, field) == 0 && report->list[i].times < times)
@@ -77,7 +77,7 @@ static const char *title(const struct report *report, uint32_t index)
     return text ? text : "without a name";
 }
 
-/* "Town Gate (1004), counter Openings/sec (1006), instance north: " */
+/* Prints "Town Gate (1004), counter Openings/sec (1006), instance north: ". */
 static void print_place(const struct report *report, const struct finding *finding)
 {
     if (finding->object)
@@ -114,6 +114,7 @@ static const char *plural(size_t count)
 }
 
 static const char *const steps[] = {
+    [STEP_OWN] = "queries for its own objects",
     [STEP_FOREIGN] = "queries for what is not its own",
     [STEP_SIZES] = "sizes of the buffer",
     [STEP_THREADS] = "calls in another thread",
@@ -142,6 +143,8 @@ static void print_times(const struct timing *timing)
     if (timing->hurried)
         printf(
             "Collect is too slow for this check's time limit: small leaks were not searched for\n");
+    if (*timing->cut)
+        printf("%s: the check's time was over\n", timing->cut);
     print_left_out(timing);
 }
 
@@ -221,12 +224,15 @@ void report_json(const struct report *report, const struct registration *registr
             json_close_flat(&json);
         }
     json_close(&json, ']');
+    if (*timing->cut)
+        json_string(&json, "endedEarly", timing->cut);
     json_open(&json, "timesMs", '{');
     json_double(&json, "open", timing->open_ms);
     json_integer(&json, "collects", timing->collects);
     json_double(&json, "collectMedian", timing->median_ms);
     json_double(&json, "collectWorst", timing->worst_ms);
     json_double(&json, "close", timing->close_ms);
+    json_double(&json, "waitedForProcessor", timing->waited_ms);
     json_close(&json, '}');
     json_close(&json, '}');
     putchar('\n');

@@ -15,20 +15,23 @@
 
 enum {
     FIRST_SIZE = 64 << 10,
-    ROUNDS = 4,       /* of calls; after each the resources in use are compared */
-    CALLS_MOST = 16,  /* in a round */
-    ROUND_MS = 150,   /* slower calls are repeated less often */
-    LEAK_ROUNDS = 4,  /* growth in fewer rounds may be a cache that fills */
-    LARGE = 1 << 20,  /* bytes a call, more than any cache keeps: one round less is enough */
-    REPEAT_MS = 1000, /* after this time no test is repeated */
-    BUDGET_MS = 1700, /* since this program began; its end has to fit into two seconds, too */
-    SIZES_FIRST = 1,  /* sizes that come before unrelated queries */
-    LEAK_CALLS = 2,   /* that a large leak needs to show, after the first answer */
-    COSTLY_MS = 2000, /* programs wait 30 s, which is too long for a check */
+    ROUNDS = 4,        /* rounds of calls; after each the resources in use are compared */
+    CALLS_MOST = 16,   /* in a round */
+    ROUND_MS = 150,    /* slower calls are repeated less often */
+    LEAK_ROUNDS = 4,   /* growth in fewer rounds may be a cache that fills */
+    LARGE = 1 << 20,   /* bytes a call that no cache keeps: such a leak needs one round less */
+    REPEAT_MS = 1000,  /* after this time no test is repeated */
+    BUDGET_MS = 1700,  /* of elapsed_ms(); no step begins that would end later */
+    LAST_MS = 1800,    /* of elapsed_ms(); a call that has not ended then is ended */
+    SIZES_FIRST = 1,   /* buffer sizes that are tried before unrelated queries */
+    LEAK_CALLS = 2,    /* kept for large leaks: they need one call, the other is a reserve */
+    COSTLY_MS = 30000, /* programs wait so long, longer than this check takes */
     LOAD_MS = 2000,
+    CLOSE_MS = 1000,
     START_MS = 10000,
-    SLOW_MOST = 2,  /* slow calls; a single one may be caused by the machine's load */
-    LEFT_MOST = 16, /* threads or children: more calls would only add more */
+    SLOW_CALL_MS = 5,
+    SLOW_MOST = 2,  /* calls that may be slow: a single one may be caused by the machine's load */
+    LEFT_MOST = 16, /* threads or children that may be left: more calls would only add more */
     TIMES_MOST = 2048
 };
 
@@ -41,12 +44,13 @@ struct trial {
     int64_t start;
     char own[256];     /* the query for its own objects; "": unknown */
     const char *query; /* a query that returned data; NULL: none */
-    uint32_t capacity; /* large enough for its answer */
+    uint32_t capacity; /* a buffer size that is large enough for the answer to `query` */
     struct check_answer last;
     double times[TIMES_MOST];
-    struct usage loaded; /* before the first Open */
-    struct usage usage;  /* after the last answer */
-    double each;         /* ms that a call takes, with the wait for a processor */
+    struct usage loaded;   /* resources in use before the first Open */
+    struct usage usage[2]; /* resources in use after the last answer but one, and after the last */
+    int64_t waited_ns;     /* how long the worker has waited for a processor */
+    double each;           /* ms that a call takes, with the wait for a processor */
 };
 
 #define SLOW "time of Collect"
@@ -59,14 +63,26 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static double waited_ms(const struct trial *trial)
+{
+    return (double)(waited_ns() + trial->waited_ns) / 1e6;
+}
+
+/* Time since this program began. The wait for a processor does not count: a busy machine would
+ * leave too few calls to find leaks, and its load average rises a minute late. */
+static int64_t elapsed_ms(const struct trial *trial)
+{
+    return now_ms() - trial->timing->begin_ms - (int64_t)waited_ms(trial);
+}
+
 static bool has_time(const struct trial *trial)
 {
-    return !trial->ended && now_ms() - trial->start < REPEAT_MS * machine_is_busy();
+    return !trial->ended && elapsed_ms(trial) - trial->start < REPEAT_MS * machine_is_busy();
 }
 
 static double budget(const struct trial *trial)
 {
-    return (double)(trial->timing->begin_ms + BUDGET_MS - now_ms());
+    return (double)(BUDGET_MS - elapsed_ms(trial));
 }
 
 /* Is there time for this many calls within the budget? */
@@ -75,19 +91,36 @@ static bool fits(const struct trial *trial, int calls)
     return !trial->ended && calls * trial->each <= budget(trial);
 }
 
-/* Plans nothing for a trial that has ended: its steps are not left out for lack of time. */
-static void plan(struct trial *trial, enum step step, int rounds)
+/* The same, with an Open and a Close. */
+static bool fits_open(const struct trial *trial, int calls)
 {
-    trial->timing->planned[step] = trial->ended ? 0 : (unsigned)rounds;
+    double around = trial->timing->open_ms + trial->timing->close_ms;
+    return !trial->ended && calls * trial->each + around <= budget(trial);
 }
 
-/* The same, and counts the step as made or as left out. */
-static bool may(struct trial *trial, enum step step, int calls)
+/* Plans nothing for a trial that ended by a mistake: its steps are not left out for lack of
+ * time. */
+static bool is_planned(const struct trial *trial)
 {
-    bool made = fits(trial, calls);
-    trial->timing->planned[step] += !trial->ended;
+    return !trial->ended || *trial->timing->cut;
+}
+
+static void plan(struct trial *trial, enum step step, int rounds)
+{
+    trial->timing->planned[step] = is_planned(trial) ? (unsigned)rounds : 0;
+}
+
+/* Counts the step as made or as left out. */
+static bool note(struct trial *trial, enum step step, bool made)
+{
+    trial->timing->planned[step] += is_planned(trial);
     trial->timing->made[step] += made;
     return made;
+}
+
+static bool may(struct trial *trial, enum step step, int calls)
+{
+    return note(trial, step, fits(trial, calls));
 }
 
 /* ---- how the worker ended ---- */
@@ -108,7 +141,7 @@ static void report_crash(struct trial *trial, const char *during)
     bool requested = channel->request.order == ORDER_COLLECT;
     if (channel->crash.signal && channel->crash.in_guard)
         snprintf(where, sizeof where, ", %lld bytes %s the buffer", llabs((long long)beyond),
-                 beyond < 0 ? "below" : "behind the end of");
+                 beyond < 0 ? "below" : "after the end of");
     struct finding *finding =
         report_add(trial->report, MISTAKE, &nowhere, during, IN_LIFE, "no crash",
                    "SIG%s at address 0x%" PRIx64 "%s%s%.100s%s", sigabbrev_np(trial->worker.code),
@@ -121,7 +154,21 @@ static void report_crash(struct trial *trial, const char *during)
     }
 }
 
-static void report_end(struct trial *trial, enum worker_order order, int most_ms)
+/* It was not waited for until its deadline. What has used most of its time is a mistake, except for
+ * Costly, for which programs wait long. */
+static void report_cut(struct trial *trial, enum worker_order order, int most_ms, int64_t took_ms)
+{
+    const char *query = order == ORDER_COLLECT ? trial->worker.channel->request.query : "";
+    snprintf(trial->timing->cut, sizeof trial->timing->cut,
+             "%s%s%.60s%s was ended after %" PRId64 " ms", order_text(order), *query ? " (" : "",
+             query, *query ? ")" : "", took_ms);
+    if (took_ms * 3 >= (int64_t)most_ms * 2)
+        report_add(trial->report, MISTAKE, &nowhere, order_text(order), IN_LIFE,
+                   "an end within its deadline", "none after %" PRId64 " ms of %d", took_ms,
+                   most_ms);
+}
+
+static void report_end(struct trial *trial, enum worker_order order, int most_ms, int64_t took_ms)
 {
     const char *during = order_text(order);
     struct report *report = trial->report;
@@ -132,7 +179,15 @@ static void report_end(struct trial *trial, enum worker_order order, int most_ms
         break;
     case WORKER_OVERDUE:
         report_add(report, MISTAKE, &nowhere, during, IN_LIFE, "an end within its deadline",
-                   "none after %d ms", most_ms);
+                   "none after %" PRId64 " ms", took_ms);
+        break;
+    case WORKER_CUT:
+        report_cut(trial, order, most_ms, took_ms);
+        break;
+    case WORKER_OVERWRITTEN:
+        report_add(report, MISTAKE, &nowhere, during, IN_PROCESS,
+                   "no changes to memory that is not its own",
+                   "it wrote over the memory that this program shares with its process");
         break;
     case WORKER_EXITED:
         report_add(report, MISTAKE, &nowhere, during, IN_LIFE, "a return to the caller",
@@ -144,7 +199,7 @@ static void report_end(struct trial *trial, enum worker_order order, int most_ms
         break;
     default:
         report_add(report, MISTAKE, &nowhere, during, IN_PROCESS,
-                   "no changes to descriptors and memory that are not its own",
+                   "no changes to descriptors that are not its own",
                    "it closed a descriptor, or wrote to one, that it did not open");
     }
 }
@@ -187,12 +242,15 @@ static bool ask(struct trial *trial, enum worker_order order, int most_ms, struc
 {
     if (trial->ended)
         return false;
-    bool answered = worker_ask(&trial->worker, order, most_ms, ret);
+    int64_t begin = now_ms();
+    int64_t left = (int64_t)LAST_MS * machine_is_busy() - elapsed_ms(trial);
+    bool answered = worker_ask(&trial->worker, order, most_ms, left > 1 ? (int)left : 1, ret);
     report_starts(trial, order);
     if (!answered) {
-        report_end(trial, order, most_ms);
+        report_end(trial, order, most_ms, now_ms() - begin);
         return false;
     }
+    trial->waited_ns = ret->waited_ns;
     report_changes(trial, order, ret->changed);
     report_left(trial, order, &ret->usage);
     if (ret->delayed_writes && order != ORDER_COLLECT)
@@ -200,7 +258,7 @@ static bool ask(struct trial *trial, enum worker_order order, int most_ms, struc
                    "no writes after Collect returned", "the answer was changed later");
     if (order != ORDER_COLLECT && ret->took_ns / 1000000 > most_ms)
         report_add(trial->report, MISTAKE, &nowhere, order_text(order), IN_LIFE,
-                   "an end within its deadline", "%" PRId64 " ms", ret->took_ns / 1000000);
+                   "a return within its deadline", "%" PRId64 " ms", ret->took_ns / 1000000);
     return true;
 }
 
@@ -252,10 +310,11 @@ static bool collect(struct trial *trial, const char *query, uint32_t capacity, b
     int64_t begin = now_ms();
     if (!ask(trial, ORDER_COLLECT, costly ? COSTLY_MS : (int)trial->is->collect_ms, &ret->reply))
         return false;
-    if (!ret->reply.status && (!trial->query || strcmp(query, trial->query) == 0)) {
+    if (!ret->reply.status && (!trial->query || (ret->reply.end > 0 && !costly))) {
         double took = (double)(now_ms() - begin);
         trial->each = trial->each > 0 ? (trial->each + took) / 2 : took;
-        trial->usage = ret->reply.usage;
+        trial->usage[0] = trial->usage[1];
+        trial->usage[1] = ret->reply.usage;
     }
     check_time(trial, ret);
     bool data = answer_check_returns(ret, trial->report);
@@ -326,7 +385,8 @@ static void try_query(struct trial *trial, const char *query, bool prefer)
     answer_done(&answer);
 }
 
-/* Queries that are not for it: a number of no service, a word, another machine. */
+/* Tries queries that do not concern the provider: a number of no service, a word, another
+ * machine. */
 static void try_foreign(struct trial *trial)
 {
     static const char *const queries[] = {"2147483646", "Nonsense", "Foreign nowhere.invalid"};
@@ -348,8 +408,11 @@ static void try_queries(struct trial *trial)
     if (trial->is->object_list)
         snprintf(trial->own, sizeof trial->own, "%s", trial->is->object_list);
     try_query(trial, "Global", false);
-    try_query(trial, trial->own, true);
-    if (*trial->own && trial->query && trial->query != trial->own && !trial->ended)
+    bool overdue = trial->each > (double)trial->is->collect_ms; /* a second one confirms it */
+    bool made = !trial->query || overdue || note(trial, STEP_OWN, fits(trial, 1));
+    if (made)
+        try_query(trial, trial->own, true);
+    if (made && *trial->own && trial->query && trial->query != trial->own && !trial->ended)
         report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                    "an answer to the numbers of its objects, as to Global", "none to \"%s\"",
                    trial->own);
@@ -359,7 +422,7 @@ static void try_queries(struct trial *trial)
 static void try_costly(struct trial *trial)
 {
     try_query(trial, "Costly", false);
-    if (!*trial->own) /* a provider that answers Costly only */
+    if (!*trial->own) /* the provider answers Costly only */
         return;
     if (!trial->query)
         try_query(trial, trial->own, true);
@@ -383,6 +446,8 @@ static void try_null(struct trial *trial)
 static void try_sizes(struct trial *trial)
 {
     uint32_t exact = (uint32_t)trial->last.size;
+    if (!exact) /* it did not answer after the early Close */
+        return;
     const uint32_t capacities[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
         struct check_answer answer;
@@ -463,8 +528,9 @@ static void try_many(struct trial *trial)
     int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
     calls = calls < 2 && fits(trial, 2 * LEAK_ROUNDS) ? 2 : calls < 1 ? 1 : calls;
     int least = each * calls <= ROUND_MS || calls == 1 ? LEAK_ROUNDS - 1 : 0;
-    if (calls == 1) /* what the answers before left is the first round */
-        note_usage(&account, &trial->usage);
+    for (int i = 0; calls == 1 && i < 2; i++) /* the answers before count as rounds */
+        if (trial->usage[i].heap || trial->usage[i].threads)
+            note_usage(&account, &trial->usage[i]);
     int first = account.count;
     plan(trial, STEP_ROUNDS, ROUNDS + 1 - first);
     for (int round = first;
@@ -504,7 +570,7 @@ static bool open_once(struct trial *trial, struct worker_reply *reply)
 static bool close_once(struct trial *trial, struct worker_reply *reply)
 {
     answer_done(&trial->last); /* values that count since Open may restart */
-    if (!ask(trial, ORDER_CLOSE, (int)trial->is->open_ms, reply))
+    if (!ask(trial, ORDER_CLOSE, CLOSE_MS, reply))
         return false;
     trial->timing->close_ms = (double)reply->took_ns / 1e6;
     if (reply->status)
@@ -533,11 +599,23 @@ static void must_answer(struct trial *trial, const char *when)
 static void try_second_open(struct trial *trial)
 {
     struct worker_reply reply;
-    if (!open_once(trial, &reply))
+    bool made = fits_open(trial, 2);
+    if (!made)
+        note(trial, STEP_AGAIN, false);
+    if (!made || !open_once(trial, &reply))
         return;
     must_answer(trial, "after the second Open");
     if (close_once(trial, &reply))
         must_answer(trial, "after two calls of Open and one of Close");
+}
+
+/* The rounds of slow calls would leave no time to wait for a Close that hangs. */
+static void try_close_early(struct trial *trial)
+{
+    struct worker_reply reply;
+    bool made = trial->each > SLOW_CALL_MS && fits_open(trial, 1 + 2 * LEAK_ROUNDS);
+    if (made && close_once(trial, &reply) && open_once(trial, &reply))
+        must_answer(trial, "after it was closed and opened again");
 }
 
 static void try_again(struct trial *trial)
@@ -545,7 +623,7 @@ static void try_again(struct trial *trial)
     struct account account = {0};
     struct worker_reply reply = {0};
     plan(trial, STEP_REOPEN, ROUNDS + 1);
-    for (int round = 0; round <= ROUNDS && has_time(trial) && fits(trial, 1); round++) {
+    for (int round = 0; round <= ROUNDS && has_time(trial) && fits_open(trial, 1); round++) {
         trial->timing->made[STEP_REOPEN]++;
         if (!open_once(trial, &reply))
             break;
@@ -576,9 +654,9 @@ static void try_unloading(struct trial *trial)
 static bool load(struct trial *trial)
 {
     struct worker_reply reply;
-    if (!ask(trial, ORDER_NONE, START_MS, &reply)) /* the worker's start */
+    if (!ask(trial, ORDER_NONE, START_MS, &reply)) /* waits until the worker has started */
         return false;
-    trial->start = now_ms();
+    trial->start = elapsed_ms(trial);
     if (!ask(trial, ORDER_LOAD, LOAD_MS, &reply))
         return false;
     trial->loaded = reply.usage;
@@ -629,6 +707,7 @@ static void try_all(struct trial *trial)
     if (!load(trial) || !open_once(trial, &reply))
         return;
     try_queries(trial);
+    try_close_early(trial);
     if (!trial->query && !trial->ended && !report_mistakes(trial->report))
         try_costly(trial);
     if (!trial->query && !trial->ended && !report_mistakes(trial->report))
@@ -642,7 +721,7 @@ static void try_all(struct trial *trial)
     }
     if (close_once(trial, &reply))
         try_again(trial);
-    if (trial->query && may(trial, STEP_COSTLY, 1) &&
+    if (trial->query && note(trial, STEP_COSTLY, fits_open(trial, 1)) &&
         open_once(trial, &reply)) { /* last, as it may take long */
         try_costly(trial);
         close_once(trial, &reply);
@@ -656,22 +735,23 @@ void trial_run(const struct registration *registration, struct report *report,
     struct trial *trial = calloc(1, sizeof *trial);
     if (!trial)
         return;
-    *trial =
-        (struct trial){.is = registration, .report = report, .timing = timing, .start = now_ms()};
+    *trial = (struct trial){.is = registration, .report = report, .timing = timing};
     if (worker_start(&trial->worker, registration, report)) {
         try_all(trial);
         sum_up(trial);
-        report_doubt(report, "falling value", 2); /* a single one may be caused by the kernel, or
+        report_rare_as_warning(report, "falling value",
+                               2); /* a single one may be caused by the kernel, or
                                                    * be another thing */
-        report_doubt(report, SLOW, SLOW_MOST);
+        report_rare_as_warning(report, SLOW, machine_is_busy() > 1 ? SLOW_MOST : 1);
         worker_end(&trial->worker, report);
         if (!report_mistakes(report) && registration->root && registration->service &&
-            *trial->own && may(trial, STEP_PERFLIB, 2))
-            perflib_check(registration, trial->own, report);
+            trial->query && note(trial, STEP_PERFLIB, fits_open(trial, 2)))
+            perflib_check(registration, trial->query, report);
     } else {
         report_add(report, MISTAKE, &nowhere, "process", IN_LIFE, "a process for the library",
                    "none could be started");
     }
+    timing->waited_ms = waited_ms(trial);
     answer_done(&trial->last);
     free(trial);
 }

@@ -30,7 +30,7 @@ enum { NOTHING_BEHIND = 1 << 20 };
 static struct {
     unsigned char *map, *guard, *start, *end;
     size_t size;
-    unsigned char *tail; /* after the space, before the page; up to 7 bytes */
+    unsigned char *tail; /* the bytes between the space and the page, at most 7 */
     size_t answered;
 } buffer;
 
@@ -97,7 +97,7 @@ static void note_frames(void *place)
     int first = 0, count = backtrace(frames, HANDLERS + WORKER_FRAMES);
     while (first < count && frames[first] != place)
         first++;
-    if (first == count) { /* it jumped to an address without code */
+    if (first == count) { /* the crash jumped to an address without code */
         note_frame(channel->crash.frames[0], place);
         return;
     }
@@ -119,15 +119,14 @@ static void catch_crashes(void)
 {
     enum {
         STACK_BYTES = 256 << 10
-    }; /* the signal handler's stack, for when the thread's
-                                       * overflows */
+    }; /* stack of the signal handler, used when the thread's stack overflows */
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     void *frame;
-    backtrace(&frame, 1); /* loads its libraries now, not in the handler */
+    backtrace(&frame, 1); /* loads the libraries that it needs now, not in the handler */
     if (stack != MAP_FAILED)
         sigaltstack(&alternate, NULL);
     for (size_t i = 0; i < COUNT(crashes); i++)
@@ -181,16 +180,12 @@ static uint16_t *utf16(const char *text, size_t *ret_bytes)
     return wide;
 }
 
-/* Nanoseconds that this thread waited for a processor; 0 where the kernel does not count them. */
-static int64_t waited_ns(void)
+/* The duration without the wait for a processor. A wait that is longer than the duration came
+ * after it, while the counter was read. */
+static int64_t took_ns(int64_t begin, int64_t waited_before)
 {
-    long long ran, waited = 0;
-    FILE *file = fopen("/proc/thread-self/schedstat", "re");
-    if (file && fscanf(file, "%lld %lld", &ran, &waited) != 2)
-        waited = 0;
-    if (file)
-        fclose(file);
-    return waited;
+    int64_t took = (clock_ticks() - begin) * 100, waited = waited_ns() - waited_before;
+    return waited < took ? took - waited : took;
 }
 
 static void keep_answer(struct worker_reply *reply)
@@ -215,7 +210,7 @@ static void collect(struct worker_reply *reply)
     DWORD bytes = channel->request.capacity, objects = 0;
     int64_t waited = waited_ns(), begin = clock_ticks();
     reply->status = module.collect((LPWSTR)query, &end, &bytes, &objects);
-    reply->took_ns = (clock_ticks() - begin) * 100 - (waited_ns() - waited);
+    reply->took_ns = took_ns(begin, waited);
     reply->bytes = bytes;
     reply->objects = objects;
     reply->end = (int64_t)((intptr_t)end - (intptr_t)start);
@@ -280,7 +275,7 @@ static void obey(enum worker_order order, struct worker_reply *reply)
         reply->status = module.close ? module.close() : ERROR_SUCCESS;
     else if (order == ORDER_UNLOAD)
         module_unload(&module);
-    reply->took_ns = (clock_ticks() - begin) * 100 - (waited_ns() - waited);
+    reply->took_ns = took_ns(begin, waited);
 }
 
 /* ---- the loop of orders ---- */
@@ -327,6 +322,7 @@ static _Noreturn void serve(void)
             snprintf(reply.text, sizeof reply.text, "%s", status_text((LSTATUS)reply.status));
         reply.changed = state_changes();
         reply.usage = usage_now();
+        reply.waited_ns = waited_ns();
         channel->reply = reply;
         if (!transfer(send_bytes, &number))
             break;

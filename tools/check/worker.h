@@ -48,18 +48,21 @@ struct usage {
 };
 
 struct worker_reply {
-    uint32_t status;  /* of the procedure, or of loading */
+    uint32_t status;  /* result of the procedure, or of loading */
     uint32_t missing; /* after ORDER_LOAD: 1 + which procedure the library lacks */
     uint32_t bytes, objects;
-    int64_t end;            /* its pointer, as an offset from the buffer's start */
-    int64_t below, above;   /* the first guard byte that was changed, as a distance; 0: none */
-    int64_t took_ns;        /* without the time in which it waited for a processor */
-    uint32_t changed;       /* bits of enum worker_state, since the library was loaded */
+    int64_t end; /* the returned pointer, as an offset from the buffer's start */
+    /* distance of the first changed guard byte from the buffer, below and above it; 0: none was
+     * changed */
+    int64_t below, above;
+    int64_t took_ns;   /* duration, without the time in which it waited for a processor */
+    int64_t waited_ns; /* how long the worker has waited for a processor since it began */
+    uint32_t changed; /* bits of enum worker_state: what has changed since the library was loaded */
     bool outputs_kept;      /* *data, *bytes and *types are what they were before the call */
-    bool delayed_writes;    /* the previous Collect's answer was changed since */
+    bool delayed_writes;    /* the answer of the previous Collect was changed after its return */
     bool query_changed;     /* the query string was written to */
-    struct usage usage;     /* after the call */
-    char text[WORKER_TEXT]; /* of the status, or why it cannot be loaded */
+    struct usage usage;     /* resources in use after the call */
+    char text[WORKER_TEXT]; /* text of the status, or why the library cannot be loaded */
 };
 
 struct worker_channel {
@@ -91,5 +94,7 @@ void state_note(void);        /* saves the state before the library is loaded */
 uint32_t state_changes(void); /* bits of enum worker_state */
 const char *state_text(enum worker_state state);
 struct usage usage_now(void);
+/* Nanoseconds that this thread waited for a processor; 0 where the kernel does not count them. */
+int64_t waited_ns(void);
 
 #endif

@@ -13,8 +13,8 @@ import sys
 
 
 class Tool:
-    def __init__(self, name, words, summary):
-        self.name, self.words, self.summary = name, words, summary
+    def __init__(self, name, arguments, summary):
+        self.name, self.arguments, self.summary = name, arguments, summary
         self.usage, self.options = [], []
 
 
@@ -103,8 +103,8 @@ def quoted(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def bash_list(words):
-    return f'mapfile -t COMPREPLY < <(compgen -W {quoted(words)} -- "$cur")'
+def bash_list(texts):
+    return f'mapfile -t COMPREPLY < <(compgen -W {quoted(texts)} -- "$cur")'
 
 
 # the tools that print them with --names
@@ -149,11 +149,11 @@ def bash_complete(tool, what):
 
 
 def names_kinds(tool):
-    """The kinds of names that this tool's words or arguments can be."""
-    return sorted({tool.words, *(option.complete for option in tool.options)} & set(NAMES))
+    """The kinds of names that this tool's arguments can be."""
+    return sorted({tool.arguments, *(option.complete for option in tool.options)} & set(NAMES))
 
 
-def words_after(tool):
+def others_after(tool):
     """Options after which plain words are names of another kind: their spellings, and the kind."""
     options = [option for option in tool.options
                if option.complete in NAMES and (option.optional or not option.argument)]
@@ -189,13 +189,13 @@ def bash(tool, commands):
     else:
         lines += ['    if [[ $cur == -* ]]; then', f'        {bash_list(spellings([tool]))}',
                   '        return', '    fi']
-    others, kind = words_after(tool)
+    others, kind = others_after(tool)
     if others:
         lines += ['    local word', '    for word in "${COMP_WORDS[@]}"; do', '        case $word in',
                   f'        {" | ".join(others)})', f'            {bash_complete(tool, kind)}',
                   '            return ;;', '        esac', '    done']
-    if tool.words:
-        lines.append('    ' + bash_complete(tool, tool.words))
+    if tool.arguments:
+        lines.append('    ' + bash_complete(tool, tool.arguments))
     default = "-o default " if commands else ""
     return "\n".join([*lines, "}", f"complete {default}-F _{tool.name} {tool.name}", ""])
 
@@ -228,14 +228,14 @@ def zsh_option(tool, option):
 
 def zsh(tool, commands):
     specs = [s for o in tool.options for s in zsh_option(tool, o)]
-    if tool.words:
-        kind = tool.words.strip("@").rstrip("s") if tool.words in NAMES else "file"
-        specs.append(quoted(f"*:{kind}:{zsh_action(tool, tool.words)}"))
+    if tool.arguments:
+        kind = tool.arguments.strip("@").rstrip("s") if tool.arguments in NAMES else "file"
+        specs.append(quoted(f"*:{kind}:{zsh_action(tool, tool.arguments)}"))
     lines = [f"#compdef {tool.name}", f"# made from the option table of {tool.name}"]
-    others, other_kind = words_after(tool)
+    others, other_kind = others_after(tool)
     for what in names_kinds(tool):
         lines += [f"_{tool.name}_{what[1:]}() {{", "    local -a names"]
-        if what == tool.words and others:
+        if what == tool.arguments and others:
             lines.append(f"    (( $words[(I)({'|'.join(others)})] )) && "
                          f"{{ _{tool.name}_{other_kind[1:]}; return }}")
         lines += [f"    names=(${{(f)\"$({NAMES[what]} --names 2>/dev/null)\"}})",
@@ -261,35 +261,35 @@ def fish_list(what):
 
 
 def fish_option(tool, option, condition):
-    words = ["complete", "-c", tool.name]
+    command = ["complete", "-c", tool.name]
     if condition:
-        words += ["-n", quoted(f"__fish_seen_subcommand_from {condition}")]
+        command += ["-n", quoted(f"__fish_seen_subcommand_from {condition}")]
     if option.letter:
-        words += ["-s", option.letter]
+        command += ["-s", option.letter]
     if option.word:
-        words += ["-o", option.word]
+        command += ["-o", option.word]
     if option.name:
-        words += ["-l", option.name]
+        command += ["-l", option.name]
     if option.argument and not option.optional:
-        words += ["-r"] if option.complete == "@files" else ["-x"]
-    for_words = option.optional or not option.argument
-    if option.complete and option.complete != "@files" and not for_words:
-        words += ["-a", quoted(fish_list(option.complete))]
-    return " ".join([*words, "-d", quoted(option.help.split(". ")[0].rstrip("."))])
+        command += ["-r"] if option.complete == "@files" else ["-x"]
+    for_arguments = option.optional or not option.argument
+    if option.complete and option.complete != "@files" and not for_arguments:
+        command += ["-a", quoted(fish_list(option.complete))]
+    return " ".join([*command, "-d", quoted(option.help.split(". ")[0].rstrip("."))])
 
 
 def fish(tool, commands):
     lines = [f"# fish completion for {tool.name}; made from its option table"]
-    if tool.words in NAMES or tool.words == "@ini":
-        others, kind = words_after(tool)
+    if tool.arguments in NAMES or tool.arguments == "@ini":
+        others, kind = others_after(tool)
         seen = "__fish_contains_opt " + " ".join(
             part for option in tool.options if others and option.complete == kind
             for part in (["-s", option.letter] if option.letter else []) + [option.name])
         known = f" -n {quoted('not ' + seen)}" if others else ""
-        lines.append(f"complete -c {tool.name}{known} -f -a {quoted(fish_list(tool.words))}")
+        lines.append(f"complete -c {tool.name}{known} -f -a {quoted(fish_list(tool.arguments))}")
         if others:
             lines.append(f"complete -c {tool.name} -n {quoted(seen)} -f -a {quoted(fish_list(kind))}")
-    elif tool.words != "@files":
+    elif tool.arguments != "@files":
         lines.append(f"complete -c {tool.name} -f")
     lines += [fish_option(tool, o, "") for o in tool.options]
     for command in commands:

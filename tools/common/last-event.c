@@ -12,7 +12,7 @@
 /* Events after which the provider's data is missing; the others do not affect data. */
 static bool costs_data(DWORD id)
 {
-    static const DWORD remarks[] = {1015, 1017, 2001, 2003, 3003, 3004, 4004, 4008, 4010};
+    static const DWORD remarks[] = {1017, 2001, 2003, 3003, 3004, 4004, 4008, 4010};
     for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++)
         if (remarks[i] == id)
             return false;
@@ -23,17 +23,37 @@ bool last_event_fails(const char *service, opl_load_event *ret)
 {
     opl_load_answer answer = {0};
     if (opl_load_last_event(service, ret) || !costs_data(ret->id) ||
-        !strcmp(ret->level, "information")) /* it was loaded again since */
+        !strcmp(ret->level, "information")) /* the provider was loaded again since */
         return false;
     opl_load_last_answer(service, &answer);
     return ret->when > answer.when;
 }
 
+/* Why it is not queried, if openperflib itself disabled it. */
+static bool report_quarantine(const char *tool, const char *object,
+                              const struct service_settings *service)
+{
+    const char *why = service->quarantine;
+    if (!why || service_enabled(service))
+        return false;
+    fprintf(stderr, "%s: %s belongs to %s: it is %s %s; \"lodctr%s /E:%s\" queries it again\n",
+            tool, object, service->name, strncmp(why, "until ", 6) ? "disabled" : "in quarantine",
+            why, service_option(service), service->name);
+    return true;
+}
+
 bool last_event_report(const char *tool, const char *object, const char *service)
 {
     opl_load_event event;
-    if (!last_event_fails(service, &event))
-        return false;
+    struct service_settings settings;
+    bool reported = false, enabled = false;
+    if (!service_read(service, &settings)) {
+        reported = report_quarantine(tool, object, &settings);
+        enabled = service_enabled(&settings);
+    }
+    service_done(&settings);
+    if (reported || !enabled || !last_event_fails(service, &event))
+        return reported;
     fprintf(stderr, "%s: %s belongs to %s: event %u: %s; %s\n", tool, object, service,
             (unsigned)event.id, event.text, event.advice);
     return true;

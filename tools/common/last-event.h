@@ -12,7 +12,8 @@
 /* True if the data is missing since the provider's last event, and no answer was accepted since:
  * *ret is that event. */
 bool last_event_fails(const char *service, opl_load_event *ret);
-/* If the provider fails: prints the object and that event on stderr. False: it does not fail. */
+/* If the provider fails or is in quarantine: prints the object and that event, or the quarantine,
+ * on stderr. False: neither. */
 bool last_event_report(const char *tool, const char *object, const char *service);
 time_t last_event_time(const opl_load_event *event);
 /* The same for the service that has this object. */

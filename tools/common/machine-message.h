@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages: why a remote machine cannot be read. */
-#ifndef OPL_TOOLS_MACHINE_WORDS_H
-#define OPL_TOOLS_MACHINE_WORDS_H
+#ifndef OPL_TOOLS_MACHINE_MESSAGE_H
+#define OPL_TOOLS_MACHINE_MESSAGE_H
 
 #include <windows.h>
+
+/* The addresses of machines, for options and messages. */
+#define MACHINE_ADDRESSES "ssh://HOST, smb://HOST or unix:/PATH"
 
 /* `machine` as it was given: a NAME with or without backslashes, or an address. Valid until the
  * next call. NULL: there is no message for this status. */

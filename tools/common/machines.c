@@ -87,10 +87,10 @@ size_t machines_connect(struct machines *machines, const char *tool)
         LSTATUS reason = machines->reasons[i];
         if (!reason)
             continue;
-        const char *words = machine_message(machines->names[i], reason);
+        const char *message = machine_message(machines->names[i], reason);
         away++;
         fprintf(stderr, "%s: %s cannot be reached: %s (error %d)\n", tool, machines->names[i],
-                words ? words : "no reason given", (int)reason);
+                message ? message : "no reason given", (int)reason);
     }
     return away;
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 struct machines {
-    char **names; /* with their backslashes; each once */
+    char **names; /* the machines' names with their backslashes, each once */
     LSTATUS *reasons;
     size_t count, capacity;
 };

@@ -107,13 +107,12 @@ void missing_rights(const char *tool, const char *object)
         return;
     reported = true;
     fflush(stdout);
-    fprintf(
-        stderr, "%s: omitted, because this user may not read it for every instance: %s; %s\n", tool,
-        denied,
-        geteuid()
-            ? "root may: use sudo; 'Needs rights' in docs/counters lists the counters that show "
-              "your own"
-            : "even root may not here, as in some containers");
+    fprintf(stderr, "%s: omitted, because this user may not read it for every instance: %s; %s\n",
+            tool, denied,
+            geteuid() ? "root may read it: use sudo; 'Needs rights' in docs/counters lists the "
+                        "counters that show "
+                        "your own"
+                      : "here even root may not read it, as in some containers");
 }
 
 void missing_rights_of_all(const char *tool, const char *path)

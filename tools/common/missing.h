@@ -15,10 +15,10 @@ PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size
  * all. */
 void missing_rights(const char *tool, const char *object);
 
-/* The same for a path whose counter is a pattern, which matches the existing ones only. */
+/* The same for a path whose counter is a pattern: a pattern matches only counters that exist. */
 void missing_rights_of_all(const char *tool, const char *path);
 
-/* pdh_complain of that status, with the similar names. */
+/* Like pdh_complain for that status, followed by the similar names. */
 int missing_complain(const char *tool, const char *path, PDH_STATUS status);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 80 };
 
-/* Wraps text into the columns [column, HELP_WIDTH); the cursor stands at `column`. */
+/* Prints text, wrapped into the columns [column, HELP_WIDTH); the cursor stands at `column`. */
 static void print_wrapped(const char *text, int column)
 {
     int at = column;
@@ -108,7 +108,7 @@ static void print_row_line(const char *command, const struct option_row *row)
 
 static void print_tool_lines(const char *kind, const struct tool *tool, const char *command)
 {
-    printf("%s\t%s\t%s\t%s\n", kind, tool->name, tool->complete_words ? tool->complete_words : "",
+    printf("%s\t%s\t%s\t%s\n", kind, tool->name, tool->complete_args ? tool->complete_args : "",
            tool->summary);
     for (const char *usage = tool->usage; usage && *usage;) {
         int count = (int)strcspn(usage, "\n");

@@ -166,7 +166,8 @@ static const struct option_row *windows_row(const struct options *options, const
     if (strcmp(name, "?") == 0)
         return find(options, name_matches, "help", 4);
     const struct option_row *row = find(options, letter_matches, name, count);
-    if (!row || row->id >= HELP) /* Windows accepts /V for /v; the tool's own letters come first */
+    /* Windows accepts /V for /v, but the tool's own letters come first */
+    if (!row || row->id >= HELP)
         row = find(options, letter_matches_any_case, name, count);
     if (row && colon && !row->argument && count == 1 && isalpha((unsigned char)*name)) {
         char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE is /C:FILE, as -c takes no value */
@@ -199,15 +200,15 @@ int options_next(struct options *options)
         return OPTION_END;
     const char *word = options->argv[options->at++], *attached;
     options->spelled = options->value = word;
-    if (!options->words_only && strcmp(word, "--") == 0) {
-        options->words_only = true;
+    if (!options->args_only && strcmp(word, "--") == 0) {
+        options->args_only = true;
         return options_next(options);
     }
-    if (options->words_only || (word[0] != '-' && word[0] != '/') || !word[1])
-        return OPTION_WORD;
+    if (options->args_only || (word[0] != '-' && word[0] != '/') || !word[1])
+        return OPTION_ARGUMENT;
     if (word[0] == '/') {
         const struct option_row *row = windows_row(options, word, &attached);
-        return row ? accept_argument(options, row, attached) : OPTION_WORD;
+        return row ? accept_argument(options, row, attached) : OPTION_ARGUMENT;
     }
     if (word[1] == '-')
         return take_long(options, word);
@@ -230,7 +231,7 @@ int options_begin(struct options *options, const struct tool *tool, int argc, ch
     int id = options_next(options);
     if (id == OPTION_END)
         return wrong(options, "a command is missing", tool->usage);
-    if (id != OPTION_WORD)
+    if (id != OPTION_ARGUMENT)
         return id < 0 ? id : wrong(options, "the command comes first, before", options->spelled);
     options->command = command_find(tool->commands, options->value);
     return options->command ? 1 : wrong(options, "unknown command", options->value);

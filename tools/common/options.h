@@ -11,7 +11,7 @@
  *     struct options options;
  *     int id = options_begin(&options, &tool, argc, argv);
  *     while (id > 0 && (id = options_next(&options)) > 0)
- *         switch (id) { case BLOCK: path = options.value; break; case OPTION_WORD: ... }
+ *         switch (id) { case BLOCK: path = options.value; break; case OPTION_ARGUMENT: ... }
  *     if (id < 0)
  *         return options_status(id);
  *
@@ -23,11 +23,12 @@
 #include <stdbool.h>
 
 struct option_row {
-    char letter;          /* 0: none */
-    const char *name;     /* NULL: none, then letter is not 0 */
-    const char *argument; /* NULL: takes none; "FILE"; "[SECONDS]": may be given with '=' only */
-    int id;               /* above 0 and not OPTION_WORD */
-    const char *help;     /* one or more sentences; wrapped by --help */
+    char letter;      /* 0: none */
+    const char *name; /* NULL: none, then letter is not 0 */
+    /* NULL: the option takes none; "FILE"; "[SECONDS]": may be given with '=' only */
+    const char *argument;
+    int id;           /* the program's number for the option: above 0, not OPTION_ARGUMENT */
+    const char *help; /* one or more sentences; wrapped by --help */
     const char
         *complete; /* completes the argument: "@files", "@ini", "@services", "a b", or NULL */
     bool hidden;
@@ -37,36 +38,38 @@ struct option_row {
 /* A tool, or one of its commands ("query" of reg). */
 struct tool {
     const char *name;
-    const char *summary;           /* one sentence */
-    const char *usage;             /* after the name; several variants are separated by '\n' */
-    const struct option_row *rows; /* ended by a zeroed row; NULL: none */
-    const struct tool *commands;   /* ended by name NULL; the first word chooses one */
-    const char *more;              /* printed by --help after the options, with its own line
+    const char *summary; /* one sentence */
+    const char *usage;   /* what follows the name; several variants are separated by '\n' */
+    const struct option_row *rows; /* ended by a zeroed row; NULL: there are no options */
+    /* ended by a row whose name is NULL; the first word chooses a command */
+    const struct tool *commands;
+    const char *more; /* printed by --help after the options, with its own line
                                     * breaks */
-    const char *complete_words;    /* completes plain words: the same, or "@objects" */
-    int id;                        /* of a command: any number that the tool chooses */
+    /* completes plain words, by the values of `complete` or by "@objects" */
+    const char *complete_args;
+    int id; /* the number of a command, which the tool chooses */
 };
 
-enum { OPTION_WORD = 1000 }; /* a plain word is in .value */
+enum { OPTION_ARGUMENT = 1000 }; /* a plain word is in .value */
 enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
 /* exit codes of every tool that does not have Windows' exit codes */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3 };
 
 struct options {
     const struct tool *tool;
-    const struct tool *command; /* NULL until one is chosen */
+    const struct tool *command; /* NULL until a command is chosen */
     char **argv;
     int argc, at;
     const char *cluster; /* the rest of "-abc" */
-    const char *value;   /* of the option or word just returned; NULL: none was given */
+    const char *value;   /* value of the option or word just returned; NULL: none was given */
     const char *spelled; /* the option as the user wrote it, for messages */
-    bool words_only;     /* "--" was seen */
+    bool args_only;      /* "--" was seen */
 };
 
 /* Starts parsing; if the tool has commands, reads the command. Returns 1, or OPTION_SHOWN or
  * OPTION_WRONG. */
 int options_begin(struct options *options, const struct tool *tool, int argc, char **argv);
-/* The next option's id, OPTION_WORD, OPTION_END, or: OPTION_SHOWN (help or version was
+/* The next option's id, OPTION_ARGUMENT, OPTION_END, or: OPTION_SHOWN (help or version was
  * printed), OPTION_WRONG (a message is on stderr). */
 int options_next(struct options *options);
 /* The exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */

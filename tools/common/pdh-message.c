@@ -11,7 +11,7 @@ enum { FAILED = 1, NO_RIGHTS = 4 };
 
 static const struct {
     DWORD status;
-    const char *words;
+    const char *text;
 } rows[] = {
     {PDH_CSTATUS_NO_MACHINE,        "the machine cannot be reached;  pcview -m MACHINE  shows why"},
     {PDH_CANNOT_CONNECT_MACHINE,    "the machine cannot be reached;  pcview -m MACHINE  shows why"},
@@ -61,20 +61,20 @@ const char *pdh_message(PDH_STATUS status)
     static char other[48];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == (DWORD)status)
-            return rows[i].words;
+            return rows[i].text;
     snprintf(other, sizeof other, "status 0x%08X", (unsigned)status);
     return other;
 }
 
-static bool print_lines(const char *tool, const char *words)
+static bool print_lines(const char *tool, const char *text)
 {
     fflush(stdout);
-    for (const char *at = words; at && *at; at += strspn(at, "\n")) {
+    for (const char *at = text; at && *at; at += strspn(at, "\n")) {
         int size = (int)strcspn(at, "\n");
         fprintf(stderr, "%s: %.*s\n", tool, size, at);
         at += size;
     }
-    return words;
+    return text;
 }
 
 bool pdh_remark(const char *tool)

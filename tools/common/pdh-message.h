@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PDH's statuses as sentences and as exit codes, for typeperf and relog. */
-#ifndef OPL_TOOLS_PDH_WORDS_H
-#define OPL_TOOLS_PDH_WORDS_H
+#ifndef OPL_TOOLS_PDH_MESSAGE_H
+#define OPL_TOOLS_PDH_MESSAGE_H
 
 #include <pdh.h>
 #include <pdhmsg.h>

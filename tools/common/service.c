@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services"
+#define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 enum { DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
 enum { NAME_SIZE = 256 * 3 + 1 }; /* 255 characters in UTF-8 */
 
@@ -35,7 +35,8 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
 /* Reads all values except the texts. */
 static void read_numbers(HKEY key, struct service_settings *ret)
 {
-    enum { ALWAYS = 2 }; /* isolated even if it is a shipped provider */
+    /* the value of Isolation for a provider that is isolated even if it is shipped */
+    enum { ALWAYS = 2 };
     DWORD shares;
     int found = read_number(key, "First Counter", &ret->first_counter);
     found += read_number(key, "Last Counter", &ret->last_counter);
@@ -77,11 +78,28 @@ LSTATUS service_read(const char *name, struct service_settings *ret)
     return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* "until 2026-11-21T20:10:00Z", followed by other text; 0: it has no time. */
+/* Reads the time of "until 2026-11-21T20:10:00Z", followed by other text; 0: it has no time. */
 static time_t read_until(const char *text)
 {
     struct tm until = {0};
     return text && strptime(text, "until %Y-%m-%dT%H:%M:%SZ", &until) ? timegm(&until) : 0;
+}
+
+unsigned service_ordinal(const char *text)
+{
+    static const char *const args[] = {"", " (first ", " (second ", " (third "};
+    unsigned number = 0;
+    for (unsigned i = 1; i < sizeof args / sizeof *args; i++)
+        if (!strncmp(text, args[i], strlen(args[i])))
+            return i;
+    bool read = sscanf(text, " (%9u", &number) == 1 || sscanf(text, ", time %9u", &number) == 1;
+    return read ? number : 0;
+}
+
+const char *service_option(const struct service_settings *service)
+{
+    enum { USER_FIRST = 1000000 };
+    return service->loaded && service->first_counter >= USER_FIRST ? " --user" : "";
 }
 
 bool service_on_probation(const struct service_settings *service)
@@ -92,7 +110,12 @@ bool service_on_probation(const struct service_settings *service)
 
 bool service_not_waited_for(const struct service_settings *service)
 {
-    return read_until(service->unanswered) > time(NULL);
+    DWORD limit = 5, size = sizeof limit;
+    if (read_until(service->unanswered) <= time(NULL))
+        return false;
+    RegGetValueA(HKEY_LOCAL_MACHINE, PERFLIB, "Error Count Limit", RRF_RT_REG_DWORD, NULL, &limit,
+                 &size);
+    return limit && service_ordinal(strchr(service->unanswered, 'Z') + 1) >= limit;
 }
 
 bool service_enabled(const struct service_settings *service)
@@ -111,15 +134,15 @@ void service_done(struct service_settings *service)
         free(texts[i]);
 }
 
-/* Does only its Error Count remain? unlodctr --user cannot remove that if it is in the
- * machine's layer. */
-static bool is_gone(HKEY key)
+/* After unlodctr, state and settings may remain; lodctr doctor finds the state. */
+static bool is_registered(HKEY key)
 {
-    char value[64];
-    DWORD size = sizeof value, second = sizeof value;
-    return RegEnumValueA(key, 0, value, &size, NULL, NULL, NULL, NULL) == ERROR_SUCCESS &&
-           strcasecmp(value, "Error Count") == 0 &&
-           RegEnumValueA(key, 1, value, &second, NULL, NULL, NULL, NULL) == ERROR_NO_MORE_ITEMS;
+    static const char *const values[] = {"Library", "First Counter", "Last Counter", "First Help",
+                                         "Last Help"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (!RegQueryValueExA(key, values[i], NULL, NULL, NULL, NULL))
+            return true;
+    return false;
 }
 
 static bool has_counters(HKEY services, const char *name)
@@ -129,9 +152,9 @@ static bool has_counters(HKEY services, const char *name)
     snprintf(path, sizeof path, "%s\\Performance", name);
     if (RegOpenKeyExA(services, path, 0, KEY_READ, &key))
         return false;
-    bool gone = is_gone(key);
+    bool registered = is_registered(key);
     RegCloseKey(key);
-    return !gone;
+    return registered;
 }
 
 LSTATUS service_each(bool (*each)(void *self, const char *name), void *self)

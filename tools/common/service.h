@@ -11,18 +11,25 @@ struct service_settings {
     char *name, *library, *open, *collect, *close, *object_list, *quarantine, *unanswered;
     DWORD first_counter, last_counter, first_help, last_help;
     DWORD disabled, isolation, error_count;
-    bool loaded, isolated, shares; /* shares: Shared Objects, event 4009 */
+    /* shares: the value Shared Objects allows objects of other services (event 4009) */
+    bool loaded, isolated, shares;
 };
 /* Is its quarantine over? Then it is queried again, and the next answer decides. */
 bool service_on_probation(const struct service_settings *service);
-/* Did it miss a deadline, so that for a while queries do not wait for it? */
+/* Did the service miss so many deadlines in a row that queries do not wait for it for a while? */
 bool service_not_waited_for(const struct service_settings *service);
-/* Is it queried, by programs of this word size? */
+/* The number in " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why" or
+ * ", time 1: why" of older records; 0: none. */
+unsigned service_ordinal(const char *text);
+/* The option for lodctr in a message: " --user" if the service's numbers are those of the user's
+ * layer, else "". */
+const char *service_option(const struct service_settings *service);
+/* Is the service queried by programs of this word size? */
 bool service_enabled(const struct service_settings *service);
 /* 2: no such service, or it has no Performance key. Free with service_done. */
 LSTATUS service_read(const char *name, struct service_settings *ret);
 void service_done(struct service_settings *service);
-/* Every service that has a Performance key, in registry order. */
+/* Every service with a library or numbers, in registry order. */
 LSTATUS service_each(bool (*each)(void *self, const char *name), void *self);
 
 #endif

@@ -14,16 +14,8 @@
 
 #include "json.h"
 
-enum sheet_format sheet_format_of(const char *name)
-{
-    static const char *const names[] = {"csv", "tsv", "json", "jsonl", "table"};
-    size_t i = 0;
-    while (i < SHEET_UNKNOWN && strcasecmp(names[i], name) != 0)
-        i++;
-    return (enum sheet_format)i;
-}
-
-void sheet_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE])
+/* A local time as text: "MM/DD/YYYY HH:MM:SS.mmm", or ISO 8601 "YYYY-MM-DDTHH:MM:SS.mmm". */
+static void put_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE])
 {
     const LONGLONG second = 10000000, since_1601 = 11644473600;
     time_t seconds = (time_t)(time / second - since_1601);
@@ -63,46 +55,40 @@ static void choose_top(struct sheet *sheet, const double *values)
     sheet->shown = sheet->top < sheet->count ? sheet->top : sheet->count;
 }
 
-static bool columns_fixed(const struct sheet *sheet)
-{
-    return sheet->format == SHEET_CSV || sheet->format == SHEET_TSV;
-}
+/* ---- CSV and TSV: as in captures with a zone, otherwise as on Windows' console ---- */
 
-/* ---- CSV and TSV ---- */
-
-static void print_header(const struct sheet *sheet)
+static bool text_begin(struct sheet *sheet)
 {
-    char separator = sheet->format == SHEET_CSV ? ',' : '\t';
-    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", sheet->format == SHEET_CSV ? "CSV" : "TSV",
-            sheet->zone ? sheet->zone : "");
+    const struct sheet_format *format = sheet->format;
+    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", format->name, sheet->zone ? sheet->zone : "");
     for (size_t i = 0; i < sheet->shown; i++)
-        fprintf(sheet->out, "%c\"%s\"", separator, sheet->paths[sheet->order[i]]);
-    fputs(sheet->line_end, sheet->out);
+        fprintf(sheet->out, "%c\"%s\"", format->separator, sheet->paths[sheet->order[i]]);
+    fputs(sheet->zone ? "\r\n" : "\n", sheet->out);
+    return true;
 }
 
-static void print_line(const struct sheet *sheet, LONGLONG time, const double *values)
+static void text_row(const struct sheet *sheet, LONGLONG time, const double *values)
 {
-    char text[SHEET_TIME_SIZE];
-    char separator = sheet->format == SHEET_CSV ? ',' : '\t';
-    sheet_time(time, false, text);
+    char text[SHEET_TIME_SIZE], separator = sheet->format->separator;
+    put_time(time, false, text);
     fprintf(sheet->out, "\"%s\"", text);
     for (size_t i = 0; i < sheet->shown; i++) {
         double value = values[sheet->order[i]];
         if (isnan(value))
-            fprintf(sheet->out, "%c\"%s\"", separator, sheet->missing);
-        else if (sheet->exact)
+            fprintf(sheet->out, "%c\"%s\"", separator, sheet->zone ? " " : "-1");
+        else if (sheet->zone)
             fprintf(sheet->out, "%c\"%.*s\"", separator, (int)opl_capture_number(value, text),
                     text);
         else
             fprintf(sheet->out, "%c\"%f\"", separator, value);
     }
-    fputs(sheet->line_end, sheet->out);
+    fputs(sheet->zone ? "\r\n" : "\n", sheet->out);
 }
 
-/* ---- the other formats ---- */
+/* ---- JSON ---- */
 
-/* For each column the text before its number, made once: {"path": "...", "value":_ */
-static bool make_heads(struct sheet *sheet)
+/* Makes, once for each column, the text before its number: {"path": "...", "value":_ */
+static bool lines_begin(struct sheet *sheet)
 {
     char *text = NULL;
     size_t size = 0;
@@ -132,39 +118,52 @@ static char *put(char *at, const char *text, size_t size)
     return at + size;
 }
 
-static char *put_text(char *at, const char *text)
-{
-    return put(at, text, strlen(text));
-}
-
 /* The row is formatted in one buffer for speed: a capture may have a million rows. */
 static void print_json(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_SIZE];
     char *at = sheet->row;
-    sheet_time(time, true, text);
-    if (sheet->format == SHEET_JSON && sheet->samples)
-        at = put_text(at, ",\n");
+    put_time(time, true, text);
     at += sprintf(at, "{\"time\": \"%s\", \"counters\": [", text);
     for (size_t i = 0; i < sheet->shown; i++) {
         size_t column = sheet->order[i], head = sheet->heads[column];
         if (i)
-            at = put_text(at, ", ");
+            at = put(at, ", ", 2);
         at = put(at, sheet->head_text + head, sheet->heads[column + 1] - head);
         if (isfinite(values[column]))
             at += opl_capture_number(values[column], at);
         else
-            at = put_text(at, "null");
+            at = put(at, "null", 4);
         *at++ = '}';
     }
-    at = put_text(at, sheet->format == SHEET_JSONL ? "]}\n" : "]}");
+    at = put(at, "]}", 2);
     fwrite(sheet->row, 1, (size_t)(at - sheet->row), sheet->out);
 }
 
-static void print_table(const struct sheet *sheet, LONGLONG time, const double *values)
+static void lines_row(const struct sheet *sheet, LONGLONG time, const double *values)
+{
+    print_json(sheet, time, values);
+    fputc('\n', sheet->out);
+}
+
+static bool array_begin(struct sheet *sheet)
+{
+    fputc('[', sheet->out);
+    return lines_begin(sheet);
+}
+
+static void array_row(const struct sheet *sheet, LONGLONG time, const double *values)
+{
+    fputs(sheet->samples ? ",\n" : "\n", sheet->out);
+    print_json(sheet, time, values);
+}
+
+/* ---- the table for reading ---- */
+
+static void table_row(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_SIZE];
-    sheet_time(time, true, text);
+    put_time(time, true, text);
     text[10] = ' ';
     fprintf(sheet->out, "%s%s\n", sheet->samples ? "\n" : "", text);
     for (size_t i = 0; i < sheet->shown; i++) {
@@ -179,6 +178,40 @@ static void print_table(const struct sheet *sheet, LONGLONG time, const double *
 
 /* ---- entry points ---- */
 
+const struct sheet_format sheet_formats[] = {
+    {"CSV",   PDH_LOG_TYPE_CSV, ',',  text_begin,  text_row,  ""     },
+    {"TSV",   PDH_LOG_TYPE_TSV, '\t', text_begin,  text_row,  ""     },
+    {"json",  0,                0,    array_begin, array_row, "\n]\n"},
+    {"jsonl", 0,                0,    lines_begin, lines_row, ""     },
+    {"table", 0,                0,    NULL,        table_row, ""     },
+};
+
+const struct sheet_format *sheet_format_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof sheet_formats / sizeof *sheet_formats; i++)
+        if (strcasecmp(sheet_formats[i].name, name) == 0)
+            return &sheet_formats[i];
+    return NULL;
+}
+
+int sheet_take_format(const struct options *options, const struct sheet_format **ret)
+{
+    const char *name = options->value;
+    if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
+        return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
+    *ret = sheet_format_of(name);
+    return *ret ? 0
+                : options_complain(options, "-f must be CSV, TSV, " SHEET_OTHERS ", not %s", name);
+}
+
+int sheet_take_output(const struct options *options, const char **ret)
+{
+    *ret = options->value;
+    return strncasecmp(*ret, "sql:", 4) == 0
+               ? options_complain(options, "%s: writing to databases is not supported yet", *ret)
+               : 0;
+}
+
 bool sheet_begin(struct sheet *sheet)
 {
     sheet->order = malloc((sheet->count + 1) * sizeof *sheet->order);
@@ -187,29 +220,19 @@ bool sheet_begin(struct sheet *sheet)
     for (size_t i = 0; i < sheet->count; i++)
         sheet->order[i] = i;
     sheet->shown = sheet->count;
-    if (columns_fixed(sheet) && !sheet->top)
-        print_header(sheet);
-    if ((sheet->format == SHEET_JSON || sheet->format == SHEET_JSONL) && !make_heads(sheet))
-        return false;
-    if (sheet->format == SHEET_JSON)
-        fputs("[\n", sheet->out);
-    return true;
+    bool later = sheet->top && sheet->format->capture;
+    return later || !sheet->format->begin || sheet->format->begin(sheet);
 }
 
 void sheet_row(struct sheet *sheet, LONGLONG time, const double *values)
 {
-    bool fixed = columns_fixed(sheet);
-    if (sheet->top && (!fixed || !sheet->samples)) {
+    const struct sheet_format *format = sheet->format;
+    if (sheet->top && (!format->capture || !sheet->samples)) {
         choose_top(sheet, values);
-        if (fixed)
-            print_header(sheet);
+        if (format->capture)
+            format->begin(sheet);
     }
-    if (fixed)
-        print_line(sheet, time, values);
-    else if (sheet->format == SHEET_TABLE)
-        print_table(sheet, time, values);
-    else
-        print_json(sheet, time, values);
+    format->row(sheet, time, values);
     sheet->samples++;
 }
 
@@ -218,15 +241,11 @@ bool sheet_flush(const struct sheet *sheet)
     return fflush(sheet->out) == 0 && !ferror(sheet->out);
 }
 
-bool sheet_end(struct sheet *sheet)
+void sheet_end(struct sheet *sheet)
 {
-    if (sheet->format == SHEET_JSON)
-        fputs(sheet->samples ? "\n]\n" : "]\n", sheet->out);
+    fputs(sheet->format->end, sheet->out);
     free(sheet->order);
     free(sheet->heads);
     free(sheet->head_text);
     free(sheet->row);
-    sheet->order = sheet->heads = NULL;
-    sheet->head_text = sheet->row = NULL;
-    return sheet_flush(sheet);
 }

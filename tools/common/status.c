@@ -12,7 +12,7 @@ const char *status_message(DWORD status)
     static char unknown[64];
     static const struct {
         DWORD status;
-        const char *words;
+        const char *text;
     } rows[] = {
         {ERROR_SUCCESS,                "success"                                                         },
         {ERROR_FILE_NOT_FOUND,         "no such file or service; \"lodctr /Q\" shows what is registered" },
@@ -39,7 +39,7 @@ const char *status_message(DWORD status)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status)
-            return rows[i].words;
+            return rows[i].text;
     snprintf(unknown, sizeof unknown, "it failed; OPENPERFLIB_TRACE=1 shows more");
     return unknown;
 }

@@ -106,7 +106,7 @@ static bool is_utf16(const char *bytes, size_t count)
     return count >= 2 && (!memcmp(bytes, "\xFF\xFE", 2) || !memcmp(bytes, "\xFE\xFF", 2));
 }
 
-/* The same in UTF-8, without the mark; NULL: errno is the reason. */
+/* Converts the bytes to UTF-8, without the mark; NULL: errno is the reason. */
 static char *from_utf16(char *bytes, size_t *count)
 {
     iconv_t converter = iconv_open("UTF-8", "UTF-16");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct backup {
+struct backup_tool {
     const struct lodctr *opts;
     struct json json;
     unsigned errors;
@@ -14,7 +14,7 @@ struct backup {
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
-    struct backup *backup = self;
+    struct backup_tool *backup = self;
     backup->errors += remark->error;
     if (!backup->opts->json) {
         status_remark("lodctr", remark);
@@ -28,9 +28,9 @@ static void take_remark(void *self, const opl_load_remark *remark)
     json_close_flat(&backup->json);
 }
 
-static void begin(struct backup *backup, const struct lodctr *opts, const char *action)
+static void begin(struct backup_tool *backup, const struct lodctr *opts, const char *action)
 {
-    *backup = (struct backup){.opts = opts, .json.out = stdout};
+    *backup = (struct backup_tool){.opts = opts, .json.out = stdout};
     if (!opts->json)
         return;
     json_open(&backup->json, NULL, '{');
@@ -40,7 +40,7 @@ static void begin(struct backup *backup, const struct lodctr *opts, const char *
     json_open(&backup->json, "remarks", '[');
 }
 
-static DWORD end(struct backup *backup, DWORD status, const opl_load_restored *result)
+static DWORD end(struct backup_tool *backup, DWORD status, const opl_load_restored *result)
 {
     struct json *json = &backup->json;
     const char *subject = backup->opts->subject ? backup->opts->subject : "the registry";
@@ -65,7 +65,7 @@ static DWORD end(struct backup *backup, DWORD status, const opl_load_restored *r
     return status;
 }
 
-static opl_load_options options_of(struct backup *backup)
+static opl_load_options options_of(struct backup_tool *backup)
 {
     return (opl_load_options){.user = backup->opts->user,
                               .dry_run = backup->opts->dry_run,
@@ -75,7 +75,7 @@ static opl_load_options options_of(struct backup *backup)
 
 DWORD save_all(const struct lodctr *opts)
 {
-    struct backup backup;
+    struct backup_tool backup;
     opl_load_restored result = {0};
     begin(&backup, opts, "save");
     opl_load_options options = options_of(&backup);
@@ -88,7 +88,7 @@ DWORD save_all(const struct lodctr *opts)
 
 DWORD restore_all(const struct lodctr *opts)
 {
-    struct backup backup;
+    struct backup_tool backup;
     opl_load_restored result = {0};
     begin(&backup, opts, opts->subject ? "restore" : "rebuild");
     opl_load_options options = options_of(&backup);
@@ -104,7 +104,7 @@ DWORD restore_all(const struct lodctr *opts)
 
 DWORD replace_base(const struct lodctr *opts)
 {
-    struct backup backup = {.opts = opts};
+    struct backup_tool backup = {.opts = opts};
     struct lodctr plain = *opts;
     plain.json = false; /* the caller prints the document */
     backup.opts = &plain;

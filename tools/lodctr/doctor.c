@@ -40,13 +40,6 @@ static void take_finding(void *self, const opl_load_finding *finding)
            finding->text);
 }
 
-/* The numbers show the layer: the user's begin at 1,000,000. */
-static bool is_users(const struct service_settings *service)
-{
-    enum { USER_FIRST = 1000000 };
-    return service->loaded && service->first_counter >= USER_FIRST;
-}
-
 /* A provider whose library is missing was reported for that already. */
 static bool library_is_there(const struct service_settings *service)
 {
@@ -63,11 +56,11 @@ static const char *judge_other_layer(const struct service_settings *service, con
     if (held)
         snprintf(text, capacity, "%s; \"lodctr%s doctor\" ends its quarantine", service->quarantine,
                  option);
-    else if (service_enabled(service) && service->library && !library_is_there(service))
+    else if (service_enabled(service) && !library_is_there(service))
         snprintf(text, capacity,
                  "%s is missing; install it again, or remove the registration: \"unlodctr%s "
                  "--library %s\"",
-                 service->library, option, service->name);
+                 service->library ? service->library : "its value Library", option, service->name);
     else
         return NULL;
     return held ? "quarantine" : "library-gone";
@@ -77,9 +70,9 @@ static const char *judge_other_layer(const struct service_settings *service, con
 static const char *judge(const struct visit *visit, const struct service_settings *service,
                          char *text, size_t capacity)
 {
-    const char *name = service->name, *option = is_users(service) ? " --user" : "", *kind = NULL;
+    const char *name = service->name, *option = service_option(service), *kind = NULL;
     opl_load_event event;
-    if (is_users(service) != visit->opts->user)
+    if ((*option != '\0') != visit->opts->user)
         kind = judge_other_layer(service, option, text, capacity);
     if (kind || !service_enabled(service))
         return kind;

@@ -4,20 +4,19 @@
 #include "lodctr.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_OF_USERS = 1000000 };           /* lower indices are in the machine's layer */
+enum { FIRST_OF_USERS = 1000000 };           /* indices below this are in the machine's layer */
 enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* milliseconds */
 
-struct install {
+struct install_run {
     const struct lodctr *opts;
-    unsigned errors; /* remarks about this file */
+    unsigned errors; /* remarks about the present file that are errors */
     struct json json;
-    struct plan *plan;
+    struct install_plan *plan;
     bool planned; /* the plan was filled */
     size_t done;
     bool bar; /* show a progress bar */
@@ -33,7 +32,7 @@ static long long now_milliseconds(void)
 
 /* ---- a progress bar below the lines, if loading takes longer than a second ---- */
 
-static void bar_clear(const struct install *install)
+static void bar_clear(const struct install_run *install)
 {
     if (!install->bar)
         return;
@@ -41,10 +40,10 @@ static void bar_clear(const struct install *install)
     fputs("\r\033[K", stderr);
 }
 
-static void bar_draw(const struct install *install)
+static void bar_draw(const struct install_run *install)
 {
     char bar[BAR_COLUMNS + 1] = "";
-    size_t all = install->opts->word_count, full = install->done * BAR_COLUMNS / all;
+    size_t all = install->opts->arg_count, full = install->done * BAR_COLUMNS / all;
     if (!install->bar || now_milliseconds() < install->bar_due)
         return;
     memset(bar, '.', BAR_COLUMNS);
@@ -57,7 +56,7 @@ static void bar_draw(const struct install *install)
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
-    struct install *install = self;
+    struct install_run *install = self;
     install->errors += remark->error;
     if (!install->opts->json) {
         bar_clear(install);
@@ -74,7 +73,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
 
 static void take_text(void *self, const char *text, size_t size)
 {
-    struct install *install = self;
+    struct install_run *install = self;
     install->planned = install->plan && plan_read(install->plan, text, size);
 }
 
@@ -85,20 +84,20 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Explanations have the odd numbers after the names. */
+/* The highest number that the service uses: explanations have the odd numbers after the names. */
 static DWORD last_index(const opl_load_result *result)
 {
     return result->last_help > result->last_counter ? result->last_help : result->last_counter;
 }
 
-static void print_already(const struct install *install, const opl_load_result *result)
+static void print_already(const struct install_run *install, const opl_load_result *result)
 {
     printf("%s: %" PRIu32 " to %" PRIu32 ": loaded already, unchanged (unlodctr%s %s removes it)\n",
            result->service, result->first_counter, last_index(result),
            result->first_counter < FIRST_OF_USERS ? "" : " --user", result->service);
 }
 
-static void print_result(const struct install *install, const opl_load_result *result)
+static void print_result(const struct install_run *install, const opl_load_result *result)
 {
     const struct lodctr *opts = install->opts;
     if (result->already && !opts->check) {
@@ -118,8 +117,8 @@ static void print_result(const struct install *install, const opl_load_result *r
         plan_print(install->plan);
 }
 
-/* If a remark gave the reason, it is not repeated. */
-static void print_failure(const struct install *install, const char *file, DWORD status)
+/* Prints why a file failed, unless a remark gave the reason already. */
+static void print_failure(const struct install_run *install, const char *file, DWORD status)
 {
     if (!install->errors)
         status_complain("lodctr", file, status);
@@ -130,7 +129,7 @@ static void print_failure(const struct install *install, const char *file, DWORD
         fprintf(stderr, "lodctr: %s: not loaded (error %lu)\n", file, (unsigned long)status);
 }
 
-static void json_result(struct install *install, DWORD status, const opl_load_result *result)
+static void json_result(struct install_run *install, DWORD status, const opl_load_result *result)
 {
     struct json *json = &install->json;
     json_close(json, ']');
@@ -153,7 +152,7 @@ static void json_result(struct install *install, DWORD status, const opl_load_re
     json_close(json, '}');
 }
 
-static void print_outcome(struct install *install, const char *file, DWORD status,
+static void print_outcome(struct install_run *install, const char *file, DWORD status,
                           const opl_load_result *result)
 {
     bar_clear(install);
@@ -167,7 +166,7 @@ static void print_outcome(struct install *install, const char *file, DWORD statu
 
 /* ---- files ---- */
 
-static DWORD install_file(struct install *install, const opl_load_options *options,
+static DWORD install_file(struct install_run *install, const opl_load_options *options,
                           const char *file)
 {
     opl_load_result result = {0};
@@ -187,19 +186,19 @@ static DWORD install_file(struct install *install, const opl_load_options *optio
     return status;
 }
 
-static DWORD install_all(struct install *install, const opl_load_options *options)
+static DWORD install_all(struct install_run *install, const opl_load_options *options)
 {
     DWORD first = ERROR_SUCCESS;
     const struct lodctr *opts = install->opts;
-    for (size_t i = 0; i < opts->word_count; i++) {
-        DWORD status = install_file(install, options, opts->words[i]);
+    for (size_t i = 0; i < opts->arg_count; i++) {
+        DWORD status = install_file(install, options, opts->args[i]);
         first = first ? first : status;
     }
     bar_clear(install);
     return first;
 }
 
-static void json_begin(struct install *install)
+static void json_begin(struct install_run *install)
 {
     json_open(&install->json, NULL, '{');
     json_bool(&install->json, "check", install->opts->check);
@@ -207,7 +206,7 @@ static void json_begin(struct install *install)
     json_open(&install->json, "files", '[');
 }
 
-static void json_end(struct install *install, DWORD status)
+static void json_end(struct install_run *install, DWORD status)
 {
     json_close(&install->json, ']');
     json_integer(&install->json, "status", status);
@@ -215,29 +214,13 @@ static void json_end(struct install *install, DWORD status)
     putchar('\n');
 }
 
-/* The names are loaded anyway, as the library may be installed later; the exit code reports it. */
-static DWORD judge_library(const char *path)
-{
-    if (strchr(path, '/'))
-        return library_judge(path);
-    char shipped[PATH_MAX];
-    if (opl_load_library_path(path, shipped, sizeof shipped) || access(shipped, F_OK) != 0) {
-        fprintf(stderr,
-                "lodctr: %s: no such file, neither here nor in the installation's "
-                "folder of providers\n",
-                path);
-        return ERROR_FILE_NOT_FOUND;
-    }
-    return ERROR_SUCCESS;
-}
-
 DWORD install_files(const struct lodctr *opts)
 {
-    struct install install = {.opts = opts,
-                              .json.out = stdout,
-                              .bar = opts->word_count > 1 && !opts->json && !opts->quiet &&
-                                     status_terminal(STDERR_FILENO),
-                              .bar_due = now_milliseconds() + BAR_DELAY};
+    struct install_run install = {.opts = opts,
+                                  .json.out = stdout,
+                                  .bar = opts->arg_count > 1 && !opts->json && !opts->quiet &&
+                                         status_terminal(STDERR_FILENO),
+                                  .bar_due = now_milliseconds() + BAR_DELAY};
     char *library = opts->library ? library_path(opts->library) : NULL;
     opl_load_options options = {.user = opts->user,
                                 .dry_run = opts->dry_run,
@@ -250,11 +233,15 @@ DWORD install_files(const struct lodctr *opts)
                                 .remark = take_remark,
                                 .written = take_text,
                                 .self = &install};
-    DWORD found = library ? judge_library(library) : ERROR_SUCCESS;
+    /* refused before anything is written: the registration would only give each program an error */
+    DWORD status = library ? library_check(library) : ERROR_SUCCESS;
+    if (status)
+        fprintf(stderr, "lodctr: %s: not loaded, nothing was changed (error %lu)\n", opts->args[0],
+                (unsigned long)status);
     if (opts->json)
         json_begin(&install);
-    DWORD status = install_all(&install, &options);
-    status = status || found != ERROR_FILE_NOT_FOUND ? status : found;
+    if (!status)
+        status = install_all(&install, &options);
     if (opts->json)
         json_end(&install, status);
     free(library);

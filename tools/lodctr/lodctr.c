@@ -25,7 +25,7 @@ enum {
     COUNTERS,
     HELPS,
     NAMES,
-    /* what to do; by default ini files are loaded */
+    /* the commands; without one, ini files are loaded */
     ENABLE,
     DISABLE,
     QUERY,
@@ -101,7 +101,7 @@ static const struct tool tool = {
              "--register LIB | --unregister LIB",
     .rows = rows,
     .more = more,
-    .complete_words = "@ini",
+    .complete_args = "@ini",
 };
 
 static bool take_code_page(struct lodctr *opts, const char *text)
@@ -138,11 +138,11 @@ static bool take_setting(struct lodctr *opts, int id, const char *value)
     return true;
 }
 
-static bool take_word(struct lodctr *opts, char *word)
+static bool take_arg(struct lodctr *opts, char *word)
 {
-    if (opts->word_count == sizeof opts->words / sizeof *opts->words)
+    if (opts->arg_count == sizeof opts->args / sizeof *opts->args)
         return false;
-    opts->words[opts->word_count++] = word;
+    opts->args[opts->arg_count++] = word;
     return true;
 }
 
@@ -164,28 +164,28 @@ static int take_machine(const struct options *options, const char *word)
         word);
 }
 
-/* *mode: what to do; 0 at first. */
+/* *mode: the command that was chosen; 0: none yet. */
 static int take_option(struct lodctr *opts, const struct options *options, int id, int *mode)
 {
-    char *word = (char *)options->value; /* from argv, which may be modified */
+    char *word = (char *)options->value; /* points into argv, which may be modified */
     if (id == REFUSED)
         return refuse(options);
-    if (id == OPTION_WORD && !*mode && !opts->word_count && !strncmp(word, "\\\\", 2) && word[2])
+    if (id == OPTION_ARGUMENT && !*mode && !opts->arg_count && !strncmp(word, "\\\\", 2) && word[2])
         return take_machine(options, word);
-    if (id == OPTION_WORD && !*mode && !opts->word_count && strcmp(word, "doctor") == 0 &&
+    if (id == OPTION_ARGUMENT && !*mode && !opts->arg_count && strcmp(word, "doctor") == 0 &&
         access(word, F_OK) != 0)
         id = DOCTOR;
-    if (id == OPTION_WORD || (id == QUERY && word)) {
-        if (!take_word(opts, word))
+    if (id == OPTION_ARGUMENT || (id == QUERY && word)) {
+        if (!take_arg(opts, word))
             return options_complain(options, "too many arguments: %s", word);
     } else if (id == CODEPAGE && !take_code_page(opts, word)) {
         return options_complain(options, "not a code page number: %s", word);
     }
-    if (id < NAMES || id == OPTION_WORD) {
+    if (id < NAMES || id == OPTION_ARGUMENT) {
         take_setting(opts, id, word);
         return 0;
     }
-    if (id != OPTION_WORD && word && !*word)
+    if (id != OPTION_ARGUMENT && word && !*word)
         return options_complain(options, "this option needs a value: %s", options->spelled);
     if (*mode && (*mode != QUERY || id != QUERY))
         return options_complain(
@@ -203,10 +203,10 @@ static int check_options(const struct lodctr *opts, const struct options *option
          load = opts->check || dry || opts->library || opts->code_page;
     if (base && (mode != LANGUAGE || opts->remove || opts->user))
         return options_complain(options, "/C and /H need /L, the language, and nothing else");
-    if (files && !opts->word_count)
+    if (files && !opts->arg_count)
         return options_complain(options, "FILE is missing");
-    if (!files && mode != QUERY && opts->word_count)
-        return options_complain(options, "unexpected argument: %s", opts->words[0]);
+    if (!files && mode != QUERY && opts->arg_count)
+        return options_complain(options, "unexpected argument: %s", opts->args[0]);
     if (!files && load)
         return options_complain(options, "--check, --dry-run, --codepage, --library need FILE");
     if (!opts->library && (opts->open || opts->collect || opts->close))
@@ -215,26 +215,26 @@ static int check_options(const struct lodctr *opts, const struct options *option
         return options_complain(options, "--remove needs --language; unlodctr removes counters");
     if (opts->json && mode == NAMES)
         return options_complain(options, "--json cannot be combined with --names");
-    if (opts->library && opts->word_count > 1)
+    if (opts->library && opts->arg_count > 1)
         return options_complain(options, "--library needs exactly one FILE");
     return 0;
 }
 
 /* ---- changes of one service or language ---- */
 
-struct change {
+struct change_result {
     const struct lodctr *opts;
-    bool reported; /* a remark gave the reason of the failure */
+    bool reported; /* a remark has given the reason of the failure */
 };
 
 static void take_remark(void *self, const opl_load_remark *remark)
 {
-    struct change *change = self;
+    struct change_result *change = self;
     change->reported |= remark->error;
     status_remark("lodctr", remark);
 }
 
-static DWORD finish(const struct change *change, const char *text, DWORD status)
+static DWORD finish(const struct change_result *change, const char *text, DWORD status)
 {
     if (status == ERROR_ACCESS_DENIED && change->reported && !change->opts->user)
         fprintf(stderr, "lodctr: it was loaded with --user; repeat the command with --user\n");
@@ -247,7 +247,7 @@ static DWORD finish(const struct change *change, const char *text, DWORD status)
 
 static DWORD enable(const struct lodctr *opts, bool on)
 {
-    struct change change = {.opts = opts};
+    struct change_result change = {.opts = opts};
     opl_load_options options = {.user = opts->user, .remark = take_remark, .self = &change};
     DWORD status = opl_load_enable(opts->subject, on, &options);
     return finish(&change, on ? "is enabled" : "is disabled", status);
@@ -255,7 +255,7 @@ static DWORD enable(const struct lodctr *opts, bool on)
 
 static DWORD trust(const struct lodctr *opts)
 {
-    struct change change = {.opts = opts};
+    struct change_result change = {.opts = opts};
     opl_load_options options = {.user = opts->user, .remark = take_remark, .self = &change};
     DWORD status = opl_load_trust(opts->subject, &options);
     return finish(&change, "its library is trusted as it is now", status);
@@ -263,7 +263,7 @@ static DWORD trust(const struct lodctr *opts)
 
 static DWORD change_language(const struct lodctr *opts)
 {
-    struct change change = {.opts = opts};
+    struct change_result change = {.opts = opts};
     opl_load_options options = {.user = opts->user, .remark = take_remark, .self = &change};
     DWORD status = opl_load_language(opts->subject, opts->remove, &options);
     if (status != ERROR_INVALID_PARAMETER || change.reported)
@@ -286,7 +286,7 @@ static DWORD change_one(const struct lodctr *opts, int mode)
     return register_library(opts, mode == UNREGISTER, &reached);
 }
 
-/* The error is also reported on standard error. */
+/* Makes the change; an error is also reported on standard error. */
 static DWORD change_and_report(const struct lodctr *opts, int mode)
 {
     static const char *const names[] = {

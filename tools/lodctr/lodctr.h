@@ -16,34 +16,34 @@
 #define TOOL program_invocation_short_name
 
 struct lodctr {
-    const char *subject; /* of /E, /D, /L, --register, --unregister */
+    const char *subject; /* argument of /E, /D, /L, --register, --unregister */
     bool check, dry_run, json, quiet, user, remove;
     unsigned code_page;
     const char *library, *open, *collect, *close, *counters, *helps;
-    char *words[4096]; /* ini files, or services after /Q */
-    size_t word_count;
+    char *args[4096]; /* ini files, or services after /Q */
+    size_t arg_count;
 };
 
 /* ---- install.c: ini files ---- */
 DWORD install_files(const struct lodctr *opts);
 
 /* ---- plan.c: the registry file that an install writes, as text or JSON ---- */
-struct plan;
-struct plan *plan_new(void); /* NULL: no memory */
-void plan_free(struct plan *plan);
-/* Parses the text; false: it cannot be read. */
-bool plan_read(struct plan *plan, const char *text, size_t size);
-void plan_print(const struct plan *plan);
-void plan_json(const struct plan *plan, struct json *json);
+struct install_plan;
+struct install_plan *plan_new(void); /* NULL: no memory */
+void plan_free(struct install_plan *plan);
+/* Parses the registry file's text; false: it cannot be read. */
+bool plan_read(struct install_plan *plan, const char *text, size_t size);
+void plan_print(const struct install_plan *plan);
+void plan_json(const struct install_plan *plan, struct json *json);
 
 /* ---- query.c: /Q ---- */
 DWORD query_services(const struct lodctr *opts);
-/* Only the names, for completions. */
+/* Prints only the names, for completions. */
 DWORD query_names(void);
 
 /* ---- backup.c ---- */
 DWORD save_all(const struct lodctr *opts);
-DWORD restore_all(const struct lodctr *opts); /* without subject: rebuilds */
+DWORD restore_all(const struct lodctr *opts); /* without `subject` it rebuilds */
 DWORD replace_base(const struct lodctr *opts);
 
 /* ---- doctor.c ---- */
@@ -58,7 +58,7 @@ DWORD register_library(const struct lodctr *opts, bool remove, enum register_ste
 /* The library's absolute path, or the bare name if there is no such file here; malloc, NULL: no
  * memory. */
 char *library_path(const char *name);
-/* Reports why Perflib would refuse to load this file: 2 missing, 5 other users may write it. */
-DWORD library_judge(const char *path);
+/* opl_load_library_check with its remark printed. */
+DWORD library_check(const char *path);
 
 #endif

@@ -12,23 +12,23 @@
 #include <winreg.h>
 
 struct plan_value {
-    char *name, *text; /* text: NULL for a number */
+    char *name, *text; /* text is NULL for a number */
     DWORD number;
     char language[8]; /* "" for a value of the service's key */
 };
 
-struct plan {
+struct install_plan {
     struct plan_value *values;
     size_t count, capacity;
     bool good;
 };
 
-struct plan *plan_new(void)
+struct install_plan *plan_new(void)
 {
-    return calloc(1, sizeof(struct plan));
+    return calloc(1, sizeof(struct install_plan));
 }
 
-void plan_free(struct plan *plan)
+void plan_free(struct install_plan *plan)
 {
     for (size_t i = 0; plan && i < plan->count; i++) {
         free(plan->values[i].name);
@@ -69,7 +69,7 @@ static bool fill(struct plan_value *value, const opl_reg_entry *entry)
 
 static bool take_entry(void *self, const opl_reg_entry *entry)
 {
-    struct plan *plan = self;
+    struct install_plan *plan = self;
     plan->good &= entry->kind != OPL_REG_DAMAGED;
     if (entry->kind != OPL_REG_VALUE)
         return true;
@@ -96,7 +96,7 @@ static int compare(const void *left, const void *right)
     return order ? order : *a->language ? (i > j) - (i < j) : 0;
 }
 
-bool plan_read(struct plan *plan, const char *text, size_t size)
+bool plan_read(struct install_plan *plan, const char *text, size_t size)
 {
     plan->good = true;
     if (opl_reg_read(text, size, 0, take_entry, plan) || !plan->good)
@@ -127,7 +127,7 @@ static const char *language_name(const char *language)
     return "";
 }
 
-void plan_print(const struct plan *plan)
+void plan_print(const struct install_plan *plan)
 {
     const char *language = "";
     for (size_t i = 0; i < plan->count; i++) {
@@ -145,7 +145,7 @@ void plan_print(const struct plan *plan)
     }
 }
 
-void plan_json(const struct plan *plan, struct json *json)
+void plan_json(const struct install_plan *plan, struct json *json)
 {
     const char *language = "";
     json_open(json, "values", '{');

@@ -128,7 +128,7 @@ static bool show(void *self, const char *name)
     return !query->status;
 }
 
-/* The service as the registry spells it. */
+/* A search for the registry's spelling of a service's name. */
 struct spelling {
     const char *wanted;
     char *found;
@@ -154,11 +154,11 @@ static void show_one(struct provider_query *query, const char *name)
 static DWORD show_named(struct provider_query *query)
 {
     DWORD worst = ERROR_SUCCESS;
-    for (size_t i = 0; i < query->opts->word_count; i++) {
+    for (size_t i = 0; i < query->opts->arg_count; i++) {
         size_t before = query->shown;
-        show_one(query, query->opts->words[i]);
+        show_one(query, query->opts->args[i]);
         if (query->shown == before)
-            worst = status_complain("lodctr", query->opts->words[i],
+            worst = status_complain("lodctr", query->opts->args[i],
                                     query->status ? (DWORD)query->status : ERROR_FILE_NOT_FOUND);
     }
     return worst;
@@ -172,7 +172,7 @@ DWORD query_services(const struct lodctr *opts)
         json_head(&query.json);
     else
         print_head();
-    if (opts->word_count) {
+    if (opts->arg_count) {
         status = show_named(&query);
     } else {
         status = (DWORD)service_each(show, &query);

@@ -71,7 +71,7 @@ static void call(const char *path, const char *name, int pipe)
 
 /* ---- the parent ---- */
 
-/* The last complete report. */
+/* Returns the last complete report of the child. */
 static struct register_report listen_to(int pipe)
 {
     struct register_report report = {0}, next;
@@ -100,13 +100,13 @@ static DWORD win32_code(LONG result)
 
 static const char *step_text(enum register_step step)
 {
-    static const char *const words[] = {"while it was loaded", "in DllMain",
-                                        "while its functions were looked up", "in the call",
-                                        "after the call"};
-    return words[step];
+    static const char *const args[] = {"while it was loaded", "in DllMain",
+                                       "while its functions were looked up", "in the call",
+                                       "after the call"};
+    return args[step];
 }
 
-/* The call returned. */
+/* Turns the result of a call that returned into a Win32 code. */
 static DWORD judge_result(const char *path, const char *name, LONG result)
 {
     DWORD code = win32_code(result);
@@ -174,7 +174,7 @@ DWORD register_library(const struct lodctr *opts, bool remove, enum register_ste
 {
     const char *name = remove ? "DllUnregisterServer" : "DllRegisterServer";
     char *path = library_path(opts->subject);
-    DWORD status = path ? library_judge(path) : ERROR_NOT_ENOUGH_MEMORY;
+    DWORD status = path ? library_check(path) : ERROR_NOT_ENOUGH_MEMORY;
     *reached = STEP_LOAD;
     if (!status)
         status = call_detached(path, name, opts->json, reached);

@@ -37,7 +37,7 @@ static const struct tool tool = {
     .usage = "[/u] [/s] LIB...",
     .rows = rows,
     .more = more,
-    .complete_words = "@files",
+    .complete_args = "@files",
 };
 
 static int register_one(const char *library, bool quiet, bool remove)
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     while (id > 0 && (id = options_next(&options)) > 0) {
         quiet |= id == SILENT;
         remove |= id == UNREGISTER;
-        if (id == OPTION_WORD)
+        if (id == OPTION_ARGUMENT)
             argv[count++] = (char *)options.value; /* reuses argv, which was parsed up to here */
         if (id == REFUSED) {
             options_complain(&options, "%s: calling DllInstall is not supported", options.spelled);
@@ -74,6 +74,6 @@ int main(int argc, char **argv)
         int code = register_one(argv[i], quiet, remove);
         first = first ? first : code;
     }
-    /* lost output must be reported */
+    /* output that could not be written must be reported */
     return first ? first : status_exit(TOOL, ERROR_SUCCESS);
 }

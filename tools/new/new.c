@@ -110,7 +110,7 @@ static bool is_shipped(const char *service)
 /* ---- writing ---- */
 
 struct made {
-    const char *ending, *template; /* NULL: made from the example */
+    const char *ending, *template; /* NULL: the text is made from the example */
     bool program;
 };
 
@@ -146,7 +146,7 @@ static bool write_one(const struct made *made, const struct chosen *chosen,
 }
 
 static const struct made files[] = {
-    {".c",         NULL,        false}, /* depends on --windows */
+    {".c",         NULL,        false}, /* its template depends on --windows */
     {".h",         NULL,        false},
     {".ini",       NULL,        false},
     {"Makefile",   "Makefile",  false},

@@ -13,13 +13,13 @@ struct template
 {
     const char *name, *text;
 };
-extern const struct template templates[]; /* ended by a zeroed one */
+extern const struct template templates[]; /* the last one is zeroed */
 
 struct chosen {
-    const char *file; /* as it was given: demo */
-    char service[80]; /* with a capital letter: Demo; the object's name too */
+    const char *file; /* NAME as it was given: demo */
+    char service[80]; /* NAME with a capital letter, also the object's name: Demo */
     bool instances, windows;
-    struct old languages; /* those to write texts for, besides English */
+    struct old languages; /* languages to write texts for, besides English */
 };
 
 /* ---- texts.c: the example's objects and counters ---- */

@@ -13,7 +13,8 @@ static const char *word_value(const struct chosen *chosen, const struct example 
 {
     if (strcmp(word, "file") == 0)
         return chosen->file;
-    if (strcmp(word, "shebang") == 0) /* so that the template itself is not seen as a script */
+    /* written so that the template itself does not look like a script */
+    if (strcmp(word, "shebang") == 0)
         return "#!/bin/sh";
     if (strcmp(word, "service") == 0 || strcmp(word, "object") == 0)
         return chosen->service;

@@ -8,7 +8,7 @@ enum { OBJECT, REQUESTS, RATE, FREE, HITS, HIT_RATE };
 
 /* clang-format off */
 /* An object's name is the service's, in every language. */
-static const struct text {
+static const struct example_text_row {
     int what;
     const char *word, *language, *name, *help;
 } texts[] = {
@@ -33,7 +33,7 @@ static const struct text {
 };
 /* clang-format on */
 
-static const struct text *find(int what, const char *language)
+static const struct example_text_row *find(int what, const char *language)
 {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].what == what && strcmp(texts[i].language, language) == 0)
@@ -45,7 +45,7 @@ const char *example_text(const struct chosen *chosen, const char *word)
 {
     const char *dot = strchr(word, '.');
     for (size_t i = 0; dot && i < sizeof texts / sizeof *texts; i++) {
-        const struct text *text = &texts[i];
+        const struct example_text_row *text = &texts[i];
         if (strcmp(text->language, "009") != 0 || strlen(text->word) != (size_t)(dot - word) ||
             strncmp(text->word, word, (size_t)(dot - word)) != 0)
             continue;
@@ -56,9 +56,9 @@ const char *example_text(const struct chosen *chosen, const char *word)
     return NULL;
 }
 
-static const struct text *add_counter(struct example *example, int what)
+static const struct example_text_row *add_counter(struct example *example, int what)
 {
-    const struct text *text = find(what, "009");
+    const struct example_text_row *text = find(what, "009");
     DWORD index = (DWORD)(example->object.counter_count + 1) * 2;
     example->counters[example->object.counter_count++] =
         (opl_counter){.index = index, .help_index = index, .name = text->name, .help = text->help};
@@ -70,7 +70,7 @@ static void translate(const struct chosen *chosen, struct example *example, int 
 {
     for (size_t i = 0; i < chosen->languages.language_count; i++) {
         const char *language = chosen->languages.languages[i].id;
-        const struct text *text = find(what, language);
+        const struct example_text_row *text = find(what, language);
         if (!text)
             continue;
         old_add_text(&example->texts, symbol, language, false,

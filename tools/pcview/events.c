@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* pcview --events: the last events of Perflib and LoadPerf. Under OPENPERFLIB_ROOT they are
- * lines of a file there; else they are in the journal, and journalctl prints them. */
+ * lines of a file there; else they are in the journal, and journalctl prints them. A user who may
+ * not read the journal sees the last event of each provider, which is kept. */
 #include "pcview.h"
+
+#include "../common/last-event.h"
+#include "../common/service.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -66,9 +70,50 @@ static void print_last(struct pcview *view, FILE *file)
     free(lines);
 }
 
-static int ask_journal(const struct pcview *view)
+/* ---- the kept events ---- */
+
+static bool print_kept(void *self, const char *service)
+{
+    struct pcview *view = self;
+    opl_load_event event;
+    char line[sizeof event.text + sizeof event.advice + 1024], when[32];
+    if (opl_load_last_event(service, &event))
+        return true;
+    time_t seconds = last_event_time(&event);
+    struct tm utc;
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    snprintf(line, sizeof line, "%s\t%s\t%u\t%s\t%.255s\t%s; %s", when,
+             strcmp(event.level, "information") ? "Perflib" : "LoadPerf", (unsigned)event.id,
+             event.level, service, event.text, event.advice);
+    print_event(view, line);
+    return true;
+}
+
+/* Does it have an event that this user may read? */
+static bool has_journal(void)
+{
+    FILE *out = popen("journalctl --quiet --lines=1 --output=cat SYSLOG_IDENTIFIER=openperflib "
+                      "2>/dev/null",
+                      "r");
+    bool any = out && fgetc(out) != EOF;
+    if (out)
+        pclose(out);
+    return any;
+}
+
+static int print_all_kept(struct pcview *view)
+{
+    fputs("pcview: there is no journal that you may read; these are the last events of the "
+          "providers, as your programs and those of root recorded them:\n",
+          stderr);
+    return service_each(print_kept, view) ? EXIT_FAILED : EXIT_GOOD;
+}
+
+static int ask_journal(struct pcview *view)
 {
     char count[32];
+    if (!has_journal())
+        return print_all_kept(view);
     snprintf(count, sizeof count, "--lines=%u", view->events);
     execlp("journalctl", "journalctl", "--catalog", count, "SYSLOG_IDENTIFIER=openperflib",
            (char *)NULL);

@@ -16,8 +16,8 @@ static bool is_index(const char *text)
            strtoull(text, NULL, 10) <= UINT32_MAX;
 }
 
-/* An index, an object's title, or a service's name. */
-static void look_up(const struct view_names *names, struct wanted *wanted)
+/* Finds what an argument names: an index, an object's title, or a service's name. */
+static void look_up(const struct view_names *names, struct requested_object *wanted)
 {
     if (is_index(wanted->title)) {
         wanted->indices[0] = (uint32_t)strtoul(wanted->title, NULL, 10);
@@ -31,8 +31,8 @@ static void look_up(const struct view_names *names, struct wanted *wanted)
         wanted->index_count = names_find_elsewhere(wanted->title, wanted->indices, WANTED_INDICES);
 }
 
-/* "Object(pattern)" only if no object has this whole name. */
-void find_indices(const struct view_names *names, struct wanted *wanted)
+/* An argument is "Object(pattern)" only if no object has this whole name. */
+void find_indices(const struct view_names *names, struct requested_object *wanted)
 {
     snprintf(wanted->title, sizeof wanted->title, "%s", wanted->text);
     look_up(names, wanted);
@@ -65,7 +65,7 @@ char *find_query(const struct pcview *view)
     return NULL;
 }
 
-static bool wishes(struct wanted *wanted, uint32_t index)
+static bool wishes(struct requested_object *wanted, uint32_t index)
 {
     for (size_t i = 0; i < wanted->index_count; i++)
         if (wanted->indices[i] == index)
@@ -86,7 +86,8 @@ bool find_mark(struct pcview *view)
     return all;
 }
 
-struct wanted *find_wish(struct pcview *view, const opl_object_view *object, bool *ret_all)
+struct requested_object *find_wish(struct pcview *view, const opl_object_view *object,
+                                   bool *ret_all)
 {
     *ret_all = view->wanted_count == 0;
     for (size_t w = 0; w < view->wanted_count; w++)
@@ -95,7 +96,7 @@ struct wanted *find_wish(struct pcview *view, const opl_object_view *object, boo
     return NULL;
 }
 
-bool find_instance(struct wanted *wish, const struct view_object *object,
+bool find_instance(struct requested_object *wish, const struct view_object *object,
                    const struct view_instance *instance)
 {
     char label[2048];
@@ -111,7 +112,7 @@ bool find_instance(struct wanted *wish, const struct view_object *object,
     return good;
 }
 
-struct candidate {
+struct similar_name {
     uint32_t index;
     unsigned distance;
 };
@@ -124,18 +125,18 @@ static unsigned distance_to(const struct view_names *names, const char *word, ui
     return one < two ? one : two;
 }
 
-static void keep_best(struct candidate best[SIMILAR], struct candidate fresh)
+static void keep_best(struct similar_name best[SIMILAR], struct similar_name fresh)
 {
     for (size_t i = 0; i < SIMILAR; i++)
         if (fresh.distance < best[i].distance) {
-            struct candidate worse = best[i];
+            struct similar_name worse = best[i];
             best[i] = fresh;
             fresh = worse;
         }
 }
 
-/* The object is registered, but its provider did not answer. */
-static bool report_silence(const struct wanted *wanted)
+/* Reports an object that is registered, but whose provider did not answer. */
+static bool report_silence(const struct requested_object *wanted)
 {
     char service[1024], title[256];
     bool found = false, enabled;
@@ -147,7 +148,7 @@ static bool report_silence(const struct wanted *wanted)
     if (!found)
         return false;
     text_clean(wanted->text, title, sizeof title);
-    if (enabled && last_event_report("pcview", title, service))
+    if (last_event_report("pcview", title, service))
         return true;
     if (enabled)
         fprintf(stderr,
@@ -162,7 +163,7 @@ static bool report_silence(const struct wanted *wanted)
     return true;
 }
 
-/* No similar names: searches the explanations of objects and counters for the word. */
+/* When no name is similar: searches the explanations of objects and counters for the word. */
 static void report_explained(struct pcview *view, const char *word)
 {
     opl_object_view object = {0};
@@ -187,18 +188,19 @@ static void report_explained(struct pcview *view, const char *word)
     fprintf(stderr, "%s 'pcview' lists all objects.\n", count ? "." : "");
 }
 
-static void report_one(struct pcview *view, struct wanted *wanted)
+static void report_one(struct pcview *view, struct requested_object *wanted)
 {
     if (view->block_count == 0 && report_silence(wanted))
         return;
-    struct candidate best[SIMILAR];
+    struct similar_name best[SIMILAR];
     opl_object_view object = {0};
     char title[256];
     for (size_t i = 0; i < SIMILAR; i++)
-        best[i] = (struct candidate){0, TOO_UNLIKE};
+        best[i] = (struct similar_name){0, TOO_UNLIKE};
     while (opl_block_next_object(&view->now.block, &object)) {
         uint32_t index = object.type.ObjectNameTitleIndex;
-        keep_best(best, (struct candidate){index, distance_to(&view->names, wanted->title, index)});
+        keep_best(best,
+                  (struct similar_name){index, distance_to(&view->names, wanted->title, index)});
     }
     text_clean(wanted->text, title, sizeof title);
     fprintf(stderr, "pcview: there is no object '%s'.", title);
@@ -219,7 +221,7 @@ bool find_matched(const struct pcview *view)
 {
     bool all = true;
     for (size_t w = 0; w < view->wanted_count; w++) {
-        const struct wanted *wanted = &view->wanted[w];
+        const struct requested_object *wanted = &view->wanted[w];
         char title[256];
         if (!wanted->found || !wanted->instances || wanted->matched)
             continue;

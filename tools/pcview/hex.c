@@ -12,10 +12,10 @@
 
 enum { ROW = 8, TITLE = 22 };
 
-struct field {
+struct header_field {
     const char *name;
-    size_t offset, size; /* in the structure */
-    char kind;           /* u unsigned, i signed, x hex, t text, s SYSTEMTIME */
+    size_t offset, size; /* place of the field in the structure */
+    char kind;           /* u: unsigned, i: signed, x: hexadecimal, t: text, s: SYSTEMTIME */
 };
 
 #define FIELD(structure, name, kind)                                                               \
@@ -23,7 +23,7 @@ struct field {
 #name, offsetof(structure, name), sizeof(((structure *)0)->name), kind                     \
     }
 
-static const struct field block_fields[] = {
+static const struct header_field block_fields[] = {
     FIELD(PERF_DATA_BLOCK, Signature, 't'),
     FIELD(PERF_DATA_BLOCK, LittleEndian, 'u'),
     FIELD(PERF_DATA_BLOCK, Version, 'u'),
@@ -40,7 +40,7 @@ static const struct field block_fields[] = {
     FIELD(PERF_DATA_BLOCK, SystemNameOffset, 'u'),
     {0},
 };
-static const struct field object_fields[] = {
+static const struct header_field object_fields[] = {
     FIELD(PERF_OBJECT_TYPE, TotalByteLength, 'u'),
     FIELD(PERF_OBJECT_TYPE, DefinitionLength, 'u'),
     FIELD(PERF_OBJECT_TYPE, HeaderLength, 'u'),
@@ -57,7 +57,7 @@ static const struct field object_fields[] = {
     FIELD(PERF_OBJECT_TYPE, PerfFreq, 'i'),
     {0},
 };
-static const struct field counter_fields[] = {
+static const struct header_field counter_fields[] = {
     FIELD(PERF_COUNTER_DEFINITION, ByteLength, 'u'),
     FIELD(PERF_COUNTER_DEFINITION, CounterNameTitleIndex, 'n'),
     FIELD(PERF_COUNTER_DEFINITION, CounterNameTitle, 'u'),
@@ -70,7 +70,7 @@ static const struct field counter_fields[] = {
     FIELD(PERF_COUNTER_DEFINITION, CounterOffset, 'u'),
     {0},
 };
-static const struct field instance_fields[] = {
+static const struct header_field instance_fields[] = {
     FIELD(PERF_INSTANCE_DEFINITION, ByteLength, 'u'),
     FIELD(PERF_INSTANCE_DEFINITION, ParentObjectTitleIndex, 'n'),
     FIELD(PERF_INSTANCE_DEFINITION, ParentObjectInstance, 'u'),
@@ -138,7 +138,7 @@ static void dump_title(struct dump *dump, const char *kind, const char *name)
             clean, dump->view->style.off);
 }
 
-static int64_t field_number(const struct field *field, const void *structure)
+static int64_t field_number(const struct header_field *field, const void *structure)
 {
     int64_t large;
     uint32_t small;
@@ -150,8 +150,8 @@ static int64_t field_number(const struct field *field, const void *structure)
     return field->kind == 'i' ? (int64_t)(int32_t)small : (int64_t)small;
 }
 
-static void field_meaning(const struct dump *dump, const struct field *field, const void *structure,
-                          char *out, size_t capacity)
+static void field_meaning(const struct dump *dump, const struct header_field *field,
+                          const void *structure, char *out, size_t capacity)
 {
     char text[256] = "";
     const char *title;
@@ -176,11 +176,11 @@ static void field_meaning(const struct dump *dump, const struct field *field, co
     snprintf(out, capacity, "%-22s %s", field->name, text);
 }
 
-static void dump_structure(struct dump *dump, const struct field *fields, const void *structure,
-                           size_t at)
+static void dump_structure(struct dump *dump, const struct header_field *fields,
+                           const void *structure, size_t at)
 {
     char meaning[320];
-    for (const struct field *field = fields; field->name; field++) {
+    for (const struct header_field *field = fields; field->name; field++) {
         field_meaning(dump, field, structure, meaning, sizeof meaning);
         dump_part(dump, at + field->offset, field->size, meaning);
     }
@@ -264,7 +264,8 @@ static const struct view_counter **counters_by_offset(const struct view_object *
     return order;
 }
 
-static void dump_object(struct dump *dump, const struct view_object *object, struct wanted *wish)
+static void dump_object(struct dump *dump, const struct view_object *object,
+                        struct requested_object *wish)
 {
     const struct view_counter **order = counters_by_offset(object);
     dump->shown = object->now.offset;
@@ -308,7 +309,7 @@ void hex_objects(struct pcview *view)
     while (snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        struct wanted *wish = find_wish(view, &where, &all);
+        struct requested_object *wish = find_wish(view, &where, &all);
         if (!wish && !all)
             continue;
         if (view_object_load(&object, &view->now, &where, view->has_before ? &view->before : NULL,

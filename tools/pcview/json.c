@@ -148,7 +148,7 @@ static void json_object_head(struct json *json, struct pcview *view,
 }
 
 static void json_object(struct json *json, struct pcview *view, const struct view_object *object,
-                        struct wanted *wish)
+                        struct requested_object *wish)
 {
     json_open(json, NULL, '{');
     json_object_head(json, view, object);
@@ -164,7 +164,7 @@ static void json_object(struct json *json, struct pcview *view, const struct vie
     json_close(json, '}');
 }
 
-static void json_damage(struct json *json, const struct snapshot *snapshot)
+static void json_damage(struct json *json, const struct view_snapshot *snapshot)
 {
     if (snapshot->fault == OPL_BLOCK_GOOD) {
         json_string(json, "damage", NULL);
@@ -196,7 +196,7 @@ bool json_objects(struct pcview *view)
     while (good && snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        struct wanted *wish = find_wish(view, &where, &all);
+        struct requested_object *wish = find_wish(view, &where, &all);
         if (!wish && !all)
             continue;
         good = view_object_load(&object, &view->now, &where,

@@ -14,12 +14,12 @@
 struct path_reading {
     PDH_HCOUNTER counter;
     char *path;
-    bool by_pattern;          /* from a wildcard, not named itself */
+    bool by_pattern;          /* found by a wildcard, not named itself */
     struct view_counter kind; /* type and unit, for printing */
     struct view_value value;
 };
 struct readings {
-    char machine[256]; /* "" or with its backslashes */
+    char machine[256]; /* the machine with its backslashes, or "" */
     struct machines machines;
     PDH_HQUERY query;
     struct path_reading *items;
@@ -35,7 +35,7 @@ bool path_is(const char *word)
 
 /* ---- arguments to counters ---- */
 
-/* Missing counters are reported and skipped. */
+/* Reports a missing counter, which is skipped. */
 static void miss(struct readings *all, const char *path, PDH_STATUS status)
 {
     int code = missing_complain("pcview", path, status);
@@ -87,7 +87,7 @@ static char *expand(const char *word, PDH_STATUS *ret_status)
     return list;
 }
 
-static void add_word(struct readings *all, const char *word)
+static void add_path(struct readings *all, const char *word)
 {
     PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (word && machines_lack(&all->machines, word)) { /* already reported */
@@ -106,7 +106,7 @@ static void add_word(struct readings *all, const char *word)
     free(list);
 }
 
-static void add_words(struct pcview *view, struct readings *all)
+static void add_paths(struct pcview *view, struct readings *all)
 {
     char *word;
     for (size_t i = 0; i < view->wanted_count; i++, free(word))
@@ -114,12 +114,12 @@ static void add_words(struct pcview *view, struct readings *all)
             machines_note(&all->machines, word);
     machines_connect(&all->machines, "pcview");
     for (size_t i = 0; i < view->wanted_count; i++, free(word))
-        add_word(all, word = counter_path_on(all->machine, view->wanted[i].text));
+        add_path(all, word = counter_path_on(all->machine, view->wanted[i].text));
 }
 
 /* ---- samples ---- */
 
-/* Type and unit; the type decides whether one sample is enough. */
+/* Reads type and unit of the counter. The type decides whether one sample is enough. */
 static bool look_at_type(struct path_reading *reading)
 {
     struct view_counter *kind = &reading->kind;
@@ -146,7 +146,7 @@ static PDH_STATUS collect(struct readings *all)
         all->samples = 2;
         status = PdhCollectQueryData(all->query);
     }
-    return (DWORD)status == PDH_NO_DATA ? 0 : status; /* each counter says why */
+    return (DWORD)status == PDH_NO_DATA ? 0 : status; /* each counter shows why it has no data */
 }
 
 static void read_value(struct readings *all, struct path_reading *reading)
@@ -235,7 +235,7 @@ int paths_print(struct pcview *view)
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &all.query);
     if (status)
         return pdh_complain("pcview", "a query", status);
-    add_words(view, &all);
+    add_paths(view, &all);
     status = all.count ? collect(&all) : 0;
     for (size_t i = 0; !status && i < all.count; i++)
         read_value(&all, &all.items[i]);

@@ -49,7 +49,7 @@ static const struct option_row rows[] = {
      "Read a saved block instead of querying this system; - is standard input. Given twice, the "
      "first is the older sample.", "@files", 0},
     {'m', "machine", "NAME", MACHINE,
-     "Query another machine: a NAME from the registry or the network, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0},
+     "Query another machine: a NAME from the registry or the network, " MACHINE_ADDRESSES ".", "localhost", 0},
     {'s', "server", "NAME", MACHINE, "The same, with typeperf's name.", "localhost", 0},
     {'o', "save", "FILE", SAVE, "Write the unchanged block to FILE; - is standard output.",
      "@files", 0},
@@ -87,7 +87,7 @@ static const struct tool tool = {
     .usage = "[OPTION]... [OBJECT]...\n[--json] PATH...\n--watch[=SECONDS] [OBJECT]\n--events[=N]",
     .rows = rows,
     .more = more,
-    .complete_words = "@objects",
+    .complete_args = "@objects",
 };
 
 static bool take_language(struct pcview *view, const char *text)
@@ -134,7 +134,7 @@ static int take_option(struct pcview *view, const struct options *options, int i
         *flags[id] = true;
     else if (id == SAVE)
         view->save = options->value;
-    else if (id == OPTION_WORD && !take_word(view, options->value))
+    else if (id == OPTION_ARGUMENT && !take_word(view, options->value))
         return options_complain(options, "more than %d objects", MAX_WANTED);
     else if (id == LANGUAGE && !take_language(view, options->value))
         return options_complain(options, "not a language id like 009 or 019: %s", options->value);
@@ -153,7 +153,8 @@ static int take_option(struct pcview *view, const struct options *options, int i
     return EXIT_GOOD;
 }
 
-/* Paths are read by PDH, which has neither blocks nor definitions to show. */
+/* Checks the options for counter paths: PDH reads them, and has neither blocks nor definitions to
+ * show. */
 static int check_paths(struct pcview *view, const struct options *options)
 {
     size_t paths = 0;
@@ -236,7 +237,7 @@ static void print_trimmed(const char *text, FILE *out)
     }
 }
 
-/* Without a terminal the output is buffered, to remove trailing blanks. */
+/* Output that is not for a terminal: it is buffered, to remove trailing blanks. */
 static char *collected;
 static size_t collected_size;
 
@@ -249,7 +250,7 @@ static void output_begin(struct pcview *view)
         view->out = stdout;
 }
 
-/* False: it could not be written, which is reported once. */
+/* Ends the output. False: it could not be written, which is reported once. */
 static bool output_end(struct pcview *view)
 {
     static bool reported;
@@ -287,7 +288,7 @@ static void load_names(struct pcview *view)
         find_indices(&view->names, &view->wanted[i]);
 }
 
-/* `usable`: a part could be read and is shown. */
+/* Reports damage in the block. `usable`: a part of it could be read and is shown. */
 static void report_damage(const struct pcview *view, bool usable)
 {
     const char *what = view->block_count ? view->blocks[view->block_count - 1] : "the answer";
@@ -304,8 +305,8 @@ static void report_damage(const struct pcview *view, bool usable)
 
 static int read_blocks(struct pcview *view)
 {
-    struct snapshot *snapshots[] = {view->block_count == 2 ? &view->before : &view->now,
-                                    &view->now};
+    struct view_snapshot *snapshots[] = {view->block_count == 2 ? &view->before : &view->now,
+                                         &view->now};
     for (int i = 0; i < view->block_count; i++) {
         int error = snapshot_read(snapshots[i], view->blocks[i]);
         if (error) {
@@ -340,9 +341,9 @@ static bool needs_two_samples(struct pcview *view)
 
 static void complain_of_machine(const struct pcview *view, LSTATUS status)
 {
-    const char *words = machine_message(view->machine, status);
+    const char *message = machine_message(view->machine, status);
     fprintf(stderr, "pcview: %s: %s (error %d)\n", view->machine,
-            words ? words : "it cannot be read", (int)status);
+            message ? message : "it cannot be read", (int)status);
 }
 
 static int ask(struct pcview *view, const char *query)
@@ -371,12 +372,12 @@ static int ask(struct pcview *view, const char *query)
 static int ask_system(struct pcview *view)
 {
     static const struct timespec pause = {0, SAMPLE_MILLISECONDS * 1000000L};
-    bool only_words = (view->counters || view->explain) && !view->values && !view->json;
+    bool only_texts = (view->counters || view->explain) && !view->values && !view->json;
     char *query = find_query(view);
     int code = ask(view, query ? query : "none");
-    if (!code && !view->names_only && !view->hex && !only_words && !view->save &&
+    if (!code && !view->names_only && !view->hex && !only_texts && !view->save &&
         needs_two_samples(view)) {
-        struct snapshot older = view->now;
+        struct view_snapshot older = view->now;
         view->now = view->before;
         view->before = older;
         nanosleep(&pause, NULL);
@@ -449,7 +450,7 @@ static void done(struct pcview *view)
     snapshot_done(&view->before);
 }
 
-/* PDH connects by itself. */
+/* Connects to the machine, except for counter paths: PDH connects by itself. */
 static bool connect_machine(const struct pcview *view)
 {
     if (!view->machine || view->paths)

@@ -10,10 +10,10 @@ enum { WANTED_INDICES = 32, MAX_WANTED = 64, SAMPLE_MILLISECONDS = 250 };
 enum { TITLE_LINES = 4, TITLE_SIZE = 48 };
 
 /* One OBJECT of the command line: "Process", "230", "Process(bash*)". */
-struct wanted {
+struct requested_object {
     const char *text;
     char title[256];
-    const char *instances; /* a pattern, NULL: all */
+    const char *instances; /* pattern of instance names; NULL: all */
     uint32_t indices[WANTED_INDICES];
     size_t index_count;
     bool found;
@@ -34,34 +34,35 @@ struct pcview {
     const char *blocks[2]; /* --block: the older one first */
     int block_count;
     const char *save;
-    const char *machine; /* NULL: this one */
+    const char *machine; /* the machine to query; NULL: this one */
     bool counters, values, explain, hex, json, watch, names_only;
     bool paths;      /* the arguments are counter paths */
-    unsigned events; /* --events: how many */
+    unsigned events; /* --events: number of events to show */
     double seconds;
-    struct wanted wanted[MAX_WANTED];
+    struct requested_object wanted[MAX_WANTED];
     size_t wanted_count;
     struct view_names names;
     LSTATUS names_status;
-    struct snapshot now, before;
+    struct view_snapshot now, before;
     bool has_before;
 };
 
 /* ---- find.c: arguments to objects ---- */
-void find_indices(const struct view_names *names, struct wanted *wanted);
+void find_indices(const struct view_names *names, struct requested_object *wanted);
 /* The query for HKEY_PERFORMANCE_DATA; malloc. NULL: no argument has an index. */
 char *find_query(const struct pcview *view);
 /* Marks the requested objects that the current snapshot contains; true: all of them. */
 bool find_mark(struct pcview *view);
 /* The argument that requests this object; NULL: none. *ret_all: there are no such arguments, so
  * all objects are shown. */
-struct wanted *find_wish(struct pcview *view, const opl_object_view *object, bool *ret_all);
+struct requested_object *find_wish(struct pcview *view, const opl_object_view *object,
+                                   bool *ret_all);
 /* Reports on stderr what is missing and which names are similar. */
 void find_report(struct pcview *view);
 /* Reports on stderr instance patterns that matched nothing; false: there are some. */
 bool find_matched(const struct pcview *view);
 /* Is this instance requested? */
-bool find_instance(struct wanted *wish, const struct view_object *object,
+bool find_instance(struct requested_object *wish, const struct view_object *object,
                    const struct view_instance *instance);
 
 /* ---- registered.c: objects in the registry ---- */
@@ -94,15 +95,16 @@ void list_names(struct pcview *view);
 bool show_objects(struct pcview *view);
 bool json_objects(struct pcview *view);
 void hex_objects(struct pcview *view);
-void show_values(struct pcview *view, const struct view_object *object, struct wanted *wish);
+void show_values(struct pcview *view, const struct view_object *object,
+                 struct requested_object *wish);
 
 /* ---- words.c ---- */
 const char *level_word(DWORD level);
-/* "PERF_COUNTER_COUNTER", "" if it has no name */
+/* Returns "PERF_COUNTER_COUNTER"; "" if the type has no name. */
 const char *type_word(const struct view_counter *counter);
-/* "DWORD COUNTER RATE TIMER_TICK DELTA_COUNTER /sec" */
+/* Writes "DWORD COUNTER RATE TIMER_TICK DELTA_COUNTER /sec". */
 void type_fields(const struct view_counter *counter, char *out, size_t capacity);
-/* "2026-11-21 16:36:12" of the block's SystemTime */
+/* Writes the block's SystemTime: "2026-11-21 16:36:12". */
 void block_time(const opl_block *block, char *out, size_t capacity);
 void block_system(const opl_block *block, char *out, size_t capacity);
 struct style style_make(bool colours);

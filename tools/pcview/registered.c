@@ -8,14 +8,14 @@
 #include <string.h>
 #include <strings.h>
 
-struct walk {
+struct registered_walk {
     void (*each)(void *self, const struct registered *object);
     void *self;
 };
 
 static bool walk_service(void *self, const char *name)
 {
-    const struct walk *walk = self;
+    const struct registered_walk *walk = self;
     struct service_settings service;
     char *end;
     if (service_read(name, &service) == ERROR_SUCCESS && service.library)
@@ -32,11 +32,11 @@ static bool walk_service(void *self, const char *name)
 void registered_each(void (*each)(void *self, const struct registered *object), void *self)
 {
     if (!view_is_remote()) /* another machine's services cannot be read */
-        service_each(walk_service, &(struct walk){each, self});
+        service_each(walk_service, &(struct registered_walk){each, self});
 }
 
 struct title_search {
-    const char *service; /* whose objects to find, or */
+    const char *service; /* the service whose objects to find, or */
     uint32_t index;      /* the object whose service to find */
     uint32_t *indices;
     char *name;

@@ -35,6 +35,16 @@ static const struct panel home_panels[] = {
     {230, PANEL_TABLE, {784, 6, 180, 680, 28, 1420, 1422, 684}, 6, 784},
 };
 
+char *screen_home_query(void)
+{
+    char *query = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&query, &size);
+    for (size_t i = 0; out && i < sizeof home_panels / sizeof *home_panels; i++)
+        fprintf(out, i ? " %u" : "%u", home_panels[i].object);
+    return out && fclose(out) == 0 ? query : NULL;
+}
+
 /* The output as lines: the last line of a screen has no line end. */
 struct canvas {
     FILE *out;
@@ -42,7 +52,7 @@ struct canvas {
     int rows, columns, used;
     bool utf8;
     bool plain;  /* for a pipe */
-    size_t most; /* rows of a table in a pipe */
+    size_t most; /* in a pipe: most rows of a table */
 };
 
 static bool canvas_full(const struct canvas *canvas)
@@ -142,7 +152,7 @@ static size_t bars_across(const struct canvas *canvas, const struct table *table
     return across;
 }
 
-/* The total of all instances, by Perflib's naming convention, comes first. */
+/* Moves the total of all instances to the front. Perflib's naming convention identifies it. */
 static void total_first(struct table *table)
 {
     for (size_t i = 0; i < table->row_count; i++)
@@ -153,7 +163,7 @@ static void total_first(struct table *table)
         }
 }
 
-/* Lines for bars: two fifths of the screen, but at most the lines above `last`. */
+/* The number of lines for bars: two fifths of the screen, but at most the lines above `last`. */
 static size_t bar_lines(const struct canvas *canvas, int last)
 {
     int most = canvas->plain ? 1000 : canvas->rows * 2 / 5, left = last - canvas->used;
@@ -189,8 +199,8 @@ static void draw_bars(struct canvas *canvas, struct table *table, int last)
 
 /* ---- list: some counters of a single object, side by side ---- */
 
-/* Cells are made narrower before counters are omitted; the last counters are omitted first.
- * Without a terminal the number of lines is not limited. */
+/* The number of cells side by side. Cells are made narrower before counters are omitted; the last
+ * counters are omitted first. Without a terminal the number of lines is not limited. */
 static int list_across(const struct canvas *canvas, int cells, int most)
 {
     int across = canvas->columns / CELL_COLUMNS;
@@ -221,9 +231,9 @@ static void draw_list(struct canvas *canvas, const struct table *table, int last
 
 /* ---- table: instances by counters ---- */
 
-struct span {
-    size_t from, to; /* columns that are shown */
-    int label;       /* columns of the terminal for the label */
+struct column_span {
+    size_t from, to; /* the range of columns that are shown */
+    int label;       /* width of the label on the terminal */
 };
 
 static int column_columns(const struct table_column *column)
@@ -248,11 +258,12 @@ static int label_columns(const struct table *table, int most)
 }
 
 /* Selects the columns that fit; the sorted one is always shown. */
-static struct span fit_columns(const struct watch *watch, const struct table *table, int columns)
+static struct column_span fit_columns(const struct watch *watch, const struct table *table,
+                                      int columns)
 {
     int most = view_object_single(table->object) ? columns - 40 : columns / 3;
     most = most > LABEL_MOST && !view_object_single(table->object) ? LABEL_MOST : most;
-    struct span span = {0, 0, label_columns(table, most)};
+    struct column_span span = {0, 0, label_columns(table, most)};
     do {
         int used = MARK + span.label;
         span.to = span.from;
@@ -264,7 +275,7 @@ static struct span fit_columns(const struct watch *watch, const struct table *ta
 }
 
 static void draw_titles(struct canvas *canvas, const struct watch *watch, const struct table *table,
-                        const struct span *span)
+                        const struct column_span *span)
 {
     char lines[TITLE_LINES][TITLE_SIZE];
     size_t most = 1;
@@ -290,8 +301,8 @@ static void draw_titles(struct canvas *canvas, const struct watch *watch, const 
     }
 }
 
-static void draw_row(struct canvas *canvas, const struct table *table, const struct span *span,
-                     const struct table_row *row, bool selected)
+static void draw_row(struct canvas *canvas, const struct table *table,
+                     const struct column_span *span, const struct table_row *row, bool selected)
 {
     fputs(selected ? canvas->style->reverse : "", canvas->out);
     fputs(selected ? "> " : "  ", canvas->out);
@@ -320,7 +331,7 @@ static void scroll(struct watch *watch, size_t rows)
 static void draw_table(struct canvas *canvas, struct watch *watch, const struct table *table,
                        int last)
 {
-    struct span span = fit_columns(watch, table, canvas->columns);
+    struct column_span span = fit_columns(watch, table, canvas->columns);
     draw_titles(canvas, watch, table, &span);
     size_t rows = last > canvas->used ? (size_t)(last - canvas->used) : 0;
     if (canvas->plain && rows > canvas->most)
@@ -405,7 +416,8 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     draw_head(canvas, object->title, detail);
     const struct view_counter *focus = good ? counter_in_focus(watch, &table) : NULL;
     bool explain = watch->explain && focus && panel->format == PANEL_TABLE &&
-                   last - canvas->used >= EXPLAIN_LINES + TABLE_LEAST; /* rows have priority */
+                   /* rows have priority over the explanation */
+                   last - canvas->used >= EXPLAIN_LINES + TABLE_LEAST;
     if (good && panel->format == PANEL_BARS && table.column_count)
         draw_bars(canvas, &table, last);
     else if (good && panel->format == PANEL_LIST)
@@ -470,9 +482,9 @@ static void draw_top(struct canvas *canvas, const struct watch *watch)
 static void print_failure(const struct watch *watch, char *ret, size_t capacity)
 {
     const char *machine = watch->view->machine;
-    const char *words = machine ? machine_message(machine, watch->status) : NULL;
+    const char *message = machine ? machine_message(machine, watch->status) : NULL;
     snprintf(ret, capacity, " the query fails with error %d; trying again%s%s", (int)watch->status,
-             words ? ": " : "", words ? words : "");
+             message ? ": " : "", message ? message : "");
 }
 
 static void draw_bottom(struct canvas *canvas, const struct watch *watch)

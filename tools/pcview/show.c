@@ -121,7 +121,7 @@ static void show_counters(struct pcview *view, const struct view_object *object)
     }
 }
 
-/* --explain alone: titles and explanations. */
+/* Prints titles and explanations, for --explain alone. */
 static void show_explanations(struct pcview *view, const struct view_object *object)
 {
     for (size_t i = 0; i < object->counter_count; i++) {
@@ -136,7 +136,8 @@ static void show_explanations(struct pcview *view, const struct view_object *obj
     }
 }
 
-static void show_object(struct pcview *view, const struct view_object *object, struct wanted *wish)
+static void show_object(struct pcview *view, const struct view_object *object,
+                        struct requested_object *wish)
 {
     bool all = !view->counters && !view->values && !view->explain;
     print_header(view, object);
@@ -158,7 +159,7 @@ bool show_objects(struct pcview *view)
     while (snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        struct wanted *wish = find_wish(view, &where, &all);
+        struct requested_object *wish = find_wish(view, &where, &all);
         if (!wish && !all)
             continue;
         bool good = view_object_load(&object, &view->now, &where,

@@ -67,7 +67,8 @@ static void fill_instances(struct table *table, const struct table_choice *choic
     }
 }
 
-/* A single object: its counters are the rows, with the value and the raw number. */
+/* Fills the table of a single object: its counters are the rows, with the value and the raw
+ * number. */
 static void fill_single(struct table *table, const struct table_choice *choice, size_t count)
 {
     struct table_column *found = table->columns;
@@ -135,7 +136,7 @@ struct order {
     bool ascending;
 };
 
-/* Numbers first, then texts, then missing values; equal ones in the block's order. */
+/* Orders numbers before texts, and texts before missing values; equal ones as in the block. */
 static int compare_rows(const void *left, const void *right, void *self)
 {
     const struct order *order = self;

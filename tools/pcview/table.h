@@ -14,15 +14,15 @@ struct table_cell {
 
 struct table_column {
     char title[128];
-    const struct view_counter *counter; /* NULL: of no counter */
+    const struct view_counter *counter; /* NULL: a column of no counter */
     int width;
 };
 
 struct table_row {
     char label[TABLE_LABEL];
-    size_t order; /* as in the block */
+    size_t order; /* position in the block */
     struct table_cell *cells;
-    const struct view_counter *counter; /* of a single object's row */
+    const struct view_counter *counter; /* the counter of a single object's row */
 };
 
 struct table {
@@ -37,9 +37,9 @@ struct table {
 /* The counters to show: title indices in this order, ended by 0; NULL: all counters. */
 struct table_choice {
     const uint32_t *counters;
-    uint32_t leave_out_zero; /* rows where this counter is 0 are omitted; 0: none are */
-    const char *filter;      /* only labels that contain this; "": all */
-    struct wanted *wish;     /* the request of the command line, or NULL */
+    uint32_t leave_out_zero;       /* rows where this counter is 0 are omitted; 0: none are */
+    const char *filter;            /* show only labels that contain this; "": all */
+    struct requested_object *wish; /* the command line's argument for this object, or NULL */
 };
 
 bool table_make(struct table *table, const struct view_object *object,

@@ -17,7 +17,8 @@ static const char leave_screen[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
 static struct termios before;
 static volatile sig_atomic_t active, resized, ended, stopped;
 
-/* If the terminal accepts nothing for a second, perhaps after Ctrl-S, the rest is discarded. */
+/* Writes to the terminal. If it accepts nothing for a second, perhaps after Ctrl-S, the rest is
+ * discarded. */
 static void put(const char *text, size_t size)
 {
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -97,7 +98,7 @@ void terminal_size(int *ret_rows, int *ret_columns)
     *ret_columns = size.ws_col ? size.ws_col : 80;
 }
 
-/* Ctrl-Z: restores the terminal, stops, and sets it up again. */
+/* Handles Ctrl-Z: restores the terminal, stops, and sets it up again. */
 static void stop(void)
 {
     stopped = 0;

@@ -20,7 +20,7 @@ struct grid {
     size_t column_count;
     char (*cells)[CELL];
     char (*labels)[LABEL];
-    bool waits; /* a value needs another sample */
+    bool waits; /* a value needs one more sample */
 };
 
 static const char *cell(const struct grid *grid, size_t row, size_t column)
@@ -59,7 +59,8 @@ static void grid_fill(struct grid *grid)
     }
 }
 
-static bool grid_make(struct grid *grid, const struct view_object *object, struct wanted *wish)
+static bool grid_make(struct grid *grid, const struct view_object *object,
+                      struct requested_object *wish)
 {
     *grid = (struct grid){.object = object};
     grid->rows = calloc(object->instance_count + 1, sizeof *grid->rows);
@@ -109,7 +110,7 @@ static void raw_text(const struct view_value *value, const struct view_counter *
         snprintf(out + used, capacity - (size_t)used, " x %u", value->raw.multi_count);
 }
 
-/* One set of values: value and raw number on a line of its own. */
+/* Prints one set of values: value and raw number on a line of its own. */
 static void print_list(struct pcview *view, const struct grid *grid)
 {
     int width = titles_width(grid, view->width - 40);
@@ -262,12 +263,14 @@ static void print_grid(struct pcview *view, const struct grid *grid)
         else
             print_bands(view, grid);
         if (grid->waits)
-            fprintf(view->out, "\n  %s* raw: cooking needs two samples of the same instance%s\n",
+            fprintf(view->out,
+                    "\n  %s* raw value: the cooked one needs two samples of the same instance%s\n",
                     view->style.weak, view->style.off);
     }
 }
 
-void show_values(struct pcview *view, const struct view_object *object, struct wanted *wish)
+void show_values(struct pcview *view, const struct view_object *object,
+                 struct requested_object *wish)
 {
     struct grid grid;
     if (object->now.type.NumInstances < PERF_NO_INSTANCES)

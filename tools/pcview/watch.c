@@ -12,8 +12,6 @@
 
 enum { SNAPSHOT_ROWS = 15, NANOSECONDS = 1000000000 };
 
-static const uint32_t home_objects[] = {238, 4, 230};
-
 static double now_seconds(void)
 {
     struct timespec now;
@@ -22,7 +20,7 @@ static double now_seconds(void)
 }
 
 /* Does this snapshot contain the watched object? The home screen shows whatever there is. */
-static bool answers(const struct watch *watch, struct snapshot *snapshot)
+static bool answers(const struct watch *watch, struct view_snapshot *snapshot)
 {
     opl_object_view object = {0};
     if (watch->home || !watch->objects[0])
@@ -47,22 +45,12 @@ static LSTATUS sample(struct watch *watch, const char *query)
     watch->silent = good || status ? 0 : now_seconds() - last;
     if (!good)
         return status;
-    struct snapshot oldest = view->before;
+    struct view_snapshot oldest = view->before;
     view->before = view->now;
     view->now = watch->spare;
     watch->spare = oldest;
     view->has_before = view->before.size > 0;
     return ERROR_SUCCESS;
-}
-
-static char *watch_query(struct watch *watch)
-{
-    char *query = NULL;
-    if (!watch->home)
-        return find_query(watch->view);
-    return asprintf(&query, "%u %u %u", home_objects[0], home_objects[1], home_objects[2]) < 0
-               ? NULL
-               : query;
 }
 
 /* Selects the index that is an object on this machine. */
@@ -195,7 +183,7 @@ static bool move_key(struct watch *watch, int key)
     return false;
 }
 
-/* False: the user wants to leave. */
+/* Handles a key. False: the user wants to leave. */
 static bool take_key(struct watch *watch, int key)
 {
     if (key == 'q' && !watch->searching)
@@ -265,7 +253,7 @@ static int watch_screen(struct watch *watch, const char *query)
             watch->status = sample(watch, query);
     }
     terminal_end();
-    if (terminal_signal()) { /* end by the signal, so that the calling shell sees it */
+    if (terminal_signal()) { /* ends by the signal, so that the calling shell sees it */
         signal(terminal_signal(), SIG_DFL);
         raise(terminal_signal());
     }
@@ -278,7 +266,7 @@ int watch_run(struct pcview *view)
                           .home = view->wanted_count == 0,
                           .sort = TABLE_UNSORTED,
                           .seconds = view->seconds};
-    char *query = watch_query(&watch);
+    char *query = watch.home ? screen_home_query() : find_query(view);
     int code = first_samples(&watch, query ? query : "none");
     if (!code && view->terminal && isatty(STDIN_FILENO)) {
         code = watch_screen(&watch, query);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUERY_SIZE = 2048, PATIENCE_MS = 3000, PAUSE_MS = 50 };
+enum { QUERY_SIZE = 2048, TIMEOUT_MS = 3000, PAUSE_MS = 50 };
 
 static double now_ms(void)
 {
@@ -14,7 +14,8 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Its Object List; without one all its numbers, some of which are objects. "": neither is known. */
+/* Writes the numbers in the provider's Object List. Without a list: all its numbers, some of which
+ * are objects. "": neither is known. */
 static void make_query(const struct service_settings *service, char query[static QUERY_SIZE])
 {
     size_t used = 0;
@@ -42,7 +43,8 @@ static bool is_listed(const char *query, DWORD index)
     return false;
 }
 
-static void count_answer(struct snapshot *snapshot, const char *query, struct status_answer *ret)
+static void count_answer(struct view_snapshot *snapshot, const char *query,
+                         struct status_answer *ret)
 {
     opl_object_view object = {0};
     ret->objects = ret->instances = 0;
@@ -56,13 +58,13 @@ static void count_answer(struct snapshot *snapshot, const char *query, struct st
         }
 }
 
-/* Queries do not wait for a provider that was overdue too often, so repeat until it had time to
- * answer. */
-static void ask_on(struct snapshot *snapshot, const char *query, struct status_answer *ret)
+/* Repeats the query until the provider had time to answer: queries do not wait for one that was
+ * overdue too often. */
+static void ask_on(struct view_snapshot *snapshot, const char *query, struct status_answer *ret)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     double begin = now_ms();
-    while (!ret->status && !ret->objects && now_ms() - begin < PATIENCE_MS) {
+    while (!ret->status && !ret->objects && now_ms() - begin < TIMEOUT_MS) {
         nanosleep(&pause, NULL);
         double opts = now_ms();
         ret->status = snapshot_query(snapshot, query);
@@ -72,7 +74,7 @@ static void ask_on(struct snapshot *snapshot, const char *query, struct status_a
     }
 }
 
-static bool answers_global(struct snapshot *snapshot, const char *query)
+static bool answers_global(struct view_snapshot *snapshot, const char *query)
 {
     struct status_answer global = {0};
     if (!snapshot_query(snapshot, "Global"))
@@ -82,7 +84,7 @@ static bool answers_global(struct snapshot *snapshot, const char *query)
 
 void ask_provider(const struct service_settings *service, struct status_answer *ret)
 {
-    struct snapshot snapshot = {0};
+    struct view_snapshot snapshot = {0};
     char query[QUERY_SIZE];
     *ret = (struct status_answer){0};
     make_query(service, query);

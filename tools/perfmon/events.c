@@ -59,7 +59,7 @@ static void read_line(struct event_log *log, char *line)
     add(log, fields);
 }
 
-/* False: the file exists, but cannot be read. */
+/* Reads the file of events. False: it exists, but cannot be read. */
 static bool read_file(struct event_log *log, const char *path)
 {
     char *line = NULL;
@@ -129,7 +129,7 @@ static void end_record(struct event_log *log, char *fields[FIELDS])
     }
 }
 
-/* A value of several lines: its length in 8 bytes, little-endian, then its bytes. */
+/* Reads a value of several lines: its length in 8 bytes, little-endian, then its bytes. */
 static bool read_long_field(FILE *file, char *fields[FIELDS], const char *name)
 {
     unsigned char bytes[8];
@@ -167,13 +167,13 @@ static void read_export(struct event_log *log, FILE *file)
 
 static void ask_journal(struct event_log *log)
 {
-    char *const words[] = {"journalctl",
-                           "--quiet",
-                           "--no-pager",
-                           "--output=export",
-                           "--lines=5000",
-                           "SYSLOG_IDENTIFIER=openperflib",
-                           NULL};
+    char *const args[] = {"journalctl",
+                          "--quiet",
+                          "--no-pager",
+                          "--output=export",
+                          "--lines=5000",
+                          "SYSLOG_IDENTIFIER=openperflib",
+                          NULL};
     posix_spawn_file_actions_t actions;
     int ends[2], state = 0;
     pid_t child;
@@ -185,7 +185,7 @@ static void ask_journal(struct event_log *log)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addclose(&actions, ends[0]);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
+    int error = posix_spawnp(&child, args[0], &actions, NULL, args, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     FILE *file = error ? NULL : fdopen(ends[0], "r");

@@ -34,11 +34,11 @@ static const char status_more[] =
 static const struct tool commands[] = {
     {.name = "status", .summary = "Show the health of all providers and how to fix problems.",
      .usage = "[OPTION]... [SERVICE]...", .rows = status_rows, .more = status_more,
-     .complete_words = "@services", .id = STATUS},
+     .complete_args = "@services", .id = STATUS},
     {0},
 };
 static const struct tool tool = {
-    .name = "perfmon", .summary = "Performance monitor.", .usage = "COMMAND [OPTION]... [WORD]...",
+    .name = "perfmon", .summary = "Performance monitor.", .usage = "COMMAND [OPTION]... [ARGUMENT]...",
     .commands = commands,
     .more = "\"perfmon COMMAND --help\" describes a command.\n",
 };
@@ -67,7 +67,8 @@ static bool read_count(const char *text, unsigned *ret)
     return *text >= '0' && *text <= '9' && !*end && count <= MOST_EVENTS;
 }
 
-/* 0; SHOWN: help or version was printed; or an exit code after a message. */
+/* Parses the command line. Returns 0; SHOWN: help or version was printed; or an exit code after a
+ * message. */
 static int parse(struct options *options, struct perfmon *perfmon)
 {
     int id;
@@ -88,7 +89,7 @@ static int parse(struct options *options, struct perfmon *perfmon)
                                         MOST_EVENTS);
             break;
         default:
-            perfmon->words[perfmon->word_count++] = (char *)options->value;
+            perfmon->args[perfmon->arg_count++] = (char *)options->value;
         }
     return id == OPTION_SHOWN ? SHOWN : id < 0 ? options_status(id) : EXIT_GOOD;
 }
@@ -144,8 +145,8 @@ int main(int argc, char **argv)
     int id = options_begin(&options, &tool, argc, argv);
     if (id < 0)
         return options_status(id);
-    perfmon.words = calloc((size_t)argc + 1, sizeof *perfmon.words);
-    if (!perfmon.words)
+    perfmon.args = calloc((size_t)argc + 1, sizeof *perfmon.args);
+    if (!perfmon.args)
         return EXIT_FAILED;
     int code = parse(&options, &perfmon);
     if (code == 0) {
@@ -154,6 +155,6 @@ int main(int argc, char **argv)
     } else if (code == SHOWN) {
         code = EXIT_GOOD;
     }
-    free(perfmon.words);
+    free(perfmon.args);
     return code;
 }

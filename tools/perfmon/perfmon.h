@@ -12,14 +12,14 @@
 
 #include <time.h>
 
-enum { EXIT_TROUBLE = 5 }; /* a provider needs attention */
+enum { EXIT_TROUBLE = 5 }; /* exit code: a provider needs attention */
 
 /* The options, and the output. */
 struct perfmon {
     bool json, ask, details;
     unsigned events;
-    char **words; /* services */
-    size_t word_count;
+    char **args; /* services */
+    size_t arg_count;
     int width;
     bool utf8, colours;
 };
@@ -32,11 +32,11 @@ struct event {
 };
 struct event_log {
     bool readable;
-    char why[256]; /* it cannot be read */
+    char why[256]; /* why the log cannot be read */
     struct event *list;
     size_t count, capacity;
 };
-/* The file below OPENPERFLIB_ROOT, else the journal. */
+/* Reads the file below OPENPERFLIB_ROOT, else the journal. */
 void event_log_read(struct event_log *log);
 void event_log_done(struct event_log *log);
 /* The last `most` different events of a service, oldest first; `warnings`: without those of
@@ -51,8 +51,9 @@ size_t event_log_last(const struct event_log *log, const char *service, bool war
 /* ---- ask.c: queries a provider now ---- */
 struct status_answer {
     bool opts, answered;
-    bool only_global;          /* it answers Global, but not the numbers of its objects */
-    double first_ms, again_ms; /* of the first query, with loading and Open; of the next one */
+    bool only_global; /* the provider answers Global, but not the numbers of its objects */
+    /* duration of the first query, with loading and Open; and of the next one */
+    double first_ms, again_ms;
     size_t objects, instances;
     LSTATUS status;
 };
@@ -71,32 +72,32 @@ enum state {
     NO_LIBRARY,
     LIBRARY_GONE,
     QUARANTINED,
-    TAKEN, /* an object of its list is another service's */
+    TAKEN, /* an object in its list belongs to another service */
     SWITCHED_OFF,
     STATES
 };
 struct provider {
     struct service_settings service;
     enum state state;
-    char *path; /* of its library; NULL: it has none */
-    /* From Quarantine or Unanswered: the end (0: not recorded), the how manyth time, the reason. */
+    char *path; /* path of its library; NULL: it has none */
+    /* From Quarantine or Unanswered: its end (0: not recorded), its ordinal number, its reason. */
     time_t until;
     unsigned ordinal;
     const char *why; /* NULL: not recorded */
-    size_t objects;  /* in its list */
+    size_t objects;  /* number of objects in its list */
     struct status_answer answer;
     /* The last answer that any program received, as recorded. */
     time_t heard_at; /* 0: none is recorded */
-    double heard_ms; /* how long its Collect took */
+    double heard_ms; /* duration of its Collect */
     bool heard_by_root;
-    opl_load_event event; /* the last one */
+    opl_load_event event; /* the last event */
     bool has_event;
 };
 struct providers {
     struct provider *list;
     size_t count, capacity;
     bool switched_off;   /* Perflib's Disable Performance Counters: no provider is queried */
-    const char *missing; /* an argument that is not a service */
+    const char *missing; /* the first argument that is not a service */
     struct owners owners;
     LSTATUS status;
 };
@@ -104,7 +105,8 @@ void providers_read(const struct perfmon *perfmon, struct providers *ret);
 void providers_done(struct providers *providers);
 const char *provider_state(const struct provider *provider); /* "in quarantine" */
 bool provider_in_trouble(const struct provider *provider);
-const char *provider_place(const struct provider *provider); /* NULL: it runs nowhere */
+/* Where the provider runs. NULL: nowhere. */
+const char *provider_place(const struct provider *provider);
 /* What the user can do next, a sentence or two; "" for nothing. */
 void provider_next(const struct provider *provider, const struct owners *owners, char *text,
                    size_t capacity);

@@ -25,7 +25,7 @@ static const char *const marks[2][LOOKS] = {
 };
 static const char *const colours[LOOKS] = {"\033[32m", "\033[2m", "\033[33m", "\033[31m"};
 
-struct page {
+struct status_page {
     const struct perfmon *perfmon;
     const struct providers *providers;
     const struct event_log *log;
@@ -34,12 +34,12 @@ struct page {
 };
 
 /* "" without colours. */
-static const char *paint(const struct page *page, const char *sequence)
+static const char *paint(const struct status_page *page, const char *sequence)
 {
     return page->perfmon->colours ? sequence : "";
 }
 
-static void print_mark(const struct page *page, enum state state)
+static void print_mark(const struct status_page *page, enum state state)
 {
     enum look look = looks[state];
     printf("%s%s%s ", paint(page, colours[look]), marks[page->perfmon->utf8][look],
@@ -48,7 +48,7 @@ static void print_mark(const struct page *page, enum state state)
 
 /* ---- times ---- */
 
-/* Local time; with the day only if it is not today. */
+/* Writes the local time; with the day only if it is not today. */
 static void time_text(time_t when, char *text, size_t capacity)
 {
     time_t now = time(NULL);
@@ -97,7 +97,7 @@ static void ms_text(double ms, char *text, size_t capacity)
 
 /* ---- the list ---- */
 
-static int name_width(const struct page *page)
+static int name_width(const struct status_page *page)
 {
     int widest = LEAST_NAME, capacity;
     for (size_t i = 0; i < page->providers->count; i++) {
@@ -113,7 +113,7 @@ static int name_width(const struct page *page)
     return widest < LEAST_NAME ? LEAST_NAME : widest;
 }
 
-/* The age in ANSWER_WIDTH characters; it is negative if the clock was set back. */
+/* Writes the age in ANSWER_WIDTH characters; it is negative if the clock was set back. */
 static void ago_text(time_t when, char *text, size_t capacity)
 {
     static const struct {
@@ -134,8 +134,8 @@ static void ago_text(time_t when, char *text, size_t capacity)
         snprintf(text, capacity, "now");
 }
 
-/* The answer to --ask, or the time of the last recorded answer. */
-static void answer_text(const struct page *page, const struct provider *provider, char *text,
+/* Writes the answer to --ask, or the time of the last recorded answer. */
+static void answer_text(const struct status_page *page, const struct provider *provider, char *text,
                         size_t capacity)
 {
     if (provider->answer.answered)
@@ -148,7 +148,7 @@ static void answer_text(const struct page *page, const struct provider *provider
         snprintf(text, capacity, "-");
 }
 
-static void print_row(const struct page *page, const struct provider *provider)
+static void print_row(const struct status_page *page, const struct provider *provider)
 {
     char name[1024], objects[16] = "", answer[32] = "";
     const char *place = provider_place(provider);
@@ -165,7 +165,7 @@ static void print_row(const struct page *page, const struct provider *provider)
     printf("%*s%*s%*s%*s\n", GAP, "", OBJECTS_WIDTH, objects, GAP, "", ANSWER_WIDTH, answer);
 }
 
-static void print_list(const struct page *page)
+static void print_list(const struct status_page *page)
 {
     printf("%s%*s%-*s%*s%-*s%*s%-*s%*s%*s%*s%*s%s\n", paint(page, "\033[1m"), MARK_WIDTH, "",
            page->name_width, "PROVIDER", GAP, "", STATE_WIDTH, "STATE", GAP, "", PLACE_WIDTH,
@@ -177,14 +177,15 @@ static void print_list(const struct page *page)
 
 /* ---- the details of a provider ---- */
 
-static void print_label(const struct page *page, const char *label)
+static void print_label(const struct status_page *page, const char *label)
 {
     printf("%*s%s%-*s%s", LABEL_INDENT, "", paint(page, "\033[2m"), LABEL_WIDTH, label,
            paint(page, "\033[0m"));
 }
 
-/* Wrapped, after the label; text_wrap indents the first line too, so the cursor is moved back. */
-static void print_text(const struct page *page, const char *label, const char *text)
+/* Prints text behind its label. text_wrap indents the first line too, so the cursor is moved
+ * back. */
+static void print_text(const struct status_page *page, const char *label, const char *text)
 {
     char *wrapped = NULL;
     size_t size = 0;
@@ -198,7 +199,7 @@ static void print_text(const struct page *page, const char *label, const char *t
     free(wrapped);
 }
 
-static void print_until(const struct page *page, const struct provider *provider)
+static void print_until(const struct status_page *page, const struct provider *provider)
 {
     char when[64], span[32], text[160];
     time_t left = provider->until - time(NULL);
@@ -210,8 +211,8 @@ static void print_until(const struct page *page, const struct provider *provider
     print_text(page, "until", text);
 }
 
-/* The recorded answer; nothing for a provider that cannot answer. */
-static void print_last_answer(const struct page *page, const struct provider *provider)
+/* Prints the recorded answer. A provider that cannot answer gets no such line. */
+static void print_last_answer(const struct status_page *page, const struct provider *provider)
 {
     char when[64], span[32], took[32], text[200];
     if (!provider->heard_at) {
@@ -228,7 +229,7 @@ static void print_last_answer(const struct page *page, const struct provider *pr
     print_text(page, "answered", text);
 }
 
-static void print_answer(const struct page *page, const struct provider *provider)
+static void print_answer(const struct status_page *page, const struct provider *provider)
 {
     const struct status_answer *answer = &provider->answer;
     char first[32], again[32], text[200];
@@ -246,7 +247,7 @@ static void print_answer(const struct page *page, const struct provider *provide
     print_text(page, "answer", text);
 }
 
-static void print_numbers(const struct page *page, const struct service_settings *service)
+static void print_numbers(const struct status_page *page, const struct service_settings *service)
 {
     char text[160];
     if (!service->loaded)
@@ -257,7 +258,8 @@ static void print_numbers(const struct page *page, const struct service_settings
     print_text(page, "numbers", text);
 }
 
-static void print_event(const struct page *page, const char *label, const struct recent *recent)
+static void print_event(const struct status_page *page, const char *label,
+                        const struct recent *recent)
 {
     const struct event *event = recent->event;
     char when[64], times[32] = "", *text = NULL;
@@ -270,8 +272,8 @@ static void print_event(const struct page *page, const char *label, const struct
     free(text);
 }
 
-/* The last event, which every user may read in the registry, if the log is not readable. */
-static void print_kept_event(const struct page *page, const opl_load_event *event)
+/* Prints the last event, which every user may read in the registry, if the log is not readable. */
+static void print_kept_event(const struct status_page *page, const opl_load_event *event)
 {
     char when[64], *text = NULL;
     time_text(last_event_time(event), when, sizeof when);
@@ -281,9 +283,9 @@ static void print_kept_event(const struct page *page, const opl_load_event *even
     free(text);
 }
 
-static void print_events(const struct page *page, const struct provider *provider)
+static void print_events(const struct status_page *page, const struct provider *provider)
 {
-    bool all = page->perfmon->details || page->perfmon->word_count;
+    bool all = page->perfmon->details || page->perfmon->arg_count;
     struct recent *list = calloc(page->perfmon->events + 1u, sizeof *list);
     size_t count =
         list ? event_log_last(page->log, provider->service.name, !all, page->perfmon->events, list)
@@ -295,8 +297,8 @@ static void print_events(const struct page *page, const struct provider *provide
     free(list);
 }
 
-/* Failures that are counted towards the next quarantine. */
-static void print_failures(const struct page *page, const struct provider *provider)
+/* Prints the failures that are counted towards the next quarantine. */
+static void print_failures(const struct status_page *page, const struct provider *provider)
 {
     char text[64];
     snprintf(text, sizeof text, "%u count towards a quarantine",
@@ -305,8 +307,8 @@ static void print_failures(const struct page *page, const struct provider *provi
         print_text(page, "failures", text);
 }
 
-/* The titles of the objects in its list. */
-static void print_objects(const struct page *page, const char *list)
+/* Prints the titles of the objects in the list. */
+static void print_objects(const struct status_page *page, const char *list)
 {
     char *text = NULL, *end;
     size_t size = 0;
@@ -329,7 +331,7 @@ static void print_objects(const struct page *page, const char *list)
     free(text);
 }
 
-static void print_details(const struct page *page, const struct provider *provider)
+static void print_details(const struct status_page *page, const struct provider *provider)
 {
     const struct service_settings *service = &provider->service;
     char name[1024], next[NEXT_SIZE], times[64] = "";
@@ -367,7 +369,7 @@ static void print_details(const struct page *page, const struct provider *provid
 
 /* ---- the page ---- */
 
-static void print_sum(const struct page *page)
+static void print_sum(const struct status_page *page)
 {
     size_t counts[STATES] = {0}, count = page->providers->count, size = 0;
     char *text = NULL;
@@ -397,11 +399,12 @@ static void print_sum(const struct page *page)
 void status_print(const struct perfmon *perfmon, const struct providers *providers,
                   const struct event_log *log)
 {
-    struct page page = {.perfmon = perfmon, .providers = providers, .log = log};
-    bool all = perfmon->details || perfmon->word_count;
+    struct status_page page = {.perfmon = perfmon, .providers = providers, .log = log};
+    bool all = perfmon->details || perfmon->arg_count;
     page.name_width = name_width(&page);
     if (providers->switched_off)
-        printf("%sNo provider is queried:%s Disable Performance Counters of Perflib is not 0.\n\n",
+        printf("%sNo provider is queried:%s Disable Performance Counters of Perflib is not 0 (0: "
+               "they are).\n\n",
                paint(&page, "\033[31m"), paint(&page, "\033[0m"));
     print_list(&page);
     names_load(&page.names, "009");

@@ -15,19 +15,6 @@ enum { BY_HAND = 1 };
 
 /* ---- the state ---- */
 
-/* " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why"; older records
- * have ", time 1: why". */
-static unsigned read_ordinal(const char *text)
-{
-    static const char *const words[] = {"", " (first ", " (second ", " (third "};
-    unsigned number = 0;
-    for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
-        if (!strncmp(text, words[i], strlen(words[i])))
-            return i;
-    bool read = sscanf(text, " (%9u", &number) == 1 || sscanf(text, ", time %9u", &number) == 1;
-    return read ? number : 0;
-}
-
 /* "until 2026-11-21T20:10:00Z (first quarantine): why" */
 static void read_record(const char *text, struct provider *provider)
 {
@@ -35,7 +22,7 @@ static void read_record(const char *text, struct provider *provider)
     unsigned ordinal = 0;
     const char *end = text ? strptime(text, "until %Y-%m-%dT%H:%M:%SZ", &utc) : NULL;
     provider->until = end ? timegm(&utc) : 0;
-    if (end && (ordinal = read_ordinal(end)) != 0 && strstr(end, ": "))
+    if (end && (ordinal = service_ordinal(end)) != 0 && strstr(end, ": "))
         provider->why = strstr(end, ": ") + 2;
     else if (text && !end)
         provider->why = text;
@@ -72,7 +59,7 @@ static enum state judge(const struct provider *provider, const struct owners *ow
         return NOT_LOADED;
     if (owners_other(owners, service->name, &object, &owner))
         return TAKEN;
-    if (service->unanswered && provider->until > time(NULL))
+    if (service_not_waited_for(service))
         return OVERDUE;
     if (!provider->answer.answered && last_event_fails(service->name, &event))
         return FAILING;
@@ -102,7 +89,10 @@ static void fill(struct provider *provider, const struct owners *owners)
     provider->path = NULL;
     if (service->library && !opl_load_library_path(service->library, path, sizeof path))
         provider->path = strdup(path);
-    read_record(service->quarantine ? service->quarantine : service->unanswered, provider);
+    read_record(service->quarantine               ? service->quarantine
+                : service_not_waited_for(service) ? service->unanswered
+                                                  : NULL,
+                provider);
     provider->state = judge(provider, owners);
     read_last_answer(provider);
     provider->has_event = !opl_load_last_event(service->name, &provider->event) &&
@@ -111,14 +101,14 @@ static void fill(struct provider *provider, const struct owners *owners)
 
 const char *provider_state(const struct provider *provider)
 {
-    static const char *const words[STATES] = {
+    static const char *const args[STATES] = {
         [ENABLED] = "enabled",           [DISABLED] = "disabled",
         [ON_PROBATION] = "on probation", [OVERDUE] = "not waited for",
         [FAILING] = "failing",           [SWITCHED_OFF] = "switched off",
         [SILENT] = "no answer",          [NOT_LOADED] = "not loaded",
         [NO_LIBRARY] = "no library",     [LIBRARY_GONE] = "library gone",
         [QUARANTINED] = "in quarantine", [TAKEN] = "object taken"};
-    return words[provider->state];
+    return args[provider->state];
 }
 
 bool provider_in_trouble(const struct provider *provider)
@@ -135,18 +125,11 @@ const char *provider_place(const struct provider *provider)
 
 /* ---- what to do ---- */
 
-/* The user's layer has numbers from 1,000,000: its tools need --user. */
-static const char *layer_option(const struct service_settings *service)
-{
-    enum { USER_FIRST = 1000000 };
-    return service->loaded && service->first_counter >= USER_FIRST ? " --user" : "";
-}
-
 /* For a provider that is not queried because of its state in the registry. */
 static void print_how_to_enable(const struct provider *provider, const char *name, char *text,
                                 size_t capacity)
 {
-    const char *user = layer_option(&provider->service);
+    const char *user = service_option(&provider->service);
     if (provider->state == SWITCHED_OFF)
         snprintf(text, capacity,
                  "openperflib disabled it permanently because of its mistake. When it is repaired, "
@@ -176,7 +159,7 @@ static void print_how_to_answer(const struct provider *provider, const char *nam
 static void print_next(const struct provider *provider, const char *name, char *text,
                        size_t capacity)
 {
-    const char *user = layer_option(&provider->service);
+    const char *user = service_option(&provider->service);
     switch (provider->state) {
     case QUARANTINED:
         snprintf(text, capacity,
@@ -244,32 +227,32 @@ void provider_next(const struct provider *provider, const struct owners *owners,
     }
     *text = '\0';
     if (provider->state == TAKEN)
-        owners_explain(owners, plain, layer_option(&provider->service), text, capacity);
+        owners_explain(owners, plain, service_option(&provider->service), text, capacity);
     else
         print_next(provider, name, text, capacity);
 }
 
 /* ---- the list of providers ---- */
 
-struct collecting {
+struct provider_search {
     const struct perfmon *perfmon;
     struct providers *ret;
-    bool *found; /* of each argument */
+    bool *found; /* one for each argument: was it found? */
 };
 
-static bool is_wanted(const struct collecting *collecting, const char *name)
+static bool is_wanted(const struct provider_search *collecting, const char *name)
 {
     const struct perfmon *perfmon = collecting->perfmon;
-    bool wanted = perfmon->word_count == 0;
-    for (size_t i = 0; i < perfmon->word_count; i++)
-        if (strcasecmp(perfmon->words[i], name) == 0)
+    bool wanted = perfmon->arg_count == 0;
+    for (size_t i = 0; i < perfmon->arg_count; i++)
+        if (strcasecmp(perfmon->args[i], name) == 0)
             wanted = collecting->found[i] = true;
     return wanted;
 }
 
 static bool take(void *self, const char *name)
 {
-    struct collecting *collecting = self;
+    struct provider_search *collecting = self;
     struct providers *providers = collecting->ret;
     if (!is_wanted(collecting, name))
         return true;
@@ -314,7 +297,8 @@ static void ask_all(struct providers *providers)
 void providers_read(const struct perfmon *perfmon, struct providers *ret)
 {
     DWORD off = 0, size = sizeof off;
-    struct collecting collecting = {perfmon, ret, calloc(perfmon->word_count + 1, sizeof(bool))};
+    struct provider_search collecting = {perfmon, ret,
+                                         calloc(perfmon->arg_count + 1, sizeof(bool))};
     *ret = (struct providers){0};
     if (!collecting.found) {
         ret->status = ERROR_NOT_ENOUGH_MEMORY;
@@ -322,9 +306,9 @@ void providers_read(const struct perfmon *perfmon, struct providers *ret)
     }
     LSTATUS status = service_each(take, &collecting);
     ret->status = ret->status ? ret->status : status;
-    for (size_t i = 0; !ret->missing && i < perfmon->word_count; i++)
+    for (size_t i = 0; !ret->missing && i < perfmon->arg_count; i++)
         if (!collecting.found[i])
-            ret->missing = perfmon->words[i];
+            ret->missing = perfmon->args[i];
     free(collecting.found);
     RegGetValueA(HKEY_LOCAL_MACHINE, PERFLIB, "Disable Performance Counters", RRF_RT_REG_DWORD,
                  NULL, &off, &size);

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     struct bpf_wish wish = {0};
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
-        if (id == OPTION_WORD)
+        if (id == OPTION_ARGUMENT)
             return options_complain(&options, "unexpected argument: \"%s\"", options.value);
         if (!take_option(&wish, &options, id))
             return options_complain(&options, "not a number: \"%s\"", options.value);

@@ -200,7 +200,7 @@ static int open_passage(int fd, gid_t group, bool grant)
 
 /* ---- loading ---- */
 
-/* Reports the message of the kernel's verifier or of libbpf; naming a kernel version would be a
+/* Reports the message of the kernel's verifier or of libbpf; to name a kernel version would be a
  * guess. */
 static int complain_of_load(int error)
 {
@@ -217,7 +217,7 @@ static struct bpf_program *program_named(const struct bpf_object *object, const 
     return bpf_object__find_program_by_name(object, name);
 }
 
-/* Features that an older kernel lacks, or may not need: without the per-CPU parts, memory sizes
+/* Features that an older kernel may lack: without the per-CPU parts, memory sizes
  * are marked as approximate; without direct loads the program is slower. */
 struct ability {
     bool processors, direct;
@@ -298,7 +298,8 @@ static int pin_program(int folder, const struct bpf_object *object, const char *
     struct bpf_program *program = program_named(object, name);
     struct bpf_link *link = program ? bpf_program__attach_iter(program, NULL) : NULL;
     if (!link)
-        return bpf_complain("the kernel has no iterator of tasks: %s", strerror(errno));
+        return bpf_complain("the kernel cannot list processes by BPF (task iterators): %s",
+                            strerror(errno));
     int code = pin_link(folder, link, name, group);
     bpf_link__destroy(link); /* the pinned file keeps the link alive */
     return code;
@@ -347,7 +348,7 @@ int bpf_pin(const struct bpf_wish *wish)
     return code;
 }
 
-/* How many were removed; -1 after a message. */
+/* Removes the pinned files. Returns how many were removed; -1 after a message. */
 static int unpin_in(int place)
 {
     int removed = 0, folder = open_folder(place);

@@ -14,12 +14,13 @@
 #define BPF_TYPES "/sys/kernel/btf/vmlinux"
 
 struct bpf_wish {
-    const char *group; /* that may read; NULL: BPF_GROUP if it exists, else root only */
-    bool mount;        /* where no BPF file system is mounted, mount one */
-    bool grant;        /* give the group access to BPF_PLACE */
-    bool verbose;      /* show libbpf's messages */
-    bool indirect;     /* load what kernels before 6.2 load */
-    uint32_t version;  /* of the records, instead of the right one; 0: the right one */
+    /* group that may read the pinned files; NULL: BPF_GROUP if it exists, else root only */
+    const char *group;
+    bool mount;       /* mount a BPF file system where none is mounted */
+    bool grant;       /* give the group access to BPF_PLACE */
+    bool verbose;     /* show libbpf's messages */
+    bool indirect;    /* load the variant for kernels before 6.2 */
+    uint32_t version; /* version of the records to write; 0: the right one */
 };
 
 /* The program, compiled: made by providers/perfproc/meson.build. */
@@ -27,7 +28,7 @@ extern const unsigned char bpf_tasks[];
 extern const size_t bpf_tasks_bytes;
 struct bpf_object;
 
-/* Each returns the exit code; errors are on stderr, with what to do. */
+/* Each function returns the exit code; errors are on stderr, with what to do. */
 int bpf_pin(const struct bpf_wish *wish);
 int bpf_unpin(void);
 int bpf_status(void);
@@ -44,7 +45,7 @@ const char *bpf_cause(void); /* "": no warning */
 bool bpf_is_mounted(void);
 /* Opens the embedded program; NULL after a message. */
 struct bpf_object *bpf_open(bool verbose);
-/* Its constants, in the order of the program's `settings`. */
+/* The constants of the embedded program, in the order of its `settings`. */
 enum { SETTING_VERSION, SETTING_PROCESSORS, SETTING_DIRECT, SETTINGS };
 bool bpf_settings(const struct bpf_object *object, uint32_t settings[SETTINGS]);
 

@@ -161,7 +161,7 @@ LSTATUS reg_export(const struct reg *reg)
 
 /* ---- import ---- */
 
-struct import {
+struct import_result {
     const char *file;
     unsigned damaged;
     bool reported; /* the key that could not be written was reported */
@@ -169,7 +169,7 @@ struct import {
 
 static void report_import(void *self, const opl_reg_entry *entry, LSTATUS status)
 {
-    struct import *import = self;
+    struct import_result *import = self;
     if (entry->kind == OPL_REG_DAMAGED) {
         import->damaged++;
         fprintf(stderr, "reg: %s:%u: %s: %s\n", import->file, entry->line, entry->why, entry->name);
@@ -216,7 +216,7 @@ LSTATUS reg_import(const struct reg *reg)
 {
     char *bytes;
     size_t size;
-    struct import import = {.file = reg->file_name};
+    struct import_result import = {.file = reg->file_name};
     LSTATUS status = read_file(reg->file_name, &bytes, &size);
     if (status) {
         free(bytes);

@@ -33,7 +33,8 @@ static const struct root {
     return NULL;
 }
 
-/* Removes "\\MACHINE\" from the name. A URL is a machine only without the backslashes. */
+/* Removes "\\MACHINE\" from the name and connects to it. A URL is a machine only without the
+ * backslashes. */
 static LSTATUS connect_machine(const char **name, char **ret_machine)
 {
     *ret_machine = NULL;
@@ -121,7 +122,7 @@ static const char *text_of(LSTATUS status)
         {ERROR_FILE_NOT_FOUND,
          "no such key or value; \"reg query\" on the parent key shows what exists"                    },
         {ERROR_ACCESS_DENIED,
-         "access denied; write HKEY_LOCAL_MACHINE as root, or use HKEY_CURRENT_USER"                  },
+         "access denied; run it as root; if the user has this value, too, delete that first"          },
         {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; query values with /v"        },
         {ERROR_BADKEY,            "the performance keys cannot be written; use the Perflib key"       },
         {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                 },
@@ -133,8 +134,8 @@ static const char *text_of(LSTATUS status)
         {ERROR_HANDLE_DISK_FULL,  "the disk is full; nothing was changed"                             },
         {ERROR_INVALID_PARAMETER, "a name is too long, or contains control characters"                },
         {ERROR_INVALID_NAME,
-         "a key begins with its root, such as HKLM\\SOFTWARE; quote it against the shell"             },
-        {ERROR_BAD_PATHNAME,      "a part of the path is empty; quote the key against the shell"      },
+         "a key begins with its root, such as HKLM\\SOFTWARE; put it in single quotes"                },
+        {ERROR_BAD_PATHNAME,      "a part of the path is empty; put the key in single quotes"         },
         {ERROR_ALREADY_EXISTS,    "already exists; add /f to overwrite it"                            },
         {ERROR_NOT_REGISTRY_FILE,
          "not a registry file: the first line must be REGEDIT4 or the version 5 line"                 },
@@ -154,7 +155,7 @@ static const char *text_of_machine(const char *about, LSTATUS status)
     if (strncmp(about, "\\\\", 2) != 0)
         return NULL;
     if (status == ERROR_BAD_PATHNAME)
-        return "a key of another machine is \\\\MACHINE\\ROOT\\KEY; quote it against the shell";
+        return "a key of another machine is \\\\MACHINE\\ROOT\\KEY; put it in single quotes";
     if (status == ERROR_INVALID_HANDLE)
         return "another machine has only HKLM, HKU and the performance keys, which have no "
                "subkeys";

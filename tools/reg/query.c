@@ -30,7 +30,7 @@ static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, c
     return status;
 }
 
-/* Like Windows, prints no line for the key itself if it has no values. */
+/* Prints the key's values. Like Windows, prints no line for the key itself if it has no values. */
 static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
 {
     struct key_names names;

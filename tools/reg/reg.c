@@ -66,9 +66,9 @@ static const struct tool commands[] = {
     {.name = "delete", .summary = "Delete a key with all its subkeys, or values.",
      .usage = "KEY [/v NAME | /ve | /va] [/f]", .rows = delete_rows, .id = DELETE_},
     {.name = "export", .summary = "Write a key and all its subkeys to a version 5 file.",
-     .usage = "KEY FILE [/y]", .rows = export_rows, .complete_words = "@files", .id = EXPORT},
+     .usage = "KEY FILE [/y]", .rows = export_rows, .complete_args = "@files", .id = EXPORT},
     {.name = "import", .summary = "Read a REGEDIT4 or version 5 file into the registry.",
-     .usage = "FILE", .rows = import_rows, .complete_words = "@files", .id = IMPORT},
+     .usage = "FILE", .rows = import_rows, .complete_args = "@files", .id = IMPORT},
     {0},
 };
 /* clang-format on */
@@ -129,8 +129,8 @@ static int refuse_word(const struct options *options)
     return ERROR_INVALID_PARAMETER;
 }
 
-/* KEY, or KEY and FILE, or FILE. */
-static bool take_word(struct reg *reg, int command, const char *word)
+/* Stores an argument: a command has KEY, or KEY and FILE, or FILE. */
+static bool take_arg(struct reg *reg, int command, const char *word)
 {
     const char **first = command == IMPORT ? &reg->file_name : &reg->key_name;
     const char **second = command == EXPORT ? &reg->file_name : first;
@@ -200,9 +200,9 @@ int main(int argc, char **argv)
     while (id > 0 && (id = options_next(&options)) > 0)
         if (id == LEFT_OUT)
             return refuse_left_out("searching (/f /k /d /c /e /se)", "pipe reg query /s into grep");
-        else if (id != OPTION_WORD)
+        else if (id != OPTION_ARGUMENT)
             take_option(&reg, id, options.value);
-        else if (!take_word(&reg, options.command->id, options.value))
+        else if (!take_arg(&reg, options.command->id, options.value))
             return refuse_word(&options);
     if (id < 0)
         return id == OPTION_WRONG ? ERROR_INVALID_PARAMETER : options_status(id);

@@ -11,7 +11,7 @@
 struct reg {
     const char *key_name;   /* as given */
     const char *file_name;  /* export, import */
-    const char *value_name; /* NULL: no /v and no /ve */
+    const char *value_name; /* NULL: neither /v nor /ve was given */
     const char *data;
     const char *type;
     const char *separator;
@@ -21,15 +21,15 @@ struct reg {
 /* ---- key.c ---- */
 struct named_key {
     HKEY root;
-    char *path; /* below the root, "" for the root itself */
+    char *path; /* path below the root; "" for the root itself */
     char *full; /* HKEY_LOCAL_MACHINE\... */
     bool connected;
-    bool is_elsewhere; /* on another machine, which is read-only */
+    bool is_elsewhere; /* the key is on another machine, so it is read-only */
 };
 LSTATUS key_parse(const char *name, struct named_key *ret);
 void key_done(struct named_key *key);
 LSTATUS key_open(const struct named_key *key, REGSAM access, HKEY *ret);
-void key_close(HKEY key); /* also a performance key, but only one that reg opened */
+void key_close(HKEY key); /* also for a performance key, but only one that reg opened */
 /* Prints "reg: KEY: what happened; what to do"; returns the status. */
 LSTATUS complain(const char *about, LSTATUS status);
 LSTATUS complain_elsewhere(const char *about);

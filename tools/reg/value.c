@@ -84,7 +84,7 @@ static void print_type(DWORD type)
     printf("0x%x", (unsigned)type);
 }
 
-/* Without terminators; the strings of a multi-string are joined by \0. */
+/* Prints a text without its terminators; the strings of a multi-string are joined by \0. */
 static void print_text(const struct value *value, bool multi)
 {
     size_t end = value->size;

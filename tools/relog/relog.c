@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,11 +32,11 @@ enum {
 /* clang-format off */
 static const struct option_row rows[] = {
     {'c', "counter", "PATH", COUNTER,
-     "Only these counters; * and ? match any names. More paths may follow; a word without backslash or :: is a file.", NULL, 0, NULL},
+     "Only these counters; * and ? match any names. More paths may follow; an argument without backslash or :: is a file.", NULL, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
-    {'f', "format", "FORM", FORMAT,
-     "CSV or TSV as on Windows; json, jsonl, table. Default: by the extension of the "
-     "output's name. Writing BIN is not supported yet.", "CSV TSV json jsonl table", 0, NULL},
+    {'f', "format", "FORMAT", FORMAT,
+     "CSV or TSV as on Windows; " SHEET_OTHERS ". Default: by the extension of the "
+     "output's name. Writing BIN is not supported yet.", SHEET_NAMES, 0, NULL},
     {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are calculated between the kept samples.", "2 5 10 60", 0, NULL},
     {0, "average", NULL, AVERAGE, "With -t: print the mean since the previous line instead of the kept sample's own value.", NULL, 0, NULL},
     {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. Without it, the input is only described.", "@files", 0, NULL},
@@ -50,7 +49,7 @@ static const struct option_row rows[] = {
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C or the end of a pipe.", NULL, 0, NULL},
     {0, "merge", NULL, MERGE,
-     "With several captures: join samples within half a second to one line, if no two have a value of the same counter.", NULL, 0, NULL},
+     "With several captures: join samples within half a second into one line, if no two have a value of the same counter.", NULL, 0, NULL},
     {0, "rename", "OLD=NEW", RENAME, "Replace OLD by NEW in the paths, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
     {0},
 };
@@ -78,22 +77,10 @@ static const struct tool tool = {
              "FILE... [-q]",
     .rows = rows,
     .more = more,
-    .complete_words = "@files",
+    .complete_args = "@files",
 };
 
 /* ---- the command line ---- */
-
-static int take_sheet_format(struct relog *opts, const struct options *options, const char *name)
-{
-    if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
-        return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
-    opts->format = sheet_format_of(name);
-    opts->format_given = true;
-    return opts->format == SHEET_UNKNOWN
-               ? options_complain(options, "-f must be CSV, TSV, json, jsonl or table, not %s",
-                                  name)
-               : 0;
-}
 
 static int take_file(struct text_list *list, const struct options *options)
 {
@@ -134,15 +121,6 @@ static int take_time(struct options *options, LONGLONG *ret)
                : options_complain(options, "not a time: %s; use M/D/YYYY [[HH:]MM:]SS", text);
 }
 
-static int take_output(struct relog *opts, const struct options *options)
-{
-    if (strncasecmp(options->value, "sql:", 4) == 0)
-        return options_complain(options, "%s: writing to databases is not supported yet",
-                                options->value);
-    opts->output = options->value;
-    return 0;
-}
-
 /* Words after -c are paths if they contain a backslash or "::". */
 static int take_word(struct relog *opts, const struct options *options, bool behind_counter)
 {
@@ -179,11 +157,11 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
     case COUNTER_FILE:
         return take_file(&opts->wanted, options);
     case FORMAT:
-        return take_sheet_format(opts, options, options->value);
+        return sheet_take_format(options, &opts->format);
     case EVERY:
         return take_every(opts, options);
     case OUTPUT:
-        return take_output(opts, options);
+        return sheet_take_output(options, &opts->output);
     case BEGIN:
     case END:
         return take_time(options, id == BEGIN ? &opts->begin : &opts->end);
@@ -196,33 +174,33 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
     }
 }
 
-/* 0, an exit code, or OPTION_SHOWN. */
+/* Reads the command line, or a file of options. Returns 0, an exit code, or OPTION_SHOWN. */
 static int take_arguments(struct relog *opts, int argc, char **argv, bool nested)
 {
     struct options options;
     bool behind_counter = false;
     int wrong = 0, id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && !wrong && (id = options_next(&options)) > 0) {
-        wrong = id == OPTION_WORD ? take_word(opts, &options, behind_counter)
-                                  : take_option(opts, &options, id, nested);
-        behind_counter = id == COUNTER || (id == OPTION_WORD && behind_counter);
+        wrong = id == OPTION_ARGUMENT ? take_word(opts, &options, behind_counter)
+                                      : take_option(opts, &options, id, nested);
+        behind_counter = id == COUNTER || (id == OPTION_ARGUMENT && behind_counter);
     }
     if (id == OPTION_SHOWN)
         return OPTION_SHOWN;
     return id < 0 ? options_status(id) : wrong;
 }
 
-/* Without -f: csv of "out.csv". Windows' BIN is not written. */
+/* Chooses the format if there is no -f: csv for "out.csv". BIN of Windows is not written. */
 static int choose_format(struct relog *opts, const struct options *options)
 {
     const char *dot = opts->output ? strrchr(opts->output, '.') : NULL;
-    if (opts->format_given || !opts->output || opts->list)
-        return 0;
-    enum sheet_format format = dot ? sheet_format_of(dot + 1) : SHEET_UNKNOWN;
-    if (format == SHEET_UNKNOWN)
+    if (!opts->format && (!opts->output || opts->list))
+        opts->format = sheet_formats;
+    else if (!opts->format && dot)
+        opts->format = sheet_format_of(dot + 1);
+    if (!opts->format)
         return options_complain(options, "-f is missing: BIN, Windows' default, is not supported "
                                          "yet; use -f CSV, -f TSV or -f jsonl");
-    opts->format = format;
     return 0;
 }
 
@@ -237,14 +215,13 @@ static bool is_pipe(const char *input)
 static int check(struct relog *opts)
 {
     const struct options options = {.tool = &tool};
-    bool capture = opts->format == SHEET_CSV || opts->format == SHEET_TSV;
     if (!opts->inputs.count)
         return options_complain(&options, "FILE is missing: the capture to read");
     int code = choose_format(opts, &options);
     if (code)
         return code;
-    if (opts->append &&
-        (!capture || opts->every > 1 || opts->follow || opts->merge || opts->renames.count))
+    if (opts->append && (!opts->format->capture || opts->every > 1 || opts->follow || opts->merge ||
+                         opts->renames.count))
         return options_complain(
             &options, "-a needs CSV or TSV, and excludes -t, --follow, --merge, --rename");
     if (opts->average && opts->every < 2)
@@ -259,7 +236,7 @@ static int check(struct relog *opts)
 
 /* ---- the work ---- */
 
-static int describe(const struct relog *opts, const struct source *source)
+static int describe(const struct relog *opts, const struct input_log *source)
 {
     FILE *out = output_file_open(tool.name, opts->output);
     if (!out)
@@ -272,7 +249,7 @@ static int describe(const struct relog *opts, const struct source *source)
 
 static int run(const struct relog *opts)
 {
-    struct source source = {0};
+    struct input_log source = {0};
     bool list = opts->list || !opts->output;
     if (!opts->append && !output_file_free(tool.name, opts->output, opts->yes))
         return EXIT_FAILED;

@@ -13,15 +13,15 @@
 #include "../common/text-list.h"
 
 struct relog {
-    struct text_list inputs;  /* captures, "-" is standard input */
-    struct text_list wanted;  /* paths and patterns; none: all counters */
-    struct text_list renames; /* "OLD=NEW" */
-    enum sheet_format format;
-    bool format_given, append, average, list, yes, follow, merge;
+    struct text_list inputs;           /* captures to read; "-" is standard input */
+    struct text_list wanted;           /* paths and patterns; if there are none: all counters */
+    struct text_list renames;          /* "OLD=NEW" */
+    const struct sheet_format *format; /* NULL: by the extension of the output */
+    bool append, average, list, yes, follow, merge;
     bool flows; /* --follow of a pipe: stops at its end, and each sample is written at once */
     unsigned long every; /* keep each n-th sample; 0: all */
     const char *output;
-    LONGLONG begin, end;   /* local times; 0: not given */
+    LONGLONG begin, end;   /* local times; 0: none was given */
     struct text_list kept; /* strings from files of options; the texts above point to them */
 };
 
@@ -34,50 +34,50 @@ bool when_is_time(const char *text);
 void when_print(LONGLONG time, char text[SHEET_TIME_SIZE]);
 
 /* ---- source.c: captures and the selected counters ---- */
-struct source {
+struct input_log {
     PDH_HLOG log;
     PDH_HQUERY query;
     PDH_TIME_INFO extent;
-    struct text_list paths; /* as in the capture */
+    struct text_list paths; /* paths as in the capture */
     struct text_list shown; /* renamed */
-    PDH_HCOUNTER *handles;  /* one for each path, once added */
-    void *seen;             /* the paths, to find them */
+    PDH_HCOUNTER *handles;  /* one for each path, once the counters are added */
+    void *seen;             /* search tree of the paths */
     unsigned damaged;       /* damaged places that were skipped */
-    size_t missing;         /* requested but not there; reported on stderr */
+    size_t missing;         /* counters that were requested but do not exist; reported on stderr */
 };
 /* Opens the captures and finds the counters. Returns an exit code; failures are reported. */
-int source_open(struct source *source, const struct relog *opts);
-/* Creates a query of them, within the requested times. */
-int source_add(struct source *source, const struct relog *opts);
-void source_close(struct source *source);
+int source_open(struct input_log *source, const struct relog *opts);
+/* Creates a query of the counters, within the requested times. */
+int source_add(struct input_log *source, const struct relog *opts);
+void source_close(struct input_log *source);
 /* Is this status the end of the capture? Is it damage, with more data after it? */
 bool source_ended(PDH_STATUS status);
-/* Reports a capture that ends in the middle of a sample, and data that was not shown; the exit
- * code. */
-int source_end(struct source *source);
-bool source_goes_on(struct source *source, PDH_STATUS status);
+/* Reports a capture that ends in the middle of a sample, and data that was not shown; returns the
+ * exit code. */
+int source_end(struct input_log *source);
+bool source_goes_on(struct input_log *source, PDH_STATUS status);
 /* What kind of file: "Binary", "CSV", "TSV", or "unknown". */
 const char *source_kind(const char *file);
 
 /* ---- report.c: text for the user; nothing if standard output has the data ---- */
-void report_input(const struct relog *opts, const struct source *source);
-void report_counters(const struct source *source, FILE *out);
+void report_input(const struct relog *opts, const struct input_log *source);
+void report_counters(const struct input_log *source, FILE *out);
 /* Show the progress? Only on a terminal, not in the first second, then at most ten times a
  * second, because the loop of samples must be fast. */
-bool report_due(const struct relog *opts, const struct source *source);
-void report_progress(const struct source *source, LONGLONG time);
+bool report_due(const struct relog *opts, const struct input_log *source);
+void report_progress(const struct input_log *source, LONGLONG time);
 struct relog_report {
     LONGLONG first, last;
     unsigned long samples;
 };
-/* `good`: it ends well. */
+/* Prints the block about the output. `good`: the conversion was successful. */
 void report_output(const struct relog *opts, const struct relog_report *report, bool good);
 bool report_wanted(const struct relog *opts);
 
 /* ---- write.c ---- */
-int write_output(const struct relog *opts, struct source *source);
+int write_output(const struct relog *opts, struct input_log *source);
 
 /* ---- rows.c: what PDH's own writer cannot do: other formats, -t, --merge, --follow ---- */
-int rows_write(const struct relog *opts, struct source *source, struct relog_report *report);
+int rows_write(const struct relog *opts, struct input_log *source, struct relog_report *report);
 
 #endif

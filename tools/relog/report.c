@@ -21,7 +21,7 @@ static void print_span(LONGLONG first, LONGLONG last, unsigned long samples)
     printf("Samples:  %lu\n", samples);
 }
 
-void report_input(const struct relog *opts, const struct source *source)
+void report_input(const struct relog *opts, const struct input_log *source)
 {
     if (!report_wanted(opts))
         return;
@@ -37,7 +37,7 @@ void report_input(const struct relog *opts, const struct source *source)
     fflush(stdout);
 }
 
-void report_counters(const struct source *source, FILE *out)
+void report_counters(const struct input_log *source, FILE *out)
 {
     for (size_t i = 0; i < source->shown.count; i++)
         fprintf(out, "%s\n", source->shown.texts[i]);
@@ -62,7 +62,7 @@ static void draw(double share)
 
 static bool drawn;
 
-bool report_due(const struct relog *opts, const struct source *source)
+bool report_due(const struct relog *opts, const struct input_log *source)
 {
     static struct timespec begin, last;
     static int terminal = -1;
@@ -80,7 +80,7 @@ bool report_due(const struct relog *opts, const struct source *source)
     return true;
 }
 
-void report_progress(const struct source *source, LONGLONG time)
+void report_progress(const struct input_log *source, LONGLONG time)
 {
     LONGLONG begin = source->extent.StartTime;
     drawn = true;

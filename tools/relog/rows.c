@@ -13,16 +13,16 @@
 static const LONGLONG join_span = 5000000;
 static const double follow_seconds = 0.25;
 
-struct rows {
+struct sheet_rows {
     const struct relog *opts;
-    struct source *source;
+    struct input_log *source;
     struct relog_report *report;
     struct sheet sheet;
-    PDH_RAW_COUNTER *before; /* of the last kept sample, for --every */
+    PDH_RAW_COUNTER *before; /* values of the last kept sample, for --every */
     struct mean {
         double sum, span; /* the sum of values times their intervals, and of the intervals */
-    } * means;            /* since the last kept sample; NULL: without --average */
-    LONGLONG mean_time;   /* of the last added sample */
+    } * means;            /* sums since the last kept sample; NULL: without --average */
+    LONGLONG mean_time;   /* time of the last added sample */
     double *values, *pending;
     LONGLONG time, pending_time; /* pending_time 0: nothing is pending */
     unsigned long seen;
@@ -41,7 +41,7 @@ static void cut_zone(const char *header, char *ret, size_t size)
 }
 
 /* Only the header that PDH writes contains the time zone, so it is written to memory. */
-static void find_zone(const struct source *source, char *ret, size_t size)
+static void find_zone(const struct input_log *source, char *ret, size_t size)
 {
     char name[32], header[512] = "";
     DWORD type = PDH_LOG_TYPE_CSV;
@@ -102,7 +102,7 @@ static bool is_momentary(PDH_HCOUNTER counter)
 }
 
 /* The weight of a value is the interval that ends with its sample. */
-static void add_to_means(struct rows *rows)
+static void add_to_means(struct sheet_rows *rows)
 {
     LONGLONG last = rows->mean_time ? rows->mean_time : rows->time;
     double span = rows->time > last ? (double)(rows->time - last) : 0;
@@ -117,7 +117,7 @@ static void add_to_means(struct rows *rows)
     }
 }
 
-static double value_of(struct rows *rows, size_t i)
+static double value_of(struct sheet_rows *rows, size_t i)
 {
     PDH_HCOUNTER counter = rows->source->handles[i];
     if (rows->opts->every < 2)
@@ -129,7 +129,7 @@ static double value_of(struct rows *rows, size_t i)
     return mean;
 }
 
-static void take_values(struct rows *rows)
+static void take_values(struct sheet_rows *rows)
 {
     for (size_t i = 0; i < rows->sheet.count; i++)
         rows->values[i] = value_of(rows, i);
@@ -137,7 +137,7 @@ static void take_values(struct rows *rows)
 
 /* ---- lines ---- */
 
-static void print(struct rows *rows, LONGLONG time, const double *values)
+static void print(struct sheet_rows *rows, LONGLONG time, const double *values)
 {
     struct relog_report *report = rows->report;
     report->first = report->samples ? report->first : time;
@@ -150,15 +150,15 @@ static void print(struct rows *rows, LONGLONG time, const double *values)
         report_progress(rows->source, time);
 }
 
-static void print_pending(struct rows *rows)
+static void print_pending(struct sheet_rows *rows)
 {
     if (rows->pending_time)
         print(rows, rows->pending_time, rows->pending);
     rows->pending_time = 0;
 }
 
-/* Do the two samples have a value of the same counter? Then they cannot be joined. */
-static bool belongs(const struct rows *rows)
+/* Do the two samples have values of the same counter? Then they cannot be joined. */
+static bool belongs(const struct sheet_rows *rows)
 {
     if (!rows->pending_time || rows->time - rows->pending_time > join_span)
         return false;
@@ -168,7 +168,7 @@ static bool belongs(const struct rows *rows)
     return true;
 }
 
-static void join(struct rows *rows)
+static void join(struct sheet_rows *rows)
 {
     if (!belongs(rows)) {
         print_pending(rows);
@@ -184,7 +184,7 @@ static void join(struct rows *rows)
 /* ---- the samples ---- */
 
 /* Reads the next sample; with --follow waits for it at the end of the file. False: no more. */
-static bool next(struct rows *rows, PDH_STATUS *ret_status)
+static bool next(struct sheet_rows *rows, PDH_STATUS *ret_status)
 {
     struct pace pace;
     *ret_status = PdhCollectQueryDataWithTime(rows->source->query, &rows->time);
@@ -201,7 +201,7 @@ static bool next(struct rows *rows, PDH_STATUS *ret_status)
     return !*ret_status && rows->time;
 }
 
-static int copy_rows(struct rows *rows)
+static int copy_rows(struct sheet_rows *rows)
 {
     PDH_STATUS status = 0;
     int code = EXIT_GOOD;
@@ -228,7 +228,7 @@ static int copy_rows(struct rows *rows)
     return rows->torn ? EXIT_FAILED : code;
 }
 
-static int print_rows(struct rows *rows)
+static int print_rows(struct sheet_rows *rows)
 {
     char zone[256] = "";
     size_t count = rows->source->paths.count;
@@ -237,9 +237,6 @@ static int print_rows(struct rows *rows)
     rows->sheet.paths = (const char *const *)rows->source->shown.texts;
     rows->sheet.count = count;
     rows->sheet.zone = zone;
-    rows->sheet.missing = " ";
-    rows->sheet.exact = true;
-    rows->sheet.line_end = "\r\n";
     rows->before = calloc(count, sizeof *rows->before);
     rows->values = calloc(count * 2, sizeof *rows->values);
     rows->means = rows->opts->average ? calloc(count, sizeof *rows->means) : NULL;
@@ -252,9 +249,9 @@ static int print_rows(struct rows *rows)
     return code;
 }
 
-int rows_write(const struct relog *opts, struct source *source, struct relog_report *report)
+int rows_write(const struct relog *opts, struct input_log *source, struct relog_report *report)
 {
-    struct rows rows = {.opts = opts, .source = source, .report = report};
+    struct sheet_rows rows = {.opts = opts, .source = source, .report = report};
     rows.sheet.out = output_file_open("relog", opts->output);
     if (!rows.sheet.out)
         return output_file_code();

@@ -39,7 +39,7 @@ static char *join(const struct text_list *list)
 }
 
 /* The times and the number of samples are not read if the capture still grows. */
-static int open_files(struct source *source, const struct relog *opts)
+static int open_files(struct input_log *source, const struct relog *opts)
 {
     const struct text_list *files = &opts->inputs;
     DWORD count = 1, size = sizeof source->extent;
@@ -50,7 +50,7 @@ static int open_files(struct source *source, const struct relog *opts)
     if (!status && !opts->flows)
         status = PdhGetDataSourceTimeRangeH(source->log, &count, &source->extent, &size);
     if ((DWORD)status == PDH_NO_DATA || (DWORD)status == PDH_NO_MORE_DATA)
-        status = 0; /* a capture without samples still has counters */
+        status = 0; /* not an error: a capture without samples still has counters */
     const char *name = files->count == 1 ? files->texts[0] : "the captures";
     return status ? pdh_complain("relog", name, status) : EXIT_GOOD;
 }
@@ -62,8 +62,8 @@ static int compare_paths(const void *one, const void *other)
     return strcasecmp(one, other);
 }
 
-/* A counter that two patterns match is one column. */
-static bool take_once(struct source *source, const char *path)
+/* Adds a path once: a counter that two patterns match is one column. */
+static bool take_once(struct input_log *source, const char *path)
 {
     if (tfind(path, &source->seen, compare_paths))
         return true;
@@ -72,7 +72,7 @@ static bool take_once(struct source *source, const char *path)
 }
 
 /* The paths in the captures that a path matches. */
-static PDH_STATUS expand_path(struct source *source, const char *path)
+static PDH_STATUS expand_path(struct input_log *source, const char *path)
 {
     DWORD length = 0;
     PDH_STATUS status = PdhExpandWildCardPathHA(source->log, path, NULL, &length, 0);
@@ -91,14 +91,14 @@ static PDH_STATUS expand_path(struct source *source, const char *path)
 }
 
 /* A counter that exists but cannot be shown is reported, and counts as missing. */
-static PDH_STATUS take_path(struct source *source, const char *path)
+static PDH_STATUS take_path(struct input_log *source, const char *path)
 {
     PDH_STATUS status = expand_path(source, path);
     source->missing += pdh_unshown("relog");
     return status;
 }
 
-static PDH_STATUS take_wanted(struct source *source, const struct text_list *wanted)
+static PDH_STATUS take_wanted(struct input_log *source, const struct text_list *wanted)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const char *path = wanted->texts[i];
@@ -114,8 +114,9 @@ static PDH_STATUS take_wanted(struct source *source, const struct text_list *wan
     return 0;
 }
 
-/* The text with its first OLD replaced, ignoring case. */
-static bool show(struct source *source, const char *path, const struct text_list *renames)
+/* Adds the path as it is shown: for each renaming OLD=NEW the first OLD in it is replaced, ignoring
+ * case. */
+static bool show(struct input_log *source, const char *path, const struct text_list *renames)
 {
     char text[2 * PDH_MAX_COUNTER_PATH], changed[2 * PDH_MAX_COUNTER_PATH];
     snprintf(text, sizeof text, "%s", path);
@@ -135,7 +136,7 @@ static bool show(struct source *source, const char *path, const struct text_list
 }
 
 /* For a capture that was cut off early, the position is reported. */
-static int complain_of_none(const struct source *source, const struct relog *opts)
+static int complain_of_none(const struct input_log *source, const struct relog *opts)
 {
     const char *name = opts->inputs.texts[0];
     LONGLONG size;
@@ -146,13 +147,13 @@ static int complain_of_none(const struct source *source, const struct relog *opt
         fprintf(stderr, "relog: %s: it has samples, but no counters that can be shown\n", name);
     else
         fprintf(stderr,
-                "relog: %s: offset %lld: the file ends before its first sample and before its "
-                "counters are named: it was cut off, or nothing was recorded yet\n",
+                "relog: %s: offset %lld: the file ends here, with neither samples nor names of "
+                "counters before: it was cut off or damaged, or nothing was recorded yet\n",
                 name, (long long)size);
     return EXIT_FAILED;
 }
 
-int source_open(struct source *source, const struct relog *opts)
+int source_open(struct input_log *source, const struct relog *opts)
 {
     static const char everything[] = "\\\\*\\*(*)\\*";
     int code = open_files(source, opts);
@@ -161,7 +162,7 @@ int source_open(struct source *source, const struct relog *opts)
     PDH_STATUS status =
         opts->wanted.count ? take_wanted(source, &opts->wanted) : take_path(source, everything);
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
-        status = 0; /* it ends before the list of counters */
+        status = 0; /* the capture ends before the list of counters */
     if (status)
         return pdh_complain("relog", "the counters", status);
     if (!source->paths.count)
@@ -175,7 +176,7 @@ int source_open(struct source *source, const struct relog *opts)
 /* ---- the query ---- */
 
 /* A counter that cannot be added is skipped. */
-static int add_counters(struct source *source)
+static int add_counters(struct input_log *source)
 {
     struct text_list *paths = &source->paths, *shown = &source->shown;
     size_t count = paths->count;
@@ -197,7 +198,7 @@ static int add_counters(struct source *source)
     return paths->count ? EXIT_GOOD : code;
 }
 
-int source_add(struct source *source, const struct relog *opts)
+int source_add(struct input_log *source, const struct relog *opts)
 {
     PDH_TIME_INFO range = {opts->begin, opts->end ? opts->end : MAX_TIME_VALUE, 0};
     PDH_STATUS status = PdhOpenQueryH(source->log, 0, &source->query);
@@ -216,14 +217,14 @@ bool source_ended(PDH_STATUS status)
     return (DWORD)status == PDH_NO_MORE_DATA || (DWORD)status == PDH_END_OF_LOG_FILE;
 }
 
-int source_end(struct source *source)
+int source_end(struct input_log *source)
 {
     bool torn = pdh_remark("relog");
     source->missing += pdh_unshown("relog");
     return source->damaged > MOST_DAMAGE || torn ? EXIT_FAILED : EXIT_GOOD;
 }
 
-bool source_goes_on(struct source *source, PDH_STATUS status)
+bool source_goes_on(struct input_log *source, PDH_STATUS status)
 {
     if ((DWORD)status != PDH_BINARY_LOG_CORRUPT)
         return false;
@@ -235,10 +236,10 @@ bool source_goes_on(struct source *source, PDH_STATUS status)
 
 static void keep(void *path)
 {
-    (void)path; /* the list has it */
+    (void)path; /* not freed: the list owns it */
 }
 
-void source_close(struct source *source)
+void source_close(struct input_log *source)
 {
     if (source->query)
         PdhCloseQuery(source->query);
@@ -248,5 +249,5 @@ void source_close(struct source *source)
     text_list_done(&source->paths);
     text_list_done(&source->shown);
     free(source->handles);
-    *source = (struct source){0};
+    *source = (struct input_log){0};
 }

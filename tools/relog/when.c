@@ -10,7 +10,7 @@ static const LONGLONG second_100ns = 10000000, since_1601 = 11644473600;
 
 struct moment {
     int year, month, day;
-    double seconds; /* of the day */
+    double seconds; /* seconds of the day */
 };
 
 /* [[HH:]MM:]SS.sss, perhaps followed by AM or PM */

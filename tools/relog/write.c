@@ -6,14 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_capture(enum sheet_format format)
-{
-    return format == SHEET_CSV || format == SHEET_TSV;
-}
-
 static bool pdh_is_enough(const struct relog *opts)
 {
-    return is_capture(opts->format) && opts->every < 2 && !opts->follow && !opts->merge &&
+    return opts->format->capture && opts->every < 2 && !opts->follow && !opts->merge &&
            !opts->renames.count;
 }
 
@@ -53,8 +48,8 @@ static bool is_writing(PDH_STATUS status)
     return (DWORD)status <= 0xffff;
 }
 
-/* A damaged place is skipped: reading continues after it. */
-static int copy_samples(const struct relog *opts, struct source *source, PDH_HLOG log,
+/* Copies the samples. Reading continues after a damaged place. */
+static int copy_samples(const struct relog *opts, struct input_log *source, PDH_HLOG log,
                         struct relog_report *report)
 {
     int code = EXIT_GOOD;
@@ -75,9 +70,9 @@ static int copy_samples(const struct relog *opts, struct source *source, PDH_HLO
     }
 }
 
-static int copy(const struct relog *opts, struct source *source, struct relog_report *report)
+static int copy(const struct relog *opts, struct input_log *source, struct relog_report *report)
 {
-    DWORD type = opts->format == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
+    DWORD type = opts->format->capture;
     DWORD create = opts->append ? PDH_LOG_OPEN_ALWAYS | PDH_LOG_OPT_APPEND : PDH_LOG_CREATE_ALWAYS;
     LONGLONG latest = opts->append ? latest_time(opts->output) : 0;
     PDH_HLOG log;
@@ -93,7 +88,7 @@ static int copy(const struct relog *opts, struct source *source, struct relog_re
     return status && !code ? pdh_complain("relog", opts->output, status) : code;
 }
 
-int write_output(const struct relog *opts, struct source *source)
+int write_output(const struct relog *opts, struct input_log *source)
 {
     struct relog_report report = {0};
     int code = source_add(source, opts);

@@ -161,7 +161,7 @@ static void look_at_drop_in(struct samba *samba)
 
 /* ---- processes that have it loaded ---- */
 
-/* The first line of /proc/PID/NAME that contains `part`. */
+/* Finds the first line of /proc/PID/NAME that contains `part`. */
 static bool find_line(const char *pid, const char *name, const char *part, char *ret,
                       size_t capacity)
 {

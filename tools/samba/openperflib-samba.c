@@ -196,7 +196,7 @@ int main(int argc, char **argv)
     struct wish wish = {.root = ""};
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
-        if (id == OPTION_WORD)
+        if (id == OPTION_ARGUMENT)
             return options_complain(&options, "unexpected argument: \"%s\"", options.value);
         wish.dry |= id == DRY;
         wish.now |= id == NOW;

@@ -9,31 +9,34 @@ enum { SAMBA_PATH = 1024 };
 
 /* The state found below the root. */
 struct samba {
-    const char *root;         /* "" for this system */
-    char version[64];         /* "4.17.12-Debian", "": there is no smbd */
-    char series[16];          /* "4.17" */
-    char unit[32];            /* "smbd.service" */
-    char shim[SAMBA_PATH];    /* the path that smbd loads, without the root */
-    char made_for[128];       /* the series that there are libraries for, with commas */
-    char drop_in[SAMBA_PATH]; /* with the root */
+    const char *root;      /* path of the root; "" for this system */
+    char version[64];      /* "4.17.12-Debian"; "": there is no smbd */
+    char series[16];       /* "4.17" */
+    char unit[32];         /* "smbd.service" */
+    char shim[SAMBA_PATH]; /* the path that smbd loads, without the root */
+    /* the series of Samba for which libraries are installed, separated by commas */
+    char made_for[128];
+    char drop_in[SAMBA_PATH]; /* path of the drop-in, with the root */
     bool has_unit, has_shim, has_drop_in, is_ours, is_this_shim;
-    bool is_live;   /* systemd runs, and it is this system */
-    bool is_built;  /* the library is in a build folder, named by the environment */
-    bool is_loaded; /* a process of the unit has it, or without systemd any process; of this
-                     * system only */
-    bool is_hidden; /* whether it is loaded cannot be seen: smbd belongs to root, this program
-                     * does not */
+    bool is_live;  /* systemd runs, and it is this system */
+    bool is_built; /* the library is in a build folder, named by the environment */
+    /* a process of the unit has loaded the library (without systemd: any process); of this
+     * system only */
+    bool is_loaded;
+    /* it cannot be seen whether the library is loaded: smbd belongs to root, this program does
+     * not */
+    bool is_hidden;
     struct samba_user {
-        int pid;               /* 0: no process has a library of this name */
+        int pid;               /* 0: no process has loaded a library of this name */
         char name[32];         /* "rpcd_winreg" */
-        char path[SAMBA_PATH]; /* of its loaded library */
-        bool of_unit;          /* it belongs to the unit above */
+        char path[SAMBA_PATH]; /* path of the loaded library */
+        bool of_unit;          /* the process belongs to the unit above */
     } user;                    /* a process that has it loaded, if possible one of the unit */
 };
 
 /* ---- look.c ---- */
 bool samba_look(const char *root, struct samba *ret);  /* false: the root's path is too long */
-const char *samba_firewall(const struct samba *samba); /* a command, or what to do */
+const char *samba_firewall(const struct samba *samba); /* Returns a command, or what to do. */
 /* Reads a program's output; returns its exit code, 127: it could not be started. */
 int samba_run(char *const *arguments, char *output, unsigned capacity);
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ASCII letters and digits in upper case; other characters become one '_' between them. */
+/* Appends the text as a part of a symbol: ASCII letters and digits in upper case; other characters
+ * become one '_' between them. */
 static size_t add_slug(char *out, size_t used, const char *text)
 {
     for (bool gap = used > 0; *text; text++) {
@@ -37,7 +38,7 @@ static char *make_symbol(const char *object, const char *counter, DWORD index)
     if (counter)
         used = add_slug(symbol, used, counter);
     symbol[used] = '\0';
-    if (used == (counter ? before : 0)) /* no character that a symbol may contain */
+    if (used == (counter ? before : 0)) /* the text has no character that a symbol may contain */
         sprintf(symbol + used, "%s_%u", counter ? "" : "OBJECT", (unsigned)index);
     return symbol;
 }
@@ -49,7 +50,8 @@ static bool complain(const char *library, const char *object, const char *name, 
     return false;
 }
 
-/* The entries are sorted by index: the numbers after the last one are free. */
+/* Reports two entries with one index. The entries are sorted by index: the numbers after the last
+ * one are free. */
 static bool complain_of_two(const char *library, const struct table_entry *second, DWORD last)
 {
     fprintf(stderr,
@@ -91,7 +93,7 @@ static int by_index(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Names that would have equal symbols get their numbers appended. */
+/* Appends their numbers to names that would have equal symbols. */
 static bool make_unique(struct entries *entries, const char *library)
 {
     for (size_t i = 0; i < entries->count; i++) {

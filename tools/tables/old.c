@@ -17,7 +17,7 @@ static void *grow(void *list, size_t count, size_t size)
     return grown;
 }
 
-/* Names of languages, for people: lodctr does not read them. */
+/* The name of a language, for readers of the file; lodctr does not use it. */
 static const char *language_name(const char *id)
 {
     /* clang-format off */

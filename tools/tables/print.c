@@ -13,7 +13,7 @@ void print_header(FILE *out, const struct entries *entries)
         fprintf(out, "#define %s %u\n", entries->list[i].symbol, (unsigned)entries->list[i].index);
 }
 
-/* A text with blanks or quotation marks at its ends needs quotation marks around it. */
+/* Prints a text, in quotation marks if it has blanks or quotation marks at its ends. */
 static void print_text(FILE *out, const char *text)
 {
     size_t length = strlen(text);

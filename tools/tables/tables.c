@@ -41,7 +41,7 @@ static const struct tool tool = {
         "  openperflib-tables ./demo.so\n"
         "  openperflib-tables --symbols --output demo.h ./demo.so\n"
         "  openperflib-tables --ini --merge demo.ini --output demo.ini ./demo.so\n",
-    .complete_words = "@files",
+    .complete_args = "@files",
 };
 
 struct table_options {
@@ -73,8 +73,8 @@ static char *default_symbol_file(const char *service)
     return name;
 }
 
-/* Written to a temporary file in the same folder first, so that a full disk does not damage the
- * old file. */
+/* Writes to a temporary file in the same folder first, so that a full disk does not damage the old
+ * file. */
 static int write_file(const char *path, const char *text, size_t size)
 {
     char *temporary = malloc(strlen(path) + 8);
@@ -156,7 +156,7 @@ static int take_option(struct table_options *opts, const struct options *options
                                     "not a language to add: %s; ids are hexadecimal, like 007",
                                     options->value);
         old_add_language(&opts->languages, options->value, "");
-    } else if (id == OPTION_WORD) {
+    } else if (id == OPTION_ARGUMENT) {
         if (opts->library)
             return options_complain(options, "only one library is allowed; remove %s",
                                     options->value);

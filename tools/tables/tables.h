@@ -23,7 +23,7 @@ struct entries {
     struct table_entry *list; /* by index */
     size_t count;
 };
-/* False, after a message: the tables cannot be registered. */
+/* Reads the tables. False, after a message: they cannot be registered. */
 bool entries_read(const char *library, const opl_table_list *tables, struct entries *ret);
 void entries_done(struct entries *entries);
 
@@ -41,13 +41,14 @@ struct old {
     struct old_language *languages;
     size_t language_count;
 };
-/* False, after a message: it cannot be read, or is not UTF-8. A missing file counts as empty. */
+/* Reads the file. False, after a message: it cannot be read, or is not UTF-8. A missing file counts
+ * as empty. */
 bool old_read(const char *path, struct old *ret);
 void old_add_language(struct old *old, const char *id, const char *comment);
 void old_add_text(struct old *old, const char *symbol, const char *language, bool help,
                   const char *text);
 bool old_is_language(const char *id); /* hexadecimal, and not English */
-/* NULL: there is none. */
+/* The text in that language. NULL: there is none. */
 const char *old_text(const struct old *old, const char *symbol, const char *language, bool help);
 void old_done(struct old *old);
 

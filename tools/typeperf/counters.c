@@ -5,6 +5,7 @@
 #include "../common/missing.h"
 
 #include <ctype.h>
+#include <winperf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -27,7 +28,7 @@ PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS
     return NULL;
 }
 
-/* As in PDH's paths; else this host's name. */
+/* Finds the name of the machine: as in PDH's paths; else this host's name. */
 static void find_machine(struct counters *counters, PDH_HCOUNTER counter)
 {
     PDH_STATUS status;
@@ -69,7 +70,7 @@ static int miss(struct counters *counters, const char *path, PDH_STATUS status)
     return counters->exit_code;
 }
 
-/* The whole path, as it was written; the notation for shells as PDH writes it. */
+/* Writes the whole path as the user wrote it, but the notation for shells as PDH writes it. */
 static void spell(const struct counters *counters, PDH_HCOUNTER handle, const char *path, char *ret,
                   size_t size)
 {
@@ -80,6 +81,21 @@ static void spell(const struct counters *counters, PDH_HCOUNTER handle, const ch
     if (info)
         path = info->szFullPath + (has_machine ? 0 : strlen(info->szMachineName));
     snprintf(ret, size, "%s%s", has_machine ? "" : counters->machine, path);
+    free(info);
+}
+
+/* The first text is enough: more than one would hide the values. */
+static void note_text(struct counters *counters, PDH_HCOUNTER handle)
+{
+    PDH_STATUS status;
+    PDH_COUNTER_INFO_A *info = counters->text_noted ? NULL : counters_info(handle, false, &status);
+    if (info && (info->dwType & 0xc00) == PERF_TYPE_TEXT) {
+        counters->text_noted = true;
+        fprintf(stderr,
+                "typeperf: '%s' is a text counter, which has no number: its column is -1; "
+                "\"pcview '%s'\" shows the text\n",
+                info->szFullPath, info->szObjectName);
+    }
     free(info);
 }
 
@@ -100,6 +116,7 @@ static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *pat
     }
     if (!counters->machine[0] && !counter_path_has_machine(path))
         find_machine(counters, handle);
+    note_text(counters, handle);
     spell(counters, handle, path, whole, sizeof whole);
     counters->handles[counters->paths.count] = handle;
     counters->seen[counters->paths.count] = seen;
@@ -145,7 +162,7 @@ static char *expand(const char *path, PDH_STATUS *ret_status)
     return NULL;
 }
 
-/* With --top, _Total would always be the largest value. */
+/* Is this the path of a _Total? With --top it would always be the largest value. */
 static bool is_total(const char *path)
 {
     return strstr(path, "(_Total)") || strstr(path, "/_Total)");
@@ -172,8 +189,8 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
 static void connect_machines(struct counters *counters, const struct typeperf *opts)
 {
     char *path;
-    for (size_t i = 0; i < opts->words.count; i++, free(path))
-        if ((path = counter_path_on(counters->machine, opts->words.texts[i])))
+    for (size_t i = 0; i < opts->args.count; i++, free(path))
+        if ((path = counter_path_on(counters->machine, opts->args.texts[i])))
             machines_note(&counters->machines, path);
     machines_connect(&counters->machines, "typeperf");
 }
@@ -230,12 +247,12 @@ int counters_open(struct counters *counters, const struct typeperf *opts, bool p
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  opts->server + strspn(opts->server, "\\"));
     connect_machines(counters, opts);
-    for (size_t i = 0; i < opts->words.count; i++) {
-        char *path = counter_path_on(counters->machine, opts->words.texts[i]);
+    for (size_t i = 0; i < opts->args.count; i++) {
+        char *path = counter_path_on(counters->machine, opts->args.texts[i]);
         if (path)
             add_path(counters, path, opts, patterns);
         else
-            miss(counters, opts->words.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+            miss(counters, opts->args.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         free(path);
     }
     if (opts->top)

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object's counters and instances, multi-strings, malloc. */
-struct items {
+/* An object's counters and instances: multi-strings, malloc. */
+struct object_items {
     char *counters, *instances;
     DWORD counters_length, instances_length; /* characters */
 };
 
-static void items_done(struct items *items)
+static void items_done(struct object_items *items)
 {
     free(items->counters);
     free(items->instances);
@@ -32,7 +32,7 @@ static char *enum_objects(const char *machine, PDH_STATUS *ret_status)
     return NULL;
 }
 
-static PDH_STATUS enum_items(const char *machine, const char *object, struct items *items)
+static PDH_STATUS enum_items(const char *machine, const char *object, struct object_items *items)
 {
     PDH_STATUS status = PdhEnumObjectItemsA(NULL, machine, object, NULL, &items->counters_length,
                                             NULL, &items->instances_length, PERF_DETAIL_WIZARD, 0);
@@ -48,17 +48,17 @@ static PDH_STATUS enum_items(const char *machine, const char *object, struct ite
     return status;
 }
 
-struct listing {
+struct object_listing {
     FILE *out;
-    const char *machine; /* "" or with its \\ */
-    const char *opts;    /* for PDH: NULL is this machine */
+    const char *machine; /* the machine with its backslashes, or "" */
+    const char *opts;    /* the machine for PDH: NULL is this machine */
     bool instances;
     bool both; /* print each also as Object(*)::Counter, for completions */
 };
 
-/* \Object(*)\Counter, or without (*) */
-static void list_counters(const struct listing *listing, const char *object,
-                          const struct items *items)
+/* Prints \Object(*)\Counter, or without (*), for each counter. */
+static void list_counters(const struct object_listing *listing, const char *object,
+                          const struct object_items *items)
 {
     const char *all = items->instances_length ? "(*)" : "";
     for (const char *at = items->counters; *at; at += strlen(at) + 1) {
@@ -79,7 +79,7 @@ static const char *local_part(const char *path)
 
 /* Prints one line for each instance; only an expanded path has the numbers of duplicates.
  * False: there are no instances now. */
-static bool list_instances(const struct listing *listing, const char *object)
+static bool list_instances(const struct object_listing *listing, const char *object)
 {
     char path[PDH_MAX_COUNTER_PATH];
     DWORD length = 0;
@@ -98,9 +98,9 @@ static bool list_instances(const struct listing *listing, const char *object)
     return some;
 }
 
-static int list_object(const struct listing *listing, const char *object)
+static int list_object(const struct object_listing *listing, const char *object)
 {
-    struct items items = {0};
+    struct object_items items = {0};
     PDH_STATUS status = enum_items(listing->opts, object, &items);
     if (!status &&
         !(listing->instances && items.instances_length > 0 && list_instances(listing, object)))
@@ -109,7 +109,8 @@ static int list_object(const struct listing *listing, const char *object)
     return status ? pdh_complain("typeperf", object, status) : EXIT_GOOD;
 }
 
-/* An object may be written with its backslash and instances: \Processor(*) */
+/* Writes the object's name alone: the argument may have a backslash and instances,
+ * \Processor(*). */
 static void bare_object(const char *text, char *ret, size_t size)
 {
     text = local_part(text);
@@ -117,7 +118,7 @@ static void bare_object(const char *text, char *ret, size_t size)
     snprintf(ret, size, "%.*s", (int)strcspn(text, "\\("), text);
 }
 
-/* The name of a number, if it has one. */
+/* Replaces a number by the object's name, if it has one. */
 static void name_number(const char *machine, char *object, size_t size)
 {
     char name[PDH_MAX_COUNTER_NAME], *end;
@@ -129,12 +130,12 @@ static void name_number(const char *machine, char *object, size_t size)
         snprintf(object, size, "%s", name);
 }
 
-static int list_requested(const struct listing *listing, const struct text_list *words)
+static int list_requested(const struct object_listing *listing, const struct text_list *args)
 {
     char object[PDH_MAX_COUNTER_NAME];
     int code = EXIT_GOOD;
-    for (size_t i = 0; i < words->count; i++) {
-        bare_object(words->texts[i], object, sizeof object);
+    for (size_t i = 0; i < args->count; i++) {
+        bare_object(args->texts[i], object, sizeof object);
         name_number(listing->opts, object, sizeof object);
         int one = list_object(listing, object);
         code = one ? one : code;
@@ -142,8 +143,8 @@ static int list_requested(const struct listing *listing, const struct text_list 
     return code;
 }
 
-/* An object that disappears meanwhile is no error. */
-static int list_all(const struct listing *listing)
+/* Lists all objects. One that disappears meanwhile is no error. */
+static int list_all(const struct object_listing *listing)
 {
     PDH_STATUS status;
     char *objects = enum_objects(listing->opts, &status);
@@ -156,7 +157,7 @@ static int list_all(const struct listing *listing)
     return EXIT_GOOD;
 }
 
-/* Reports why it is missing. */
+/* Is the machine there? If not, the reason is reported. */
 static bool is_there(const char *remote)
 {
     struct machines machines = {0};
@@ -175,10 +176,10 @@ int list_objects(const struct typeperf *opts)
     if (opts->server)
         snprintf(machine, sizeof machine, "\\\\%s", opts->server + strspn(opts->server, "\\"));
     const char *remote = *machine && !counter_path_is_here(machine) ? machine : NULL;
-    struct listing listing = {out, machine, remote, opts->list_instances, opts->names};
+    struct object_listing listing = {out, machine, remote, opts->list_instances, opts->names};
     int code = EXIT_FAILED;
     if (is_there(remote))
-        code = opts->words.count ? list_requested(&listing, &opts->words) : list_all(&listing);
+        code = opts->args.count ? list_requested(&listing, &opts->args) : list_all(&listing);
     if (!code && !opts->names && out == stdout) {
         fputc('\n', out);
         typeperf_success(out);

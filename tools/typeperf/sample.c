@@ -95,9 +95,7 @@ static int print_sheet(struct sampling *sampling, FILE *out)
                           .format = opts->format,
                           .paths = (const char *const *)counters->paths.texts,
                           .count = counters->paths.count,
-                          .top = opts->top,
-                          .missing = "-1",
-                          .line_end = "\n"};
+                          .top = opts->top};
     double *values = calloc(sheet.count, sizeof *values);
     if (!values || !sheet_begin(&sheet))
         return free(values), pdh_complain("typeperf", "a sample", PDH_MEMORY_ALLOCATION_FAILURE);
@@ -116,11 +114,6 @@ static void print_end(FILE *out)
     typeperf_success(out);
 }
 
-static bool is_windows_format(enum sheet_format format)
-{
-    return format == SHEET_CSV || format == SHEET_TSV;
-}
-
 int sample_print(const struct typeperf *opts, struct counters *counters)
 {
     struct sampling sampling = {.opts = opts, .counters = counters};
@@ -128,7 +121,7 @@ int sample_print(const struct typeperf *opts, struct counters *counters)
     FILE *out = output_file_open("typeperf", opts->output);
     if (!out)
         return output_file_code();
-    bool console = is_windows_format(opts->format) && !opts->output;
+    bool console = opts->format->capture && !opts->output;
     if (console)
         fputc('\n', out);
     int code = print_sheet(&sampling, out);
@@ -169,7 +162,7 @@ static int record_samples(struct sampling *sampling, PDH_HLOG log)
 int sample_record(const struct typeperf *opts, struct counters *counters)
 {
     struct sampling sampling = {.opts = opts, .counters = counters};
-    DWORD type = opts->format == SHEET_TSV ? PDH_LOG_TYPE_TSV : PDH_LOG_TYPE_CSV;
+    DWORD type = opts->format->capture;
     PDH_HLOG log;
     pace_catch();
     PDH_STATUS status = PdhOpenLogA(opts->output, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS,

@@ -4,11 +4,11 @@
  * is Windows' with some additions.
  */
 #include "typeperf.h"
+#include "../common/machine-message.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
     FORMAT = 1,
@@ -28,7 +28,7 @@ enum {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'f', "format", "FORM", FORMAT, "CSV (the default) or TSV as on Windows; json, jsonl, table.", "CSV TSV json jsonl table", 0, NULL},
+    {'f', "format", "FORMAT", FORMAT, "CSV (the default) or TSV as on Windows; " SHEET_OTHERS ".", SHEET_NAMES, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read counters from a file, one in each line; - is standard input.", "@files", 0, "cf"},
     {0, "interval", "TIME", INTERVAL,
      "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. Default 1 second; the first sample is taken after 0.25 s.",
@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
     {0, "query-instances", NULL, LIST_INSTANCES, "The same, with a line for each instance.", "@objects", 0, "qx"},
     {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {'s', "server", "MACHINE", SERVER, "The machine of counters and objects without one: a NAME, or ssh://HOST, smb://HOST, unix:/PATH.", "localhost", 0, NULL},
+    {'s', "server", "MACHINE", SERVER, "The machine of counters and objects without one: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "top", "N", TOP,
      "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first "
@@ -75,7 +75,7 @@ static const struct tool tool = {
              "--explain COUNTER...",
     .rows = rows,
     .more = more,
-    .complete_words = "@counters",
+    .complete_args = "@counters",
 };
 
 void typeperf_success(FILE *out)
@@ -93,27 +93,6 @@ static bool parse_count(const char *text, unsigned long *ret)
     return !errno && end != text && !*end && strchr("0123456789", *text) && *ret > 0;
 }
 
-static int take_format(struct typeperf *opts, const struct options *options)
-{
-    const char *name = options->value;
-    if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
-        return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
-    opts->format = sheet_format_of(name);
-    return opts->format == SHEET_UNKNOWN
-               ? options_complain(options, "-f must be CSV, TSV, json, jsonl or table, not %s",
-                                  name)
-               : 0;
-}
-
-static int take_output(struct typeperf *opts, const struct options *options)
-{
-    if (strncasecmp(options->value, "sql:", 4) == 0)
-        return options_complain(options, "%s: writing to databases is not supported yet",
-                                options->value);
-    opts->output = options->value;
-    return 0;
-}
-
 static int take_server(struct typeperf *opts, const struct options *options)
 {
     const char *name = options->value + strspn(options->value, "\\");
@@ -125,10 +104,10 @@ static int take_server(struct typeperf *opts, const struct options *options)
 
 static int take_counter_file(struct typeperf *opts, const struct options *options)
 {
-    size_t before = opts->words.count;
-    if (!text_list_read(&opts->words, options->value))
+    size_t before = opts->args.count;
+    if (!text_list_read(&opts->args, options->value))
         return options_complain(options, "%s: %s", options->value, strerror(errno));
-    if (opts->words.count == before)
+    if (opts->args.count == before)
         return options_complain(options, "%s: the file has no counters", options->value);
     return 0;
 }
@@ -167,7 +146,7 @@ static int take_option(struct typeperf *opts, const struct options *options, int
 {
     switch (id) {
     case FORMAT:
-        return take_format(opts, options);
+        return sheet_take_format(options, &opts->format);
     case COUNTER_FILE:
         return take_counter_file(opts, options);
     case INTERVAL:
@@ -175,7 +154,7 @@ static int take_option(struct typeperf *opts, const struct options *options, int
     case TOP:
         return take_number(opts, options, id);
     case OUTPUT:
-        return take_output(opts, options);
+        return sheet_take_output(options, &opts->output);
     case CONFIG:
         return take_config(opts, options, nested);
     case SERVER:
@@ -185,15 +164,15 @@ static int take_option(struct typeperf *opts, const struct options *options, int
             return take_flag(opts, id);
         take_flag(opts, id); /* --query=OBJECT: its value is a word */
         break;
-    case OPTION_WORD:
+    case OPTION_ARGUMENT:
         break;
     default:
         return take_flag(opts, id);
     }
-    return text_list_add(&opts->words, options->value) ? 0 : EXIT_FAILED;
+    return text_list_add(&opts->args, options->value) ? 0 : EXIT_FAILED;
 }
 
-/* 0, an exit code, or OPTION_SHOWN. */
+/* Reads the command line, or a file of options. Returns 0, an exit code, or OPTION_SHOWN. */
 static int take_arguments(struct typeperf *opts, int argc, char **argv, bool nested)
 {
     struct options options;
@@ -208,13 +187,13 @@ static int take_arguments(struct typeperf *opts, int argc, char **argv, bool nes
 static int check(const struct typeperf *opts)
 {
     const struct options options = {.tool = &tool};
-    bool capture = opts->output && opts->format <= SHEET_TSV && !opts->list;
-    if (!opts->list && !opts->words.count)
+    bool capture = opts->output && opts->format->capture && !opts->list;
+    if (!opts->list && !opts->args.count)
         return options_complain(&options, "COUNTER is missing; 'typeperf -q' lists the counters");
     if (opts->list && opts->explain)
         return options_complain(&options, "--explain and -q exclude each other");
     if (opts->top && capture)
-        return options_complain(&options, "--top needs -f json, jsonl or table, or no -o");
+        return options_complain(&options, "--top needs -f " SHEET_OTHERS ", or no -o");
     return 0;
 }
 
@@ -227,7 +206,7 @@ static int count_counters(const struct typeperf *opts)
     size_t missing = counters.missing;
     if (!code && opts->explain)
         code = explain_counters(&counters);
-    else if (!code && opts->output && opts->format <= SHEET_TSV)
+    else if (!code && opts->output && opts->format->capture)
         code = sample_record(opts, &counters);
     else if (!code)
         code = sample_print(opts, &counters);
@@ -246,7 +225,7 @@ static int run(const struct typeperf *opts)
 
 int main(int argc, char **argv)
 {
-    struct typeperf opts = {0};
+    struct typeperf opts = {.format = sheet_formats};
     int code = take_arguments(&opts, argc, argv, false);
     if (!code)
         code = check(&opts);
@@ -254,7 +233,7 @@ int main(int argc, char **argv)
         code = run(&opts);
     else if (code == OPTION_SHOWN)
         code = EXIT_GOOD;
-    text_list_done(&opts.words);
+    text_list_done(&opts.args);
     text_list_done(&opts.kept);
     return code;
 }

@@ -13,11 +13,10 @@
 #include "../common/sheet.h"
 #include "../common/text-list.h"
 
-/* in addition to options.h; 4, missing rights, is from pdh_complain */
 struct typeperf {
-    struct text_list words; /* counters; with -q objects */
-    enum sheet_format format;
-    double interval; /* seconds; 0: not given */
+    struct text_list args; /* counters; with -q, objects */
+    const struct sheet_format *format;
+    double interval; /* interval in seconds; 0: none was given */
     unsigned long samples, top;
     const char *output, *server;
     bool list, list_instances, yes, explain, names;
@@ -28,11 +27,12 @@ struct typeperf {
 struct counters {
     PDH_HQUERY query;
     PDH_HCOUNTER *handles;
-    bool *seen;             /* it had a value, or was found by a wildcard */
-    struct text_list paths; /* as the user wrote them, with machine; one for each handle */
+    bool *seen;             /* for each counter: it had a value, or was found by a wildcard */
+    struct text_list paths; /* paths as the user wrote them, with machine; one for each handle */
     size_t capacity;
-    size_t missing;    /* requested but not there; reported on stderr */
-    int exit_code;     /* for the last missing one */
+    size_t missing;    /* requested counters that do not exist; each is reported on stderr */
+    bool text_noted;   /* it was printed that texts have no number */
+    int exit_code;     /* exit code for the last missing counter */
     char machine[256]; /* with its \\ */
     struct machines machines;
 };

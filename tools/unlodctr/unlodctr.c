@@ -39,7 +39,7 @@ static const struct tool tool = {
     .usage = "[OPTION]... SERVICE...",
     .rows = rows,
     .more = more,
-    .complete_words = "@services",
+    .complete_args = "@services",
 };
 
 struct unlodctr {
@@ -178,7 +178,8 @@ static int refuse(const struct options *options)
     return ERROR_INVALID_PARAMETER;
 }
 
-/* 0: continue, or end if there are no services; else the exit code. */
+/* Reads the command line. Returns 0 to continue (or to end if there are no services), else the exit
+ * code. */
 static int read_options(struct unlodctr *opts, int argc, char **argv)
 {
     struct options options;
@@ -191,7 +192,7 @@ static int read_options(struct unlodctr *opts, int argc, char **argv)
         opts->as_json |= id == JSON;
         if (id == LIBRARY)
             opts->options.library = "";
-        if (id == OPTION_WORD)
+        if (id == OPTION_ARGUMENT)
             opts->services[opts->service_count++] = (char *)options.value;
         if (id == REFUSED)
             return refuse(&options);

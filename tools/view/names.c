@@ -38,7 +38,7 @@ static size_t table_fill(const char *data, size_t size, struct name_row *rows)
     return count;
 }
 
-static void table_sort(struct name_table *table)
+static void table_sort(struct view_titles *table)
 {
     size_t kept = 0;
     qsort(table->rows, table->count, sizeof *table->rows, by_index);
@@ -70,7 +70,7 @@ static LSTATUS table_read(const char *query, char **ret_data, DWORD *ret_size)
     return status;
 }
 
-static LSTATUS table_load(struct name_table *table, const char *part, const char *language)
+static LSTATUS table_load(struct view_titles *table, const char *part, const char *language)
 {
     char query[32];
     DWORD size;
@@ -87,7 +87,7 @@ static LSTATUS table_load(struct name_table *table, const char *part, const char
     return ERROR_SUCCESS;
 }
 
-static const char *table_get(const struct name_table *table, uint32_t index)
+static const char *table_get(const struct view_titles *table, uint32_t index)
 {
     struct name_row key = {index, NULL};
     size_t low = 0, high = table->count;
@@ -111,7 +111,7 @@ LSTATUS names_load(struct view_names *names, const char *language)
     return status;
 }
 
-static void table_done(struct name_table *table)
+static void table_done(struct view_titles *table)
 {
     free(table->data);
     free(table->rows);
@@ -157,7 +157,7 @@ bool names_fell_back(const struct view_names *names)
     return true;
 }
 
-static size_t table_find(const struct name_table *table, const char *title, uint32_t *ret,
+static size_t table_find(const struct view_titles *table, const char *title, uint32_t *ret,
                          size_t capacity)
 {
     size_t found = 0;
@@ -170,7 +170,7 @@ static size_t table_find(const struct name_table *table, const char *title, uint
 size_t names_find(const struct view_names *names, const char *title, uint32_t *ret, size_t capacity)
 {
     size_t found = 0;
-    const struct name_table *tables[] = {&names->chosen, &names->english};
+    const struct view_titles *tables[] = {&names->chosen, &names->english};
     for (size_t t = 0; t < 2; t++)
         found += table_find(tables[t], title, ret + found, capacity - found);
     return found;
@@ -189,7 +189,7 @@ size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity)
                                    0, KEY_READ, &perflib);
     RegCloseKey(root);
     for (DWORD i = 0; !status && !found; i++, size = sizeof language) {
-        struct name_table table = {0};
+        struct view_titles table = {0};
         if (RegEnumKeyExA(perflib, i, language, &size, NULL, NULL, NULL, NULL))
             break;
         if (!table_load(&table, "Counter", language))

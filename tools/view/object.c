@@ -116,13 +116,14 @@ static void pair_counters(struct view_object *object)
 /* The position of the search for parents: children are mostly in their parents' order, so
  * continuing from there makes thousands of threads fast. */
 struct parents {
-    uint32_t title_index; /* 0: no search yet */
+    uint32_t title_index; /* title index of the parents' object; 0: no search yet */
     bool found;
     opl_object_view object;
     opl_instance_view at;
 };
 
-static void parents_begin(struct parents *parents, struct snapshot *snapshot, uint32_t title_index)
+static void parents_begin(struct parents *parents, struct view_snapshot *snapshot,
+                          uint32_t title_index)
 {
     *parents = (struct parents){.title_index = title_index};
     parents->found = opl_block_find_object(&snapshot->block, title_index, &parents->object) &&
@@ -130,7 +131,7 @@ static void parents_begin(struct parents *parents, struct snapshot *snapshot, ui
 }
 
 /* The name of the instance's parent; false: it has none. */
-static bool parent_name(struct snapshot *snapshot, struct parents *parents,
+static bool parent_name(struct view_snapshot *snapshot, struct parents *parents,
                         const opl_instance_view *instance, char name[static NAME_SIZE])
 {
     const PERF_INSTANCE_DEFINITION *definition = &instance->definition;
@@ -149,7 +150,7 @@ static bool parent_name(struct snapshot *snapshot, struct parents *parents,
     return true;
 }
 
-static void read_tellers(struct snapshot *snapshot, const opl_instance_view *instance,
+static void read_tellers(struct view_snapshot *snapshot, const opl_instance_view *instance,
                          const opl_counter_view *tellers, uint64_t values[TELLERS])
 {
     for (size_t i = 0; i < TELLERS; i++) {
@@ -162,8 +163,8 @@ static void read_tellers(struct snapshot *snapshot, const opl_instance_view *ins
 /* The identity of this instance, as text. The name of a process is not part of it, because it
  * may change (kernel workers change theirs with their work). Number 0 is not a process: Idle
  * and _Total, whose start time is always now. */
-static void identity(struct snapshot *snapshot, const opl_instance_view *instance, const char *path,
-                     const opl_counter_view *tellers, char *out, size_t capacity)
+static void identity(struct view_snapshot *snapshot, const opl_instance_view *instance,
+                     const char *path, const opl_counter_view *tellers, char *out, size_t capacity)
 {
     uint64_t values[TELLERS];
     bool has_start = tellers[TELLER_NUMBER].offset && tellers[TELLER_START].offset;
@@ -177,7 +178,7 @@ static void identity(struct snapshot *snapshot, const opl_instance_view *instanc
              (unsigned long long)values[TELLER_THREAD]);
 }
 
-static void find_tellers(struct snapshot *snapshot, const opl_object_view *where,
+static void find_tellers(struct view_snapshot *snapshot, const opl_object_view *where,
                          opl_counter_view tellers[TELLERS])
 {
     opl_counter_view at = {0};
@@ -194,9 +195,9 @@ struct path {
     bool has_parent;
 };
 
-static void path_read(struct path *path, struct snapshot *snapshot, const opl_object_view *where,
-                      struct parents *parents, const opl_instance_view *instance,
-                      const opl_counter_view *tellers)
+static void path_read(struct path *path, struct view_snapshot *snapshot,
+                      const opl_object_view *where, struct parents *parents,
+                      const opl_instance_view *instance, const opl_counter_view *tellers)
 {
     path->parent[0] = 0;
     path->has_parent = parent_name(snapshot, parents, instance, path->parent);
@@ -233,7 +234,7 @@ static bool load_instances(struct view_object *object)
 /* A key and the position of its instance; equal keys keep their order when sorted. */
 struct keyed {
     const char *key;
-    size_t text; /* offset of the key, as long as the texts may move */
+    size_t text; /* offset of the key, while the texts may still move */
     size_t position;
     opl_instance_view view;
 };
@@ -317,8 +318,8 @@ static bool number_copies(struct view_object *object)
     return true;
 }
 
-bool view_object_load(struct view_object *object, struct snapshot *now,
-                      const opl_object_view *where, struct snapshot *before,
+bool view_object_load(struct view_object *object, struct view_snapshot *now,
+                      const opl_object_view *where, struct view_snapshot *before,
                       const struct view_names *names)
 {
     *object = (struct view_object){.now_snapshot = now, .now = *where, .before_snapshot = before};

@@ -50,7 +50,7 @@ LSTATUS view_root(HKEY *ret)
 
 /* ---- its bytes ---- */
 
-static bool snapshot_reserve(struct snapshot *snapshot, size_t capacity)
+static bool snapshot_reserve(struct view_snapshot *snapshot, size_t capacity)
 {
     if (capacity <= snapshot->capacity)
         return true;
@@ -62,7 +62,7 @@ static bool snapshot_reserve(struct snapshot *snapshot, size_t capacity)
     return true;
 }
 
-static void keep_fault(struct snapshot *snapshot)
+static void keep_fault(struct view_snapshot *snapshot)
 {
     if (snapshot->fault == OPL_BLOCK_GOOD && snapshot->block.fault != OPL_BLOCK_GOOD) {
         snapshot->fault = snapshot->block.fault;
@@ -71,7 +71,7 @@ static void keep_fault(struct snapshot *snapshot)
 }
 
 /* A file that was cut off: zeros replace the missing bytes, and the walk ends before them. */
-static opl_block_fault begin_cut_off(struct snapshot *snapshot)
+static opl_block_fault begin_cut_off(struct view_snapshot *snapshot)
 {
     PERF_DATA_BLOCK header;
     size_t whole;
@@ -85,7 +85,7 @@ static opl_block_fault begin_cut_off(struct snapshot *snapshot)
     return opl_block_init(&snapshot->block, snapshot->data, whole);
 }
 
-bool snapshot_begin(struct snapshot *snapshot)
+bool snapshot_begin(struct view_snapshot *snapshot)
 {
     snapshot->fault = opl_block_init(&snapshot->block, snapshot->data, snapshot->size);
     snapshot->fault_offset = snapshot->block.fault_offset;
@@ -97,7 +97,7 @@ bool snapshot_begin(struct snapshot *snapshot)
     return snapshot->fault == OPL_BLOCK_GOOD;
 }
 
-LSTATUS snapshot_query(struct snapshot *snapshot, const char *query)
+LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query)
 {
     size_t capacity = snapshot->capacity ? snapshot->capacity : FIRST_SIZE;
     for (int busy = 0; capacity <= LAST_SIZE;) {
@@ -117,7 +117,7 @@ LSTATUS snapshot_query(struct snapshot *snapshot, const char *query)
     return ERROR_MORE_DATA;
 }
 
-static int read_all(struct snapshot *snapshot, int fd)
+static int read_all(struct view_snapshot *snapshot, int fd)
 {
     snapshot->size = 0;
     for (;;) {
@@ -136,7 +136,7 @@ static int read_all(struct snapshot *snapshot, int fd)
     }
 }
 
-int snapshot_read(struct snapshot *snapshot, const char *path)
+int snapshot_read(struct view_snapshot *snapshot, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -148,7 +148,7 @@ int snapshot_read(struct snapshot *snapshot, const char *path)
     return error;
 }
 
-int snapshot_save(const struct snapshot *snapshot, const char *path)
+int snapshot_save(const struct view_snapshot *snapshot, const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (!file)
@@ -159,14 +159,14 @@ int snapshot_save(const struct snapshot *snapshot, const char *path)
     return good ? 0 : errno ? errno : EIO;
 }
 
-bool snapshot_next_object(struct snapshot *snapshot, opl_object_view *object)
+bool snapshot_next_object(struct view_snapshot *snapshot, opl_object_view *object)
 {
     bool more = opl_block_next_object(&snapshot->block, object);
     keep_fault(snapshot);
     return more && object->offset + object->type.HeaderLength <= snapshot->size;
 }
 
-bool snapshot_next_counter(struct snapshot *snapshot, const opl_object_view *object,
+bool snapshot_next_counter(struct view_snapshot *snapshot, const opl_object_view *object,
                            opl_counter_view *counter)
 {
     bool more = opl_object_next_counter(&snapshot->block, object, counter);
@@ -174,7 +174,7 @@ bool snapshot_next_counter(struct snapshot *snapshot, const opl_object_view *obj
     return more && counter->offset + counter->definition.ByteLength <= snapshot->size;
 }
 
-bool snapshot_next_instance(struct snapshot *snapshot, const opl_object_view *object,
+bool snapshot_next_instance(struct view_snapshot *snapshot, const opl_object_view *object,
                             opl_instance_view *instance)
 {
     bool more = opl_object_next_instance(&snapshot->block, object, instance);
@@ -182,8 +182,8 @@ bool snapshot_next_instance(struct snapshot *snapshot, const opl_object_view *ob
     return more && instance->end <= snapshot->size;
 }
 
-void snapshot_done(struct snapshot *snapshot)
+void snapshot_done(struct view_snapshot *snapshot)
 {
     free(snapshot->data);
-    *snapshot = (struct snapshot){0};
+    *snapshot = (struct view_snapshot){0};
 }

@@ -50,7 +50,8 @@ int text_width(const char *text)
     return width;
 }
 
-/* C0, DEL, C1 and bidirectional controls, which change more than their own cell. */
+/* Is this one of the control characters C0, DEL, C1 and bidirectional, which change more than their
+ * cell? */
 static bool steers(wchar_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
@@ -154,7 +155,7 @@ static wchar_t folded(const char **text)
     return (wchar_t)towupper((wint_t)code);
 }
 
-/* The end of `part` in `text` if text begins with it, else NULL. */
+/* If text begins with `part`, the rest of it; else NULL. */
 static const char *begins(const char *text, const char *part)
 {
     while (*part) {

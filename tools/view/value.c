@@ -257,7 +257,7 @@ const char *view_value_why(const struct view_value *value)
         [VIEW_NOTHING] = "",
         [VIEW_WAITING] = "needs two samples",
         [VIEW_UNKNOWN] = "unknown counter type",
-        [VIEW_DAMAGED] = "damaged: leaves its counter block",
+        [VIEW_DAMAGED] = "damaged: it lies outside its counter block",
     };
     if (value->state != VIEW_INVALID)
         return reasons[value->state];

@@ -27,14 +27,14 @@ struct name_row {
     uint32_t index;
     const char *text;
 };
-struct name_table {
+struct view_titles {
     char *data;
     struct name_row *rows; /* ascending by index, the first of equal indices only */
     size_t count;
 };
 struct view_names {
     char language[8];
-    struct name_table english, chosen, helps; /* chosen is empty when it is English */
+    struct view_titles english, chosen, helps; /* chosen is empty when it is English */
     bool helps_loaded;
 };
 /* Reads "Counter 009" and "Counter LANGUAGE". If this fails, numbers replace the titles. */
@@ -56,7 +56,7 @@ size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity);
 unsigned names_distance(const char *left, const char *right);
 
 /* ---- snapshot.c ---- */
-struct snapshot {
+struct view_snapshot {
     unsigned char *data;
     size_t size, capacity;
     opl_block block;
@@ -71,19 +71,19 @@ HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, local or remote */
 /* HKEY_LOCAL_MACHINE, local or remote; the caller closes it. */
 LSTATUS view_root(HKEY *ret);
 /* Queries view_key; reuses the snapshot's memory. */
-LSTATUS snapshot_query(struct snapshot *snapshot, const char *query);
+LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
-int snapshot_read(struct snapshot *snapshot, const char *path);
-int snapshot_save(const struct snapshot *snapshot, const char *path);
+int snapshot_read(struct view_snapshot *snapshot, const char *path);
+int snapshot_save(const struct view_snapshot *snapshot, const char *path);
 /* Prepares the block; false: nothing in it can be read. A truncated block is read to its end. */
-bool snapshot_begin(struct snapshot *snapshot);
+bool snapshot_begin(struct view_snapshot *snapshot);
 /* Like the iterators of block.h, but keep the first fault, and end where the bytes end. */
-bool snapshot_next_object(struct snapshot *snapshot, opl_object_view *object);
-bool snapshot_next_counter(struct snapshot *snapshot, const opl_object_view *object,
+bool snapshot_next_object(struct view_snapshot *snapshot, opl_object_view *object);
+bool snapshot_next_counter(struct view_snapshot *snapshot, const opl_object_view *object,
                            opl_counter_view *counter);
-bool snapshot_next_instance(struct snapshot *snapshot, const opl_object_view *object,
+bool snapshot_next_instance(struct view_snapshot *snapshot, const opl_object_view *object,
                             opl_instance_view *instance);
-void snapshot_done(struct snapshot *snapshot);
+void snapshot_done(struct view_snapshot *snapshot);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
@@ -92,22 +92,23 @@ enum view_unit view_unit(uint32_t title_index, const char *english);
 struct view_counter {
     opl_counter_view now, before;
     bool has_before;
-    bool hidden; /* a base, or a type without data */
+    bool hidden; /* the counter is a base, or its type has no data */
     enum view_unit unit;
     opl_type_info type;
     const char *title; /* never NULL */
-    char number[16];   /* "#12345": the title if there is none */
+    char number[16];   /* "#12345", which replaces a missing title */
 };
 struct view_instance {
     opl_instance_view now, before;
     bool has_before;
-    size_t name, path, key; /* offsets in texts: name, parent and name, identity */
-    uint32_t copy;          /* n-th of this name and parent: shown as name#n when above 0 */
+    /* offsets in `texts`: of the name, of parent and name, and of the identity */
+    size_t name, path, key;
+    uint32_t copy; /* how many before it have the same name and parent: shown as name#n if not 0 */
     bool has_parent;
     size_t parent_name;
 };
 struct view_object {
-    struct snapshot *now_snapshot, *before_snapshot;
+    struct view_snapshot *now_snapshot, *before_snapshot;
     opl_object_view now, before;
     bool has_before;
     const char *title; /* never NULL */
@@ -121,8 +122,8 @@ struct view_object {
 };
 /* Loads one object of the block. `before` may be NULL. Damage ends its lists early and is
  * recorded in the snapshot. False: no memory. */
-bool view_object_load(struct view_object *object, struct snapshot *now,
-                      const opl_object_view *where, struct snapshot *before,
+bool view_object_load(struct view_object *object, struct view_snapshot *now,
+                      const opl_object_view *where, struct view_snapshot *before,
                       const struct view_names *names);
 void view_object_done(struct view_object *object);
 const char *view_text(const struct view_object *object, size_t offset);
@@ -137,10 +138,10 @@ size_t view_counter_find(const struct view_object *object, uint32_t title_index)
 enum view_state {
     VIEW_NUMBER,  /* `number`, and `whole` if it is a plain count */
     VIEW_STRING,  /* a text counter */
-    VIEW_NOTHING, /* a heading or a base */
-    VIEW_WAITING, /* needs two samples */
-    VIEW_UNKNOWN, /* an undefined type */
-    VIEW_DAMAGED, /* outside its counter block */
+    VIEW_NOTHING, /* a heading or a base, which has no value */
+    VIEW_WAITING, /* the value needs two samples */
+    VIEW_UNKNOWN, /* the type is not defined */
+    VIEW_DAMAGED, /* the value is outside its counter block */
     VIEW_INVALID  /* cooking failed: `status` */
 };
 struct view_value {
@@ -170,7 +171,7 @@ bool view_whole(const struct view_counter *counter);
 const char *view_value_why(const struct view_value *value);
 
 /* ---- text.c ---- */
-/* Call first: names are UTF-8 in every locale. Returns whether the terminal is UTF-8 too. */
+/* Call this first: names are UTF-8 in every locale. Returns whether the terminal is UTF-8 too. */
 bool text_begin(void);
 /* Width in columns of a terminal. */
 int text_width(const char *text);

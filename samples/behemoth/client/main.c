@@ -1,169 +1,346 @@
 /* SPDX-License-Identifier: MIT */
-/* The options, the first answer, and what to do when there is none. */
-#include "live.h"
-#include "terminal.h"
-#include "text.h"
+/* behemoth-client: the options, the first answer, what to do when there is none; then once, or on a
+ * terminal again and again. If a later query fails, the last data stays, with a message. */
+#include "../common/program.h"
+#include "../common/terminal.h"
+#include "view.h"
 
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { EXIT_GOOD, EXIT_FAILED, EXIT_USAGE, EXIT_AWAY };
-enum { SNAPSHOT_COLUMNS = 80, SNAPSHOT_ROWS = 24, INTERVAL_MOST = 3600 };
+enum { EXIT_AWAY = EXIT_MISSING, KEY_REDRAW = 'L' - 64, LOW = 12 /* lines of a low window */ };
+enum { MACHINE = 1, LANGUAGE, INTERVAL, SORT, ROWS, ONCE, JSON };
 
-struct settings {
-    const char *machine, *language, *sort;
-    double interval;
-    int rows; /* of a table; 0: all */
-    bool once, json, has_kind;
-    enum view_kind kind;
+static const char *const view_names[VIEW_KINDS] = {"field", "tree", "list"};
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    {'m', "machine", "NAME", MACHINE, "Another machine: a NAME that the registry lists, ssh://HOST, unix:/PATH of an openperflib-winregd --socket.", NULL, 0},
+    {'l', "language", "ID", LANGUAGE, "Titles in this language: 009 English (the default), 019, 007.", "009 019 007", 0},
+    {'i', "interval", "SECONDS", INTERVAL, "How often to ask; 1 if not given.", NULL, 0},
+    {'s', "sort", "COLUMN", SORT, "Order the list: name, sex, age, x, y, weight, volume, birthday or a title; -COLUMN: the largest first.",
+     "name sex age x y weight volume birthday", 0},
+    {'n', "rows", "N", ROWS, "At most N rows of the tree or the list.", NULL, 0},
+    {'1', "once", NULL, ONCE, "Once, on a terminal too.", NULL, 0},
+    {'j', "json", NULL, JSON, "The list for programs.", NULL, 0},
+    {0},
+};
+/* clang-format on */
+
+static const struct tool tool = {
+    .name = "behemoth-client",
+    .summary = "Show a herd of behemoths as HKEY_PERFORMANCE_DATA tells of it.",
+    .usage = "[OPTION]... [field | tree | list]",
+    .rows = rows,
+    .complete_args = "field tree list",
+    .more =
+        "On a terminal it asks again and again, until q is pressed; ? lists the keys. Elsewhere "
+        "it\n"
+        "shows what is true now, once.\n"
+        "\n"
+        "  field    from above: everybody at X and Y, by sex and size (what a terminal gets)\n"
+        "  tree     families: children below their mothers\n"
+        "  list     a row for each, with all values (what a file or a pipe gets)\n"
+        "\n"
+        "Examples:\n"
+        "  behemoth-client tree --machine=ssh://web1 --once\n"
+        "  behemoth-client list --language=019 --sort=-weight --rows=10\n"
+        "  behemoth-client --json | jq '.herd[] | select(.mother == null) | .name'\n"
+        "\n"
+        "Environment: NO_COLOR, unless it is empty, takes the colours away.\n"
+        "Exit status: 0 shown, 1 there was nothing to show, 2 a wrong option, 3 shown, but the\n"
+        "behemoths' server is away: it is what it said last.\n",
 };
 
-static void help(void)
+static const char help_text[] =
+    "f  the field          l  the list          t  the family tree\n"
+    "z  Z                  less of the field, or more of it; arrows: another part\n"
+    "arrows, Page Up, Page Down, Home, End   scroll; left and right: columns of the list\n"
+    "<  >  r               order the list by another column, the other way round\n"
+    "+  -                  ask less often, more often\n"
+    "Ctrl-L                draw everything anew\n"
+    "q                     end\n"
+    "\n"
+    "All of it comes from HKEY_PERFORMANCE_DATA. Rates need two answers; while the server is away\n"
+    "what it said last is shown.\n";
+
+static struct client {
+    struct options options;
+    const char *machine, *sort; /* NULL: this one; unsorted */
+    char language[8];
+    double interval;
+    int64_t rows; /* of a table; 0: all */
+    bool once, json, has_kind, help;
+    struct text_style style;
+    struct reader reader;
+    struct titles titles;
+    struct view view;
+} client = {.language = "009", .interval = 1};
+
+/* ---- once ---- */
+
+/* A line is left for the shell's prompt; a file's lines are as long as they are. */
+static void show_once(struct view *view)
 {
-    puts("usage: behemoth-client [OPTION]... [field | tree | list]\n"
-         "Shows a herd of behemoths as HKEY_PERFORMANCE_DATA tells of it, of this machine or of\n"
-         "another one. On a terminal it asks again and again, until q is pressed; ? lists the "
-         "keys.\n"
-         "Elsewhere it shows what is true now, once.\n\n"
-         "  field    from above: everybody at X and Y, by sex and size (what a terminal gets)\n"
-         "  tree     families: children below their mothers\n"
-         "  list     a row for each, with all values (what a file or a pipe gets)\n\n"
-         "  -m, --machine=NAME     another machine: a NAME that the registry lists, ssh://HOST,\n"
-         "                         unix:/PATH of an openperflib-winregd --socket\n"
-         "  -l, --language=ID      titles in this language: 009 English (the default), 019, 007\n"
-         "  -i, --interval=SECONDS how often to ask (1)\n"
-         "  -s, --sort=COLUMN      order the list: name, sex, age, x, y, weight, volume, birthday\n"
-         "                         or a title; -COLUMN the largest first\n"
-         "  -n, --rows=N           at most N rows of the tree or the list\n"
-         "  -1, --once             once, on a terminal too\n"
-         "  -j, --json             the list for programs\n"
-         "  -h, --help             print this help\n"
-         "  -V, --version          print the version\n\n"
-         "Examples:\n"
-         "  behemoth-client\n"
-         "  behemoth-client tree --machine=ssh://web1 --once\n"
-         "  behemoth-client list --language=019 --sort=-weight --rows=10\n"
-         "  behemoth-client --json | jq '.herd[] | select(.mother == null) | .name'\n\n"
-         "Environment: NO_COLOR, unless it is empty, takes the colours away.\n"
-         "Exit status: 0 shown, 1 there was nothing to show, 2 a wrong option, 3 shown, but the\n"
-         "behemoths' server is away: it is what it said last.");
+    int columns = 80, lines = 24;
+    bool terminal = isatty(STDOUT_FILENO), field = view->kind == VIEW_FIELD;
+    char *text = NULL;
+    size_t size;
+    if (client.json) {
+        json_write(stdout, view);
+        return;
+    }
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    if (terminal)
+        terminal_size(&columns, &lines);
+    view->columns = terminal || field ? columns : 0;
+    int used = summary_draw(out, view);
+    used += trouble_draw(out, view);
+    if (field) {
+        field_draw(out, view, columns, lines - terminal - used);
+    } else {
+        fputc('\n', out);
+        table_draw(out, view, client.rows > 0 ? (int)client.rows + 2 : 0);
+    }
+    if (fclose(out) == 0)
+        text_lines(stdout, text, 0, client.style);
+    free(text);
 }
 
-static _Noreturn void complain(const char *what, const char *about)
+/* ---- again and again ---- */
+
+static double now_seconds(void)
 {
-    fprintf(stderr, "behemoth-client: %s: %s\nTry behemoth-client --help.\n", about, what);
-    exit(EXIT_USAGE);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void draw(bool whole)
+{
+    struct view *view = &client.view;
+    char machine[READER_NAME * 3], keys[160];
+    FILE *out = terminal_frame();
+    if (!out)
+        return;
+    terminal_size(&view->columns, &view->rows);
+    text_clean(client.reader.machine, machine, sizeof machine);
+    fprintf(out, TITLE "%s" PLAIN " %s  ", titles_get(&client.titles, BEHEMOTH), machine);
+    for (int i = 0; i < VIEW_KINDS; i++)
+        fprintf(out, (int)view->kind == i ? "  " STRONG "[%s]" PLAIN : "  " WEAK " %s " PLAIN,
+                view_names[i]);
+    fprintf(out, "    " WEAK "every %g s" PLAIN "\n", client.interval);
+    int left = view->rows - 2 - summary_draw(out, view);
+    left -= trouble_draw(out, view);
+    if (view->kind != VIEW_FIELD && view->rows >= LOW) {
+        fputc('\n', out);
+        left--;
+    }
+    if (client.help)
+        fputs(help_text, out);
+    else if (view->kind == VIEW_FIELD)
+        field_draw(out, view, view->columns, left);
+    else
+        table_draw(out, view, left > 3 ? left : 3);
+    snprintf(keys, sizeof keys,
+             client.help ? WEAK "any key: back" PLAIN
+                         : WEAK
+                 "q end   f field   t tree   l list   %s   + - interval   ? help" PLAIN,
+             view->kind == VIEW_FIELD ? "z Z zoom" : "arrows scroll");
+    terminal_show(keys, whole);
+}
+
+/* After another registration the objects have different numbers. */
+static void ask(void)
+{
+    struct reader fresh;
+    struct titles titles;
+    LSTATUS status = reader_read(&client.reader);
+    if (status == ERROR_FILE_NOT_FOUND) {
+        status = reader_open(&fresh, client.machine);
+        if (!status)
+            status = reader_read(&fresh);
+        if (!status)
+            status = titles_load(&titles, &fresh, client.titles.language);
+        if (status) {
+            reader_close(&fresh);
+        } else {
+            reader_close(&client.reader);
+            titles_free(&client.titles);
+            client.reader = fresh;
+            client.titles = titles;
+        }
+    }
+    client.view.failed = status;
+}
+
+static void change_interval(bool longer)
+{
+    static const double steps[] = {0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60};
+    int count = sizeof steps / sizeof *steps, i = longer ? 0 : count - 1;
+    while (i >= 0 && i < count &&
+           (longer ? steps[i] <= client.interval : steps[i] >= client.interval))
+        i += longer ? 1 : -1;
+    if (i >= 0 && i < count)
+        client.interval = steps[i];
+}
+
+/* An arrow, Page Up and so on; table_draw keeps the top within the table. */
+static void move(struct view *view, int key)
+{
+    int right = (key == KEY_RIGHT) - (key == KEY_LEFT), down = (key == KEY_DOWN) - (key == KEY_UP);
+    size_t up = key == KEY_UP ? 1 : key == KEY_PAGE_UP ? view->table_rows : view->table_count;
+    if (view->kind == VIEW_FIELD)
+        field_move(view, right, down);
+    else if (key == KEY_DOWN || key == KEY_PAGE_DOWN)
+        view->top += key == KEY_DOWN ? 1 : view->table_rows;
+    else if (key == KEY_LAST)
+        view->top = view->table_count;
+    else if (right > 0)
+        view->left += view->left + 2 < COLUMNS;
+    else if (right < 0)
+        view->left -= view->left > 0;
+    else
+        view->top -= view->top < up ? view->top : up;
+}
+
+/* False: the end. */
+static bool take_key(int key)
+{
+    struct view *view = &client.view;
+    static const char tabs[] = "ftl"; /* as the views */
+    const char *tab = key > 0 && key < KEY_UP ? strchr(tabs, key) : NULL;
+    if (key == 'q' || key == KEY_END)
+        return false;
+    if (client.help || key == '?' || key == 'h') {
+        client.help = !client.help;
+    } else if (key >= KEY_UP) {
+        move(view, key);
+    } else if (tab) {
+        view->kind = (enum view_kind)(tab - tabs);
+        view->left = 0;
+        view->top = 0;
+    } else if (key == '+' || key == '-') {
+        change_interval(key == '+');
+    } else if (view->kind == VIEW_FIELD) {
+        if (key == 'z' || key == 'Z')
+            field_zoom(view, key == 'z');
+    } else if (key == '<' || key == '>') {
+        unsigned from = view->sort < COLUMNS ? view->sort : key == '>' ? COLUMNS - 1 : 0;
+        view->sort = (from + (key == '>' ? 1 : COLUMNS - 1)) % COLUMNS;
+    } else if (key == 'r') {
+        view->descending = !view->descending;
+    }
+    return true;
+}
+
+/* False: there is no terminal to draw on. */
+static bool show_live(void)
+{
+    if (!terminal_begin(client.style))
+        return false;
+    client.view.rates = true;
+    draw(true);
+    for (bool going = true; going;) {
+        double begun = now_seconds(), left;
+        while (going && (left = begun + client.interval - now_seconds()) > 0) {
+            int key = terminal_key((int)(left * 1000) + 1);
+            bool whole = key == KEY_RESIZE || key == KEY_REDRAW;
+            going = whole || key == KEY_NONE || take_key(key);
+            if (key != KEY_NONE)
+                draw(whole);
+        }
+        if (going) {
+            ask();
+            draw(false);
+        }
+    }
+    terminal_end();
+    return true;
 }
 
 /* ---- options ---- */
 
-static double number(const char *text, double least, double most, const char *what)
+static bool take_language(const char *text)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= least && value <= most))
-        complain(what, text);
-    return value;
-}
-
-/* "19" is 019: name bases are called by three digits. */
-static const char *language_of(const char *text)
-{
-    static char language[TITLES_ID];
     size_t digits = strspn(text, "0123456789abcdefABCDEF");
     if (digits == 0 || digits > 4 || text[digits])
-        complain("no language like 009, 019 or 007", text);
-    snprintf(language, sizeof language, "%03lX", strtoul(text, NULL, 16));
-    return language;
+        return false;
+    /* language bases are called by three digits: "19" is 019 */
+    snprintf(client.language, sizeof client.language, "%03lX", strtoul(text, NULL, 16));
+    return true;
 }
 
-static void take_option(struct settings *settings, int option)
+/* One only. */
+static bool take_view(const char *word)
 {
-    switch (option) {
-    case 'm':
-        settings->machine = optarg;
-        break;
-    case 'l':
-        settings->language = language_of(optarg);
-        break;
-    case 'i':
-        settings->interval = number(optarg, 0.1, INTERVAL_MOST, "not 0.1 to 3600 seconds");
-        break;
-    case 's':
-        settings->sort = optarg;
-        break;
-    case 'n':
-        settings->rows = (int)number(optarg, 1, 1000000, "no number of rows");
-        break;
-    case '1':
-        settings->once = true;
-        break;
-    default:
-        settings->json = true;
-    }
-}
-
-static void take_view(struct settings *settings, const char *word)
-{
-    for (int i = 0; i < VIEW_KINDS; i++) {
+    for (int i = 0; i < VIEW_KINDS && !client.has_kind; i++) {
         if (strcmp(word, view_names[i]) != 0)
             continue;
-        if (settings->has_kind)
-            complain("one view at a time", word);
-        settings->kind = (enum view_kind)i;
-        settings->has_kind = true;
-        return;
+        client.view.kind = (enum view_kind)i;
+        return client.has_kind = true;
     }
-    complain("not one of field, tree, list", word);
+    return false;
 }
 
-static void read_settings(struct settings *settings, int argc, char **argv)
+/* The exit code; -1: go on. */
+static int read_options(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"machine",          required_argument, NULL, 'm'},
-        {"language",              required_argument, NULL, 'l'},
-        {"interval",                  required_argument, NULL, 'i'},
-        {"sort",required_argument, NULL, 's'},
-        {"rows",               required_argument, NULL, 'n'},
-        {"once",         no_argument, NULL, '1'},
-        {"json",              no_argument, NULL, 'j'},
-        {"help",                  no_argument, NULL, 'h'},
-        {"version",              no_argument, NULL, 'V'},
-        {0              }
-    };
-    int option;
-    *settings = (struct settings){.language = "009", .interval = 1};
-    while ((option = getopt_long(argc, argv, "m:l:i:s:n:1jhV", options, NULL)) != -1) {
-        if (option == 'h' || option == 'V') {
-            option == 'h' ? help() : (void)puts("behemoth-client (openperflib) " BEHEMOTH_VERSION);
-            exit(EXIT_GOOD);
+    struct options *options = &client.options;
+    int id = options_begin(options, &tool, argc, argv);
+    while (id > 0 && (id = options_next(options)) > 0) {
+        const char *value = options->value, *wrong = NULL;
+        char *end = NULL;
+        switch (id) {
+        case MACHINE:
+            client.machine = value;
+            break;
+        case LANGUAGE:
+            wrong = take_language(value) ? NULL : "not a language like 009, 019 or 007";
+            break;
+        case INTERVAL:
+            client.interval = strtod(value, &end);
+            if (end == value || *end || !(client.interval >= 0.1 && client.interval <= 3600))
+                wrong = "not 0.1 to 3600 seconds";
+            break;
+        case SORT:
+            client.sort = value;
+            break;
+        case ROWS:
+            wrong = number_of(value, 1, 1000000, &client.rows) ? NULL : "not a number of rows";
+            break;
+        case OPTION_ARGUMENT:
+            wrong = take_view(value) ? NULL : "not one of field, tree, list, and one at a time";
+            break;
+        default:
+            client.once |= id == ONCE;
+            client.json |= id == JSON;
         }
-        if (option == '?') {
-            fputs("Try behemoth-client --help.\n", stderr); /* getopt_long said the rest */
-            exit(EXIT_USAGE);
-        }
-        take_option(settings, option);
+        if (wrong)
+            return options_complain(options, "%s: %s", value, wrong);
     }
-    for (; optind < argc; optind++)
-        take_view(settings, argv[optind]);
-    if (settings->json && settings->has_kind && settings->kind != VIEW_LIST)
-        complain("only the list is there for programs", "--json");
-    settings->once |= settings->json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
-    if (!settings->has_kind)
-        settings->kind = settings->once ? VIEW_LIST : VIEW_FIELD;
+    if (id < 0)
+        return options_status(id);
+    if (client.json && client.has_kind && client.view.kind != VIEW_LIST)
+        return options_complain(options, "--json: only the list is there for programs");
+    client.once |= client.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
+    if (!client.has_kind)
+        client.view.kind = client.once ? VIEW_LIST : VIEW_FIELD;
+    return -1;
 }
 
 /* ---- no answer ---- */
 
-static const char *words_of(LSTATUS status)
+static int explain(LSTATUS status, bool registered)
 {
     static const struct {
         LSTATUS status;
-        const char *words;
-    } rows[] = {
+        const char *text;
+    } texts[] = {
         {ERROR_ACCESS_DENIED,      "access is denied"                                             },
         {ERROR_INVALID_DATA,       "the reply is not in the expected format"                      },
         {ERROR_BAD_NETPATH,        "no machine is known under this name"                          },
@@ -173,125 +350,76 @@ static const char *words_of(LSTATUS status)
         {RPC_S_SERVER_UNAVAILABLE, "it does not answer; openperflib-winregd must run there"       },
         {RPC_S_CALL_FAILED,        "the connection was lost, or the answer did not arrive in time"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].status == status)
-            return rows[i].words;
-    }
-    return "it cannot be read";
-}
-
-static int explain(const struct settings *settings, LSTATUS status, bool registered)
-{
-    const char *machine = settings->machine ? settings->machine : "this machine";
-    fprintf(stderr, "behemoth-client: %s: ", machine);
+    const char *text = "it cannot be read", *there = client.machine ? " there" : "";
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        text = texts[i].status == status ? texts[i].text : text;
+    fprintf(stderr, "behemoth-client: %s: ", client.machine ? client.machine : "this machine");
     if (status != ERROR_FILE_NOT_FOUND)
-        fprintf(stderr, "%s (error %ld)\n", words_of(status), (long)status);
+        fprintf(stderr, "%s (error %ld)\n", text, (long)status);
     else if (registered)
         fprintf(stderr,
                 "the provider Behemoth is registered, but does not answer;\n"
                 "`perfmon status Behemoth`%s says why\n",
-                settings->machine ? " there" : "");
+                there);
     else
-        fprintf(
-            stderr,
-            "the provider Behemoth is not registered; register it%s with\n"
-            "  lodctr --user --library=FOLDER/behemoth.so FOLDER/behemoth.ini\n"
-            "where FOLDER is where it was built; --user is for who may not register it for all\n",
-            settings->machine ? " there" : "");
-    return EXIT_FAILED;
-}
-
-static int refuse_language(const struct settings *settings)
-{
-    char languages[TITLES_LANGUAGES];
-    titles_languages(settings->machine, languages);
-    fprintf(stderr, "behemoth-client: language %s is not installed%s; there are: %s\n",
-            settings->language, settings->machine ? " there" : "", languages);
+        fprintf(stderr,
+                "the provider Behemoth is not registered; register it%s with\n"
+                "  lodctr --user --library=FOLDER/behemoth.so FOLDER/behemoth.ini\n"
+                "where FOLDER is where it was built; --user is for users who may not register it "
+                "for all\n",
+                there);
     return EXIT_FAILED;
 }
 
 /* A machine that does not list its languages is assumed to have all of them. */
-static bool has_language(const struct settings *settings)
+static bool has_language(void)
 {
-    char languages[TITLES_LANGUAGES], wanted[TITLES_ID + 2], all[TITLES_LANGUAGES + 2];
-    if (strcmp(settings->language, "009") == 0)
-        return true;
-    titles_languages(settings->machine, languages);
+    char languages[READER_LANGUAGES], all[READER_LANGUAGES + 2], wanted[16];
+    titles_languages(client.machine, languages);
     snprintf(all, sizeof all, " %s ", languages);
-    snprintf(wanted, sizeof wanted, " %s ", settings->language);
-    return !*languages || strstr(all, wanted);
+    snprintf(wanted, sizeof wanted, " %s ", client.language);
+    if (strcmp(client.language, "009") == 0 || !*languages || strstr(all, wanted))
+        return true;
+    fprintf(stderr, "behemoth-client: language %s is not installed%s; there are: %s\n",
+            client.language, client.machine ? " there" : "", languages);
+    return false;
 }
 
-/* ---- showing ---- */
-
-/* A line is left for the shell's prompt; a file's lines are as long as they are. */
-static void show_once(struct view *view, const struct settings *settings)
+static int show(void)
 {
-    int columns = SNAPSHOT_COLUMNS, rows = SNAPSHOT_ROWS;
-    bool terminal = isatty(STDOUT_FILENO), field = view->kind == VIEW_FIELD;
-    if (settings->json) {
-        json_write(stdout, view);
-        return;
-    }
-    if (terminal)
-        terminal_size(&columns, &rows);
-    view->columns = terminal || field ? columns : 0;
-    int used = summary_draw(stdout, view);
-    used += trouble_draw(stdout, view);
-    if (field) {
-        field_draw(stdout, view, columns, rows - terminal - used);
-        return;
-    }
-    putchar('\n');
-    table_draw(stdout, view, settings->rows > 0 ? settings->rows + 2 : 0);
-}
-
-static void begin_view(struct live *live, const struct settings *settings, bool utf8)
-{
-    const char *plain = getenv("NO_COLOR");
-    bool colours = isatty(STDOUT_FILENO) && !(plain && *plain) && !settings->json;
-    live->view = (struct view){.shown = &live->shown,
-                               .titles = &live->titles,
-                               .look = look_of(utf8, colours),
-                               .kind = settings->kind,
-                               .sort = UINT32_MAX};
-}
-
-static int show(struct live *live, const struct settings *settings, bool utf8)
-{
-    begin_view(live, settings, utf8);
-    if (settings->sort && !table_sort_by(&live->view, settings->sort))
-        complain("no column; there are name, sex, age, x, y, weight, volume, birthday",
-                 settings->sort);
-    if (settings->once || !live_run(live))
-        show_once(&live->view, settings);
-    kin_free(&live->view.kin);
+    client.view.reader = &client.reader;
+    client.view.titles = &client.titles;
+    client.view.sort = UINT32_MAX;
+    if (client.sort && !table_sort_by(&client.view, client.sort))
+        return options_complain(&client.options, "%s: no column; there are %s", client.sort,
+                                rows[SORT - 1].complete);
+    if (client.once || !show_live())
+        show_once(&client.view);
+    kin_free(&client.view.kin);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("behemoth-client: standard output");
         return EXIT_FAILED;
     }
-    return shown_server_there(&live->shown) ? EXIT_GOOD : EXIT_AWAY;
+    return reader_server_there(&client.reader) ? EXIT_GOOD : EXIT_AWAY;
 }
 
 int main(int argc, char **argv)
 {
-    struct settings settings;
-    bool utf8 = text_begin(), registered;
-    read_settings(&settings, argc, argv);
-    struct live live = {.machine = settings.machine, .interval = settings.interval};
-    LSTATUS status = shown_open(&live.shown, settings.machine);
-    registered = status == ERROR_SUCCESS;
-    int code = EXIT_FAILED;
-    if (!status && !has_language(&settings)) {
-        code = refuse_language(&settings);
-    } else {
+    client.style = text_begin();
+    int code = read_options(argc, argv);
+    if (code >= 0)
+        return code;
+    LSTATUS status = reader_open(&client.reader, client.machine);
+    bool registered = status == ERROR_SUCCESS;
+    code = EXIT_FAILED;
+    if (status || has_language()) {
         if (!status)
-            status = shown_read(&live.shown);
+            status = reader_read(&client.reader);
         if (!status)
-            status = titles_load(&live.titles, &live.shown, settings.language);
-        code = status ? explain(&settings, status, registered) : show(&live, &settings, utf8);
+            status = titles_load(&client.titles, &client.reader, client.language);
+        code = status ? explain(status, registered) : show();
     }
-    titles_free(&live.titles);
-    shown_close(&live.shown);
+    titles_free(&client.titles);
+    reader_close(&client.reader);
     return code;
 }

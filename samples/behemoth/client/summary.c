@@ -1,124 +1,169 @@
 /* SPDX-License-Identifier: MIT */
-/* The herd in a line or two, with the titles of the name bases, and the age of the data. */
-#include "text.h"
+/* The herd in a line or two, with the titles of the language bases, and the age of the data; and
+ * the whole answer as JSON. */
 #include "view.h"
 
+#include <jansson.h>
+
+#include <stdlib.h>
 #include <string.h>
 
-enum { ITEM = 200 };
+enum { ITEM = 200, SHOWN = 7 };
 
-const char *const view_names[VIEW_KINDS] = {"field", "tree", "list"};
-
-struct look look_of(bool utf8, bool colours)
-{
-    if (!colours)
-        return (struct look){utf8, "", "", "", "", "", "", "", ""};
-    return (struct look){.utf8 = utf8,
-                         .off = "\033[0m",
-                         .strong = "\033[1m",
-                         .weak = "\033[2m",
-                         .title = "\033[1;36m",
-                         .male = "\033[34m",
-                         .female = "\033[35m",
-                         .both = "\033[1;33m",
-                         .bad = "\033[1;31m"};
-}
-
-struct item {
+static const struct item {
     unsigned symbol;
     const char *unit;
     int digits;
+    bool rate;
+    const char *word; /* in JSON */
+} items[] = {
+    {BEHEMOTHS_SUMMARY_BEHEMOTHS,       "",   0, false, "behemoths"     },
+    {BEHEMOTHS_SUMMARY_TOTAL_WEIGHT,    "kg", 0, false, "totalWeight"   },
+    {BEHEMOTHS_SUMMARY_BIRTHS_SEC,      "",   2, true,  "births"        },
+    {BEHEMOTHS_SUMMARY_DEATHS_SEC,      "",   2, true,  "deaths"        },
+    {BEHEMOTHS_SUMMARY_MEAN_AGE,        "",   1, false, "meanAgePercent"},
+    {BEHEMOTHS_SUMMARY_STATUS,          "",   0, false, NULL            },
+    {BEHEMOTHS_SUMMARY_DATA_AGE,        "s",  1, false, "dataAge"       },
+    {BEHEMOTHS_SUMMARY_HERD_TIME,       "",   0, false, "herdTime"      }, /* from here on for programs only */
+    {BEHEMOTHS_SUMMARY_FOUNDERS,        "",   0, false, "founders"      },
+    {BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC,  "",   0, true,  "leftSteps"     },
+    {BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC, "",   0, true,  "rightSteps"    },
 };
-
-static const struct item items[] = {
-    {BEHEMOTHS_SUMMARY_BEHEMOTHS,    "",   0},
-    {BEHEMOTHS_SUMMARY_TOTAL_WEIGHT, "kg", 0},
-    {BEHEMOTHS_SUMMARY_BIRTHS_SEC,   "",   2},
-    {BEHEMOTHS_SUMMARY_DEATHS_SEC,   "",   2},
-    {BEHEMOTHS_SUMMARY_MEAN_AGE,     "",   1},
-    {BEHEMOTHS_SUMMARY_STATUS,       "",   0},
-    {BEHEMOTHS_SUMMARY_DATA_AGE,     "s",  1},
-};
-
-static bool is_rate(unsigned symbol)
-{
-    return symbol == BEHEMOTHS_SUMMARY_BIRTHS_SEC || symbol == BEHEMOTHS_SUMMARY_DEATHS_SEC;
-}
+enum { ITEMS = sizeof items / sizeof *items };
 
 /* Rates are unknown while the server does not answer, and without a first answer there is no
  * age. */
-static bool value_of(const struct view *view, unsigned symbol, double *ret)
+static bool value_of(const struct view *view, const struct item *item, double *ret)
 {
-    const struct shown *shown = view->shown;
-    if (is_rate(symbol) && !shown_server_there(shown))
-        return false;
-    if (symbol == BEHEMOTHS_SUMMARY_DATA_AGE && !shown_server_heard(shown))
-        return false;
-    return shown_summary(shown, symbol, ret);
-}
-
-static void number_text(const struct view *view, const struct item *item, char out[ITEM])
-{
-    double value;
-    snprintf(out, ITEM, "-");
-    if (value_of(view, item->symbol, &value))
-        snprintf(out, ITEM, "%.*f%s%s", item->digits, value, *item->unit ? " " : "",
-                 titles_unit(view->titles, item->unit));
-}
-
-static void duration(double seconds, char out[ITEM])
-{
-    if (seconds < 120)
-        snprintf(out, ITEM, "%.0f seconds", seconds);
-    else if (seconds < 7200)
-        snprintf(out, ITEM, "%.0f minutes", seconds / 60);
-    else
-        snprintf(out, ITEM, "%.0f hours", seconds / 3600);
+    const struct reader *reader = view->reader;
+    return !(item->rate && !reader_server_there(reader)) &&
+           !(item->symbol == BEHEMOTHS_SUMMARY_DATA_AGE && !reader_server_heard(reader)) &&
+           reader_summary(reader, item->symbol, ret);
 }
 
 int trouble_draw(FILE *out, const struct view *view)
 {
-    char text[ITEM] = "", age[ITEM] = "some time";
+    const struct item *age = &items[SHOWN - 1];
     double seconds;
-    if (!view->failed && shown_server_there(view->shown))
+    if (!view->failed && reader_server_there(view->reader))
         return 0;
-    if (shown_server_heard(view->shown) &&
-        shown_summary(view->shown, BEHEMOTHS_SUMMARY_DATA_AGE, &seconds))
-        duration(seconds, age);
     if (view->failed)
-        snprintf(text, ITEM, "no answer (error %ld): this is what was shown before",
-                 (long)view->failed);
-    else if (!shown_server_heard(view->shown))
-        snprintf(text, ITEM, "the server is away, and nothing was heard of it yet");
+        fprintf(out, BAD "no answer (error %ld): this is what was shown before",
+                (long)view->failed);
+    else if (!reader_server_heard(view->reader))
+        fputs(BAD "the server is away, and nothing was heard of it yet", out);
+    else if (!value_of(view, age, &seconds))
+        fputs(BAD "the server is away: this is what it said some time ago", out);
     else
-        snprintf(text, ITEM, "the server is away: this is what it said %.60s ago", age);
-    fprintf(out, "%s%s%s\n", view->look.bad, text, view->look.off);
+        fprintf(out, BAD "the server is away: this is what it said %.0f %s ago",
+                seconds < 120    ? seconds
+                : seconds < 7200 ? seconds / 60
+                                 : seconds / 3600,
+                seconds < 120    ? "seconds"
+                : seconds < 7200 ? "minutes"
+                                 : "hours");
+    fputs(PLAIN "\n", out);
     return 1;
 }
 
 /* Side by side as long as they fit; at most a quarter of a low window. */
 int summary_draw(FILE *out, const struct view *view)
 {
-    const struct look *look = &view->look;
     int lines = 1, used = 0, most = view->rows > 0 && view->rows < 8 ? 1 : view->rows / 4;
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-        char number[ITEM];
-        const char *title = titles_get(view->titles, items[i].symbol);
-        if (is_rate(items[i].symbol) && !view->rates)
+    for (size_t i = 0; i < SHOWN; i++) {
+        char number[ITEM] = "-";
+        double value;
+        const struct item *item = &items[i];
+        const char *title = titles_get(view->titles, item->symbol);
+        if (item->rate && !view->rates)
             continue;
-        number_text(view, &items[i], number);
+        if (value_of(view, item, &value))
+            snprintf(number, ITEM, "%.*f%s%s", item->digits, value, *item->unit ? " " : "",
+                     titles_unit(view->titles, item->unit));
         int width = text_width(title) + 1 + text_width(number);
         bool fits = used == 0 || view->columns == 0 || used + 3 + width <= view->columns;
         if (!fits && lines == most)
             break;
-        fprintf(out, "%s%s%s%s %s%s%s",
-                used == 0 ? ""
-                : fits    ? "   "
-                          : "\n",
-                look->weak, title, look->off, look->strong, number, look->off);
+        fputs(used == 0 ? "" : fits ? "   " : "\n", out);
+        fprintf(out, WEAK "%s" PLAIN " " STRONG "%s" PLAIN, title, number);
         used = fits && used > 0 ? used + 3 + width : width;
         lines += !fits;
     }
     fputc('\n', out);
     return lines;
+}
+
+/* ---- for programs ---- */
+
+static json_t *json_text(const char *text)
+{
+    char clean[1024];
+    text_clean(text, clean, sizeof clean);
+    return json_string(clean);
+}
+
+static json_t *json_value(const struct view *view, const struct reader_behemoth *one,
+                          const struct column *column)
+{
+    char text[TEXT_VALUE], *blank;
+    uint64_t value = one->values[column->symbol / 2];
+    double age = reader_age(view->reader, one);
+    if (column->kind == KIND_AGE)
+        return age >= 0 ? json_real(age) : json_null();
+    if (!view->reader->has[column->symbol / 2])
+        return json_null();
+    if (column->kind == KIND_SEX && value < 2)
+        return json_string(value ? "female" : "male");
+    if (column->kind != KIND_DATE)
+        return json_integer((json_int_t)value);
+    blank = strchr(time_text(value, strcpy(text, "-")), ' ');
+    if (!blank)
+        return json_null();
+    *blank = 'T';
+    return json_sprintf("%sZ", text);
+}
+
+static json_t *json_behemoth(const struct view *view, size_t at)
+{
+    const struct reader_behemoth *one = &view->reader->all[at];
+    bool has_mother = one->mother >= 0 && (uint64_t)one->mother < view->reader->count;
+    json_t *ret =
+        json_pack("{s:I, s:o, s:o}", "position", (json_int_t)at, "name", json_text(one->name),
+                  "mother", has_mother ? json_integer(one->mother) : json_null());
+    for (size_t i = 1; i < COLUMNS; i++)
+        json_object_set_new(ret, table_columns[i].word, json_value(view, one, &table_columns[i]));
+    return ret;
+}
+
+void json_write(FILE *out, const struct view *view)
+{
+    const struct reader *reader = view->reader;
+    json_t *all = json_pack("{s:o, s:b}", "machine", json_text(reader->machine), "serverThere",
+                            reader_server_there(reader));
+    for (size_t i = 0; i < ITEMS; i++) {
+        const struct item *item = &items[i];
+        double value = 0;
+        if (!item->word)
+            continue;
+        bool whole = item->rate || item->digits == 0; /* the count behind a rate */
+        bool there = whole ? reader->pairs[item->symbol / 2].there : value_of(view, item, &value);
+        json_object_set_new(all, item->word,
+                            !there  ? json_null()
+                            : whole ? json_integer((json_int_t)reader->summary[item->symbol / 2])
+                                    : json_real(value));
+    }
+    json_t *titles = json_object(), *herd = json_array();
+    size_t *order = table_order(view);
+    for (size_t i = 0; i < COLUMNS; i++)
+        json_object_set_new(titles, table_columns[i].word,
+                            json_text(titles_get(view->titles, table_columns[i].symbol)));
+    for (size_t i = 0; order && i < reader->count; i++)
+        json_array_append_new(herd, json_behemoth(view, order[i]));
+    free(order);
+    json_object_set_new(all, "language", json_text(view->titles->language));
+    json_object_set_new(all, "titles", titles);
+    json_object_set_new(all, "herd", herd);
+    json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    fputc('\n', out);
+    json_decref(all);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The client side of the protocol: nothing blocks longer than until the given time, and no
  * received data is trusted. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* SO_PEERCRED */
-#endif
 #include "exchange.h"
 
 #include <errno.h>
@@ -18,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { POLL_MOST_MS = 60000 };
+
 int64_t behemoth_now(void)
 {
     struct timespec now;
@@ -25,41 +24,44 @@ int64_t behemoth_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-bool behemoth_place(const char *wanted, char *storage, size_t bytes)
+bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes)
 {
     struct sockaddr_un address;
-    struct stat status;
-    const char *folder = secure_getenv("XDG_RUNTIME_DIR");
+    const char *named = wanted && *wanted ? wanted : secure_getenv("BEHEMOTH_SOCKET");
     const char *root = secure_getenv("OPENPERFLIB_ROOT"); /* all state is there, then */
+    const char *own = secure_getenv("XDG_RUNTIME_DIR");
     int length = 0;
-    if (!wanted || !*wanted)
-        wanted = secure_getenv("BEHEMOTH_SOCKET");
-    if (wanted && *wanted)
-        length = snprintf(storage, bytes, "%s", wanted);
-    else if (root && *root == '/')
-        return (length = snprintf(storage, bytes, "%s/herd.sock", root)) > 0 &&
-               (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
-    else if (folder && *folder == '/')
-        length = snprintf(storage, bytes, "%s/behemoth/herd.sock", folder);
-    if (length == 0 || (!(wanted && *wanted) && stat(storage, &status) < 0))
-        length = snprintf(storage, bytes, "/run/behemoth/herd.sock");
-    return length > 0 && (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
+    if (named && *named) {
+        length = snprintf(ret, bytes, "%s", named);
+    } else if (root && *root == '/') {
+        length = snprintf(ret, bytes, "%s/herd.sock", root);
+    } else if (own && *own == '/' && (!listen || geteuid() != 0)) {
+        length = snprintf(ret, bytes, "%s/behemoth/herd.sock", own);
+        if (!listen && access(ret, F_OK) < 0)
+            length = 0;
+    }
+    if (length == 0)
+        length = snprintf(ret, bytes, "/run/behemoth/herd.sock");
+    return (size_t)length < bytes && (size_t)length < sizeof address.sun_path;
 }
 
 /* ---- the connection ---- */
 
-static bool still_ours(const struct behemoth_line *line)
+static bool is_own(const struct behemoth_line *line)
 {
     struct stat status;
-    return fstat(line->socket, &status) == 0 && status.st_dev == line->device &&
-           status.st_ino == line->inode;
+    return line->socket >= 0 && fstat(line->socket, &status) == 0 &&
+           status.st_dev == line->device && status.st_ino == line->inode;
 }
 
+/* errno stays what it was. */
 void behemoth_hang_up(struct behemoth_line *line)
 {
-    if (line->socket >= 0 && still_ours(line))
+    int reason = errno;
+    if (is_own(line))
         close(line->socket);
     line->socket = -1;
+    errno = reason;
 }
 
 void behemoth_line_end(struct behemoth_line *line)
@@ -76,115 +78,68 @@ static bool is_behemoth(uid_t user)
     bool found = false;
     const struct passwd *entry;
     FILE *file = fopen("/etc/passwd", "re");
-    if (!file)
-        return false;
-    while (!found && (entry = fgetpwent(file)))
+    while (file && !found && (entry = fgetpwent(file)))
         found = entry->pw_uid == user && strcmp(entry->pw_name, "behemoth") == 0;
-    fclose(file);
+    if (file)
+        fclose(file);
     return found;
-}
-
-static bool trusted(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-        return false;
-    return peer.uid == 0 || peer.uid == geteuid() || is_behemoth(peer.uid);
 }
 
 static bool dial(struct behemoth_line *line, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat status;
-    if (strlen(path) >= sizeof address.sun_path) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if ((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s", path) >=
+        sizeof address.sun_path) {
         errno = ENAMETOOLONG;
         return false;
     }
-    strcpy(address.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
+    line->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (line->socket < 0 || fstat(line->socket, &status) < 0)
         return false;
-    bool good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
-    if (good && !trusted(fd)) {
-        errno = EACCES;
-        good = false;
-    }
-    if (!good || fstat(fd, &status) < 0) {
-        int reason = errno;
-        close(fd);
-        errno = reason;
-        return false;
-    }
-    line->socket = fd;
     line->owner = getpid();
     line->device = status.st_dev;
     line->inode = status.st_ino;
-    return true;
-}
-
-/* ---- bytes ---- */
-
-static bool wait_for(int fd, short events, int64_t until)
-{
-    int64_t left = until - behemoth_now();
-    struct pollfd one = {.fd = fd, .events = events};
-    int ready = left > 0 ? poll(&one, 1, (int)(left < 60000 ? left : 60000)) : 0;
-    if (ready == 0)
-        errno = ETIMEDOUT;
-    return ready > 0 || (ready < 0 && errno == EINTR);
-}
-
-static bool send_all(int fd, const unsigned char *bytes, size_t count, int64_t until)
-{
-    while (count > 0) {
-        ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
-        if (sent > 0) {
-            bytes += sent;
-            count -= (size_t)sent;
-        } else if (errno != EAGAIN && errno != EINTR) {
-            return false;
-        } else if (!wait_for(fd, POLLOUT, until)) {
-            return false;
-        }
+    bool good = connect(line->socket, (struct sockaddr *)&address, sizeof address) == 0 &&
+                getsockopt(line->socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    if (good && peer.uid != 0 && peer.uid != geteuid() && !is_behemoth(peer.uid)) {
+        errno = EACCES;
+        good = false;
     }
-    return true;
+    if (!good)
+        behemoth_hang_up(line);
+    return good;
 }
 
-static bool receive_all(int fd, void *to, size_t count, int64_t until)
+/* ---- requests and answers ---- */
+
+/* Sends or receives all bytes. A peer that sends byte by byte does not extend the deadline. */
+static bool transfer(int fd, void *bytes, size_t count, bool sending, int64_t until)
 {
-    unsigned char *bytes = to;
+    unsigned char *at = bytes;
     while (count > 0) {
-        ssize_t got = recv(fd, bytes, count, 0);
-        if (got > 0) {
-            bytes += got;
-            count -= (size_t)got;
-        } else if (got == 0) {
+        ssize_t done = sending ? send(fd, at, count, MSG_NOSIGNAL) : recv(fd, at, count, 0);
+        if (done < 0 && errno != EAGAIN && errno != EINTR)
+            return false;
+        if (done == 0) {
             errno = ECONNRESET;
             return false;
-        } else if (errno != EAGAIN && errno != EINTR) {
-            return false;
-        } else if (!wait_for(fd, POLLIN, until)) {
-            return false;
         }
-        if (count > 0 && behemoth_now() >= until) { /* sending byte by byte does not extend the
-                                                     * deadline */
+        if (done > 0) {
+            at += done;
+            count -= (size_t)done;
+        }
+        int64_t left = until - behemoth_now();
+        if (count > 0 && left <= 0) {
             errno = ETIMEDOUT;
             return false;
         }
+        struct pollfd one = {.fd = fd, .events = sending ? POLLOUT : POLLIN};
+        if (done < 0)
+            poll(&one, 1, (int)(left < POLL_MOST_MS ? left : POLL_MOST_MS));
     }
-    return true;
-}
-
-static bool reserve(struct behemoth_line *line, size_t bytes)
-{
-    if (bytes <= line->capacity)
-        return true;
-    unsigned char *body = realloc(line->body, bytes);
-    if (!body)
-        return false;
-    line->body = body;
-    line->capacity = bytes;
     return true;
 }
 
@@ -192,31 +147,37 @@ static bool receive_answer(struct behemoth_line *line, int64_t until)
 {
     const size_t most =
         sizeof(struct behemoth_herd) + (size_t)BEHEMOTH_HERD_MAX * sizeof(struct behemoth);
-    if (!receive_all(line->socket, &line->head, sizeof line->head, until))
+    struct behemoth_head *head = &line->head;
+    if (!transfer(line->socket, head, sizeof *head, false, until))
         return false;
-    if (line->head.magic != BEHEMOTH_MAGIC || line->head.number != line->number ||
-        line->head.bytes > most) {
+    if (head->magic != BEHEMOTH_MAGIC || head->number != line->request.number ||
+        head->bytes > most) {
         errno = EPROTO;
         return false;
     }
-    return reserve(line, line->head.bytes) &&
-           receive_all(line->socket, line->body, line->head.bytes, until);
+    if (head->bytes > line->capacity) {
+        unsigned char *body = realloc(line->body, head->bytes);
+        if (!body)
+            return false;
+        line->body = body;
+        line->capacity = head->bytes;
+    }
+    return transfer(line->socket, line->body, head->bytes, false, until);
 }
 
 static bool ask_once(struct behemoth_line *line, uint32_t what, const void *body, uint32_t bytes,
                      int64_t until)
 {
-    unsigned char request[sizeof(struct behemoth_head) + BEHEMOTH_REQUEST_MAX];
-    struct behemoth_head head = {BEHEMOTH_MAGIC, what, bytes, ++line->number};
-    memcpy(request, &head, sizeof head);
+    unsigned char bytes_out[sizeof line->request + BEHEMOTH_REQUEST_MAX];
+    line->request = (struct behemoth_head){BEHEMOTH_MAGIC, what, bytes, line->request.number + 1};
+    memcpy(bytes_out, &line->request, sizeof line->request);
     if (bytes > 0)
-        memcpy(request + sizeof head, body, bytes);
-    if (send_all(line->socket, request, sizeof head + bytes, until) && receive_answer(line, until))
-        return true;
-    int reason = errno;
-    behemoth_hang_up(line);
-    errno = reason;
-    return false;
+        memcpy(bytes_out + sizeof line->request, body, bytes);
+    bool good = transfer(line->socket, bytes_out, sizeof line->request + bytes, true, until) &&
+                receive_answer(line, until);
+    if (!good)
+        behemoth_hang_up(line);
+    return good;
 }
 
 bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, const void *body,
@@ -226,70 +187,41 @@ bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, c
         errno = EMSGSIZE;
         return false;
     }
-    if (line->socket >= 0 && !still_ours(line))
-        line->socket = -1;
-    if (line->socket >= 0 && line->owner != getpid()) /* the parent goes on using it */
+    if (!is_own(line) || line->owner != getpid()) /* a parent goes on using its connection */
         behemoth_hang_up(line);
     if (line->socket >= 0) {
         if (ask_once(line, what, body, bytes, until))
             return true;
         /* The server closed the connection, perhaps long ago: retry once. Not for changes of the
          * herd, which may have been done. */
-        bool asks =
+        bool reads =
             what == BEHEMOTH_HERD || what == BEHEMOTH_SUMMARY || what == BEHEMOTH_PARAMETERS;
-        if (!asks || behemoth_now() >= until)
+        if (!reads || behemoth_now() >= until)
             return false;
     }
     return dial(line, path) && ask_once(line, what, body, bytes, until);
 }
-
-/* ---- parsing answers ---- */
 
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd)
 {
     return (const struct behemoth *)(const void *)(herd + 1);
 }
 
-static bool sound(const struct behemoth_line *line)
-{
-    const struct behemoth_herd *herd = (const void *)line->body;
-    return line->head.what == BEHEMOTH_OK && line->head.bytes >= sizeof *herd &&
-           herd->each == sizeof(struct behemoth) && herd->count <= BEHEMOTH_HERD_MAX;
-}
-
-const struct behemoth_herd *behemoth_summary_of(const struct behemoth_line *line)
-{
-    return sound(line) && line->head.bytes == sizeof(struct behemoth_herd)
-               ? (const void *)line->body
-               : NULL;
-}
-
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line)
 {
     const struct behemoth_herd *herd = (const void *)line->body;
-    if (!sound(line) || line->head.bytes != sizeof *herd + (size_t)herd->count * herd->each)
+    if (line->head.what != BEHEMOTH_OK || line->head.bytes < sizeof *herd ||
+        herd->each != sizeof(struct behemoth) || herd->count > BEHEMOTH_HERD_MAX)
         return NULL;
-    const struct behemoth *all = behemoth_all(herd);
-    for (uint32_t i = 0; i < herd->count; i++) {
-        bool orphan = all[i].mother_position == BEHEMOTH_NONE;
-        if (all[i].sex > BEHEMOTH_FEMALE || all[i].birthday > herd->time ||
-            (!orphan && all[i].mother_position >= i) || !all[i].name[0] ||
-            !memchr(all[i].name, 0, BEHEMOTH_NAME))
+    uint32_t follow = line->request.what == BEHEMOTH_SUMMARY ? 0 : herd->count;
+    if (line->head.bytes != sizeof *herd + (size_t)follow * herd->each)
+        return NULL;
+    for (uint32_t i = 0; i < follow; i++) {
+        const struct behemoth *is = &behemoth_all(herd)[i];
+        if (is->sex > BEHEMOTH_FEMALE || is->birthday > herd->time ||
+            (is->mother_position != BEHEMOTH_NONE && is->mother_position >= i) || !is->name[0] ||
+            !memchr(is->name, 0, BEHEMOTH_NAME))
             return NULL;
     }
     return herd;
-}
-
-const char *behemoth_status_text(uint32_t status)
-{
-    static const char *const texts[] = {
-        [BEHEMOTH_OK] = "done",
-        [BEHEMOTH_BAD] = "the server does not understand this",
-        [BEHEMOTH_REFUSED] = "only root and the server's own user may change the herd",
-        [BEHEMOTH_UNKNOWN] = "there is no such behemoth or parameter",
-        [BEHEMOTH_FULL] = "the field is full: see --capacity of behemoth-server",
-        [BEHEMOTH_TAKEN] = "another one has this name",
-        [BEHEMOTH_FAILED] = "the server could not do it; its own messages say why",
-    };
-    return status < sizeof texts / sizeof texts[0] ? texts[status] : "the server says nonsense";
 }

@@ -28,6 +28,7 @@ enum {
     BEHEMOTH_SECOND = 10000000 /* times are FILETIMEs: 100 ns since 1601 */
 };
 #define BEHEMOTH_NONE UINT32_MAX
+#define BEHEMOTH_1970 INT64_C(11644473600) /* seconds from 1601 to 1970 */
 
 enum behemoth_request {
     BEHEMOTH_HERD = 1,   /* -> struct behemoth_herd, struct behemoth... */
@@ -43,12 +44,15 @@ enum behemoth_request {
 };
 enum behemoth_status {
     BEHEMOTH_OK,
-    BEHEMOTH_BAD,     /* such a request makes no sense */
-    BEHEMOTH_REFUSED, /* not for this user */
-    BEHEMOTH_UNKNOWN, /* there is no such behemoth, or parameter */
-    BEHEMOTH_FULL,    /* the field is full */
-    BEHEMOTH_TAKEN,   /* the name is another one's */
-    BEHEMOTH_FAILED   /* the server could not do it: the disk, memory */
+    BEHEMOTH_BAD,       /* such a request makes no sense */
+    BEHEMOTH_REFUSED,   /* not for this user */
+    BEHEMOTH_UNKNOWN,   /* there is no such behemoth, or parameter */
+    BEHEMOTH_FULL,      /* the field is full */
+    BEHEMOTH_TAKEN,     /* the name is another one's */
+    BEHEMOTH_FAILED,    /* the server could not do it: the disk, memory */
+    BEHEMOTH_NAME_BAD,  /* not printable ASCII, or with a meaning in the path of a counter */
+    BEHEMOTH_NO_MOTHER, /* but male */
+    BEHEMOTH_YOUNGER    /* the mother, than the child would be */
 };
 
 struct behemoth_head {
@@ -107,41 +111,40 @@ _Static_assert(sizeof(struct behemoth) == 80, "no gaps");
 _Static_assert(sizeof(struct behemoth_herd) == 112, "no gaps");
 _Static_assert(sizeof(struct behemoth_create) == 48, "no gaps");
 
-/* ---- the asking side ---- */
+/* ---- the client side ---- */
 
 /* A connection, opened when needed; initialize with {.socket = -1}. */
 struct behemoth_line {
     int socket;
-    pid_t owner;     /* a child after fork has none */
-    dev_t device;    /* what the number stood for: who closes all descriptors of a process */
-    ino_t inode;     /* closes ours too */
-    uint32_t number; /* of the last request */
-    struct behemoth_head head; /* of the last answer */
+    pid_t owner; /* a child after fork opens its own */
+    /* These identify the socket: a program that closes all descriptors of its process closes this
+     * one, too, and its number may be reused. */
+    dev_t device;
+    ino_t inode;
+    struct behemoth_head request; /* the last one */
+    struct behemoth_head head;    /* of the last answer */
     unsigned char *body;
     size_t capacity;
 };
 
 /* Milliseconds of a monotonic clock. */
 int64_t behemoth_now(void);
-/* Where the socket is: `wanted`, or else $BEHEMOTH_SOCKET, which no provider in a helper gets, or
- * else $OPENPERFLIB_ROOT/herd.sock, or else the user's own if there is one
- * ($XDG_RUNTIME_DIR/behemoth/herd.sock), or else /run/behemoth/herd.sock. False: too long. */
-bool behemoth_place(const char *wanted, char *storage, size_t bytes);
+/* The socket's path: `wanted`, or else $BEHEMOTH_SOCKET, which no provider in a helper gets, or
+ * else $OPENPERFLIB_ROOT/herd.sock, or else $XDG_RUNTIME_DIR/behemoth/herd.sock, the user's
+ * own: for a server (`listen`) unless it is root's, for a client if it exists; or else
+ * /run/behemoth/herd.sock. False: too long. */
+bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes);
 /* Sends a request, on a new connection if there is none, and waits for its answer until `until`.
  * True: line->head and line->body are it. False: errno is the reason, and the line is closed.
  * The server must run as the caller, root or the user `behemoth`, else EACCES. */
 bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, const void *body,
                   uint32_t bytes, int64_t until);
-/* The herd in an answer, after checks: counts, sexes, mothers before their children, terminated
- * names. NULL: invalid. */
+/* The answer to BEHEMOTH_HERD or BEHEMOTH_SUMMARY, after checks: counts, sexes, mothers before
+ * their children, terminated names. NULL: invalid. */
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);
-/* The same of an answer to BEHEMOTH_SUMMARY. */
-const struct behemoth_herd *behemoth_summary_of(const struct behemoth_line *line);
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd);
 void behemoth_hang_up(struct behemoth_line *line);
 /* The same, and frees what was received. */
 void behemoth_line_end(struct behemoth_line *line);
-/* What a status means, for people. */
-const char *behemoth_status_text(uint32_t status);
 
 #endif

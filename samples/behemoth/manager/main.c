@@ -5,27 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { SOCKET = 1, JSON, SORT, REVERSE, SEX, MOTHER, AGE, X, Y, INTERVAL, SECONDS, TO_SERVER };
+enum { SOCKET = SERVER_OPTIONS, JSON, SORT, REVERSE, SEX, MOTHER, AGE, X, Y, INTERVAL, SECONDS };
 
 /* clang-format off */
-static const struct option_row start_rows[] = {
-    {0, "state", "PATH", TO_SERVER, "The herd's file; where it is kept if not given: behemoth-server --help.", "@files", 0},
-    {0, "save-every", "N", TO_SERVER, "Save every N seconds; 30 if not given, 0 saves only at the end.", NULL, 0},
-    {0, "seed", "N", TO_SERVER, "Of a new herd: the same seed, the same herd.", NULL, 0},
-    {0, "count", "N", TO_SERVER, "Of a new herd: how many there are at first; 50 if not given.", NULL, 0},
-    {0, "since", "SECONDS", TO_SERVER, "Of a new herd: its first moment, since 1970; now if not given.", NULL, 0},
-    {0, "forward", "N", TO_SERVER, "Let N seconds of its life pass first.", NULL, 0},
-    {0, "capacity", "N", TO_SERVER, "How many the field can bear.", NULL, 0},
-    {0, "lifetime", "N", TO_SERVER, "The mean one, in seconds.", NULL, 0},
-    {0, "children", "N", TO_SERVER, "Of each mother in a life, if there were space for all.", NULL, 0},
-    {0, "speed", "N", TO_SERVER, "Thousandths of the herd's seconds in one of ours.", NULL, 0},
-    {0, "width", "N", TO_SERVER, "Of the field, in metres.", NULL, 0},
-    {0, "height", "N", TO_SERVER, "Of the field, in metres.", NULL, 0},
-    {0},
-};
-static const struct option_row status_rows[] = {
+static const struct option_row json_rows[] = {
     {'j', "json", NULL, JSON, "Print JSON.", NULL, 0},
     {0},
 };
@@ -38,7 +22,7 @@ static const struct option_row list_rows[] = {
 };
 static const struct option_row create_rows[] = {
     {0, "sex", "SEX", SEX, "male or female; as it happens if not given.", "male female", 0},
-    {'m', "mother", "WHO", MOTHER, "Her name or number; none if not given.", NULL, 0},
+    {'m', "mother", "BEHEMOTH", MOTHER, "Her name or number; none if not given.", NULL, 0},
     {'a', "age", "SECONDS", AGE, "Of the herd's time; 0 if not given. The weight comes with it.", NULL, 0},
     {'x', NULL, "METRES", X, "From the left edge; beside the mother, or anywhere, if not given.", NULL, 0},
     {'y', NULL, "METRES", Y, "From the upper edge.", NULL, 0},
@@ -56,17 +40,17 @@ static const struct option_row tool_rows[] = {
 enum { START, STOP, STATUS, LIST, CREATE, KILL, PARAMETERS, FORWARD, SAVE, WATCH };
 static const struct tool commands[] = {
     {.name = "start", .summary = "Start a server in the background, if none runs, and wait until it listens.",
-     .usage = "[OPTION]...", .rows = start_rows, .id = START,
-     .more = "What it has to say later is in a file beside its socket: SOCKET.log.\n"},
+     .usage = "[OPTION]...", .rows = behemoth_server_rows + 1, .id = START,
+     .more = "What it has to report later is in a file beside its socket: SOCKET.log.\n"},
     {.name = "stop", .summary = "Let the server save and end, and wait for it.", .usage = "", .id = STOP},
-    {.name = "status", .summary = "Show the herd as a whole.", .usage = "[--json]", .rows = status_rows, .id = STATUS},
-    {.name = "list", .summary = "Show the behemoths of one moment, or those named.", .usage = "[OPTION]... [WHO]...",
+    {.name = "status", .summary = "Show the herd as a whole.", .usage = "[--json]", .rows = json_rows, .id = STATUS},
+    {.name = "list", .summary = "Show the behemoths of one moment, or those named.", .usage = "[OPTION]... [BEHEMOTH]...",
      .rows = list_rows, .id = LIST},
     {.name = "create", .summary = "Let a behemoth appear.", .usage = "[OPTION]... [NAME]", .rows = create_rows,
      .id = CREATE},
-    {.name = "kill", .summary = "Let behemoths die.", .usage = "WHO...", .id = KILL},
+    {.name = "kill", .summary = "Let behemoths die.", .usage = "BEHEMOTH...", .id = KILL},
     {.name = "parameters", .summary = "Show the parameters of life, or set some.", .usage = "[--json] [NAME[=VALUE]]...",
-     .rows = status_rows, .complete_words = "capacity= lifetime= children= speed= width= height=", .id = PARAMETERS},
+     .rows = json_rows, .complete_args = "capacity= lifetime= children= speed= width= height=", .id = PARAMETERS},
     {.name = "forward", .summary = "Let seconds of the herd's time pass now, at most 100000.", .usage = "SECONDS",
      .id = FORWARD},
     {.name = "save", .summary = "Let the server write the herd to the disk now.", .usage = "", .id = SAVE},
@@ -74,23 +58,17 @@ static const struct tool commands[] = {
      .id = WATCH},
     {0},
 };
-/* clang-format on */
-
-static int (*const functions[])(struct manager *) = {
-    [START] = command_start,
-    [STOP] = command_stop,
-    [STATUS] = command_status,
-    [LIST] = command_list,
-    [CREATE] = command_create,
-    [KILL] = command_kill,
-    [PARAMETERS] = command_parameters,
-    [FORWARD] = command_forward,
-    [SAVE] = command_save,
-    [WATCH] = command_watch,
+/* The functions of the commands, and how many plain words they may have. */
+static const struct {
+    int (*run)(struct manager *manager);
+    size_t words;
+} functions[] = {
+    [START] = {command_start, 0}, [STOP] = {command_stop, 0}, [STATUS] = {command_status, 0},
+    [LIST] = {command_list, SIZE_MAX}, [CREATE] = {command_create, 1}, [KILL] = {command_kill, SIZE_MAX},
+    [PARAMETERS] = {command_parameters, SIZE_MAX}, [FORWARD] = {command_forward, 1}, [SAVE] = {command_save, 0},
+    [WATCH] = {command_watch, 0},
 };
-/* How many plain words a command may have. */
-static const size_t words[] = {[LIST] = SIZE_MAX,       [CREATE] = 1,  [KILL] = SIZE_MAX,
-                               [PARAMETERS] = SIZE_MAX, [FORWARD] = 1, [WATCH] = 0};
+/* clang-format on */
 
 static const struct tool tool = {
     .name = "behemoth-manager",
@@ -98,133 +76,153 @@ static const struct tool tool = {
     .usage = "COMMAND [OPTION]...",
     .rows = tool_rows,
     .commands = commands,
-    .more =
-        "WHO is a name, in any case, or a number. Without --socket the server is looked for at\n"
-        "$BEHEMOTH_SOCKET, $XDG_RUNTIME_DIR/behemoth/herd.sock or /run/behemoth/herd.sock.\n"
-        "Everybody may look; root and the server's own user may change the herd.\n"
-        "\n"
-        "Examples:\n"
-        "  behemoth-manager start --count=30 --speed=60000\n"
-        "  behemoth-manager list --sort=weight --reverse\n"
-        "  behemoth-manager create Eve --sex=female --age=120\n"
-        "  behemoth-manager parameters capacity=200 speed=1000\n"
-        "\n"
-        "Exit status: 0 done, 1 failed, 2 a wrong option, 3 no such behemoth or parameter, or "
-        "several,\n4 no server that answers, 5 no right.\n",
+    .more = "BEHEMOTH is a name, in any case, or a number. Without --socket the server is looked "
+            "for at\n"
+            "$BEHEMOTH_SOCKET, $XDG_RUNTIME_DIR/behemoth/herd.sock or /run/behemoth/herd.sock.\n"
+            "All users may look; root and the server's own user may change the herd.\n"
+            "\n"
+            "Examples:\n"
+            "  behemoth-manager start --count=30 --speed=60000\n"
+            "  behemoth-manager list --sort=weight --reverse\n"
+            "  behemoth-manager create Eve --sex=female --age=120\n"
+            "  behemoth-manager parameters capacity=200 speed=1000\n"
+            "\n"
+            "Exit status: 0 done, 1 failed, 2 a wrong option, 3 no such behemoth or parameter, or\n"
+            "several, 4 no server that answers, 5 no right.\n",
 };
+
+/* ---- the connection ---- */
+
+int manager_complain(const struct manager *manager)
+{
+    int reason = errno, code = EXIT_NO_SERVER;
+    const char *place = manager->place;
+    fputs("behemoth-manager: ", stderr);
+    if (reason == ENOENT || reason == ECONNREFUSED) {
+        fprintf(stderr,
+                "no server listens at %s.\n'behemoth-manager start' starts one; --socket or "
+                "BEHEMOTH_SOCKET names another place.\n",
+                place);
+    } else if (reason == EACCES) {
+        fprintf(stderr,
+                "%s is not for this user, or its server runs neither as you, nor as root or "
+                "the user behemoth.\n",
+                place);
+        code = EXIT_NO_RIGHT;
+    } else if (reason == ETIMEDOUT || reason == EAGAIN) {
+        fprintf(stderr, "the server at %s does not answer.\n", place);
+    } else if (reason == EPROTO || reason == ECONNRESET || reason == EPIPE) {
+        fprintf(stderr, "what listens at %s hung up, or is no server of behemoths.\n", place);
+    } else {
+        fprintf(stderr, "%s: %s.\n", place, strerror(reason));
+        code = EXIT_FAILED;
+    }
+    return code;
+}
+
+int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
+                int64_t milliseconds)
+{
+    static const struct {
+        int code;
+        const char *text;
+    } refusals[] = {
+        [BEHEMOTH_OK] = {EXIT_GOOD,     NULL                                                  },
+        [BEHEMOTH_BAD] = {EXIT_FAILED,   "the server does not understand this"                 },
+        [BEHEMOTH_REFUSED] = {EXIT_NO_RIGHT,
+                         "only root and the server's own user may change the herd"            },
+        [BEHEMOTH_UNKNOWN] = {EXIT_MISSING,  "there is no such behemoth or parameter"              },
+        [BEHEMOTH_FULL] = {EXIT_FAILED,   "the field is full: see --capacity of behemoth-server"},
+        [BEHEMOTH_TAKEN] = {EXIT_FAILED,   "another one has this name"                           },
+        [BEHEMOTH_FAILED] = {EXIT_FAILED,
+                         "the server could not do it; its own messages have the reason"       },
+        [BEHEMOTH_NAME_BAD] = {EXIT_USAGE,
+                         "a name has letters of ASCII, without \\ / ( ) # *, which have a "
+                               "meaning in the path of a counter"                             },
+        [BEHEMOTH_NO_MOTHER] = {EXIT_FAILED,   "a male is no mother"                                 },
+        [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than that herself"             },
+    };
+    if (!behemoth_ask(&manager->line, manager->place, what, body, bytes,
+                      behemoth_now() + milliseconds))
+        return manager_complain(manager);
+    uint32_t status = manager->line.head.what;
+    if (status >= sizeof refusals / sizeof *refusals) {
+        errno = EPROTO;
+        return manager_complain(manager);
+    }
+    if (refusals[status].code)
+        fprintf(stderr, "behemoth-manager: %s.\n", refusals[status].text);
+    return refusals[status].code;
+}
+
+int manager_herd(struct manager *manager, const struct behemoth_herd **ret)
+{
+    int code = manager_ask(manager, BEHEMOTH_HERD, NULL, 0, ANSWER_MS);
+    *ret = code ? NULL : behemoth_herd_of(&manager->line);
+    if (code || *ret)
+        return code;
+    errno = EPROTO;
+    return manager_complain(manager);
+}
 
 /* ---- options ---- */
 
-static bool take_number(struct manager *manager, int64_t least, int64_t most, int64_t *ret)
-{
-    const struct options *options = &manager->options;
-    if (number_of(options->value, least, most, ret))
-        return true;
-    options_complain(options, "%s: a number from %lld to %lld is wanted", options->spelled,
-                     (long long)least, (long long)most);
-    return false;
-}
-
-static bool take_count(struct manager *manager, uint32_t *ret)
-{
-    int64_t value;
-    if (!take_number(manager, 0, 100000000, &value))
-        return false;
-    *ret = (uint32_t)value;
-    return true;
-}
-
-static bool take_sex(struct manager *manager)
-{
-    const char *value = manager->options.value;
-    bool female = strcmp(value, "female") == 0;
-    manager->create.sex = female ? BEHEMOTH_FEMALE : BEHEMOTH_MALE;
-    if (female || strcmp(value, "male") == 0)
-        return true;
-    options_complain(&manager->options, "--sex is male or female, not %s", value);
-    return false;
-}
-
-static bool take_interval(struct manager *manager)
-{
-    char *end;
-    const char *value = manager->options.value;
-    manager->interval = strtod(value, &end);
-    if (end != value && !*end && manager->interval >= 0.05 && manager->interval <= 3600)
-        return true;
-    options_complain(&manager->options, "--interval is from 0.05 to 3600 seconds, not %s", value);
-    return false;
-}
-
-/* "--count=12" or "--count 12" becomes the server's "--count=12". */
-static bool take_for_server(struct manager *manager)
-{
-    const struct options *options = &manager->options;
-    size_t i = manager->server_option_count;
-    int length = (int)strcspn(options->spelled, "=");
-    if (i < SERVER_OPTIONS && asprintf(&manager->server_options[i], "%.*s=%s", length,
-                                       options->spelled, options->value) > 0) {
-        manager->server_option_count++;
-        return true;
-    }
-    options_complain(options, "too many options");
-    return false;
-}
-
-static bool take_word(struct manager *manager)
-{
-    if (manager->word_count < words[manager->options.command->id]) {
-        manager->words[manager->word_count++] = manager->options.value;
-        return true;
-    }
-    options_complain(&manager->options, "one word too many: %s", manager->options.value);
-    return false;
-}
-
 static bool take_option(struct manager *manager, int id)
 {
+    struct options *options = &manager->options;
+    const char *value = options->value;
+    uint32_t *counts[] = {&manager->create.age, &manager->create.x, &manager->create.y};
+    bool female;
+    char *end;
+    int64_t number;
     switch (id) {
-    case OPTION_WORD:
-        return take_word(manager);
+    case OPTION_ARGUMENT:
+        if (manager->word_count < functions[options->command->id].words) {
+            manager->words[manager->word_count++] = value;
+            return true;
+        }
+        options_complain(options, "one word too many: %s", value);
+        return false;
     case SEX:
-        return take_sex(manager);
+        female = strcmp(value, "female") == 0;
+        manager->create.sex = female ? BEHEMOTH_FEMALE : BEHEMOTH_MALE;
+        if (female || strcmp(value, "male") == 0)
+            return true;
+        options_complain(options, "--sex is male or female, not %s", value);
+        return false;
     case AGE:
-        return take_count(manager, &manager->create.age);
     case X:
-        return take_count(manager, &manager->create.x);
     case Y:
-        return take_count(manager, &manager->create.y);
+        if (!option_number(options, 0, 100000000, &number))
+            return false;
+        *counts[id - AGE] = (uint32_t)number;
+        return true;
     case INTERVAL:
-        return take_interval(manager);
+        manager->interval = strtod(value, &end);
+        if (end != value && !*end && manager->interval >= 0.05 && manager->interval <= 3600)
+            return true;
+        options_complain(options, "--interval is from 0.05 to 3600 seconds, not %s", value);
+        return false;
     case SECONDS:
-        return take_number(manager, 1, 1000000, &manager->seconds);
-    case TO_SERVER:
-        return take_for_server(manager);
+        return option_number(options, 1, 1000000, &manager->seconds);
     default:
-        manager->socket = id == SOCKET ? manager->options.value : manager->socket;
-        manager->sort = id == SORT ? manager->options.value : manager->sort;
-        manager->mother = id == MOTHER ? manager->options.value : manager->mother;
+        manager->for_server |= id < SERVER_OPTIONS;
+        manager->socket = id == SOCKET ? value : manager->socket;
+        manager->sort = id == SORT ? value : manager->sort;
+        manager->mother = id == MOTHER ? value : manager->mother;
         manager->json |= id == JSON;
         manager->reverse |= id == REVERSE;
         return true;
     }
 }
 
-/* ---- */
-
-static bool wants_colours(void)
-{
-    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
-}
-
 static int run(struct manager *manager)
 {
-    if (!behemoth_place(manager->socket, manager->place, sizeof manager->place)) {
+    if (!behemoth_place(manager->socket, false, manager->place, sizeof manager->place)) {
         errno = ENAMETOOLONG;
         return manager_complain(manager);
     }
-    int code = functions[manager->options.command->id](manager);
+    int code = functions[manager->options.command->id].run(manager);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("behemoth-manager: standard output");
         return code ? code : EXIT_FAILED;
@@ -234,12 +232,9 @@ static int run(struct manager *manager)
 
 int main(int argc, char **argv)
 {
-    static struct manager manager = {
-        .line = {.socket = -1       },
-        .create = { .sex = BEHEMOTH_NONE, .x = BEHEMOTH_NONE, .y = BEHEMOTH_NONE},
-        .interval = 0.5,
-    };
-    manager.colours = wants_colours();
+    static struct manager manager = {.line = {.socket = -1}, .interval = 0.5};
+    manager.create.sex = manager.create.x = manager.create.y = BEHEMOTH_NONE;
+    manager.style = text_begin();
     manager.words = calloc((size_t)argc, sizeof *manager.words);
     int id = manager.words ? options_begin(&manager.options, &tool, argc, argv) : OPTION_WRONG;
     while (id > 0 && (id = options_next(&manager.options)) > 0) {
@@ -248,8 +243,6 @@ int main(int argc, char **argv)
     }
     int code = id < 0 ? options_status(id) : run(&manager);
     behemoth_line_end(&manager.line);
-    for (size_t i = 0; i < manager.server_option_count; i++)
-        free(manager.server_options[i]);
     free(manager.words);
     return code;
 }

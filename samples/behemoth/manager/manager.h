@@ -3,56 +3,39 @@
 #ifndef BEHEMOTH_MANAGER_MANAGER_H
 #define BEHEMOTH_MANAGER_MANAGER_H
 
-#include <options.h>
 #include "../common/exchange.h"
-
-#include <stdio.h>
+#include "../common/program.h"
+#include "../common/text.h"
 
 /* besides those of every tool; EXIT_MISSING is a behemoth or a parameter */
 enum { EXIT_NO_SERVER = 4, EXIT_NO_RIGHT = 5 };
-enum { SERVER_OPTIONS = 16, ANSWER_MS = 10000 };
-enum { PLACE = 108, LOG_PLACE = PLACE + 4 }; /* a socket has no longer path */
+enum { ANSWER_MS = 10000 };
 
 struct manager {
     struct options options;
     const char *socket; /* as wanted; NULL: where it usually is */
-    char place[PLACE];  /* where it is */
+    char place[108];    /* where it is */
     struct behemoth_line line;
-    bool json, reverse, colours;
+    bool json, reverse;
     const char *sort;
     struct behemoth_create create;
     const char *mother;
     double interval;
     int64_t seconds; /* of watching; 0: for ever */
-    char *server_options[SERVER_OPTIONS];
-    size_t server_option_count;
+    bool for_server; /* there are options that `start` passes on */
     const char **words;
     size_t word_count;
+    struct text_style style;
 };
 
-/* ---- ask.c: all of these report errors on stderr ---- */
-
-/* Sends a request; the exit code, EXIT_GOOD: manager->line has the answer. */
-int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32_t bytes);
-/* The same, for what may take longer. */
-int manager_ask_within(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
-                       int64_t milliseconds);
-/* The herd; it lives in the line until the next request. */
+/* Sends a request; the exit code, EXIT_GOOD: manager->line has the answer. Reports errors. */
+int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
+                int64_t milliseconds);
+/* The herd, with the same errors; it lives in the line until the next request. */
 int manager_herd(struct manager *manager, const struct behemoth_herd **ret);
-/* "manager: why" by errno; its exit code. */
+/* Reports errno; the exit code. */
 int manager_complain(const struct manager *manager);
-/* A behemoth by number, or by name in any case. NULL: none, or several. */
-const struct behemoth *manager_find(const struct behemoth_herd *herd, const char *word);
-
-/* ---- words.c ---- */
-
 const char *sex_word(uint32_t sex);
-/* "1:02:03"; the buffer has at least 24 bytes. */
-const char *age_text(int64_t age, char *storage);
-/* "2026-11-22 16:30:05" of a FILETIME, UTC; the same size. */
-const char *time_words(int64_t filetime, char *storage);
-/* A number from `least` to `most`; false: it is none. */
-bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret);
 
 /* ---- the commands: their exit codes ---- */
 

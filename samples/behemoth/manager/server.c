@@ -5,8 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,136 +20,106 @@ enum { LOOK_AGAIN_MS = 20, STOP_MS = 30000 };
 /* ---- start ---- */
 
 /* Beside this program, or where programs are. */
-static void find_server(char *storage, size_t bytes)
+static void find_server(char *ret, size_t bytes)
 {
     static const char name[] = "behemoth-server";
-    ssize_t length = readlink("/proc/self/exe", storage, bytes - sizeof name);
-    char *slash = NULL;
-    if (length > 0) {
-        storage[length] = 0;
-        slash = strrchr(storage, '/');
-    }
-    if (slash)
-        strcpy(slash + 1, name);
-    if (!slash || access(storage, X_OK) < 0)
-        snprintf(storage, bytes, "%s", name);
+    ssize_t length = readlink("/proc/self/exe", ret, bytes - sizeof name);
+    ret[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(ret, '/');
+    strcpy(slash ? slash + 1 : ret, name);
+    if (!slash || access(ret, X_OK) < 0)
+        strcpy(ret, name);
 }
 
-static void make_folders(const char *path)
+/* In a session of its own, with nothing open but its log, and with the options behind our `start`;
+ * a --socket among them is the same place. Returns 0 or errno. */
+static int spawn(struct manager *manager, const char *log, pid_t *ret)
 {
-    char folder[LOG_PLACE];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(folder, 0755);
-        *slash = '/';
-    }
-}
-
-/* The messages of a server in the background are in a file in its socket's folder. */
-static int open_log(const struct manager *manager, char *path, size_t bytes)
-{
-    snprintf(path, bytes, "%s.log", manager->place);
-    make_folders(path);
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
-static void become_server(struct manager *manager, const char *program, int log)
-{
-    char socket[PLACE + 16];
-    char *argv[SERVER_OPTIONS + 3] = {(char *)program, socket};
-    int nothing = open("/dev/null", O_RDWR);
+    char program[4096], socket[sizeof manager->place + 16];
+    char **argv = manager->options.argv;
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    find_server(program, sizeof program);
     snprintf(socket, sizeof socket, "--socket=%s", manager->place);
-    memcpy(argv + 2, manager->server_options, sizeof manager->server_options);
-    setsid();
-    if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(log, 2) < 0)
-        _exit(126);
-    closefrom(3);
-    unsetenv("LISTEN_PID"); /* systemd's variables for this process, not for the server */
-    execvp(program, argv);
-    dprintf(2, "behemoth-manager: %s: %s\n", program, strerror(errno));
-    _exit(127);
+    argv[0] = program;
+    argv[1] = socket;
+    unsetenv("LISTEN_PID"); /* systemd's variable for this process, not for the server */
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, log, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    int reason = posix_spawnp(ret, program, &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return reason;
 }
 
-/* Prints the log's text from byte `from` on. */
-static void copy_log(const char *path, off_t from)
-{
-    char line[1024];
-    FILE *file = fopen(path, "re");
-    if (file)
-        fseeko(file, from, SEEK_SET);
-    while (file && fgets(line, sizeof line, file))
-        fputs(line, stderr);
-    if (file)
-        fclose(file);
-}
-
-/* Until it listens, or has ended. A herd that is to be forwarded first takes its time. */
+/* Until it listens, or has ended; then its messages, from byte `from` of the log on, are printed.
+ * A herd that is to be forwarded first takes its time. */
 static int wait_for_server(struct manager *manager, pid_t pid, const char *log, off_t from)
 {
-    for (;;) {
-        int status;
-        if (behemoth_ask(&manager->line, manager->place, BEHEMOTH_HERD, NULL, 0,
-                         behemoth_now() + ANSWER_MS))
-            return EXIT_GOOD;
-        if (waitpid(pid, &status, WNOHANG) == pid) {
-            copy_log(log, from);
+    char line[1024];
+    while (!behemoth_ask(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
+                         behemoth_now() + ANSWER_MS)) {
+        if (waitpid(pid, NULL, WNOHANG) == pid) {
+            FILE *file = fopen(log, "re");
+            if (file)
+                fseeko(file, from, SEEK_SET);
+            while (file && fgets(line, sizeof line, file))
+                fputs(line, stderr);
+            if (file)
+                fclose(file);
             fputs("behemoth-manager: the server did not start.\n", stderr);
             return EXIT_FAILED;
         }
         poll(NULL, 0, LOOK_AGAIN_MS);
     }
+    printf("started, process %ld, at %s\n", (long)pid, manager->place);
+    return EXIT_GOOD;
 }
 
+/* The messages of a server in the background are in a file in its socket's folder. */
 static int launch(struct manager *manager)
 {
-    char program[4096], path[LOG_PLACE];
-    find_server(program, sizeof program);
-    int log = open_log(manager, path, sizeof path);
-    if (log < 0) {
-        fprintf(stderr, "behemoth-manager: %s: %s.\n", path, strerror(errno));
+    char log[sizeof manager->place + 8];
+    struct stat status;
+    pid_t pid;
+    behemoth_place(manager->socket, true, manager->place, sizeof manager->place);
+    snprintf(log, sizeof log, "%s.log", manager->place);
+    make_folders(log);
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        fprintf(stderr, "behemoth-manager: %s: %s.\n", log, strerror(errno));
         return errno == EACCES ? EXIT_NO_RIGHT : EXIT_FAILED;
     }
-    off_t from = lseek(log, 0, SEEK_END);
-    pid_t pid = fork();
-    if (pid == 0)
-        become_server(manager, program, log);
-    close(log);
-    if (pid < 0) {
-        fprintf(stderr, "behemoth-manager: no process for the server: %s.\n", strerror(errno));
-        return EXIT_FAILED;
-    }
-    int code = wait_for_server(manager, pid, path, from);
-    if (!code)
-        printf("started, process %ld, at %s\n", (long)pid, manager->place);
-    return code;
+    close(fd);
+    int reason = spawn(manager, log, &pid);
+    if (!reason)
+        return wait_for_server(manager, pid, log, status.st_size);
+    fprintf(stderr, "behemoth-manager: behemoth-server does not start: %s.\n", strerror(reason));
+    return EXIT_FAILED;
 }
 
 int command_start(struct manager *manager)
 {
-    if (!behemoth_ask(&manager->line, manager->place, BEHEMOTH_HERD, NULL, 0,
-                      behemoth_now() + ANSWER_MS)) {
-        if (errno == ENOENT || errno == ECONNREFUSED)
-            return launch(manager);
-        return manager_complain(manager);
-    }
+    if (!behemoth_ask(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
+                      behemoth_now() + ANSWER_MS))
+        return errno == ENOENT || errno == ECONNREFUSED ? launch(manager)
+                                                        : manager_complain(manager);
     const struct behemoth_herd *herd = behemoth_herd_of(&manager->line);
-    printf("runs already, process %llu, at %s\n", (unsigned long long)(herd ? herd->process : 0),
-           manager->place);
-    if (manager->server_option_count > 0)
-        fputs("behemoth-manager: it does not hear these options; 'stop' it first, or use "
-              "'parameters'.\n",
-              stderr);
-    return manager->server_option_count > 0 ? EXIT_FAILED : EXIT_GOOD;
+    printf("runs already, process %" PRIu64 ", at %s\n", herd ? herd->process : 0, manager->place);
+    if (!manager->for_server)
+        return EXIT_GOOD;
+    fputs("behemoth-manager: it does not hear these options; 'stop' it first, or use "
+          "'parameters'.\n",
+          stderr);
+    return EXIT_FAILED;
 }
 
 /* ---- stop ---- */
-
-/* A pidfd, because the process may end and its number be reused. */
-static int process_of(uint64_t pid)
-{
-    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-}
 
 int command_stop(struct manager *manager)
 {
@@ -156,20 +127,21 @@ int command_stop(struct manager *manager)
     int code = manager_herd(manager, &herd);
     if (code)
         return code;
-    uint64_t pid = herd->process;
-    struct pollfd process = {.fd = process_of(pid), .events = POLLIN};
-    code = manager_ask(manager, BEHEMOTH_STOP, NULL, 0);
+    pid_t pid = (pid_t)herd->process;
+    /* a pidfd, because the process may end and its number be reused */
+    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    code = manager_ask(manager, BEHEMOTH_STOP, NULL, 0, ANSWER_MS);
     behemoth_hang_up(&manager->line);
     if (!code && process.fd >= 0 && poll(&process, 1, STOP_MS) == 0) {
-        fprintf(stderr, "behemoth-manager: process %llu was told to stop, and is still there.\n",
-                (unsigned long long)pid);
+        fprintf(stderr, "behemoth-manager: process %ld was stopped, and is still there.\n",
+                (long)pid);
         code = EXIT_FAILED;
     }
     if (process.fd >= 0)
         close(process.fd);
     if (code)
         return code;
-    printf("stopped, process %llu\n", (unsigned long long)pid);
+    printf("stopped, process %ld\n", (long)pid);
     if (access(manager->place, F_OK) == 0) /* the socket belongs to systemd, which still listens */
         printf("the next query starts it again: %s is the system's\n", manager->place);
     return EXIT_GOOD;

@@ -4,248 +4,173 @@
  * of an answer belong to one moment. The server's answer is cached for a tenth of a second, and
  * still shown if the server does not answer; Status shows that.
  */
-#include "snapshot.h"
+#include "../common/exchange.h"
 
 #include <openperflib/object.h>
 #include <windows.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define PERFORMANCE "SYSTEM\\CurrentControlSet\\Services\\Behemoth\\Performance"
+#define SERVICE "SYSTEM\\CurrentControlSet\\Services\\Behemoth"
 
-static struct behemoth_herd herd;
+enum { CACHE_MS = 100, DEADLINE_MS = 300, OVERDUE_MS = 1000 };
+
+struct item {
+    struct behemoth is;
+    int64_t since;        /* its birth in the objects' clock */
+    uint32_t descendants; /* living; only for Behemoth Kin */
+};
+
+struct snapshot {
+    struct behemoth_herd herd; /* all 0: the server never answered */
+    int64_t heard;             /* when, by uptime() */
+    uint32_t there;            /* the server answered the last time */
+};
+
+static struct {
+    char socket[4096];
+    DWORD cache, deadline, first_counter;
+    struct behemoth_line line;
+    int64_t next, summary_next; /* not asked again before */
+    struct snapshot whole, summary;
+    struct item *items; /* of `whole` */
+    size_t capacity;
+} state = {.line = {.socket = -1}};
+
+/* What the answer shows that is being made; the mean age if each had the expected lifetime. */
+static struct snapshot now;
 static uint64_t mean_base;
-static uint32_t status;
 
-/* ---- Behemoth ---- */
+/* ---- the tables ---- */
 
 static void list_herd(opl_listing *listing);
+static void list_kin(opl_listing *listing);
 static bool data_begin(opl_reading *reading, uint64_t *ret);
 
+/* clang-format off */
 static const opl_counter behemoth_counters[] = {
-    {.index = 2,
-     .help_index = 2,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_FIELD(struct snapshot_item, sex),
-     .name = "Sex",
-     .help = "0: male. 1: female."                                },
-    {.index = 4,
-     .help_index = 4,
-     .type = PERF_ELAPSED_TIME,
-     .scale = -1,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_FIELD(struct snapshot_item,       since),
-     .name = "Age",
+    {2, 2, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.sex), .name = "Sex",
+     .help = "0: male. 1: female."},
+    {4, 4, PERF_ELAPSED_TIME, -1, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, since), .name = "Age",
      .help = "Seconds that the behemoth has lived, in the time of the herd."},
-    {.index = 6,
-     .help_index = 6,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .scale = -1,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_FIELD(struct snapshot_item,                   x),
-     .name = "X",
+    {6, 6, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.x), .name = "X",
      .help = "Metres from the left edge of the field."},
-    {.index = 8,
-     .help_index = 8,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .scale = -1,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_FIELD(struct snapshot_item,                                   y),
-     .name = "Y",
+    {8, 8, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.y), .name = "Y",
      .help = "Metres from the upper edge of the field."},
-    {.index = 10,
-     .help_index = 10,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .scale = -2,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_FIELD(struct snapshot_item,                 weight),
-     .name = "Weight",
+    {10, 10, PERF_COUNTER_RAWCOUNT, -2, PERF_DETAIL_NOVICE, OPL_FIELD(struct item, is.weight), .name = "Weight",
      .help = "Kilograms."},
-    {.index = 12,
-     .help_index = 12,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .scale = -2,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_FIELD(struct snapshot_item,                              volume),
-     .name = "Volume",
+    {12, 12, PERF_COUNTER_RAWCOUNT, -2, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.volume), .name = "Volume",
      .help = "Litres."},
-    {.index = 14,
-     .help_index = 14,
-     .type = PERF_COUNTER_LARGE_RAWCOUNT,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_FIELD(struct snapshot_item,                     birthday),
-     .name = "Birthday",
-     .help = "When the behemoth was born, in the time of the herd: units of 100 nanoseconds since "
-             "1601, as files have them."                          },
+    {14, 14, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.birthday), .name = "Birthday",
+     .help = "When the behemoth was born, in the time of the herd: units of 100 nanoseconds since 1601, as files have them."},
 };
-
 static const opl_object behemoth = {
-    .index = 0,
-    .help_index = 0,
-    .name = "Behemoth",
-    .help = "Those who live on the field. The parent of each is the mother, as long as she lives.",
-    OPL_COUNTERS(behemoth_counters),
-    .default_counter = 10,
-    .clock = true,
-    .instances = true,
-    .list = list_herd};
-
-/* ---- Behemoths Summary ---- */
+    0, 0, "Behemoth",
+    "Those who live on the field. The parent of each is the mother, as long as she lives.",
+    OPL_COUNTERS(behemoth_counters), .default_counter = 10, .clock = true, .instances = true, .list = list_herd};
 
 static const opl_counter summary_counters[] = {
-    {.index = 18,
-     .help_index = 18,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_VARIABLE(herd.count),
-     .name = "Behemoths",
-     .help = "How many live."                                                                  },
-    {           .index = 20,
-     .help_index = 20,
-     .type = PERF_COUNTER_LARGE_RAWCOUNT,
-     .scale = -4,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_VARIABLE(herd.weight),
-     .name = "Total Weight",
+    {18, 18, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.count), .name = "Behemoths",
+     .help = "How many live."},
+    {20, 20, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.weight), .name = "Total Weight",
      .help = "What all of them weigh together, in kilograms."},
-    {                                             .index = 22,
-     .help_index = 22,
-     .type = PERF_COUNTER_BULK_COUNT,
-     .scale = 1,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_VARIABLE(herd.births),
-     .name = "Births/sec",
+    {22, 22, PERF_COUNTER_BULK_COUNT, 1, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.births), .name = "Births/sec",
      .help = "How many are born in a second."},
-    {                                                             .index = 24,
-     .help_index = 24,
-     .type = PERF_COUNTER_BULK_COUNT,
-     .scale = 1,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_VARIABLE(herd.deaths),
-     .name = "Deaths/sec",
+    {24, 24, PERF_COUNTER_BULK_COUNT, 1, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.deaths), .name = "Deaths/sec",
      .help = "How many die in a second."},
-    {                                                                  .index = 26,
-     .help_index = 26,
-     .type = PERF_LARGE_RAW_FRACTION,
-     .scale = -1,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_VARIABLE(herd.ages),
-     .base = OPL_VARIABLE(mean_base),
-     .name = "% Mean Age",
+    {26, 26, PERF_LARGE_RAW_FRACTION, -1, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.ages), OPL_VARIABLE(mean_base), .name = "% Mean Age",
      .help = "The mean age of those who live, in percent of the lifetime that they can expect."},
-    {             .index = 28,
-     .help_index = 28,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .level = PERF_DETAIL_NOVICE,
-     .value = OPL_VARIABLE(status),
-     .name = "Status",
+    {28, 28, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.there), .name = "Status",
      .help = "1: the server answered. 0: it did not, and everything else is what it said last."},
-    {           .index = 30,
-     .help_index = 30,
-     .type = PERF_ELAPSED_TIME,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_FN(data_begin),
-     .name = "Data Age",
-     .help = "Seconds since the server said what is shown."                                  },
-    { .index = 32,
-     .help_index = 32,
-     .type = PERF_COUNTER_BULK_COUNT,
-     .scale = -2,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_VARIABLE(herd.left_steps),
-     .name = "Left Steps/sec",
+    {30, 30, PERF_ELAPSED_TIME, 0, PERF_DETAIL_ADVANCED, OPL_FN(data_begin), .name = "Data Age",
+     .help = "Seconds since the server said what is shown."},
+    {32, 32, PERF_COUNTER_BULK_COUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.left_steps), .name = "Left Steps/sec",
      .help = "Steps with the left foot in a second, of all together."},
-    {                         .index = 34,
-     .help_index = 34,
-     .type = PERF_COUNTER_BULK_COUNT,
-     .scale = -2,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_VARIABLE(herd.right_steps),
-     .name = "Right Steps/sec",
+    {34, 34, PERF_COUNTER_BULK_COUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.right_steps), .name = "Right Steps/sec",
      .help = "Steps with the right foot in a second: as many as with the left one, always."},
-    {   .index = 36,
-     .help_index = 36,
-     .type = PERF_COUNTER_LARGE_RAWCOUNT,
-     .scale = -2,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_VARIABLE(herd.ticks),
-     .name = "Herd Time",
+    {36, 36, PERF_COUNTER_LARGE_RAWCOUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.ticks), .name = "Herd Time",
      .help = "Seconds since the herd began, in its own time."},
-    {                                 .index = 46,
-     .help_index = 46,
-     .type = PERF_COUNTER_LARGE_RAWCOUNT,
-     .scale = -1,
-     .level = PERF_DETAIL_EXPERT,
-     .value = OPL_VARIABLE(herd.founded),
-     .name = "Founders",
-     .help = "How many came from elsewhere. With the births and without the deaths they are those "
-             "who live."},
+    {46, 46, PERF_COUNTER_LARGE_RAWCOUNT, -1, PERF_DETAIL_EXPERT, OPL_VARIABLE(now.herd.founded), .name = "Founders",
+     .help = "How many came from elsewhere. With the births and without the deaths they are those who live."},
 };
-
-static const opl_object summary = {.index = 16,
-                                   .help_index = 16,
-                                   .name = "Behemoths Summary",
-                                   .help =
-                                       "All behemoths together, and whether their server is there.",
-                                   OPL_COUNTERS(summary_counters),
-                                   .default_counter = 18,
-                                   .clock = true};
-
-/* ---- Behemoth Kin: for those who ask for it, or for Costly ---- */
-
-static void list_kin(opl_listing *listing);
+static const opl_object summary = {
+    16, 16, "Behemoths Summary", "All behemoths together, and whether their server is there.",
+    OPL_COUNTERS(summary_counters), .default_counter = 18, .clock = true};
 
 static const opl_counter kin_counters[] = {
-    {.index = 40,
-     .help_index = 40,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_FIELD(struct snapshot_item, generation),
-     .name = "Generation",
-     .help = "0: came from elsewhere. Else one more than the mother's."                      },
-    {.index = 42,
-     .help_index = 42,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_FIELD(struct snapshot_item, children),
-     .name = "Children Born",
-     .help = "How many this behemoth gave birth to."                                         },
-    {.index = 44,
-     .help_index = 44,
-     .type = PERF_COUNTER_RAWCOUNT,
-     .level = PERF_DETAIL_ADVANCED,
-     .value = OPL_FIELD(struct snapshot_item, descendants),
-     .name = "Living Descendants",
+    {40, 40, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.generation), .name = "Generation",
+     .help = "0: came from elsewhere. Else one more than the mother's."},
+    {42, 42, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.children), .name = "Children Born",
+     .help = "How many this behemoth gave birth to."},
+    {44, 44, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, descendants), .name = "Living Descendants",
      .help = "How many live who have their life from this behemoth through mothers who live."},
 };
-
 static const opl_object kin = {
-    .index = 38,
-    .help_index = 38,
-    .name = "Behemoth Kin",
-    .help = "The families of the behemoths. Only for those who ask for costly data, or for these.",
-    OPL_COUNTERS(kin_counters),
-    .default_counter = 44,
-    .costly = true,
-    .instances = true,
-    .list = list_kin};
+    38, 38, "Behemoth Kin",
+    "The families of the behemoths. Only for those who ask for costly data, or for these.",
+    OPL_COUNTERS(kin_counters), .default_counter = 44, .costly = true, .instances = true, .list = list_kin};
+/* clang-format on */
 
-/* ---- lists ---- */
+/* ---- a snapshot ---- */
 
-static const struct snapshot *now;
-
-static void list_all(opl_listing *listing, const opl_object *of)
+/* Units of 100 ns since the start of the system. */
+static int64_t uptime(void)
 {
-    for (uint32_t i = 0; i < herd.count; i++) {
-        const struct behemoth *is = now->items[i].is;
-        opl_listing_item(listing, is->name, &now->items[i]);
-        if (is->mother_position != BEHEMOTH_NONE)
-            opl_listing_parent(listing, of, is->mother_position);
-    }
+    struct timespec time;
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return (int64_t)time.tv_sec * BEHEMOTH_SECOND + time.tv_nsec / 100;
 }
+
+static bool keep_herd(const struct behemoth_herd *herd)
+{
+    if (herd->count > state.capacity) {
+        struct item *items = realloc(state.items, herd->count * sizeof *items);
+        if (!items)
+            return false;
+        state.items = items;
+        state.capacity = herd->count;
+    }
+    for (uint32_t i = 0; i < herd->count; i++)
+        state.items[i].is = behemoth_all(herd)[i];
+    return true;
+}
+
+/* Sets `now`, from the server or from the cache. If only the summary is wanted (`alone`), the herd
+ * is not requested; a recent answer with the herd includes it. After a timeout, the following
+ * queries do not wait for the server for a while. */
+static void take(bool alone)
+{
+    char path[4096];
+    int64_t begun = behemoth_now();
+    if (begun >= state.next && (!alone || begun >= state.summary_next)) {
+        bool good = behemoth_place(state.socket, false, path, sizeof path) &&
+                    behemoth_ask(&state.line, path, alone ? BEHEMOTH_SUMMARY : BEHEMOTH_HERD, NULL,
+                                 0, begun + state.deadline);
+        bool slow = !good && errno == ETIMEDOUT;
+        if (good && alone && state.line.head.what == BEHEMOTH_BAD) {
+            take(false); /* a server that knows the whole herd only */
+            return;
+        }
+        const struct behemoth_herd *herd = good ? behemoth_herd_of(&state.line) : NULL;
+        good = herd && (alone || keep_herd(herd));
+        if (good)
+            *(alone ? &state.summary : &state.whole) = (struct snapshot){*herd, uptime(), 1};
+        else
+            state.whole.there = state.summary.there = 0;
+        if (!good)
+            behemoth_hang_up(&state.line);
+        *(alone && good ? &state.summary_next : &state.next) =
+            behemoth_now() + (slow && state.cache < OVERDUE_MS ? OVERDUE_MS : state.cache);
+    }
+    now = alone && state.summary.heard > state.whole.heard ? state.summary : state.whole;
+    mean_base = (uint64_t)now.herd.count * now.herd.lifetime;
+}
+
+/* ---- lists and times ---- */
 
 /* The objects' clock counts from the start of the system, independent of the time of day, so it
  * is always later than the times in it. */
@@ -255,41 +180,80 @@ static int64_t clock_begin(opl_reading *reading)
     if (!getenv("OPENPERFLIB_SYSROOT"))
         return opl_boot_time(reading);
     if (!otherwise) /* with another system root, its start time does not match our clock */
-        otherwise = opl_reading_time(reading) - snapshot_uptime();
+        otherwise = opl_reading_time(reading) - uptime();
     return otherwise;
 }
 
 static bool data_begin(opl_reading *reading, uint64_t *ret)
 {
     int64_t begin = clock_begin(reading);
-    *ret = now && now->heard > 0 ? (uint64_t)(begin + now->heard) : 0;
+    *ret = now.heard > 0 ? (uint64_t)(begin + now.heard) : 0;
     return true;
 }
 
+static void list_all(opl_listing *listing, const opl_object *of)
+{
+    for (uint32_t i = 0; i < state.whole.herd.count; i++) {
+        const struct behemoth *is = &state.items[i].is;
+        opl_listing_item(listing, is->name, &state.items[i]);
+        if (is->mother_position != BEHEMOTH_NONE)
+            opl_listing_parent(listing, of, is->mother_position);
+    }
+}
+
+/* An elapsed time is shown as the object's clock minus the value. The herd's time differs from
+ * ours, and the time of day can be set, so the value is the time on the object's clock at which
+ * a behemoth of this age would have been born, counted back from the time of the answer. */
 static void list_herd(opl_listing *listing)
 {
-    snapshot_place(clock_begin(opl_listing_reading(listing)));
+    int64_t heard = clock_begin(opl_listing_reading(listing)) + state.whole.heard;
+    for (uint32_t i = 0; i < state.whole.herd.count; i++)
+        state.items[i].since = heard - (state.whole.herd.time - state.items[i].is.birthday);
     list_all(listing, &behemoth);
 }
 
+/* Children are behind their mothers. */
 static void list_kin(opl_listing *listing)
 {
-    if (herd.count > 0)
-        snapshot_descendants();
+    struct item *items = state.items;
+    for (uint32_t i = 0; i < state.whole.herd.count; i++)
+        items[i].descendants = 0;
+    for (uint32_t i = state.whole.herd.count; i-- > 0;) {
+        if (items[i].is.mother_position != BEHEMOTH_NONE)
+            items[items[i].is.mother_position].descendants += 1 + items[i].descendants;
+    }
     list_all(listing, &kin);
 }
 
 /* ---- the provider ---- */
 
-static DWORD first_counter;
+static DWORD number(const char *key, const char *name, DWORD otherwise)
+{
+    DWORD value, size = sizeof value;
+    return RegGetValueA(HKEY_LOCAL_MACHINE, key, name, RRF_RT_REG_DWORD, NULL, &value, &size)
+               ? otherwise
+               : value;
+}
 
-/* Is it only the summary's number? Then the herd is not requested from the server. */
+static void read_settings(void)
+{
+    DWORD size = sizeof state.socket;
+    if (RegGetValueA(HKEY_LOCAL_MACHINE, SERVICE "\\Parameters", "Socket", RRF_RT_REG_SZ, NULL,
+                     state.socket, &size) != ERROR_SUCCESS)
+        state.socket[0] = 0;
+    state.cache = number(SERVICE "\\Parameters", "Cache Milliseconds", CACHE_MS);
+    state.deadline = number(SERVICE "\\Parameters", "Deadline Milliseconds", DEADLINE_MS);
+    state.first_counter = number(SERVICE "\\Performance", "First Counter", 0);
+    state.next = state.summary_next = INT64_MIN;
+}
+
+/* Is it only the summary's number? */
 static bool asks_for_summary(LPCWSTR query)
 {
-    uint64_t number = 0;
-    for (; query && *query >= '0' && *query <= '9' && number <= UINT32_MAX; query++)
-        number = number * 10 + (uint64_t)(*query - '0');
-    return query && !*query && number == first_counter + summary.index;
+    uint64_t value = 0;
+    for (; query && *query >= '0' && *query <= '9' && value <= UINT32_MAX; query++)
+        value = value * 10 + (uint64_t)(*query - '0');
+    return query && !*query && value == state.first_counter + summary.index;
 }
 
 static const opl_object *const objects[] = {&behemoth, &summary, &kin};
@@ -307,12 +271,8 @@ OPL_EXPORTED HRESULT DllUnregisterServer(void);
 DWORD APIENTRY Open(LPWSTR devices)
 {
     pthread_mutex_lock(&lock);
-    DWORD size = sizeof first_counter;
-    if (!entry) {
-        snapshot_open();
-        RegGetValueA(HKEY_LOCAL_MACHINE, PERFORMANCE, "First Counter", RRF_RT_REG_DWORD, NULL,
-                     &first_counter, &size);
-    }
+    if (!entry)
+        read_settings();
     DWORD result = opl_entry_open_1(&entry, &opl_tables_1, devices);
     pthread_mutex_unlock(&lock);
     return result;
@@ -321,10 +281,7 @@ DWORD APIENTRY Open(LPWSTR devices)
 DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     pthread_mutex_lock(&lock);
-    now = asks_for_summary(query) ? snapshot_take_summary() : snapshot_take();
-    herd = now->herd;
-    mean_base = now->mean_base;
-    status = now->there;
+    take(asks_for_summary(query));
     DWORD result = opl_entry_collect_1(entry, query, data, bytes, types);
     pthread_mutex_unlock(&lock);
     return result;
@@ -335,8 +292,11 @@ DWORD APIENTRY Close(void)
     pthread_mutex_lock(&lock);
     DWORD result = opl_entry_close_1(&entry);
     if (!entry) {
-        snapshot_close();
-        memset(&herd, 0, sizeof herd);
+        behemoth_line_end(&state.line);
+        free(state.items);
+        memset(&state, 0, sizeof state);
+        memset(&now, 0, sizeof now);
+        state.line.socket = -1;
     }
     pthread_mutex_unlock(&lock);
     return result;

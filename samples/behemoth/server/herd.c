@@ -44,19 +44,12 @@ static uint64_t grown_at(const struct herd *herd)
     return (uint64_t)herd->parameters[HERD_LIFETIME] / 10;
 }
 
-static bool is_grown(const struct herd *herd, const struct animal *animal)
-{
-    return age_of(herd, animal) >= grown_at(herd);
-}
-
 /* 45 kg at birth, more than 1500 as an adult; a behemoth barely floats. */
 static void grow(const struct herd *herd, struct animal *animal)
 {
     uint64_t grown = grown_at(herd), age = age_of(herd, animal);
     uint64_t full = 1400 + animal->is.id * 37 % 700;
-    if (age > grown)
-        age = grown;
-    animal->is.weight = (uint32_t)(45 + full * age / grown);
+    animal->is.weight = (uint32_t)(45 + full * (age < grown ? age : grown) / grown);
     animal->is.volume = animal->is.weight + animal->is.weight / 50;
 }
 
@@ -65,15 +58,6 @@ static uint32_t step(struct herd *herd, uint32_t from, int64_t limit)
     uint64_t to = from + below(herd, 5);
     to = to >= 2 ? to - 2 : 0;
     return (uint32_t)(to < (uint64_t)limit ? to : (uint64_t)limit - 1);
-}
-
-/* A left and a right step, counted together. */
-static void walk(struct herd *herd, struct animal *animal)
-{
-    animal->is.x = step(herd, animal->is.x, herd->parameters[HERD_WIDTH]);
-    herd->left_steps++;
-    animal->is.y = step(herd, animal->is.y, herd->parameters[HERD_HEIGHT]);
-    herd->right_steps++;
 }
 
 static void name_it(struct behemoth *is)
@@ -209,24 +193,13 @@ static bool breed(struct herd *herd)
     uint64_t of = capacity * (uint64_t)herd->parameters[HERD_LIFETIME];
     uint64_t children = (uint64_t)herd->parameters[HERD_CHILDREN];
     for (uint32_t i = 0; i < living && herd->count < capacity; i++) {
-        if (herd->all[i].is.sex != BEHEMOTH_FEMALE || !is_grown(herd, &herd->all[i]))
-            continue;
-        if (below(herd, of) >= children * (capacity - herd->count))
+        if (herd->all[i].is.sex != BEHEMOTH_FEMALE ||
+            age_of(herd, &herd->all[i]) < grown_at(herd) ||
+            below(herd, of) >= children * (capacity - herd->count))
             continue;
         if (!add(herd, i))
             return false;
         herd->births++;
-    }
-    return true;
-}
-
-/* A herd without one sex gets one from elsewhere: it never dies out. */
-static bool stay_alive(struct herd *herd, const uint64_t *grown)
-{
-    for (uint32_t sex = 0; sex < 2; sex++) {
-        if (grown[sex] == 0 && herd->count < (uint64_t)herd->parameters[HERD_CAPACITY] &&
-            !found(herd, sex))
-            return false;
     }
     return true;
 }
@@ -242,33 +215,24 @@ bool herd_tick(struct herd *herd)
             deaths = true;
             continue;
         }
-        walk(herd, animal);
+        animal->is.x = step(herd, animal->is.x, herd->parameters[HERD_WIDTH]);
+        animal->is.y = step(herd, animal->is.y, herd->parameters[HERD_HEIGHT]);
+        herd->left_steps++;
+        herd->right_steps++;
         grow(herd, animal);
-        grown[animal->is.sex] += is_grown(herd, animal);
+        grown[animal->is.sex] += age_of(herd, animal) >= grown_at(herd);
     }
     if (deaths)
         tombstone(herd);
-    bool enough = grown[BEHEMOTH_MALE] == 0 || breed(herd);
-    return stay_alive(herd, grown) && enough;
+    bool good = grown[BEHEMOTH_MALE] == 0 || breed(herd);
+    for (uint32_t sex = 0; sex < 2; sex++) { /* one from elsewhere: the herd never dies out */
+        if (grown[sex] == 0 && herd->count < (uint64_t)herd->parameters[HERD_CAPACITY])
+            good = found(herd, sex) && good;
+    }
+    return good;
 }
 
 /* ---- changes from outside ---- */
-
-/* The name must be printable, unique, and valid as an instance in a counter path. */
-static enum behemoth_status judge_name(const struct herd *herd, const char *name)
-{
-    if (!memchr(name, 0, BEHEMOTH_NAME))
-        return BEHEMOTH_BAD;
-    for (const char *at = name; *at; at++) {
-        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127 || strchr("\\/()#*", *at))
-            return BEHEMOTH_BAD;
-    }
-    for (uint64_t i = 0; *name && i < herd->count; i++) {
-        if (strcmp(herd->all[i].is.name, name) == 0)
-            return BEHEMOTH_TAKEN;
-    }
-    return BEHEMOTH_OK;
-}
 
 static struct animal *find(const struct herd *herd, uint64_t id)
 {
@@ -283,30 +247,41 @@ static struct animal *find(const struct herd *herd, uint64_t id)
     return low < herd->count && herd->all[low].is.id == id ? &herd->all[low] : NULL;
 }
 
-static bool can_be(const struct herd *herd, const struct behemoth_create *wish,
-                   const struct animal *mother)
+/* May there be such a behemoth? */
+static enum behemoth_status judge(const struct herd *herd, const struct behemoth_create *wish,
+                                  const struct animal *mother)
 {
-    if (mother && (mother->is.sex != BEHEMOTH_FEMALE || wish->age > age_of(herd, mother)))
-        return false;
-    return (wish->sex <= BEHEMOTH_FEMALE || wish->sex == BEHEMOTH_NONE) &&
-           wish->age <= (uint32_t)herd_parameters[HERD_LIFETIME].most &&
-           (wish->x < (uint64_t)herd->parameters[HERD_WIDTH] || wish->x == BEHEMOTH_NONE) &&
-           (wish->y < (uint64_t)herd->parameters[HERD_HEIGHT] || wish->y == BEHEMOTH_NONE);
+    if (!memchr(wish->name, 0, BEHEMOTH_NAME))
+        return BEHEMOTH_BAD;
+    for (const char *at = wish->name; *at; at++) {
+        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127 || strchr("\\/()#*", *at))
+            return BEHEMOTH_NAME_BAD;
+    }
+    for (uint64_t i = 0; wish->name[0] && i < herd->count; i++) {
+        if (strcmp(herd->all[i].is.name, wish->name) == 0)
+            return BEHEMOTH_TAKEN;
+    }
+    if (wish->mother && !mother)
+        return BEHEMOTH_UNKNOWN;
+    if (mother && mother->is.sex != BEHEMOTH_FEMALE)
+        return BEHEMOTH_NO_MOTHER;
+    if (mother && wish->age > age_of(herd, mother))
+        return BEHEMOTH_YOUNGER;
+    if ((wish->sex > BEHEMOTH_FEMALE && wish->sex != BEHEMOTH_NONE) ||
+        wish->age > (uint32_t)herd_parameters[HERD_LIFETIME].most ||
+        (wish->x >= (uint64_t)herd->parameters[HERD_WIDTH] && wish->x != BEHEMOTH_NONE) ||
+        (wish->y >= (uint64_t)herd->parameters[HERD_HEIGHT] && wish->y != BEHEMOTH_NONE))
+        return BEHEMOTH_BAD;
+    return herd->count < (uint64_t)herd->parameters[HERD_CAPACITY] ? BEHEMOTH_OK : BEHEMOTH_FULL;
 }
 
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
                                  struct behemoth *ret)
 {
-    enum behemoth_status status = judge_name(herd, wish->name);
     const struct animal *mother = wish->mother ? find(herd, wish->mother) : NULL;
+    enum behemoth_status status = judge(herd, wish, mother);
     if (status != BEHEMOTH_OK)
         return status;
-    if (wish->mother && !mother)
-        return BEHEMOTH_UNKNOWN;
-    if (!can_be(herd, wish, mother))
-        return BEHEMOTH_BAD;
-    if (herd->count >= (uint64_t)herd->parameters[HERD_CAPACITY])
-        return BEHEMOTH_FULL;
     struct animal *animal = add(herd, mother ? (uint32_t)(mother - herd->all) : BEHEMOTH_NONE);
     if (!animal)
         return BEHEMOTH_FAILED;

@@ -59,4 +59,16 @@ enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter
 /* Fills everything except the moment and the process. */
 void herd_summary(const struct herd *herd, struct behemoth_herd *ret);
 
+/* ---- state.c: the herd on disk, one file, replaced atomically ---- */
+
+enum state_result {
+    STATE_DONE,
+    STATE_NONE,    /* no such file */
+    STATE_DAMAGED, /* there is one, but it is not a valid state */
+    STATE_FAILED   /* errno is the reason */
+};
+/* Writes a new file in the same folder, syncs it, and renames it over the old one. */
+enum state_result state_save(const struct herd *herd, const char *path);
+enum state_result state_load(struct herd *herd, const char *path);
+
 #endif

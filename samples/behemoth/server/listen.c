@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The socket, and the locks that prevent two servers for one herd. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* secure_getenv, SOCK_CLOEXEC */
-#endif
-#include "service.h"
+/* Any other file with the name of a lock or the socket belongs to another program and stays. */
+#include "listen.h"
+
+#include "../common/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,113 +15,81 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void complain(const char *path)
+int complain(const char *what)
 {
-    fprintf(stderr, "behemoth-server: %s: %s\n", path, strerror(errno));
+    fprintf(stderr, "behemoth-server: %s: %s\n", what, strerror(errno));
+    return EXIT_FAILED;
 }
 
-/* Creates the folders of a file, if they do not exist. */
-static void make_folders(const char *path)
+/* A lock file contains a process number, or nothing. */
+int take_lock(const char *path, const char *what)
 {
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(folder, 0755);
-        *slash = '/';
-    }
-}
-
-/* A lock file contains a process number, or nothing; any other file belongs to another program. */
-static bool is_lock(int fd)
-{
-    char text[32] = "";
-    ssize_t bytes = pread(fd, text, sizeof text - 1, 0);
-    return bytes >= 0 && strspn(text, "0123456789") == (size_t)bytes;
-}
-
-bool service_lock(const char *path, const char *what)
-{
-    char lock[4096], holder[32] = "";
+    char lock[4096 + 8], holder[32] = "";
     make_folders(path);
-    if ((size_t)snprintf(lock, sizeof lock, "%s.lock", path) >= sizeof lock)
-        return errno = ENAMETOOLONG, complain(path), false;
+    snprintf(lock, sizeof lock, "%s.lock", path);
     int fd = open(lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
-        return complain(lock), false;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        ssize_t bytes = read(fd, holder, sizeof holder - 1);
-        holder[bytes > 0 ? bytes : 0] = 0;
-        fprintf(stderr, "behemoth-server: process %s has %s already (%s)\n", holder, what, path);
-        close(fd);
-        errno = EWOULDBLOCK;
-        return false;
-    }
-    if (!is_lock(fd)) {
+        return complain(lock);
+    bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    ssize_t bytes = pread(fd, holder, sizeof holder - 1, 0);
+    if (bytes < 0 || strspn(holder, "0123456789") != (size_t)bytes) {
         fprintf(stderr, "behemoth-server: %s is no lock, and stays; move it away\n", lock);
         close(fd);
-        errno = EEXIST;
-        return false;
+        return EXIT_FAILED;
     }
-    int bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
-    if (ftruncate(fd, 0) < 0 || write(fd, holder, (size_t)bytes) < 0)
+    if (!taken) {
+        fprintf(stderr, "behemoth-server: process %s has %s already (%s)\n", holder, what, path);
+        close(fd);
+        return EXIT_SECOND;
+    }
+    bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
+    if (ftruncate(fd, 0) < 0 || pwrite(fd, holder, (size_t)bytes, 0) < 0)
         complain(lock); /* a second server will not know the first one's number */
-    return true;        /* the descriptor stays open, and the lock with it */
+    return 0;           /* the descriptor stays open, and the lock with it */
 }
 
-static int handed_over(void)
+static int socket_of_systemd(void)
 {
     const char *process = secure_getenv("LISTEN_PID"), *count = secure_getenv("LISTEN_FDS");
     int type = 0;
     socklen_t size = sizeof type;
-    if (!process || !count || atol(process) != (long)getpid() || atoi(count) < 1)
-        return -1;
-    if (getsockopt(3, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM)
+    if (!process || !count || atol(process) != (long)getpid() || atoi(count) < 1 ||
+        getsockopt(3, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM)
         return -1;
     fcntl(3, F_SETFD, FD_CLOEXEC);
     fcntl(3, F_SETFL, fcntl(3, F_GETFL) | O_NONBLOCK);
     return 3;
 }
 
-/* We have the lock, so a socket there is from a killed server and is removed. Any other file
- * stays. */
-static bool clear_place(const char *path)
-{
-    struct stat status;
-    if (lstat(path, &status) < 0)
-        return errno == ENOENT || (complain(path), false);
-    if (!S_ISSOCK(status.st_mode)) {
-        fprintf(stderr,
-                "behemoth-server: %s is no socket, and stays; --socket names another place\n",
-                path);
-        errno = ENOTSOCK;
-        return false;
-    }
-    return unlink(path) == 0 || (complain(path), false);
-}
-
-int service_listen(const struct settings *settings, bool *ret_own)
+int take_socket(const char *path, int *ret_fd, bool *ret_own)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *path = settings->socket;
-    int fd = handed_over();
-    *ret_own = fd < 0;
-    if (fd >= 0)
-        return fd;
-    if (strlen(path) >= sizeof address.sun_path)
-        return errno = ENAMETOOLONG, complain(path), -1;
-    strcpy(address.sun_path, path);
-    if (!service_lock(path, "this socket"))
-        return -1;
-    if (!clear_place(path))
-        return -1;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct stat status;
+    *ret_fd = socket_of_systemd();
+    *ret_own = *ret_fd < 0;
+    if (*ret_fd >= 0)
+        return 0;
+    int code = take_lock(path, "this socket");
+    if (code)
+        return code;
+    bool there = lstat(path, &status) == 0;
+    if (there && !S_ISSOCK(status.st_mode)) {
+        fprintf(stderr, "behemoth-server: %s is no socket, and stays; --socket names another\n",
+                path);
+        return EXIT_FAILED;
+    }
+    /* With our lock, a socket there is one of a killed server. */
+    if ((there && unlink(path) < 0) || (!there && errno != ENOENT))
+        return complain(path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
         chmod(path, 0666) < 0 || listen(fd, 64) < 0) {
         complain(path);
         if (fd >= 0)
             close(fd);
-        return -1;
+        return EXIT_FAILED;
     }
-    return fd;
+    *ret_fd = fd;
+    return 0;
 }

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* behemoth-server: the service that simulates the herd. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
+#include "../common/program.h"
+#include "herd.h"
+#include "listen.h"
 #include "peers.h"
-#include "service.h"
-#include "state.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FORWARD_MOST = 100000 };       /* ticks of one request */
 enum { TICK = 1000000, BUSY_MS = 2 }; /* credit of a tick; time for life between two requests */
 
 static struct service {
-    struct settings settings;
+    char socket[108], state[4096];
+    int64_t seed, count, since;           /* of a new herd; since: -1: not given */
+    int64_t forward;                      /* ticks before the first client is served */
+    int64_t save_every;                   /* seconds; 0: only at the end */
+    int64_t parameters[HERD_PARAMETERS];  /* if given, */
+    bool has_parameters[HERD_PARAMETERS]; /* they also apply to a restored herd */
     struct herd herd;
     struct peers peers;
     int64_t last;   /* when life was credited */
@@ -25,7 +29,7 @@ static struct service {
     int64_t saved;  /* when */
     bool stop;
     uint64_t forward_to; /* as fast as it can, until this tick */
-} service;
+} service = {.seed = 1, .count = 50, .since = -1, .save_every = 30};
 
 static volatile sig_atomic_t stop_requested;
 
@@ -35,65 +39,70 @@ static void stop(int number)
     stop_requested = 1;
 }
 
-/* Signals are delivered only while waiting; long loops check for them. */
-static bool must_stop(void)
+/* A FILETIME. */
+static int64_t time_of_day(void)
 {
-    sigset_t pending;
-    return stop_requested || (sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) == 1 ||
-                                                            sigismember(&pending, SIGINT) == 1));
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (now.tv_sec + BEHEMOTH_1970) * BEHEMOTH_SECOND + now.tv_nsec / 100;
 }
 
 static bool save(void)
 {
     service.saved = behemoth_now();
-    if (state_save(&service.herd, service.settings.state) == STATE_DONE)
-        return true;
-    fprintf(stderr, "behemoth-server: %s: %s; the herd is not saved\n", service.settings.state,
-            strerror(errno));
-    return false;
+    bool good = state_save(&service.herd, service.state) == STATE_DONE;
+    if (!good)
+        complain(service.state);
+    return good;
 }
 
 /* ---- requests ---- */
 
-static struct answer plain(enum behemoth_status status)
+static struct answer status_only(enum behemoth_status status)
 {
     return (struct answer){.status = status};
 }
 
-static struct answer with(const void *body, size_t bytes)
-{
-    struct answer content = {BEHEMOTH_OK, malloc(bytes), bytes};
-    if (!content.body)
-        return plain(BEHEMOTH_FAILED);
-    memcpy(content.body, body, bytes);
-    return content;
-}
-
 /* The answer is a copy of one moment: the herd does not change meanwhile. */
-static struct answer print_herd(bool each)
+static struct answer answer_herd(bool each)
 {
     const struct herd *herd = &service.herd;
-    uint64_t count = each ? herd->count : 0;
-    size_t bytes = sizeof(struct behemoth_herd) + (size_t)count * sizeof(struct behemoth);
-    struct behemoth_herd *all = malloc(bytes);
+    struct answer ret;
+    size_t count = each ? (size_t)herd->count : 0;
+    struct behemoth_herd *all = answer_body(&ret, sizeof *all + count * sizeof(struct behemoth));
     if (!all)
-        return plain(BEHEMOTH_FAILED);
+        return ret;
     herd_summary(herd, all);
-    all->moment = service_time();
+    all->moment = time_of_day();
     all->process = (uint64_t)getpid();
     struct behemoth *to = (struct behemoth *)(void *)(all + 1);
-    for (uint64_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         to[i] = herd->all[i].is;
-    return (struct answer){BEHEMOTH_OK, all, bytes};
+    return ret;
 }
 
-static struct answer all_parameters(void)
+static struct answer answer_parameters(void)
 {
-    struct behemoth_parameter all[HERD_PARAMETERS];
-    memcpy(all, herd_parameters, sizeof all);
-    for (int i = 0; i < HERD_PARAMETERS; i++)
+    struct answer ret;
+    struct behemoth_parameter *all = answer_body(&ret, sizeof herd_parameters);
+    for (int i = 0; all && i < HERD_PARAMETERS; i++) {
+        all[i] = herd_parameters[i];
         all[i].value = service.herd.parameters[i];
-    return with(all, sizeof all);
+    }
+    return ret;
+}
+
+static struct answer create(const struct behemoth_create *wish)
+{
+    struct answer ret;
+    struct behemoth born;
+    enum behemoth_status status = herd_create(&service.herd, wish, &born);
+    if (status != BEHEMOTH_OK)
+        return status_only(status);
+    void *body = answer_body(&ret, sizeof born);
+    if (body)
+        memcpy(body, &born, sizeof born);
+    return ret;
 }
 
 /* The client gets its answer when it is done; meanwhile others are served. Requests add up. */
@@ -103,19 +112,12 @@ static struct answer forward(uint64_t ticks)
     if (service.forward_to > from)
         from = service.forward_to;
     if (ticks > FORWARD_MOST || from - service.herd.ticks > 10 * FORWARD_MOST)
-        return plain(BEHEMOTH_BAD);
+        return status_only(BEHEMOTH_BAD);
     if (ticks == 0)
-        return plain(BEHEMOTH_OK);
+        return status_only(BEHEMOTH_OK);
     service.forward_to = from + ticks;
     herd_earlier(&service.herd, ticks);
     return (struct answer){.due = service.forward_to};
-}
-
-static struct answer create(const struct behemoth_create *wish)
-{
-    struct behemoth born;
-    enum behemoth_status status = herd_create(&service.herd, wish, &born);
-    return status == BEHEMOTH_OK ? with(&born, sizeof born) : plain(status);
 }
 
 static struct answer change(uint32_t what, const void *body)
@@ -125,43 +127,36 @@ static struct answer change(uint32_t what, const void *body)
     switch (what) {
     case BEHEMOTH_CREATE:
         return create(body);
-    case BEHEMOTH_KILL:
-        return plain(herd_kill(&service.herd, number));
-    case BEHEMOTH_SET:
-        return plain(herd_set(&service.herd, body));
     case BEHEMOTH_FORWARD:
         return forward(number);
+    case BEHEMOTH_KILL:
+        return status_only(herd_kill(&service.herd, number));
+    case BEHEMOTH_SET:
+        return status_only(herd_set(&service.herd, body));
     case BEHEMOTH_SAVE:
-        return plain(save() ? BEHEMOTH_OK : BEHEMOTH_FAILED);
+        return status_only(save() ? BEHEMOTH_OK : BEHEMOTH_FAILED);
     default:
         service.stop = true;
-        return plain(BEHEMOTH_OK);
+        return status_only(BEHEMOTH_OK);
     }
 }
 
-static struct answer answer(void *of, const struct behemoth_head *head, const void *body,
-                            bool may_change)
+static struct answer answer(const struct behemoth_head *head, const void *body, bool may_change)
 {
-    static const uint32_t bytes[] = {
-        [BEHEMOTH_HERD] = 0,
+    static const uint32_t bytes[BEHEMOTH_SUMMARY + 1] = {
         [BEHEMOTH_CREATE] = sizeof(struct behemoth_create),
-        [BEHEMOTH_KILL] = 8,
-        [BEHEMOTH_PARAMETERS] = 0,
+        [BEHEMOTH_KILL] = sizeof(uint64_t),
         [BEHEMOTH_SET] = sizeof(struct behemoth_parameter),
-        [BEHEMOTH_FORWARD] = 8,
-        [BEHEMOTH_SAVE] = 0,
-        [BEHEMOTH_STOP] = 0,
-        [BEHEMOTH_SUMMARY] = 0,
+        [BEHEMOTH_FORWARD] = sizeof(uint64_t),
     };
-    (void)of;
     if (head->what < BEHEMOTH_HERD || head->what > BEHEMOTH_SUMMARY ||
         head->bytes != bytes[head->what])
-        return plain(BEHEMOTH_BAD);
+        return status_only(BEHEMOTH_BAD);
     if (head->what == BEHEMOTH_HERD || head->what == BEHEMOTH_SUMMARY)
-        return print_herd(head->what == BEHEMOTH_HERD);
+        return answer_herd(head->what == BEHEMOTH_HERD);
     if (head->what == BEHEMOTH_PARAMETERS)
-        return all_parameters();
-    return may_change ? change(head->what, body) : plain(BEHEMOTH_REFUSED);
+        return answer_parameters();
+    return may_change ? change(head->what, body) : status_only(BEHEMOTH_REFUSED);
 }
 
 /* ---- life ---- */
@@ -173,12 +168,20 @@ static void tick(void)
 }
 
 /* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
- * herd runs slower, so that clients are still answered. */
+ * herd runs slower, so that clients are still answered. Requested ticks are run as fast as it can,
+ * in parts; the time for them does not count as the herd's. */
 static void live(void)
 {
     int64_t now = behemoth_now(), speed = service.herd.parameters[HERD_SPEED];
     int64_t passed = now - service.last;
     service.last = now;
+    if (service.herd.ticks < service.forward_to) {
+        while (service.herd.ticks < service.forward_to && behemoth_now() - now < BUSY_MS)
+            tick();
+        service.last = behemoth_now();
+        peers_reached(&service.peers, service.herd.ticks, BEHEMOTH_OK);
+        return;
+    }
     service.credit += (passed < 1000 ? passed : 1000) * speed;
     while (service.credit >= TICK && behemoth_now() - now < BUSY_MS) {
         service.credit -= TICK;
@@ -187,116 +190,188 @@ static void live(void)
     service.credit %= TICK;
 }
 
-static bool is_forwarding(void)
-{
-    return service.herd.ticks < service.forward_to;
-}
-
-/* Runs a part of the requested ticks; the time for this does not count as the herd's. */
-static void live_fast(void)
-{
-    int64_t until = behemoth_now() + BUSY_MS;
-    while (is_forwarding() && behemoth_now() < until)
-        tick();
-    service.last = behemoth_now();
-    peers_reached(&service.peers, service.herd.ticks, BEHEMOTH_OK);
-}
-
 static int until_next_tick(void)
 {
-    if (is_forwarding())
-        return 0;
     int64_t speed = service.herd.parameters[HERD_SPEED];
     int64_t wait = speed > 0 ? (TICK - service.credit + speed - 1) / speed : 1000;
+    if (service.herd.ticks < service.forward_to)
+        return 0;
     return (int)(wait < 1 ? 1 : wait > 1000 ? 1000 : wait);
 }
 
+/* Restores the herd, or begins one. Signals are delivered only while waiting for requests, so this
+ * long loop checks for them. */
 static bool begin_life(void)
 {
-    const struct settings *settings = &service.settings;
-    enum state_result result = state_load(&service.herd, settings->state);
-    if (result == STATE_DAMAGED) {
-        fprintf(stderr, "behemoth-server: %s is damaged; move it away, and a new herd begins\n",
-                settings->state);
-        return false;
-    }
-    if (result == STATE_FAILED) {
-        fprintf(stderr, "behemoth-server: %s: %s\n", settings->state, strerror(errno));
-        return false;
-    }
-    if (result == STATE_NONE && !herd_begin(&service.herd, &settings->beginning)) {
-        fprintf(stderr, "behemoth-server: too many behemoths: see --capacity\n");
+    struct herd_beginning beginning = {
+        (uint64_t)service.seed, (uint64_t)service.count, time_of_day(), {0}};
+    sigset_t pending;
+    if (service.since >= 0)
+        beginning.start = (service.since + BEHEMOTH_1970) * BEHEMOTH_SECOND;
+    for (int i = 0; i < HERD_PARAMETERS; i++)
+        beginning.parameters[i] =
+            service.has_parameters[i] ? service.parameters[i] : herd_parameters[i].value;
+    enum state_result result = state_load(&service.herd, service.state);
+    const char *fault = result == STATE_FAILED    ? strerror(errno)
+                        : result == STATE_DAMAGED ? "damaged; move it away, and a new herd begins"
+                        : result == STATE_NONE && !herd_begin(&service.herd, &beginning)
+                            ? "not begun: too many behemoths: see --capacity"
+                            : NULL;
+    if (fault) {
+        fprintf(stderr, "behemoth-server: %s: %s\n", service.state, fault);
         return false;
     }
     for (int i = 0; i < HERD_PARAMETERS; i++) {
-        if (settings->has_parameters[i])
-            service.herd.parameters[i] = settings->beginning.parameters[i];
+        if (service.has_parameters[i])
+            service.herd.parameters[i] = service.parameters[i];
     }
-    if (!settings->since)
-        herd_earlier(&service.herd, settings->forward);
-    for (uint64_t i = 0; i < settings->forward && !must_stop(); i++)
+    if (service.since < 0)
+        herd_earlier(&service.herd, (uint64_t)service.forward);
+    for (int64_t i = 0; i < service.forward; i++) {
+        if (sigpending(&pending) == 0 &&
+            (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1))
+            break;
         tick();
+    }
     service.last = behemoth_now();
     return true;
 }
 
 static void serve(const sigset_t *mask)
 {
-    int64_t every = service.settings.save_every * 1000;
     while (!service.stop && !stop_requested) {
         peers_serve(&service.peers, until_next_tick(), mask);
-        if (is_forwarding())
-            live_fast();
-        else
-            live();
-        if (every > 0 && behemoth_now() - service.saved >= every)
+        live();
+        if (service.save_every > 0 && behemoth_now() - service.saved >= service.save_every * 1000)
             save();
     }
 }
 
-/* SIGTERM and SIGINT arrive only while we wait; `ret` is the mask for waiting. */
-static void catch_signals(sigset_t *ret)
+/* ---- options ---- */
+
+static const struct tool tool = {
+    .name = "behemoth-server",
+    .summary = "Let a herd of behemoths live, breed and die, and answer for it on a socket.",
+    .usage = "[OPTION]...",
+    .rows = behemoth_server_rows,
+    .more =
+        "It runs in the foreground until SIGTERM, SIGINT or 'behemoth-manager stop', and keeps\n"
+        "the herd in a file: the next start goes on from there.\n"
+        "\n"
+        "The usual places: of the socket, $BEHEMOTH_SOCKET, $OPENPERFLIB_ROOT/herd.sock,\n"
+        "$XDG_RUNTIME_DIR/behemoth/herd.sock, for root /run/behemoth/herd.sock; of the herd's\n"
+        "file, $STATE_DIRECTORY/herd, ~/.local/state/behemoth/herd, for root\n"
+        "/var/lib/behemoth/herd.\n"
+        "\n"
+        "Exit status: 0 stopped and saved, 1 it could not go on, 2 a wrong option, 3 another\n"
+        "server has this herd or this socket.\n",
+};
+
+/* False, after a message: too long. */
+static bool set_state(const char *folder, const char *name)
 {
-    struct sigaction action = {.sa_handler = stop};
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGINT);
-    sigprocmask(SIG_BLOCK, &ours, ret);
-    sigdelset(ret, SIGTERM);
-    sigdelset(ret, SIGINT);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    bool fits = (size_t)snprintf(service.state, sizeof service.state, "%s%s", folder, name) <
+                sizeof service.state;
+    if (!fits)
+        fprintf(stderr, "behemoth-server: %s%s: too long\n", folder, name);
+    return fits;
+}
+
+static bool find_state(void)
+{
+    const char *given = secure_getenv("STATE_DIRECTORY"), *home = secure_getenv("HOME");
+    const char *own = secure_getenv("XDG_STATE_HOME");
+    if (given && *given == '/')
+        return set_state(given, "/herd");
+    if (geteuid() != 0 && own && *own == '/')
+        return set_state(own, "/behemoth/herd");
+    if (geteuid() != 0 && home && *home == '/')
+        return set_state(home, "/.local/state/behemoth/herd");
+    return set_state("/var/lib", "/behemoth/herd");
+}
+
+static bool take_option(const struct options *options, int id)
+{
+    static const struct {
+        int64_t most, *value;
+    } numbers[] = {
+        [SERVER_SAVE_EVERY] = {1000000,           &service.save_every},
+        [SERVER_SEED] = {INT64_MAX,         &service.seed      },
+        [SERVER_COUNT] = {BEHEMOTH_HERD_MAX, &service.count     },
+        [SERVER_SINCE] = {100000000000,      &service.since     },
+        [SERVER_FORWARD] = {100000000,         &service.forward   },
+    };
+    int i = id - SERVER_PARAMETER;
+    if (id == SERVER_STATE)
+        return set_state(options->value, "");
+    if (id == OPTION_ARGUMENT) {
+        options_complain(options, "unknown word: %s", options->value);
+        return false;
+    }
+    if (i < 0)
+        return option_number(options, 0, numbers[id].most, numbers[id].value);
+    service.has_parameters[i] = true;
+    return option_number(options, herd_parameters[i].least, herd_parameters[i].most,
+                         &service.parameters[i]);
+}
+
+/* The exit code; -1: go on. */
+static int read_options(int argc, char **argv)
+{
+    struct options options;
+    const char *socket = NULL;
+    int id = options_begin(&options, &tool, argc, argv);
+    while (id > 0 && (id = options_next(&options)) > 0) {
+        if (id == SERVER_SOCKET)
+            socket = options.value;
+        else if (!take_option(&options, id))
+            id = OPTION_WRONG;
+    }
+    if (id < 0)
+        return options_status(id);
+    if (!behemoth_place(socket, true, service.socket, sizeof service.socket)) {
+        errno = ENAMETOOLONG;
+        return complain("--socket");
+    }
+    return service.state[0] || find_state() ? -1 : EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
-    sigset_t mask;
+    struct sigaction action = {.sa_handler = stop};
+    sigset_t ours, mask;
+    int listening = -1, code = read_options(argc, argv);
     bool own;
-    settings_read(&service.settings, argc, argv);
-    if (!service_lock(service.settings.state, "this herd"))
-        return errno == EWOULDBLOCK ? EXIT_SECOND : 1;
-    catch_signals(&mask);
+    if (code >= 0)
+        return code;
+    code = take_lock(service.state, "this herd");
+    if (code)
+        return code;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGINT);
+    sigprocmask(SIG_BLOCK, &ours, &mask);
+    sigdelset(&mask, SIGTERM);
+    sigdelset(&mask, SIGINT);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
     if (!begin_life())
-        return 1;
-    int listening = service_listen(&service.settings, &own);
-    if (listening < 0) {
-        herd_end(&service.herd);
-        return errno == EWOULDBLOCK ? EXIT_SECOND : 1;
+        return EXIT_FAILED;
+    code = take_socket(service.socket, &listening, &own);
+    if (!code) {
+        peers_begin(&service.peers, listening, answer);
+        code = save() ? 0 : EXIT_FAILED; /* report now, not at the end, that it cannot be saved */
+        if (!code) {
+            serve(&mask);
+            code = save() ? 0 : EXIT_FAILED;
+        }
+        peers_reached(&service.peers, UINT64_MAX, BEHEMOTH_FAILED);
+        peers_end(&service.peers, 500);
+        if (own)
+            unlink(service.socket);
+        close(listening);
     }
-    peers_begin(&service.peers, listening, answer, NULL);
-    bool saved = save(); /* report now, not at the end, that the herd cannot be saved */
-    if (saved) {
-        serve(&mask);
-        saved = save();
-    }
-    peers_reached(&service.peers, UINT64_MAX, BEHEMOTH_FAILED);
-    peers_flush(&service.peers, 500);
-    peers_end(&service.peers);
-    if (own)
-        unlink(service.settings.socket);
-    close(listening);
     herd_end(&service.herd);
-    return saved ? 0 : 1;
+    return code;
 }

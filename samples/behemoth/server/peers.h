@@ -10,20 +10,21 @@
 
 #include "../common/exchange.h"
 
-#include <poll.h>
-#include <sys/types.h>
+#include <signal.h>
 
 enum { PEERS = 64, PEERS_STRANGE = 32, PEERS_STRANGE_BYTES = 64 << 20 };
 
 struct answer {
     uint32_t status;
-    void *body; /* malloc; the peers free it */
-    size_t bytes;
-    uint64_t due; /* not 0: not yet, but at this tick, by peers_reached */
+    unsigned char *message; /* malloc: space for the head, then the body; NULL: no body */
+    size_t bytes;           /* of the body */
+    uint64_t due;           /* not 0: not yet, but at this tick, by peers_reached */
 };
+/* Allocates the body of a good answer. NULL: no memory; the status is BEHEMOTH_FAILED then. */
+void *answer_body(struct answer *answer, size_t bytes);
 /* Executes a request. `may_change`: it is from root or our own user. */
-typedef struct answer (*peers_answer)(void *of, const struct behemoth_head *head, const void *body,
-                                      bool may_change);
+typedef struct answer peers_answer(const struct behemoth_head *head, const void *body,
+                                   bool may_change);
 
 struct peer {
     int fd; /* -1: a free place */
@@ -31,27 +32,24 @@ struct peer {
     int64_t since; /* time of the last progress */
     unsigned char request[sizeof(struct behemoth_head) + BEHEMOTH_REQUEST_MAX];
     size_t have;
-    unsigned char *answer; /* NULL: none under way */
+    unsigned char *answer; /* NULL: none is being sent */
     size_t bytes, sent;
     uint64_t due;    /* the answer is due at this tick; nothing is read before. 0: none */
     uint32_t number; /* of the request that is answered then */
 };
 
 struct peers {
-    int listening;
-    peers_answer answer;
-    void *of;
+    int listening; /* -1: no more connections, no more requests */
+    peers_answer *answer;
     struct peer all[PEERS];
 };
 
-void peers_begin(struct peers *peers, int listening, peers_answer answer, void *of);
-/* Closes all connections; the listening socket stays open. */
-void peers_end(struct peers *peers);
+void peers_begin(struct peers *peers, int listening, peers_answer *answer);
+/* Sends what is being sent, for at most this long, and closes all connections. */
+void peers_end(struct peers *peers, int milliseconds);
 /* Waits at most `milliseconds`, or until a signal, and serves the requests. */
 void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask);
 /* Sends `status` as all answers that are due at this tick or before. */
 void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status status);
-/* Sends pending answers, for at most this long. */
-void peers_flush(struct peers *peers, int milliseconds);
 
 #endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The herd as HKEY_PERFORMANCE_DATA returns it, of this machine or of another one. */
+#ifndef BEHEMOTH_CLIENT_READER_H
+#define BEHEMOTH_CLIENT_READER_H
+
+#include <windows.h>
+
+#include <openperflib/block.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <behemoth.h>
+
+enum {
+    NO_MOTHER = -1,
+    READER_NAME = 64, /* bytes of a name, with the NUL: more is cut */
+    READER_SYMBOLS = BEHEMOTHS_SUMMARY_FOUNDERS / 2 + 1, /* arrays are indexed by symbol / 2 */
+    READER_VALUES = BEHEMOTH_BIRTHDAY / 2 + 1,
+    READER_LANGUAGES = 128
+};
+
+struct reader_behemoth {
+    char name[READER_NAME];
+    int64_t mother; /* a position, as the block has it: may be anything; NO_MOTHER */
+    uint64_t values[READER_VALUES];
+};
+
+/* A counter of the summary in the newest answer, and in the one before: a rate needs both. */
+struct reader_pair {
+    bool there, was_there;
+    opl_sample now, before;
+};
+
+struct reader {
+    HKEY data;     /* HKEY_PERFORMANCE_DATA, or that of another machine */
+    DWORD first;   /* what the symbols are added to: the provider's First Counter */
+    LONGLONG time; /* the Behemoth object's clock, and its ticks in a second */
+    LONGLONG frequency;
+    char machine[READER_NAME]; /* its name in the answer */
+    bool has[READER_VALUES];   /* every behemoth has this value; else all of them are 0 */
+    struct reader_behemoth *all;
+    size_t count, capacity;
+    uint64_t summary[READER_SYMBOLS];
+    struct reader_pair pairs[READER_SYMBOLS];
+    struct reader_behemoth *spare; /* where the next answer is read */
+    size_t spare_capacity;
+    BYTE *block;
+    DWORD block_capacity;
+};
+
+/* `machine`: NULL for this one. Returns a Windows status; ERROR_FILE_NOT_FOUND: not registered
+ * there. reader_close may be called after any status. */
+LSTATUS reader_open(struct reader *reader, const char *machine);
+/* Queries both objects at once. ERROR_FILE_NOT_FOUND: they are not in the answer;
+ * ERROR_INVALID_DATA: it is damaged. The old data is kept then. */
+LSTATUS reader_read(struct reader *reader);
+/* The same with a given answer, which is not trusted. */
+LSTATUS reader_take(struct reader *reader, const void *block, size_t size);
+void reader_close(struct reader *reader);
+
+/* Does the server answer the provider? If not, all data is from its last answer. */
+bool reader_server_there(const struct reader *reader);
+/* Has it ever? */
+bool reader_server_heard(const struct reader *reader);
+/* A value of the summary by its type: a count, a rate, a percentage, seconds. False: the
+ * answer has none, or not yet: rates need two answers. */
+bool reader_summary(const struct reader *reader, unsigned symbol, double *ret);
+/* How old a behemoth is, in seconds; negative: the answer does not tell. */
+double reader_age(const struct reader *reader, const struct reader_behemoth *one);
+
+/* ---- the language bases of the machine: "Counter 019": index, title, index, ... ---- */
+
+struct base {
+    char *text;
+    DWORD size;
+};
+struct base_title {
+    uint32_t index;
+    const char *text;
+    const char *next; /* the beginning of the next one */
+};
+/* Steps to the next title; start with a zeroed one. False: that was the last. */
+bool base_next(const struct base *base, struct base_title *title);
+
+struct titles {
+    char language[8];
+    char *of[READER_SYMBOLS]; /* NULL: neither in the language nor in English */
+};
+/* `language`: 009, 019, ... A missing title is replaced by the English one. */
+LSTATUS titles_load(struct titles *titles, const struct reader *reader, const char *language);
+void titles_free(struct titles *titles);
+/* The number, if there is no title. */
+const char *titles_get(const struct titles *titles, unsigned symbol);
+/* "kg", "l", "m", "s" as the language writes them. */
+const char *titles_unit(const struct titles *titles, const char *english);
+/* The languages of a machine, "007 009 019"; "" if unknown. */
+void titles_languages(const char *machine, char out[READER_LANGUAGES]);
+
+#endif

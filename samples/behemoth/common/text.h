@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Text in the cells of a terminal. Names are third-party data of any width, with any characters.
+ * The programs draw in UTF-8 and colours; text_line leaves out what the terminal cannot show. */
+#ifndef BEHEMOTH_TEXT_H
+#define BEHEMOTH_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PLAIN "\033[0m"
+#define STRONG "\033[1m"
+#define WEAK "\033[2m"
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define BLUE "\033[34m"
+#define MAGENTA "\033[35m"
+#define BAD "\033[1;31m"
+#define YELLOW "\033[1;33m"
+#define TITLE "\033[1;36m"
+
+enum { TEXT_VALUE = 32 };
+
+struct text_style {
+    bool utf8, colours;
+};
+
+/* Call first: texts are UTF-8 in every locale. Returns what standard output can show: colours on a
+ * terminal, unless NO_COLOR is set. */
+struct text_style text_begin(void);
+/* A copy without control sequences: control characters and invalid bytes become U+FFFD. */
+void text_clean(const char *text, char *out, size_t capacity);
+/* How many columns a clean text takes. */
+int text_width(const char *text);
+/* Prints it in exactly so many columns, cut with an ellipsis; negative: at their right end. */
+void text_put(FILE *out, const char *text, int width);
+/* Prints a line with nothing behind its column `width` (0: all of it stays). */
+void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
+/* The same with all lines of a text. */
+void text_lines(FILE *out, const char *text, int width, struct text_style style);
+/* "1:02:03", "2d 01:02:03"; "-" if it is absurd. */
+const char *age_text(double seconds, char out[TEXT_VALUE]);
+/* "2026-11-22 16:30:05" of a FILETIME, UTC; "-" if it is absurd. */
+const char *time_text(uint64_t filetime, char out[TEXT_VALUE]);
+
+#endif

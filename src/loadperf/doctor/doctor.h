@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What the doctor knows of one provider: its registration, and the correct one. */
+#ifndef OPL_LOADPERF_DOCTOR_H
+#define OPL_LOADPERF_DOCTOR_H
+
+#include "loadperf/store/stored.h"
+
+struct doctor {
+    struct load *load;
+    const opl_load_doctor_options *callbacks;
+    struct stored wanted;
+    /* names, each with its NUL: of services, and in `torn` of files */
+    struct buffer quarantined, orphans, unregistered, torn;
+    opl_load_restored *result;
+    LSTATUS status;
+};
+
+/* Reports a finding; `repaired`: it was repaired, or in a dry run would be. */
+void doctor_report(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
+                   const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* ---- scan.c: problems that cannot be repaired here: files and libraries ---- */
+/* Reports files with problems. Returns false if no file in the layer's folder is trusted. */
+bool scan_files(struct doctor *doctor);
+void scan_library(struct doctor *doctor, const char *service);
+
+/* ---- repair.c: names that were written by hand over a provider's own ---- */
+/* Call it when the correct registration of every provider is known and written. */
+LSTATUS repair_manual(struct doctor *doctor);
+
+/* ---- repair.c: damaged lines become comments ---- */
+bool repair_is_possible(const struct buffer *text);
+LSTATUS repair_files(struct doctor *doctor);
+
+#endif

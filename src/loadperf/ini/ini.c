@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An ini file as GetPrivateProfileString reads it (docs/windows/articles.md#c95): sections and keys
+ * without regard to case, of equal keys the first, blanks around keys and values stripped, then one
+ * pair of quotation marks around a value. A section that occurs twice is continued. Lines that
+ * begin with a semicolon are comments; any other line is a key, with or without a value.
+ */
+#include "loadperf/inner.h"
+
+#include <errno.h>
+#include <iconv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "text" and 'text' are text; a mark without its counterpart belongs to the value. */
+static struct text_span unquoted(struct text_span value)
+{
+    char mark = value.count >= 2 ? *value.at : '\0';
+    if ((mark == '"' || mark == '\'') && value.at[value.count - 1] == mark)
+        return (struct text_span){value.at + 1, value.count - 2};
+    return value;
+}
+
+/* "[text] // remark": text after the bracket is ignored. */
+static bool is_section(struct text_span line, struct text_span *ret_name)
+{
+    if (!line.count || *line.at != '[')
+        return false;
+    const char *end = memchr(line.at, ']', line.count);
+    size_t count = (end ? (size_t)(end - line.at) : line.count) - 1;
+    *ret_name = span_trim((struct text_span){line.at + 1, count});
+    return true;
+}
+
+static bool add_line(struct ini *ini, struct text_span section, struct text_span line,
+                     unsigned number)
+{
+    const char *equals = memchr(line.at, '=', line.count);
+    struct ini_entry entry = {
+        .section = section,
+        .key = line,
+        .value = {line.at + line.count, 0},
+        .line = number,
+        .order = (unsigned)ini->count,
+        .has_value = equals != NULL
+    };
+    if (equals) {
+        entry.key = span_trim((struct text_span){line.at, (size_t)(equals - line.at)});
+        entry.value = unquoted(
+            span_trim((struct text_span){equals + 1, line.count - (size_t)(equals + 1 - line.at)}));
+    }
+    if (!list_grow(&ini->entries, ini->count, &ini->capacity, sizeof *ini->entries))
+        return false;
+    ini->entries[ini->count++] = entry;
+    return true;
+}
+
+/* A NUL character would end texts in later steps; in a line it becomes a blank. */
+static void blank_zeros(struct buffer *text)
+{
+    for (size_t i = 0; i < text->len; i++)
+        if (!text->data[i])
+            text->data[i] = ' ';
+}
+
+LSTATUS ini_parse(const void *bytes, size_t size, struct ini *ret)
+{
+    *ret = (struct ini){0};
+    LSTATUS status = decode_file(bytes, size, &ret->text, &ret->raw);
+    if (status)
+        return status;
+    blank_zeros(&ret->text);
+    struct text_span rest = {ret->text.data, ret->text.len}, line, section = {"", 0};
+    for (unsigned number = 1; decode_line(&rest, &line); number++) {
+        line = span_trim(line);
+        if (!line.count || *line.at == ';' || is_section(line, &section))
+            continue;
+        if (!add_line(ret, section, line, number))
+            return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    return ERROR_SUCCESS;
+}
+
+void ini_done(struct ini *ini)
+{
+    buffer_done(&ini->text);
+    free(ini->entries);
+    *ini = (struct ini){0};
+}
+
+const struct ini_entry *ini_find(const struct ini *ini, const char *section, const char *key)
+{
+    for (size_t i = 0; i < ini->count; i++)
+        if (span_is(ini->entries[i].section, section) && span_is(ini->entries[i].key, key))
+            return &ini->entries[i];
+    return NULL;
+}
+
+/* ---- encodings ---- */
+
+/* The encodings of ini and symbol files: UTF-16 in both orders with or without mark, UTF-8 with or
+ * without mark; everything else is in a code page, which for an ini file depends on each text's
+ * language. */
+
+/* ---- detection ---- */
+
+enum encoding { BYTES, UTF8_MARKED, UTF16_LITTLE, UTF16_BIG };
+
+/* These files begin with ASCII - a bracket, a semicolon, #, a line end -, so without a mark the
+ * first two bytes reveal UTF-16. */
+static enum encoding encoding_of(const unsigned char *bytes, size_t size, size_t *ret_mark)
+{
+    *ret_mark = 0;
+    if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
+        *ret_mark = 3;
+        return UTF8_MARKED;
+    }
+    if (size < 2)
+        return BYTES;
+    bool little = bytes[0] == 0xff && bytes[1] == 0xfe, big = bytes[0] == 0xfe && bytes[1] == 0xff;
+    *ret_mark = little || big ? 2 : 0;
+    if (little || (bytes[0] && !bytes[1]))
+        return UTF16_LITTLE;
+    return big || (!bytes[0] && bytes[1]) ? UTF16_BIG : BYTES;
+}
+
+static LSTATUS from_utf16(const unsigned char *bytes, size_t size, bool big, struct buffer *ret)
+{
+    BUFFER_AUTO units = {0};
+    for (size_t i = 0; i + 1 < size; i += 2) {
+        uint16_t unit =
+            (uint16_t)(big ? bytes[i] << 8 | bytes[i + 1] : bytes[i + 1] << 8 | bytes[i]);
+        buffer_add(&units, &unit, sizeof unit);
+    }
+    if (units.failed)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    size_t need = utf16_to_8_bytes(units.data, units.len / 2, NULL, 0);
+    if (!buffer_reserve(ret, need + 1))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    ret->len = utf16_to_8_bytes(units.data, units.len / 2, ret->data, need);
+    ret->data[ret->len] = '\0';
+    return ERROR_SUCCESS;
+}
+
+LSTATUS decode_file(const void *bytes, size_t size, struct buffer *ret, bool *ret_raw)
+{
+    size_t mark;
+    enum encoding encoding = encoding_of(bytes, size, &mark);
+    const unsigned char *text = bytes;
+    buffer_clear(ret);
+    *ret_raw = false;
+    if (encoding == UTF16_LITTLE || encoding == UTF16_BIG)
+        return from_utf16(text + mark, size - mark, encoding == UTF16_BIG, ret);
+    *ret_raw = encoding == BYTES && !utf8_valid(bytes, size);
+    buffer_add(ret, text + mark, size - mark);
+    buffer_add(ret, "", 0);
+    return buffer_status(ret);
+}
+
+/* ---- code pages ---- */
+
+/* Languages whose ANSI code page is not 1252. */
+static const struct {
+    uint16_t language, page;
+} pages[] = {
+    {0x001, 1256},
+    {0x002, 1251},
+    {0x004, 936 },
+    {0x404, 950 },
+    {0x804, 936 },
+    {0x005, 1250},
+    {0x008, 1253},
+    {0x00d, 1255},
+    {0x00e, 1250},
+    {0x011, 932 },
+    {0x012, 949 },
+    {0x015, 1250},
+    {0x018, 1250},
+    {0x019, 1251},
+    {0x01a, 1250},
+    {0x01b, 1250},
+    {0x01c, 1250},
+    {0x01e, 874 },
+    {0x01f, 1254},
+    {0x020, 1256},
+    {0x022, 1251},
+    {0x023, 1251},
+    {0x024, 1250},
+    {0x025, 1257},
+    {0x026, 1257},
+    {0x027, 1257},
+    {0x029, 1256},
+    {0x02a, 1258},
+    {0x02c, 1254},
+    {0x02f, 1251},
+    {0x03f, 1251},
+    {0x040, 1251},
+    {0x043, 1254},
+    {0x044, 1251},
+    {0x050, 1251},
+};
+
+unsigned decode_code_page(uint32_t language)
+{
+    for (size_t i = 0; i < COUNT(pages); i++)
+        if (pages[i].language == language)
+            return pages[i].page;
+    return 1252;
+}
+
+/* Windows numbers code pages, the C library names them. */
+static void page_name(unsigned page, char name[static 24])
+{
+    if (page >= 28591 && page <= 28605)
+        snprintf(name, 24, "ISO-8859-%u", page - 28590);
+    else if (page == 20866 || page == 21866)
+        snprintf(name, 24, page == 20866 ? "KOI8-R" : "KOI8-U");
+    else if (page == 65001)
+        snprintf(name, 24, "UTF-8");
+    else
+        snprintf(name, 24, "CP%u", page);
+}
+
+static bool is_ascii(struct text_span text)
+{
+    for (size_t i = 0; i < text.count; i++)
+        if ((unsigned char)text.at[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static LSTATUS convert(iconv_t page, struct text_span text, struct buffer *ret, bool *ret_bad)
+{
+    char *in = (char *)text.at, capacity[512];
+    size_t in_left = text.count;
+    while (in_left) {
+        char *out = capacity;
+        size_t out_left = sizeof capacity;
+        size_t result = iconv(page, &in, &in_left, &out, &out_left);
+        int error = result == (size_t)-1 ? errno : 0;
+        buffer_add(ret, capacity, sizeof capacity - out_left);
+        if (error != EILSEQ && error != EINVAL)
+            continue;
+        buffer_add_text(ret, "\xef\xbf\xbd");
+        *ret_bad = true;
+        in++;
+        in_left--;
+        iconv(page, NULL, NULL, NULL, NULL);
+    }
+    return buffer_status(ret);
+}
+
+LSTATUS decode_text(struct text_span text, unsigned code_page, struct buffer *ret, bool *ret_bad)
+{
+    char name[24];
+    int saved = errno;
+    *ret_bad = false;
+    if (is_ascii(text)) {
+        buffer_add(ret, text.at, text.count);
+        return buffer_status(ret);
+    }
+    page_name(code_page, name);
+    iconv_t page = iconv_open("UTF-8", name);
+    if (page == (iconv_t)-1) {
+        errno = saved;
+        return ERROR_NOT_SUPPORTED;
+    }
+    LSTATUS status = convert(page, text, ret, ret_bad);
+    iconv_close(page);
+    errno = saved;
+    return status;
+}
+
+/* ---- lines ---- */
+
+enum { CTRL_Z = 0x1a };
+
+bool decode_line(struct text_span *rest, struct text_span *ret)
+{
+    if (!rest->count || *rest->at == CTRL_Z)
+        return false;
+    size_t count = 0;
+    while (count < rest->count && !memchr("\r\n\x1a", rest->at[count], 3))
+        count++;
+    *ret = (struct text_span){rest->at, count};
+    size_t end = count;
+    if (end < rest->count && rest->at[end] != CTRL_Z)
+        end += rest->at[end] == '\r' && end + 1 < rest->count && rest->at[end + 1] == '\n' ? 2 : 1;
+    rest->at += end;
+    rest->count -= end;
+    return true;
+}

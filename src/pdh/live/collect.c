@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Live data as a source. Counters are found by their machines' titles. A collection sends each
+ * machine one request, for exactly the objects that the counters need; then each counter finds its
+ * value in the answer.
+ */
+#include "pdh/live/machine.h"
+#include "pdh/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* One machine of a query: one request for all its counters. */
+struct machine_group {
+    struct machine_group *next;
+    char *name;              /* as in the paths; NULL: this machine */
+    struct machine *machine; /* NULL: not reached yet */
+    bool sought;             /* tried once without success: only collections retry */
+    struct snapshot snapshot;
+    struct buffer question; /* object numbers */
+    bool question_old;
+    int64_t retry_ticks;                  /* no retry for what is missing before this moment */
+    PDH_STATUS status;                    /* of the last query */
+    int64_t ticks, frequency, wall_100ns; /* of the last answer; 0: there was none */
+    bool steady; /* the clocks agree on the time since the previous answer */
+};
+
+/* For lists it has no groups. */
+struct live_source {
+    struct data_source base;
+    struct machine_group *groups;
+};
+
+/* ---- time ---- */
+
+/* UTC as FILETIME to the local time of this machine. */
+static int64_t local_time(int64_t utc_100ns)
+{
+    static const int64_t unix_epoch = INT64_C(116444736000000000);
+    time_t seconds = (time_t)((utc_100ns - unix_epoch) / CLOCK_TICKS_PER_SECOND);
+    struct tm local;
+    if (!localtime_r(&seconds, &local))
+        return utc_100ns;
+    return utc_100ns + (int64_t)local.tm_gmtoff * CLOCK_TICKS_PER_SECOND;
+}
+
+/* A clock was set, or the machine slept, when the two lengths of an interval
+ * differ by more than 1 %. The time between reading the two clocks is not a difference. */
+static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
+{
+    enum { READING_100NS = 1000 };
+    int64_t difference = llabs(monotonic_100ns - wall_100ns);
+    return monotonic_100ns > 0 && difference <= monotonic_100ns / 100 + READING_100NS;
+}
+
+static void note_times(struct machine_group *group)
+{
+    const PERF_DATA_BLOCK *header = &group->snapshot.block.header;
+    int64_t ticks = header->PerfTime.QuadPart, frequency = header->PerfFreq.QuadPart;
+    int64_t wall = header->PerfTime100nSec.QuadPart;
+    group->steady = group->frequency == frequency && frequency > 0;
+    if (group->steady) {
+        double length = (double)(ticks - group->ticks) * CLOCK_TICKS_PER_SECOND;
+        group->steady = agree((int64_t)(length / (double)frequency), wall - group->wall_100ns);
+    }
+    group->ticks = ticks;
+    group->frequency = frequency;
+    group->wall_100ns = wall;
+}
+
+/* ---- queries ---- */
+
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *l = left, *r = right;
+    return *l < *r ? -1 : *l > *r;
+}
+
+/* The objects of the group's counters, without duplicates. */
+static void renew_question(struct pdh_query *query, struct machine_group *group)
+{
+    uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
+    for (uint32_t i = 0; i < query->counter_count && count < LIMIT_QUERY_OBJECTS; i++) {
+        const struct counter *counter = query->counters[i];
+        bool there = counter->group != group || !counter->known;
+        for (uint32_t k = 0; k < count && !there; k++)
+            there = numbers[k] == counter->object;
+        if (!there)
+            numbers[count++] = counter->object;
+    }
+    qsort(numbers, count, sizeof *numbers, by_number);
+    buffer_clear(&group->question);
+    for (uint32_t i = 0; i < count; i++)
+        buffer_printf(&group->question, "%s%u", i ? " " : "", (unsigned)numbers[i]);
+    group->question_old = group->question.failed;
+}
+
+/* ---- resolving a path ---- */
+
+static struct machine_group *group_of(struct pdh_query *query, const char *machine)
+{
+    struct live_source *source = (struct live_source *)query->source;
+    struct machine_group *group = source->groups;
+    for (; group; group = group->next)
+        if (group->name && machine ? text_equal_fold(group->name, machine) : group->name == machine)
+            return group;
+    group = calloc(1, sizeof *group);
+    if (group && machine && !(group->name = strdup(machine))) {
+        free(group);
+        group = NULL;
+    }
+    if (group) {
+        group->next = source->groups;
+        source->groups = group;
+    }
+    return group;
+}
+
+/* Stores the name in the spelling of lists, unless `written` differs from it in case only. */
+static bool take_name(const char *shown, const char *written, char **ret)
+{
+    free(*ret);
+    *ret = strdup(*shown && !text_equal_fold(shown, written) ? shown : written);
+    return *ret;
+}
+
+static PDH_STATUS take_info(struct counter *counter, const struct object_info *info,
+                            const struct counter_info *found)
+{
+    lock_take(&counter->query->lock);
+    if (path_alias_settle(&counter->path, info))
+        counter_take_keys(counter);
+    counter->object = info->index;
+    counter->title = found->index;
+    counter->position = (uint32_t)(found - info->counters);
+    counter->type = found->type;
+    counter->help = found->help;
+    counter->default_scale = found->scale;
+    counter->time_base = object_info_time_base(info, found->type);
+    counter->known = take_name(info->name, counter->path.object, &counter->object_name) &&
+                     take_name(found->name, counter->path.counter, &counter->counter_name);
+    lock_release(&counter->query->lock);
+    return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+/* However many counters of an absent machine are added, it is waited for once. */
+static PDH_STATUS find_group_machine(struct machine_group *group)
+{
+    if (group->machine)
+        return 0;
+    if (group->sought)
+        return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    PDH_STATUS status = machine_find(group->name, &group->machine);
+    group->sought = status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    return status;
+}
+
+/* A counter that is missing in recent data may be new: the data is refreshed. */
+static PDH_STATUS resolve_names(struct counter *counter)
+{
+    static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
+    struct machine_group *group = counter->group;
+    PDH_STATUS status = find_group_machine(group);
+    for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
+        OBJECT_INFO_AUTO *info = NULL;
+        status = live_object(counter->query->source, group->name, counter->path.object,
+                             counter->english, ages[i], &info);
+        if (status)
+            break;
+        const struct counter_info *found =
+            live_counter(info, counter->path.counter, counter->english);
+        if (found)
+            status = take_info(counter, info, found);
+    }
+    return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+}
+
+static PDH_STATUS resolve_in_group(struct counter *counter)
+{
+    PDH_STATUS status = resolve_names(counter);
+    struct pdh_path written = counter->path;
+    if (!is_unknown_name(status) || !path_alias(&counter->path))
+        return status;
+    if (resolve_names(counter) == 0)
+        return 0;
+    counter->path = written;
+    return status;
+}
+
+static PDH_STATUS live_resolve(struct counter *counter)
+{
+    path_alias_brackets(&counter->path);
+    counter_take_keys(counter);
+    counter->group = group_of(counter->query, counter->path.machine);
+    return counter->group ? resolve_in_group(counter) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+/* ---- asking ---- */
+
+/* A machine that could not be reached, or an object that did not exist, may be available by now;
+ * perhaps under another number. Checked once a second: it costs more than collecting. */
+static void resolve_missing(struct pdh_query *query, struct machine_group *group)
+{
+    bool any = false;
+    if (group->retry_ticks > clock_ticks())
+        return;
+    for (uint32_t i = 0; i < query->counter_count; i++) {
+        struct counter *counter = query->counters[i];
+        if (counter->group != group || (counter->known && !counter->lost))
+            continue;
+        bool known = counter->known;
+        any = true;
+        counter->known = false;
+        if (resolve_in_group(counter) == 0)
+            group->question_old = true;
+        else
+            counter->known = known;
+    }
+    if (any)
+        group->retry_ticks = clock_ticks() + CLOCK_TICKS_PER_SECOND;
+}
+
+/* Connects those that were not reached yet. The names of newly reached ones are resolved by
+ * resolve_missing. */
+static void find_machines(struct machine_group *groups, uint32_t count)
+{
+    struct machine_wanted few[FEW_MACHINES] = {0};
+    FREE_AUTO struct machine_wanted *many =
+        count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
+    struct machine_wanted *wanted = count > FEW_MACHINES ? many : few;
+    size_t missing = 0, at = 0;
+    for (struct machine_group *group = groups; wanted && group; group = group->next)
+        if (!group->machine && group->retry_ticks <= clock_ticks())
+            wanted[missing++].name = group->name;
+    if (missing)
+        machine_find_all(wanted, missing);
+    for (struct machine_group *group = groups; at < missing; group = group->next)
+        if (!group->machine && group->name == wanted[at].name) {
+            group->machine = wanted[at++].machine;
+            group->retry_ticks = group->machine ? 0 : clock_ticks() + CLOCK_TICKS_PER_SECOND;
+        }
+}
+
+/* True: it has a query. */
+static bool prepare_group(struct pdh_query *query, struct machine_group *group)
+{
+    bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->question.len;
+    if (group->machine && !away)
+        resolve_missing(query, group);
+    group->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    if (!group->machine)
+        return false;
+    if (group->question_old)
+        renew_question(query, group);
+    group->status = (PDH_STATUS)PDH_NO_DATA;
+    return group->question.len;
+}
+
+static void take_answer(struct machine_group *group, const struct machine_question *question)
+{
+    if (question)
+        group->status = question->status;
+    if (group->status == 0)
+        note_times(group);
+    else
+        group->frequency = 0; /* no interval ends at a gap */
+}
+
+static void ask_groups(struct pdh_query *query, struct machine_group *groups)
+{
+    uint32_t count = 0, used = 0, at = 0;
+    for (struct machine_group *group = groups; group; group = group->next) {
+        count++;
+        group->question_old |= query->changed;
+    }
+    query->changed = false;
+    struct machine_question few[FEW_MACHINES];
+    bool are_few = count <= FEW_MACHINES;
+    FREE_AUTO struct machine_question *many = are_few ? NULL : calloc(count, sizeof *many);
+    struct machine_question *questions = are_few ? few : many;
+    find_machines(groups, count);
+    for (struct machine_group *group = groups; group; group = group->next)
+        if (prepare_group(query, group) && questions)
+            questions[used++] = (struct machine_question){.machine = group->machine,
+                                                          .query = group->question.data,
+                                                          .snapshot = &group->snapshot};
+    if (used)
+        machine_ask_all(questions, used);
+    for (struct machine_group *group = groups; group; group = group->next) {
+        bool mine = at < used && questions[at].snapshot == &group->snapshot;
+        take_answer(group, mine ? &questions[at] : NULL);
+        at += mine;
+    }
+}
+
+/* ---- one value ---- */
+
+/* Definitions are mostly at the same position as before. */
+static const opl_counter_view *definition_of(struct counter *counter,
+                                             const struct snapshot *snapshot,
+                                             const struct snapshot_object *object)
+{
+    const opl_counter_view *views = snapshot_counters(snapshot, object);
+    if (counter->position < object->counter_count &&
+        views[counter->position].definition.CounterNameTitleIndex == counter->title &&
+        views[counter->position].definition.CounterType == counter->type)
+        return &views[counter->position];
+    for (uint32_t i = 0; i < object->counter_count; i++)
+        if (views[i].definition.CounterNameTitleIndex == counter->title) {
+            counter->position = i;
+            counter->type = views[i].definition.CounterType;
+            return &views[i];
+        }
+    return NULL;
+}
+
+/* ---- one counter ---- */
+
+/* A sample without a value, and the reason. */
+static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *sample)
+{
+    sample->raw.CStatus = cstatus;
+    if (!counter->wild) {
+        counter_sampled(counter, sample, false);
+        return false;
+    }
+    counter_next_set(counter);
+    counter_sampled_set(counter, false);
+    return false;
+}
+
+/* False: it has no data now. */
+static bool sample_counter(struct counter *counter, int64_t time)
+{
+    struct machine_group *group = counter->group;
+    struct sample sample = sample_at(time, 0);
+    if (group->status)
+        return sample_none(counter,
+                           group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE
+                               ? PDH_CSTATUS_NO_MACHINE
+                               : PDH_CSTATUS_INVALID_DATA,
+                           &sample);
+    const struct snapshot_object *object =
+        counter->known ? snapshot_object(&group->snapshot, counter->object) : NULL;
+    counter->lost = !object;
+    if (!object)
+        return sample_none(counter, PDH_CSTATUS_NO_OBJECT, &sample);
+    const opl_counter_view *definition = definition_of(counter, &group->snapshot, object);
+    counter->lost = !definition;
+    if (!definition)
+        return sample_none(counter, PDH_CSTATUS_NO_COUNTER, &sample);
+    if (counter->wild) {
+        const struct item_set *set = counter_next_set(counter);
+        sample_all(counter, &group->snapshot, object, definition, &sample);
+        counter_sampled_set(counter, group->steady);
+        return set->count > 0;
+    }
+    sample_one(counter, &group->snapshot, object, definition, &sample);
+    counter_sampled(counter, &sample, group->steady);
+    return sample.raw.CStatus == PDH_CSTATUS_VALID_DATA;
+}
+
+static PDH_STATUS live_collect(struct pdh_query *query, LONGLONG *ret_time)
+{
+    bool any = false;
+    if (query->counter_count == 0) {
+        if (ret_time)
+            *ret_time = local_time(clock_filetime());
+        return (PDH_STATUS)PDH_NO_DATA;
+    }
+    int64_t time = local_time(clock_filetime());
+    ask_groups(query, ((struct live_source *)query->source)->groups);
+    lock_take(&query->lock);
+    for (uint32_t i = 0; i < query->counter_count; i++)
+        any |= sample_counter(query->counters[i], time);
+    lock_release(&query->lock);
+    if (ret_time)
+        *ret_time = time;
+    return any ? 0 : (PDH_STATUS)PDH_NO_DATA;
+}
+
+/* ---- the live source ---- */
+
+static PDH_STATUS live_machines(struct data_source *source, struct buffer *ret)
+{
+    machine_list(ret);
+    return 0;
+}
+
+static PDH_STATUS live_label(struct data_source *source, const char *name, struct buffer *ret)
+{
+    struct machine *machine;
+    PDH_STATUS status = machine_find(name, &machine);
+    if (!status)
+        buffer_add_text(ret, machine_label(machine));
+    return status;
+}
+
+static const char *live_machine(const struct counter *counter)
+{
+    const struct machine_group *group = counter->group;
+    return group->machine ? machine_label(group->machine) : group->name;
+}
+
+static PDH_STATUS live_limit(struct data_source *source, const PDH_TIME_INFO *range)
+{
+    return (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
+}
+
+static const char *live_zone(struct data_source *source, char storage[static ZONE_TEXT_SIZE],
+                             LONG *ret_bias)
+{
+    return zone_local(clock_filetime(), storage, ret_bias);
+}
+
+static void live_close(struct data_source *source)
+{
+    struct machine_group *group = ((struct live_source *)source)->groups;
+    while (group) {
+        struct machine_group *next = group->next;
+        snapshot_done(&group->snapshot);
+        buffer_done(&group->question);
+        free(group->name);
+        free(group);
+        group = next;
+    }
+    free(source);
+}
+
+PDH_STATUS live_source_open(struct data_source **ret)
+{
+    static const struct source_ops live = {.real_time = true,
+                                           .aliases = true,
+                                           .machines = live_machines,
+                                           .label = live_label,
+                                           .objects = live_objects,
+                                           .object = live_object,
+                                           .counter = live_counter,
+                                           .has_title = live_has_title,
+                                           .resolve = live_resolve,
+                                           .machine = live_machine,
+                                           .collect = live_collect,
+                                           .limit = live_limit,
+                                           .zone = live_zone,
+                                           .close = live_close};
+    struct live_source *source = calloc(1, sizeof *source);
+    if (!source)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    source->base.ops = &live;
+    *ret = &source->base;
+    return 0;
+}

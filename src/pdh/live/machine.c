@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Uses the public performance key, locally and remotely: blocks and titles. What was read from a
+ * machine - titles, objects - is kept under its lock, which is never held during a query.
+ */
+#include "pdh/live/machine.h"
+#include "names/names.h"
+#include "registry/registry.h"
+
+#include <openperflib/machine.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LANGUAGES = 64, LABEL_SIZE = 2 + 256 };
+
+struct language {
+    uint32_t id;
+    struct titles *titles; /* NULL: not read */
+    bool absent;           /* the machine does not have this language */
+};
+struct machine {
+    struct machine *next;
+    char label[LABEL_SIZE];
+    HKEY key;
+    pthread_mutex_t lock; /* guards all below */
+    struct language user, english;
+    struct language explanations;
+    struct language others[MOST_LANGUAGES];
+    size_t other_count;
+    bool others_known;
+    int64_t titles_ticks;             /* when the first of them were read, or found to be current */
+    uint32_t last_counter, last_help; /* of a remote machine, when its titles were dropped */
+    struct object_infos caches[CACHES];
+    size_t cache_capacity[CACHES];
+    bool listed; /* the kept ones are the complete list */
+};
+
+static struct machine own = {.key = HKEY_PERFORMANCE_DATA, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct machine *machines; /* all others, newest first */
+static pthread_mutex_t machines_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- search ---- */
+
+static struct machine *find_connected(const char *name)
+{
+    struct machine *machine = machines;
+    while (machine && !text_equal_fold(path_machine_name(machine->label), name))
+        machine = machine->next;
+    return machine;
+}
+
+static struct machine *add_machine(const char *name, HKEY key)
+{
+    struct machine *machine = calloc(1, sizeof *machine);
+    if (!machine)
+        return NULL;
+    snprintf(machine->label, sizeof machine->label, "\\\\%s", name);
+    machine->key = key;
+    pthread_mutex_init(&machine->lock, NULL);
+    machine->next = machines;
+    machines = machine;
+    return machine;
+}
+
+/* Takes ownership of the key. */
+static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
+{
+    lock_take(&machines_lock);
+    struct machine *machine = find_connected(name); /* another thread was faster */
+    bool ours = !machine;
+    if (ours)
+        machine = add_machine(name, key);
+    lock_release(&machines_lock);
+    if (!ours || !machine)
+        key_close(key);
+    *ret = machine;
+    return machine ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+static struct machine *own_machine(void)
+{
+    lock_take(&machines_lock);
+    if (!own.label[0]) {
+        char name[16 * 4];
+        machine_name(name);
+        snprintf(own.label, sizeof own.label, "\\\\%s", name);
+    }
+    lock_release(&machines_lock);
+    return &own;
+}
+
+/* NULL: it was not reached yet. */
+static struct machine *known_machine(const char *name)
+{
+    if (machine_is_own(name))
+        return own_machine();
+    lock_take(&machines_lock);
+    struct machine *machine = find_connected(path_machine_name(name));
+    lock_release(&machines_lock);
+    return machine;
+}
+
+/* One connection per name, however often it is in the list. */
+static struct pending_connect *pending_of(struct pending_connect *pendings, size_t count,
+                                          const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_fold(pendings[i].machine, name))
+            return &pendings[i];
+    return NULL;
+}
+
+/* How many must be connected. */
+static size_t connect_to(struct machine_wanted *wanted, size_t count,
+                         struct pending_connect *pendings)
+{
+    size_t begun = 0;
+    for (size_t i = 0; i < count; i++) {
+        wanted[i].machine = known_machine(wanted[i].name);
+        const char *name = wanted[i].machine ? "" : path_machine_name(wanted[i].name);
+        if (!wanted[i].machine && strlen(name) + 3 <= LABEL_SIZE &&
+            !pending_of(pendings, begun, name))
+            pendings[begun++] =
+                (struct pending_connect){.machine = name, .root = HKEY_PERFORMANCE_DATA};
+    }
+    if (begun)
+        key_connect_all(pendings, begun);
+    return begun;
+}
+
+/* The first entry with a name takes ownership of the key; others with that name then find the
+ * machine among the known ones. */
+static void take_connect(struct machine_wanted *one, struct pending_connect *pending)
+{
+    one->reason = pending ? pending->status : ERROR_BAD_NETPATH;
+    one->status = one->reason ? (PDH_STATUS)PDH_CSTATUS_NO_MACHINE : 0;
+    if (!one->reason && pending->key)
+        one->status = take_machine(pending->machine, pending->key, &one->machine);
+    else if (!one->reason && !(one->machine = known_machine(one->name)))
+        one->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (pending)
+        pending->key = NULL;
+}
+
+void machine_find_all(struct machine_wanted *wanted, size_t count)
+{
+    FREE_AUTO struct pending_connect *pendings = calloc(count + 1, sizeof *pendings);
+    size_t begun = pendings ? connect_to(wanted, count, pendings) : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct machine_wanted *one = &wanted[i];
+        one->status = pendings ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        one->reason = pendings ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+        if (pendings && !one->machine)
+            take_connect(one, pending_of(pendings, begun, path_machine_name(one->name)));
+    }
+}
+
+PDH_STATUS machine_find(const char *name, struct machine **ret)
+{
+    struct machine_wanted wanted = {.name = name};
+    *ret = known_machine(name);
+    if (*ret)
+        return 0;
+    machine_find_all(&wanted, 1);
+    *ret = wanted.machine;
+    return wanted.status;
+}
+
+const char *machine_label(const struct machine *machine)
+{
+    return machine->label;
+}
+
+void machine_list(struct buffer *ret)
+{
+    const char *label = own_machine()->label; /* made by the first call */
+    buffer_add(ret, label, strlen(label) + 1);
+    lock_take(&machines_lock);
+    for (const struct machine *machine = machines; machine; machine = machine->next)
+        buffer_add(ret, machine->label, strlen(machine->label) + 1);
+    lock_release(&machines_lock);
+}
+
+/* ---- queries ---- */
+
+static PDH_STATUS status_of_asking(const struct machine *machine, LSTATUS status)
+{
+    if (status == ERROR_NOT_ENOUGH_MEMORY || status == ERROR_OUTOFMEMORY)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    bool away = status == RPC_S_SERVER_UNAVAILABLE || status == RPC_S_CALL_FAILED ||
+                status == ERROR_BUSY || status == ERROR_BAD_NETPATH;
+    if (machine != &own && away)
+        return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    return (PDH_STATUS)PDH_NO_DATA;
+}
+
+void machine_ask_all(struct machine_question *questions, size_t count)
+{
+    struct key_question few[FEW_MACHINES];
+    FREE_AUTO struct key_question *many = count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
+    struct key_question *pending_all = count > FEW_MACHINES ? many : few;
+    for (size_t i = 0; i < count; i++) {
+        questions[i].status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        if (pending_all)
+            pending_all[i] = (struct key_question){.key = questions[i].machine->key,
+                                                   .name = questions[i].query,
+                                                   .data = &questions[i].snapshot->bytes};
+    }
+    if (!pending_all)
+        return;
+    key_query_all(pending_all, count);
+    for (size_t i = 0; i < count; i++)
+        questions[i].status = pending_all[i].status
+                                  ? status_of_asking(questions[i].machine, pending_all[i].status)
+                                  : snapshot_parse(questions[i].snapshot);
+}
+
+PDH_STATUS machine_ask(struct machine *machine, const char *query, struct snapshot *ret)
+{
+    struct machine_question question = {.machine = machine, .query = query, .snapshot = ret};
+    machine_ask_all(&question, 1);
+    return question.status;
+}
+
+/* ---- titles ---- */
+
+static LSTATUS load_titles(const struct machine *machine, const char *part, uint32_t language,
+                           struct titles **ret)
+{
+    char query[32];
+    snprintf(query, sizeof query, "%s %03X", part, (unsigned)language & 0xffff);
+    return titles_load(machine->key, query, ret);
+}
+
+/* Its lock is held on return: a thread that drops titles waits. NULL: they cannot be read. */
+static const struct titles *hold_titles(struct machine *machine, struct language *language,
+                                        const char *part, uint32_t id)
+{
+    struct titles *titles = NULL;
+    lock_take(&machine->lock);
+    if ((language->titles || language->absent) && language->id == id)
+        return language->titles;
+    lock_release(&machine->lock);
+    LSTATUS status = load_titles(machine, part, id, &titles);
+    lock_take(&machine->lock);
+    if (language->titles && language->id == id) { /* another thread was faster */
+        titles_free(titles);
+        return language->titles;
+    }
+    titles_free(language->titles); /* of another language: the environment changed */
+    *language = (struct language){id, titles, status == ERROR_FILE_NOT_FOUND};
+    if (!machine->titles_ticks)
+        machine->titles_ticks = clock_ticks();
+    return titles;
+}
+
+static uint32_t user_language(void)
+{
+    return names_language(names_user_langid());
+}
+
+static const struct titles *hold_english(struct machine *machine)
+{
+    return hold_titles(machine, &machine->english, "Counter", LANGUAGE_ENGLISH);
+}
+
+/* For a machine without the user's language English is used. */
+static const struct titles *hold_user(struct machine *machine)
+{
+    uint32_t id = user_language();
+    if (id == LANGUAGE_ENGLISH)
+        return hold_english(machine);
+    const struct titles *titles = hold_titles(machine, &machine->user, "Counter", id);
+    if (titles)
+        return titles;
+    lock_release(&machine->lock);
+    return hold_english(machine);
+}
+
+/* The subkeys of Perflib are the installed languages. */
+static void find_languages(struct machine *machine)
+{
+    HKEY root = HKEY_LOCAL_MACHINE, perflib;
+    uint32_t ids[MOST_LANGUAGES];
+    size_t count = 0;
+    if (machine != &own && key_connect(machine->label, HKEY_LOCAL_MACHINE, &root))
+        return;
+    if (!key_open(root, strchr(REGISTRY_PERFLIB, '\\') + 1, KEY_READ, &perflib)) {
+        char name[256];
+        DWORD size = sizeof name;
+        for (DWORD i = 0;
+             count < MOST_LANGUAGES && !key_enum_key(perflib, i, false, name, &size, NULL);
+             i++, size = sizeof name)
+            count += text_hex(name, strlen(name), &ids[count]);
+        key_close(perflib);
+    }
+    if (root != HKEY_LOCAL_MACHINE)
+        key_close(root);
+    lock_take(&machine->lock);
+    for (size_t i = 0; i < count && !machine->others_known; i++) {
+        titles_free(machine->others[machine->other_count].titles);
+        machine->others[machine->other_count++] = (struct language){.id = ids[i]};
+    }
+    machine->others_known = true;
+    lock_release(&machine->lock);
+}
+
+/* The lock is held if there is a language of that number. */
+static bool hold_other(struct machine *machine, size_t number, const struct titles **ret)
+{
+    lock_take(&machine->lock);
+    bool known = machine->others_known;
+    lock_release(&machine->lock);
+    if (!known)
+        find_languages(machine);
+    lock_take(&machine->lock);
+    bool there = number < machine->other_count;
+    uint32_t id = machine->others[there ? number : 0].id;
+    lock_release(&machine->lock);
+    if (there)
+        *ret = hold_titles(machine, &machine->others[number], "Counter", id);
+    return there;
+}
+
+static size_t numbers_of_others(struct machine *machine, const char *name,
+                                uint32_t ret[static MOST_NUMBERS])
+{
+    const struct titles *titles;
+    size_t count = 0;
+    for (size_t i = 0; !count && hold_other(machine, i, &titles); i++) {
+        if (titles)
+            count = titles_numbers(titles, name, ret, MOST_NUMBERS);
+        lock_release(&machine->lock);
+    }
+    return count;
+}
+
+size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
+                       uint32_t ret[static MOST_NUMBERS])
+{
+    size_t count = 0;
+    if (stage == STAGE_NUMBER)
+        return text_decimal(name, strlen(name), &ret[0]);
+    if (stage == STAGE_OTHERS)
+        count = numbers_of_others(machine, name, ret);
+    else {
+        const struct titles *titles =
+            stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
+        if (titles)
+            count = titles_numbers(titles, name, ret, MOST_NUMBERS);
+        lock_release(&machine->lock);
+    }
+    return count < MOST_NUMBERS ? count : MOST_NUMBERS;
+}
+
+static bool title_fits(const struct titles *titles, uint32_t index, const char *pattern)
+{
+    const char *text = titles ? titles_text(titles, index) : NULL;
+    return text && path_match(pattern, text);
+}
+
+static bool other_title_fits(struct machine *machine, uint32_t index, const char *pattern)
+{
+    const struct titles *titles;
+    bool found = false;
+    for (size_t i = 0; !found && hold_other(machine, i, &titles); i++) {
+        found = title_fits(titles, index, pattern);
+        lock_release(&machine->lock);
+    }
+    return found;
+}
+
+bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
+                        const char *pattern)
+{
+    if (stage == STAGE_OTHERS)
+        return other_title_fits(machine, index, pattern);
+    if (stage == STAGE_NUMBER)
+        return false;
+    const struct titles *titles = stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
+    bool found = title_fits(titles, index, pattern);
+    lock_release(&machine->lock);
+    return found;
+}
+
+bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret)
+{
+    const struct titles *titles = hold_user(machine);
+    const char *text = titles ? titles_text(titles, index) : NULL;
+    if (text)
+        buffer_add_text(ret, text);
+    lock_release(&machine->lock);
+    return text;
+}
+
+bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret)
+{
+    const struct titles *titles =
+        hold_titles(machine, &machine->explanations, "Explain", user_language());
+    const char *text = titles ? titles_text(titles, index) : NULL;
+    if (text)
+        buffer_add_text(ret, text);
+    lock_release(&machine->lock);
+    return text;
+}
+
+static void forget_titles(struct machine *machine)
+{
+    titles_free(machine->user.titles);
+    titles_free(machine->english.titles);
+    titles_free(machine->explanations.titles);
+    for (size_t i = 0; i < MOST_LANGUAGES; i++) /* some may have been read meanwhile */
+        titles_free(machine->others[i].titles);
+    machine->user = machine->english = machine->explanations = (struct language){0};
+    memset(machine->others, 0, sizeof machine->others);
+    machine->other_count = 0;
+    machine->others_known = false;
+    machine->titles_ticks = 0;
+}
+
+/* Reads Last Counter and Last Help, which grow when something is registered: two numbers instead
+ * of all titles. * False: the machine does not have them. */
+static bool read_last(const struct machine *machine, uint32_t *ret_counter, uint32_t *ret_help)
+{
+    HKEY root, perflib;
+    DWORD size = sizeof *ret_counter, type = REG_NONE, help_type = REG_NONE;
+    if (machine == &own || key_connect(machine->label, HKEY_LOCAL_MACHINE, &root))
+        return false;
+    LSTATUS status = key_open(root, strchr(REGISTRY_PERFLIB, '\\') + 1, KEY_READ, &perflib);
+    key_close(root);
+    if (status)
+        return false;
+    status = key_query(perflib, "Last Counter", false, &type, ret_counter, &size);
+    size = sizeof *ret_help;
+    if (!status)
+        status = key_query(perflib, "Last Help", false, &help_type, ret_help, &size);
+    key_close(perflib);
+    return !status && type == REG_DWORD && help_type == REG_DWORD;
+}
+
+static bool titles_are_old(struct machine *machine)
+{
+    lock_take(&machine->lock);
+    bool old = clock_ticks() - machine->titles_ticks > CLOCK_TICKS_PER_SECOND;
+    lock_release(&machine->lock);
+    return old;
+}
+
+bool machine_renew_titles(struct machine *machine)
+{
+    uint32_t counter = 0, help = 0;
+    if (!titles_are_old(machine))
+        return false;
+    bool known = read_last(machine, &counter, &help);
+    lock_take(&machine->lock);
+    bool same = known && counter == machine->last_counter && help == machine->last_help;
+    bool old = !same && clock_ticks() - machine->titles_ticks > CLOCK_TICKS_PER_SECOND;
+    if (old)
+        forget_titles(machine);
+    else if (same)
+        machine->titles_ticks = clock_ticks();
+    if (known) {
+        machine->last_counter = counter;
+        machine->last_help = help;
+    }
+    lock_release(&machine->lock);
+    return old;
+}
+
+/* ---- cached objects ---- */
+
+static struct object_info **object_info_place(struct object_infos *cache, uint32_t index)
+{
+    for (size_t i = 0; i < cache->count; i++)
+        if (cache->items[i]->index == index)
+            return &cache->items[i];
+    return NULL;
+}
+
+struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
+                                        uint32_t index)
+{
+    lock_take(&machine->lock);
+    struct object_info **place = object_info_place(&machine->caches[cache], index);
+    struct object_info *info = place ? object_info_ref(*place) : NULL;
+    lock_release(&machine->lock);
+    return info;
+}
+
+static struct object_info **new_place(struct machine *machine, enum info_cache which)
+{
+    struct object_infos *cache = &machine->caches[which];
+    if (cache->count == machine->cache_capacity[which]) {
+        size_t capacity = cache->count ? cache->count * 2 : 16;
+        struct object_info **items = reallocarray(cache->items, capacity, sizeof *items);
+        if (!items)
+            return NULL;
+        cache->items = items;
+        machine->cache_capacity[which] = capacity;
+    }
+    return &cache->items[cache->count++];
+}
+
+void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info)
+{
+    struct object_info *spare = NULL;
+    lock_take(&machine->lock);
+    struct object_info **place = object_info_place(&machine->caches[cache], info->index);
+    if (place)
+        spare = *place;
+    else
+        place = new_place(machine, cache);
+    if (place)
+        *place = object_info_ref(info);
+    lock_release(&machine->lock);
+    object_info_unref(spare);
+}
+
+bool machine_list_objects(struct machine *machine, struct object_infos *ret)
+{
+    lock_take(&machine->lock);
+    const struct object_infos *kept = &machine->caches[CACHE_STABLE];
+    bool done = machine->listed;
+    if (done) {
+        ret->items = reallocarray(NULL, kept->count + 1, sizeof *ret->items);
+        ret->default_object = kept->default_object;
+        done = ret->items;
+    }
+    for (size_t i = 0; done && i < kept->count; i++)
+        if (kept->items[i]->listed)
+            ret->items[ret->count++] = object_info_ref(kept->items[i]);
+    lock_release(&machine->lock);
+    return done;
+}
+
+void machine_put_list(struct machine *machine, const struct object_infos *infos)
+{
+    lock_take(&machine->lock);
+    struct object_infos old = machine->caches[CACHE_STABLE];
+    machine->caches[CACHE_STABLE] = (struct object_infos){.default_object = infos->default_object};
+    machine->cache_capacity[CACHE_STABLE] = 0;
+    machine->listed = true;
+    for (size_t i = 0; i < infos->count; i++) {
+        struct object_info **place = new_place(machine, CACHE_STABLE);
+        if (place)
+            *place = object_info_ref(infos->items[i]);
+    }
+    lock_release(&machine->lock);
+    object_infos_done(&old);
+}
+
+/* ---- many at once ---- */
+
+PDH_STATUS opl_connect_machines(const char *const *names, size_t count, LSTATUS *ret_reasons)
+{
+    FREE_AUTO struct machine_wanted *wanted = calloc(count + 1, sizeof *wanted);
+    PDH_STATUS status = 0;
+    if (!names && count)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    if (!wanted)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    for (size_t i = 0; i < count; i++)
+        wanted[i].name = names[i];
+    machine_find_all(wanted, count);
+    for (size_t i = 0; i < count; i++) {
+        if (wanted[i].status)
+            status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+        if (ret_reasons)
+            ret_reasons[i] = wanted[i].reason;
+    }
+    return status;
+}

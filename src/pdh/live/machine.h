@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to pdh: machines whose performance key can be read; titles in their languages. */
+#ifndef OPL_PDH_MACHINE_H
+#define OPL_PDH_MACHINE_H
+
+#include "pdh/snapshot.h"
+#include "pdh/source.h"
+#include <winreg.h>
+
+/* Once found, it is kept until the process ends. */
+struct machine;
+
+/* `name` with or without \\; NULL: this one. PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
+PDH_STATUS machine_find(const char *name, struct machine **ret);
+enum { FEW_MACHINES = 8 }; /* up to this number no memory is allocated */
+/* Several, in the time of the slowest. */
+struct machine_wanted {
+    const char *name;
+    struct machine *machine; /* NULL unless status is 0 */
+    PDH_STATUS status;
+    LSTATUS reason; /* of the status */
+};
+void machine_find_all(struct machine_wanted *wanted, size_t count);
+const char *machine_label(const struct machine *machine); /* with \\ */
+/* Those that were found, this one first: a multi-string of labels. */
+void machine_list(struct buffer *ret);
+
+/* Replaces the content of `snapshot` by the answer to `query`. PDH_CSTATUS_NO_MACHINE: the machine
+ * is unreachable; PDH_NO_DATA: it did not answer the query. */
+struct machine_question {
+    struct machine *machine;
+    const char *query;
+    struct snapshot *snapshot;
+    PDH_STATUS status;
+};
+void machine_ask_all(struct machine_question *questions, size_t count); /* all in parallel */
+PDH_STATUS machine_ask(struct machine *machine, const char *query, struct snapshot *ret);
+
+enum { MOST_NUMBERS = 16 }; /* with one name */
+/* The numbers of a name at one stage, ascending; at most MOST_NUMBERS. */
+size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
+                       uint32_t ret[static MOST_NUMBERS]);
+/* Does a title of the number, at that stage, match the pattern? Numbers match none. */
+bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
+                        const char *pattern);
+/* Appends the title, in the user's language. False: there is none. */
+bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret);
+bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret);
+/* Reads the titles again if they are older than a second; true if it did. */
+bool machine_renew_titles(struct machine *machine);
+
+/* Cached object descriptions. Lists show the kept ones, and change only when all are replaced;
+ * those for adding counters are refreshed. The caller gets a reference. */
+enum info_cache { CACHE_STABLE, CACHE_RECENT, CACHES };
+struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
+                                        uint32_t index);
+/* Replaces the one with the same number. */
+void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info);
+/* The whole list. False: it was not read yet. */
+bool machine_list_objects(struct machine *machine, struct object_infos *ret);
+void machine_put_list(struct machine *machine, const struct object_infos *infos);
+
+/* ---- titles.c: the titles of a machine in one language, by number and by name ---- */
+struct titles;
+/* Reads `query` from the performance key, such as "Counter 009". */
+LSTATUS titles_load(HKEY key, const char *query, struct titles **ret);
+void titles_free(struct titles *titles);
+const char *titles_text(const struct titles *titles, uint32_t index); /* NULL: none */
+/* The numbers of a title, ascending. Returns how many there are; writes at most `capacity`. */
+size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret,
+                      size_t capacity);
+
+/* ---- objects.c: functions of the live source ---- */
+PDH_STATUS live_object(struct data_source *source, const char *machine, const char *name,
+                       bool english, enum info_age age, struct object_info **ret);
+PDH_STATUS live_objects(struct data_source *source, const char *machine, enum info_age age,
+                        struct object_infos *ret);
+const struct counter_info *live_counter(const struct object_info *info, const char *name,
+                                        bool english);
+bool live_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
+                    const char *pattern);
+/* Appends an explanation; nothing if there is none. */
+PDH_STATUS live_explain(const char *machine, uint32_t help, struct buffer *ret);
+/* Ticks per second of a counter's clock. */
+LONGLONG object_info_time_base(const struct object_info *info, DWORD type);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a query's values as CSV or TSV. The columns of such a file are fixed when it is created: a
+ * wildcard stands for the instances at that moment. (docs/windows/pdh.md#f4,
+ * docs/windows/pdh.md#f8)
+ */
+#include "pdh/log/capture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A counter, or one instance of a wildcard counter. */
+struct writer_column {
+    PDH_HCOUNTER counter;
+    char *path;
+    struct instance_key key; /* name NULL: the counter is not a wildcard */
+    char *instance;
+};
+struct capture_writer {
+    struct log_writer *log;
+    PDH_HQUERY query;
+    bool live; /* flush each line: it may be watched, or the power may fail */
+    DWORD most_bytes;
+    struct writer_column *columns;
+    double *numbers;
+    size_t count;
+    struct log_extent extent;
+};
+
+/* ---- columns ---- */
+
+static bool capacity_for_one(struct capture_writer *writer)
+{
+    size_t count = writer->count + 1;
+    struct writer_column *columns = reallocarray(writer->columns, count, sizeof *columns);
+    if (!columns)
+        return false;
+    writer->columns = columns;
+    columns[writer->count] = (struct writer_column){0};
+    return true;
+}
+
+static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
+{
+    if (!capacity_for_one(writer))
+        return false;
+    struct writer_column *column = &writer->columns[writer->count];
+    column->counter = counter;
+    column->path = strdup(path);
+    writer->count += column->path != NULL;
+    return column->path;
+}
+
+/* "a#1" in a list is the second a. */
+static bool add_instance(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
+{
+    PATH_AUTO parts = {0};
+    if (path_parse(path, &parts) || !parts.whole || !add_single(writer, counter, path))
+        return false;
+    struct writer_column *column = &writer->columns[writer->count - 1];
+    column->instance = strdup(parts.stem);
+    if (!column->instance)
+        return false;
+    column->key = item_key(column->instance, parts.index == PATH_NO_INDEX ? 0 : parts.index);
+    return true;
+}
+
+static PDH_STATUS add_wild(struct capture_writer *writer, struct pdh_query *query,
+                           struct counter *counter, const char *path)
+{
+    BUFFER_AUTO list = {0};
+    PDH_STATUS status = expand_path(query->source->from, path, PDH_NOEXPANDCOUNTERS, &list);
+    if (status && status != (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE)
+        return status;
+    const char *cursor = list.data, *end = cursor + list.len, *one;
+    while (list.len && (one = text_multi_next(&cursor, end)))
+        if (!add_instance(writer, (PDH_HCOUNTER)counter->handle, one))
+            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return 0;
+}
+
+static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *query)
+{
+    PDH_STATUS status = 0;
+    for (uint32_t i = 0; !status && i < query->counter_count; i++) {
+        struct counter *counter = query->counters[i];
+        BUFFER_AUTO path = {0};
+        counter_full_path(counter, &path);
+        if (path.failed)
+            status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        else if (counter->wild)
+            status = add_wild(writer, query, counter, path.data);
+        else if (!add_single(writer, (PDH_HCOUNTER)counter->handle, path.data))
+            status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    return status;
+}
+
+/* ---- opening ---- */
+
+static PDH_STATUS kind_of(DWORD type, enum log_kind *ret)
+{
+    if (type != PDH_LOG_TYPE_CSV && type != PDH_LOG_TYPE_TSV)
+        return type == PDH_LOG_TYPE_UNDEFINED ? (PDH_STATUS)PDH_INVALID_ARGUMENT
+                                              : (PDH_STATUS)PDH_NOT_IMPLEMENTED;
+    *ret = type == PDH_LOG_TYPE_CSV ? LOG_CSV : LOG_TSV;
+    return 0;
+}
+
+static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode *ret)
+{
+    struct stat st;
+    bool there = stat(wish->file, &st) == 0;
+    *ret = LOG_CREATE_APPEND;
+    if (wish->access & PDH_LOG_OPT_CIRCULAR)
+        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* text has no records of fixed length */
+    switch (wish->access & PDH_LOG_CREATE_MASK) {
+    case PDH_LOG_CREATE_NEW:
+        *ret = LOG_CREATE_NEW;
+        return 0;
+    case PDH_LOG_CREATE_ALWAYS:
+        *ret = LOG_CREATE_ALWAYS;
+        return 0;
+    case PDH_LOG_OPEN_ALWAYS:
+        return 0;
+    case PDH_LOG_OPEN_EXISTING:
+        return there ? 0 : (PDH_STATUS)PDH_FILE_NOT_FOUND;
+    default:
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    }
+}
+
+static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *query,
+                         const struct capture_wish *wish, enum log_kind kind,
+                         enum log_create_mode mode)
+{
+    const char **paths = calloc(writer->count + 1, sizeof *paths);
+    writer->numbers = calloc(writer->count + 1, sizeof *writer->numbers);
+    PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (paths && writer->numbers) {
+        for (size_t i = 0; i < writer->count; i++)
+            paths[i] = writer->columns[i].path;
+        struct log_header header = {.kind = kind, .paths = paths, .count = writer->count};
+        if (wish->access & PDH_LOG_OPT_USER_STRING)
+            header.caption = wish->caption ? wish->caption : "";
+        char storage[ZONE_TEXT_SIZE];
+        header.zone = query->source->ops->zone(query->source, storage, &header.bias);
+        BUFFER_AUTO problem = {0};
+        problem_clear();
+        status = log_create(wish->file, mode, &header, &writer->log, &problem);
+        problem_note(problem.data);
+    }
+    free(paths);
+    return status;
+}
+
+PDH_STATUS writer_open(const struct capture_wish *wish, DWORD type, struct capture_writer **ret)
+{
+    enum log_kind kind;
+    enum log_create_mode mode;
+    PDH_STATUS status = kind_of(type, &kind);
+    if (!status)
+        status = mode_of(wish, &mode);
+    if (status)
+        return status;
+    struct pdh_query *query = query_claim(wish->query);
+    if (!query)
+        return (PDH_STATUS)PDH_INVALID_HANDLE;
+    struct capture_writer *writer = calloc(1, sizeof *writer);
+    status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (writer) {
+        writer->query = wish->query;
+        writer->live = query->source->ops->real_time;
+        writer->most_bytes = wish->max_size;
+        status = add_columns(writer, query);
+    }
+    if (!status)
+        status = create(writer, query, wish, kind, mode);
+    query_unclaim(query);
+    if (status)
+        writer_close(writer);
+    else
+        *ret = writer;
+    return status;
+}
+
+PDH_STATUS writer_close(struct capture_writer *writer)
+{
+    if (!writer)
+        return 0;
+    PDH_STATUS status = writer->log ? log_write_close(writer->log) : 0;
+    for (size_t i = 0; i < writer->count; i++) {
+        free(writer->columns[i].path);
+        free(writer->columns[i].instance);
+    }
+    free(writer->columns);
+    free(writer->numbers);
+    free(writer);
+    return status;
+}
+
+PDH_HQUERY writer_query(const struct capture_writer *writer)
+{
+    return writer->query;
+}
+
+uint64_t writer_bytes(const struct capture_writer *writer)
+{
+    return log_written_bytes(writer->log);
+}
+
+const struct log_extent *writer_extent(const struct capture_writer *writer)
+{
+    return &writer->extent;
+}
+
+/* ---- lines ---- */
+
+static PDH_STATUS cook_instance(struct counter *counter, const struct instance_key *key,
+                                uint32_t hint, PDH_FMT_COUNTERVALUE *ret)
+{
+    struct item_set *set = &counter->sets[counter->turn];
+    const struct sample_item *item = item_find_key(set, key, hint), *before = NULL;
+    if (!item)
+        return (PDH_STATUS)PDH_INVALID_DATA;
+    if (counter->comparable)
+        before =
+            item_find(&counter->sets[!counter->turn], set, item, (uint32_t)(item - set->items));
+    return cook_samples(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, &item->sample,
+                        before ? &before->sample : NULL, counter->comparable, ret);
+}
+
+/* Neither scaled nor capped (docs/windows/pdh.md#f8); NAN: no value. */
+static double number_of(const struct writer_column *column, uint32_t hint)
+{
+    PDH_FMT_COUNTERVALUE value;
+    struct counter *counter = counter_lock(column->counter);
+    if (!counter)
+        return NAN;
+    PDH_STATUS status =
+        column->key.name
+            ? cook_instance(counter, &column->key, hint, &value)
+            : cook_samples(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
+                           &counter->newest, &counter->before, counter->comparable, &value);
+    counter_unlock(counter);
+    return status ? NAN : value.doubleValue;
+}
+
+static void take_numbers(struct capture_writer *writer)
+{
+    uint32_t hint = 0;
+    for (size_t i = 0; i < writer->count; i++) {
+        hint = i && writer->columns[i].counter == writer->columns[i - 1].counter ? hint + 1 : 0;
+        writer->numbers[i] = number_of(&writer->columns[i], hint);
+    }
+}
+
+/* A line with only blanks means that there were no values at this moment. */
+PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
+{
+    LONGLONG time = 0;
+    if (writer->most_bytes && log_written_bytes(writer->log) >= writer->most_bytes)
+        return (PDH_STATUS)PDH_LOG_FILE_TOO_SMALL;
+    PDH_STATUS status = query_collect(writer->query, &time);
+    if (status && status != (PDH_STATUS)PDH_NO_DATA)
+        return status;
+    if (!time)
+        return status;
+    take_numbers(writer);
+    status = log_write(writer->log, time, writer->numbers, user_string);
+    if (status)
+        return status;
+    writer->extent.first = writer->extent.samples++ ? writer->extent.first : time;
+    writer->extent.last = time;
+    return writer->live ? log_flush(writer->log) : 0;
+}

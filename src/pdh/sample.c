@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A counter's newest two samples. Those of a wildcard are sets of items: an instance is found in
+ * the previous set by name and number, mostly at the same position, else by a hash table that is
+ * built when it is needed.
+ */
+#include "pdh/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void item_set_done(struct item_set *set)
+{
+    free(set->items);
+    free(set->table);
+    buffer_done(&set->names);
+    *set = (struct item_set){0};
+}
+
+void item_set_clear(struct item_set *set)
+{
+    set->count = 0;
+    set->wide_bytes = 0;
+    set->table_made = false;
+    buffer_clear(&set->names);
+}
+
+/* ---- the table ---- */
+
+/* The slot of the name and number, or the empty one where to insert it. */
+static uint32_t *slot_of(const struct item_set *set, const struct instance_key *key)
+{
+    uint64_t mixed = (key->hash + key->number) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t mask = set->table_capacity - 1, at = (uint32_t)(mixed >> 32) & mask;
+    for (; set->table[at]; at = (at + 1) & mask) {
+        const struct sample_item *item = &set->items[set->table[at] - 1];
+        if (item->hash == key->hash && item->number == key->number &&
+            !text_compare_fold_n(set->names.data + item->name, item->length, key->name,
+                                 key->length))
+            break;
+    }
+    return &set->table[at];
+}
+
+static struct instance_key key_of(const struct item_set *set, const struct sample_item *item)
+{
+    return (struct instance_key){set->names.data + item->name, item->length, item->hash,
+                                 item->number};
+}
+
+static bool make_table(struct item_set *set)
+{
+    uint32_t capacity = 16;
+    while (capacity / 4 < set->count)
+        capacity *= 2;
+    if (capacity > set->table_capacity) {
+        uint32_t *table = reallocarray(set->table, capacity, sizeof *table);
+        if (!table)
+            return false;
+        set->table = table;
+        set->table_capacity = capacity;
+    }
+    memset(set->table, 0, set->table_capacity * sizeof *set->table);
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct instance_key key = key_of(set, &set->items[i]);
+        *slot_of(set, &key) = i + 1;
+    }
+    return set->table_made = true;
+}
+
+/* ---- items ---- */
+
+static bool capacity_for_one(struct item_set *set)
+{
+    if (set->count < set->capacity)
+        return true;
+    uint32_t capacity = set->capacity ? set->capacity * 2 : 16;
+    struct sample_item *items = reallocarray(set->items, capacity, sizeof *items);
+    if (!items)
+        return false;
+    set->items = items;
+    set->capacity = capacity;
+    return true;
+}
+
+/* The key's name is NUL-terminated. */
+bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample)
+{
+    if (!capacity_for_one(set) || set->names.len + key->length >= UINT32_MAX)
+        return false;
+    set->items[set->count] = (struct sample_item){.sample = *sample,
+                                                  .hash = key->hash,
+                                                  .name = (uint32_t)set->names.len,
+                                                  .length = (uint32_t)key->length,
+                                                  .number = key->number};
+    if (!buffer_add(&set->names, key->name, key->length + 1))
+        return false;
+    set->wide_bytes += utf8_to_16(key->name, key->length + 1, NULL, 0) * sizeof(uint16_t);
+    set->count++;
+    if (set->count > set->table_capacity / 2)
+        set->table_made = false;
+    else if (set->table_made)
+        *slot_of(set, key) = set->count;
+    return true;
+}
+
+const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,
+                                        uint32_t hint)
+{
+    if (hint < set->count) {
+        const struct sample_item *item = &set->items[hint];
+        if (item->hash == key->hash && item->number == key->number &&
+            !text_compare_fold_n(set->names.data + item->name, item->length, key->name,
+                                 key->length))
+            return item;
+    }
+    if (!set->count || (!set->table_made && !make_table(set)))
+        return NULL;
+    uint32_t slot = *slot_of(set, key);
+    return slot ? &set->items[slot - 1] : NULL;
+}
+
+struct instance_key item_key(const char *name, uint32_t number)
+{
+    size_t length = strlen(name);
+    return (struct instance_key){name, length, text_hash_fold(name, length), number};
+}
+
+uint32_t item_set_number(struct item_set *set, struct instance_key key)
+{
+    while (item_find_key(set, &key, UINT32_MAX))
+        key.number++;
+    return key.number;
+}
+
+const struct sample_item *item_find(struct item_set *set, const struct item_set *of,
+                                    const struct sample_item *item, uint32_t hint)
+{
+    const struct instance_key key = key_of(of, item);
+    return item_find_key(set, &key, hint);
+}
+
+/* ---- a counter's samples ---- */
+
+struct sample sample_at(int64_t time, DWORD cstatus)
+{
+    return (struct sample){
+        .raw = {.CStatus = cstatus,
+                .TimeStamp = {(DWORD)(uint64_t)time, (DWORD)((uint64_t)time >> 32)},
+                .MultiCount = 1}
+    };
+}
+
+void counter_sampled(struct counter *counter, const struct sample *sample, bool steady)
+{
+    counter->before = counter->newest;
+    counter->newest = *sample;
+    counter->comparable = steady && counter->collected > 0;
+    counter->collected += counter->collected < 2;
+}
+
+struct item_set *counter_next_set(struct counter *counter)
+{
+    struct item_set *set = &counter->sets[!counter->turn];
+    item_set_clear(set);
+    return set;
+}
+
+void counter_sampled_set(struct counter *counter, bool steady)
+{
+    counter->turn = !counter->turn;
+    counter->comparable = steady && counter->collected > 0;
+    counter->collected += counter->collected < 2;
+}
+
+/* ---- values in an answer ---- */
+
+static void take_value(struct counter *counter, struct snapshot *snapshot,
+                       const struct snapshot_object *object,
+                       const struct snapshot_instance *instance, const opl_counter_view *definition,
+                       struct sample *ret)
+{
+    opl_sample sample;
+    if (!opl_counter_sample(&snapshot->block, &object->view, &instance->view, definition,
+                            &sample)) {
+        ret->raw.CStatus = PDH_CSTATUS_INVALID_DATA;
+        return;
+    }
+    ret->raw.FirstValue = sample.first;
+    ret->raw.SecondValue = sample.second;
+    ret->raw.MultiCount = sample.multi_count;
+    counter->time_base = sample.time_base;
+    ret->identity = snapshot_identity(snapshot, object, instance);
+}
+
+static const struct snapshot_instance *instance_of(const struct counter *counter,
+                                                   struct snapshot *snapshot,
+                                                   const struct snapshot_object *object)
+{
+    const struct snapshot_instance *found = NULL;
+    if (object->view.type.NumInstances == PERF_NO_INSTANCES)
+        return object->instance_count && !counter->path.whole ? snapshot_instances(snapshot, object)
+                                                              : NULL;
+    for (unsigned i = 0; i < counter->key_count && !found; i++) {
+        const struct instance_key *key = &counter->keys[i];
+        found = snapshot_find(snapshot, object, key->hash, key->name, key->length, key->number);
+    }
+    return found;
+}
+
+void sample_all(struct counter *counter, struct snapshot *snapshot,
+                const struct snapshot_object *object, const opl_counter_view *definition,
+                const struct sample *empty)
+{
+    struct item_set *set = &counter->sets[!counter->turn];
+    const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
+    uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
+    bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = snapshot_full_name(snapshot, &instances[i]);
+        if (!each && !path_match_full(&counter->path, name, instances[i].number))
+            continue;
+        struct sample sample = *empty;
+        const struct instance_key key = {name, strlen(name), instances[i].hash,
+                                         instances[i].number};
+        take_value(counter, snapshot, object, &instances[i], definition, &sample);
+        if (!item_add(set, &key, &sample))
+            break;
+    }
+}
+
+void sample_one(struct counter *counter, struct snapshot *snapshot,
+                const struct snapshot_object *object, const opl_counter_view *definition,
+                struct sample *ret)
+{
+    const struct snapshot_instance *instance = instance_of(counter, snapshot, object);
+    if (instance)
+        take_value(counter, snapshot, object, instance, definition, ret);
+    else
+        ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
+}

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiled index: the merged keys and values of the vendor's and the machine's files in one
+ * file, so that a new process need not parse a thousand of them. It only replaces parsing: each
+ * file and folder is still checked, for trust and for changes, and anything unexpected makes the
+ * process read the text files. Texts of services stay in their files, as lazy values.
+ *
+ * The file is a head, then arrays of files, keys, values and lazy sections, then the texts. The
+ * subkeys of each key are consecutive, and so are its values, in the order of the keys: there are
+ * no references between them, so no content can lead outside or in circles. It is read, not mapped:
+ * truncating a mapped file would end the processes that use it.
+ */
+#include "registry/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define INDEX_FILE "registry.index"
+#define INDEX_TEMPORARY ".registry.index.tmp"
+static const char index_magic[8] = "OPLIDX1"; /* another layout gets another number */
+enum { INDEX_LAYERS = LAYER_MACHINE + 1, LARGEST_INDEX = 64 << 20, BYTE_ORDER_MARK = 0x01020304 };
+static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
+
+struct disk_state {
+    uint64_t device, inode, size;
+    int64_t modified_s, changed_s;
+    uint32_t modified_ns, changed_ns;
+};
+struct disk_head {
+    char magic[sizeof index_magic];
+    uint64_t check;     /* of all bytes after it */
+    uint32_t order;     /* of bytes */
+    uint32_t text_size; /* the last byte is 0 */
+    uint32_t files, keys, values, lazies;
+    uint32_t paths[INDEX_LAYERS]; /* of the folders; in the texts, like all names and data */
+    struct disk_state folders[INDEX_LAYERS];
+};
+struct disk_file {
+    uint32_t layer, name;
+    struct disk_state state;
+};
+struct disk_key {
+    uint32_t name, keys, values;
+    uint32_t flags;
+    int64_t last_write;
+};
+enum { KEY_ALIVE = 1, KEY_LAZY = 2 };
+struct disk_value {
+    uint32_t name, type, data, size;
+};
+struct disk_lazy {
+    uint32_t file, line;
+    uint64_t offset, size;
+};
+
+/* The parts of an index in memory. */
+struct parts {
+    const struct disk_head *head;
+    const struct disk_file *files;
+    const struct disk_key *keys;
+    const struct disk_value *values;
+    const struct disk_lazy *lazies;
+    const char *text;
+};
+
+static uint64_t check_of(const void *bytes, size_t size)
+{
+    const size_t start = offsetof(struct disk_head, order);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ size;
+    const char *at = (const char *)bytes + start, *end = (const char *)bytes + size;
+    for (uint64_t word; at < end; at += sizeof word) {
+        word = 0;
+        memcpy(&word, at, (size_t)(end - at) < sizeof word ? (size_t)(end - at) : sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+void index_seal(void *bytes, size_t size)
+{
+    uint64_t check = check_of(bytes, size);
+    memcpy((char *)bytes + offsetof(struct disk_head, check), &check, sizeof check);
+}
+
+/* ---- reading ---- */
+
+/* Finds the parts; false: these bytes are no complete index of this version. */
+static bool find_parts(const struct buffer *bytes, struct parts *ret)
+{
+    const struct disk_head *head = (const void *)bytes->data;
+    if (bytes->len < sizeof *head || memcmp(head->magic, index_magic, sizeof index_magic) ||
+        head->order != BYTE_ORDER_MARK || !head->keys || !head->text_size)
+        return false;
+    uint64_t files = sizeof *head, keys = files + (uint64_t)head->files * sizeof *ret->files,
+             values = keys + (uint64_t)head->keys * sizeof *ret->keys,
+             lazies = values + (uint64_t)head->values * sizeof *ret->values,
+             text = lazies + (uint64_t)head->lazies * sizeof *ret->lazies;
+    if (text + head->text_size != bytes->len || bytes->data[bytes->len - 1] ||
+        head->check != check_of(bytes->data, bytes->len))
+        return false;
+    *ret = (struct parts){.head = head,
+                          .files = (const void *)(bytes->data + files),
+                          .keys = (const void *)(bytes->data + keys),
+                          .values = (const void *)(bytes->data + values),
+                          .lazies = (const void *)(bytes->data + lazies),
+                          .text = bytes->data + text};
+    return true;
+}
+
+static bool same_state(const struct disk_state *disk, const struct file_state *state)
+{
+    return disk->device == state->device && disk->inode == state->inode &&
+           disk->size == (uint64_t)state->size && disk->modified_s == state->mtime.tv_sec &&
+           disk->modified_ns == (uint32_t)state->mtime.tv_nsec &&
+           disk->changed_s == state->ctime.tv_sec &&
+           disk->changed_ns == (uint32_t)state->ctime.tv_nsec;
+}
+
+/* ERROR_FILE_NOT_FOUND: the folder or one of its files is not as it was, or may not be trusted. */
+static LSTATUS check_folder(const struct parts *parts, struct layer_folder *folder)
+{
+    const struct disk_head *head = parts->head;
+    struct stat st = {0};
+    const char *path = folder->path ? folder->path : "";
+    if (head->paths[folder->layer] >= head->text_size ||
+        strcmp(parts->text + head->paths[folder->layer], path))
+        return ERROR_FILE_NOT_FOUND;
+    int fd = *path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool good = fd < 0 || (fstat(fd, &st) == 0 && layer_trusts(folder->layer, &st));
+    file_state_of(&st, &folder->state);
+    good = good && same_state(&head->folders[folder->layer], &folder->state);
+    uid_t owner = st.st_uid; /* is trusted */
+    LSTATUS status = good ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
+    for (uint32_t i = 0; !status && i < head->files; i++) {
+        const struct disk_file *file = &parts->files[i];
+        if (file->layer != (uint32_t)folder->layer)
+            continue;
+        struct layer_file found = {0};
+        good = file->name < head->text_size && fd >= 0 &&
+               fstatat(fd, parts->text + file->name, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+               ((st.st_uid == owner && !(st.st_mode & (S_IWGRP | S_IWOTH))) ||
+                layer_trusts(folder->layer, &st));
+        file_state_of(&st, &found.state);
+        if (!good || !same_state(&file->state, &found.state))
+            status = ERROR_FILE_NOT_FOUND;
+        else
+            status = folder_add(folder, parts->text + file->name, &found);
+    }
+    if (fd >= 0)
+        close(fd);
+    folder->settled = true;
+    return status;
+}
+
+/* A part of the texts; NULL: it is not in them. */
+static const char *text_at(const struct parts *parts, uint32_t offset, uint32_t size)
+{
+    return (uint64_t)offset + size < parts->head->text_size ? parts->text + offset : NULL;
+}
+
+/* Memory of a tree that is made of an index. The tree's names and data stay in the bytes. */
+struct image {
+    struct tree_key *keys, **children;
+    struct tree_value *values;
+    struct lazy *lazies;
+    struct file_state *states; /* of the files */
+    size_t used_keys, used_values, used_lazies;
+};
+
+static struct lazy *make_lazy(const struct parts *parts, struct image *image)
+{
+    if (image->used_lazies == parts->head->lazies)
+        return NULL;
+    const struct disk_lazy *disk = &parts->lazies[image->used_lazies];
+    if (disk->file >= parts->head->files || disk->offset > LARGEST_INDEX ||
+        disk->size > LARGEST_INDEX)
+        return NULL;
+    const struct disk_file *file = &parts->files[disk->file];
+    struct lazy *lazy = &image->lazies[image->used_lazies++];
+    *lazy = (struct lazy){.state = &image->states[disk->file],
+                          .folder = file->layer < INDEX_LAYERS
+                                        ? text_at(parts, parts->head->paths[file->layer], 0)
+                                        : NULL,
+                          .name = text_at(parts, file->name, 0),
+                          .offset = (off_t)disk->offset,
+                          .size = (size_t)disk->size,
+                          .line = disk->line};
+    return lazy->folder && lazy->name ? lazy : NULL;
+}
+
+/* Makes one key and takes the places of its subkeys and values; false: the index is damaged. */
+static bool make_key(const struct parts *parts, struct image *image, size_t number)
+{
+    const struct disk_key *disk = &parts->keys[number];
+    struct tree_key *key = &image->keys[number];
+    if (disk->keys > parts->head->keys - image->used_keys ||
+        disk->values > parts->head->values - image->used_values)
+        return false;
+    key->image = true;
+    key->name = (char *)text_at(parts, disk->name, 0);
+    key->alive = disk->flags & KEY_ALIVE;
+    key->last_write = disk->last_write;
+    key->keys = image->children + image->used_keys;
+    key->key_count = disk->keys;
+    key->values = image->values + image->used_values;
+    key->value_count = disk->values;
+    if (!key->name || (disk->flags & KEY_LAZY && !(key->lazy = make_lazy(parts, image))))
+        return false;
+    for (size_t i = 0; i < disk->keys; i++) {
+        struct tree_key *child = key->keys[i] = &image->keys[image->used_keys++];
+        child->parent = key;
+    }
+    for (size_t i = 0; i < disk->values; i++) {
+        const struct disk_value *value = &parts->values[image->used_values++];
+        const char *name = text_at(parts, value->name, 0);
+        const char *data = text_at(parts, value->data, value->size);
+        if (!name || !data)
+            return false;
+        key->values[i] = (struct tree_value){.name = (char *)name,
+                                             .data = (void *)data,
+                                             .size = value->size,
+                                             .type = value->type,
+                                             .image = true};
+    }
+    return true;
+}
+
+/* All of it is written at once: one call is cheaper than a fault for each page. */
+static void populate(char *memory, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)memory;
+    uintptr_t first = (start + page - 1) / page * page, last = (start + size) / page * page;
+    if (first < last)
+        madvise((void *)first, last - first, MADV_POPULATE_WRITE);
+#endif
+}
+
+static LSTATUS make_tree(const struct parts *parts, struct index *ret)
+{
+    const struct disk_head *head = parts->head;
+    struct image image = {.used_keys = 1};
+    size_t sizes[] = {head->keys * sizeof *image.keys, head->keys * sizeof *image.children,
+                      head->values * sizeof *image.values, head->lazies * sizeof *image.lazies,
+                      head->files * sizeof *image.states};
+    char *memory = ret->memory = calloc(1, sizes[0] + sizes[1] + sizes[2] + sizes[3] + sizes[4]);
+    if (!memory)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    populate(memory, sizes[0] + sizes[1] + sizes[2] + sizes[3] + sizes[4]);
+    image.keys = (void *)memory;
+    image.states = (void *)(memory + sizes[0]);
+    image.lazies = (void *)(memory + sizes[0] + sizes[4]);
+    image.values = (void *)(memory + sizes[0] + sizes[4] + sizes[3]);
+    image.children = (void *)(memory + sizes[0] + sizes[4] + sizes[3] + sizes[2]);
+    for (size_t i = 0; i < head->files; i++) {
+        const struct disk_state *disk = &parts->files[i].state;
+        image.states[i] = (struct file_state){
+            .device = (dev_t)disk->device,
+            .inode = (ino_t)disk->inode,
+            .size = (off_t)disk->size,
+            .mtime = {(time_t)disk->modified_s, (long)disk->modified_ns},
+            .ctime = {(time_t)disk->changed_s,  (long)disk->changed_ns }
+        };
+    }
+    bool good = true;
+    for (size_t i = 0; good && i < head->keys; i++)
+        good = i < image.used_keys && make_key(parts, &image, i);
+    good = good && image.used_keys == head->keys && image.used_values == head->values &&
+           image.used_lazies == head->lazies;
+    ret->root = good ? image.keys : NULL;
+    return good ? ERROR_SUCCESS : ERROR_INVALID_DATA;
+}
+
+LSTATUS index_parse(struct index *index)
+{
+    struct parts parts;
+    return find_parts(&index->bytes, &parts) ? make_tree(&parts, index) : ERROR_INVALID_DATA;
+}
+
+void index_done(struct index *index)
+{
+    free(index->memory);
+    buffer_done(&index->bytes);
+    *index = (struct index){0};
+}
+
+/* Reads it if it may be trusted as the machine's files are. Links are not followed. */
+static LSTATUS read_trusted(const char *place, struct buffer *ret)
+{
+    struct stat st;
+    int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
+    if (folder >= 0 && fstat(folder, &st) == 0 && layer_trusts(LAYER_MACHINE, &st))
+        fd = openat(folder, INDEX_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    bool good = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                st.st_size <= LARGEST_INDEX && layer_trusts(LAYER_MACHINE, &st);
+    LSTATUS status = good ? file_read_fd(fd, ret) : ERROR_FILE_NOT_FOUND;
+    if (fd >= 0)
+        close(fd);
+    if (folder >= 0)
+        close(folder);
+    return status;
+}
+
+LSTATUS index_read(const char *place, struct layer_folder *folders, struct index *ret)
+{
+    struct parts parts;
+    *ret = (struct index){0};
+    for (int i = 0; i < INDEX_LAYERS; i++)
+        folder_forget(&folders[i]);
+    LSTATUS status = read_trusted(place, &ret->bytes);
+    if (!status && !find_parts(&ret->bytes, &parts))
+        status = ERROR_INVALID_DATA;
+    for (int i = 0; !status && i < INDEX_LAYERS; i++)
+        status = check_folder(&parts, &folders[i]);
+    if (!status && folders[0].count + folders[1].count != parts.head->files)
+        status = ERROR_INVALID_DATA;
+    status = status ? status : make_tree(&parts, ret);
+    for (int i = 0; status && i < INDEX_LAYERS; i++) {
+        folder_forget(&folders[i]);
+        folders[i].state = (struct file_state){0};
+    }
+    if (status)
+        index_done(ret);
+    trace("registry", "index in %s: %s", place, status_text(status));
+    return status;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    const struct layer_folder *folders;
+    struct buffer files, keys, values, lazies, text;
+    const struct tree_key **queue; /* breadth first, so that subkeys are consecutive */
+    size_t count, capacity;
+    bool failed;
+};
+
+static uint32_t add_text(struct writer *writer, const void *text, size_t size)
+{
+    size_t offset = writer->text.len;
+    buffer_add(&writer->text, text, size);
+    writer->failed |= writer->text.len > LARGEST_INDEX / 2;
+    return (uint32_t)offset;
+}
+
+static struct disk_state disk_state_of(const struct file_state *state)
+{
+    return (struct disk_state){.device = state->device,
+                               .inode = state->inode,
+                               .size = (uint64_t)state->size,
+                               .modified_s = state->mtime.tv_sec,
+                               .changed_s = state->ctime.tv_sec,
+                               .modified_ns = (uint32_t)state->mtime.tv_nsec,
+                               .changed_ns = (uint32_t)state->ctime.tv_nsec};
+}
+
+/* The number of the file that has the section: the vendor's come first. */
+static bool file_number(const struct writer *writer, const struct lazy *lazy, uint32_t *ret)
+{
+    size_t before = 0;
+    for (int i = 0; i < INDEX_LAYERS; i++) {
+        const struct layer_folder *folder = &writer->folders[i];
+        const struct layer_file *file = folder->path && !strcmp(folder->path, lazy->folder)
+                                            ? folder_file(folder, lazy->name)
+                                            : NULL;
+        if (file) {
+            *ret = (uint32_t)(before + (size_t)(file - folder->files));
+            return true;
+        }
+        before += folder->count;
+    }
+    return false;
+}
+
+static void write_key(struct writer *writer, const struct tree_key *key)
+{
+    struct disk_key disk = {.keys = (uint32_t)key->key_count,
+                            .values = (uint32_t)key->value_count,
+                            .flags = (key->alive ? KEY_ALIVE : 0u) | (key->lazy ? KEY_LAZY : 0u),
+                            .last_write = key->last_write};
+    const char *name = key->name ? key->name : "";
+    disk.name = add_text(writer, name, strlen(name) + 1);
+    buffer_add(&writer->keys, &disk, sizeof disk);
+    for (size_t i = 0; i < key->value_count; i++) {
+        const struct tree_value *value = &key->values[i];
+        struct disk_value of = {.type = value->type, .size = (uint32_t)value->size};
+        of.name = add_text(writer, value->name, strlen(value->name) + 1);
+        of.data = add_text(writer, value->data, value->size);
+        buffer_add(&writer->values, &of, sizeof of);
+    }
+    if (key->lazy) {
+        struct disk_lazy of = {.line = key->lazy->line,
+                               .offset = (uint64_t)key->lazy->offset,
+                               .size = key->lazy->size};
+        writer->failed |= !file_number(writer, key->lazy, &of.file);
+        buffer_add(&writer->lazies, &of, sizeof of);
+    }
+}
+
+static void write_keys(struct writer *writer, const struct tree_key *root)
+{
+    size_t capacity = 1;
+    writer->queue = malloc(sizeof *writer->queue);
+    if (writer->queue)
+        writer->queue[writer->count++] = root;
+    for (size_t at = 0; writer->queue && at < writer->count && !writer->failed; at++) {
+        const struct tree_key *key = writer->queue[at];
+        write_key(writer, key);
+        if (writer->count + key->key_count > capacity) {
+            capacity = (writer->count + key->key_count) * 2;
+            const struct tree_key **more = reallocarray(writer->queue, capacity, sizeof *more);
+            writer->failed |= !more;
+            if (!more)
+                return;
+            writer->queue = more;
+        }
+        for (size_t i = 0; i < key->key_count; i++)
+            writer->queue[writer->count++] = key->keys[i];
+    }
+    writer->failed |= !writer->queue;
+}
+
+static void write_files(struct writer *writer, struct disk_head *head)
+{
+    for (int i = 0; i < INDEX_LAYERS; i++) {
+        const struct layer_folder *folder = &writer->folders[i];
+        const char *path = folder->path ? folder->path : "";
+        head->paths[i] = add_text(writer, path, strlen(path) + 1);
+        head->folders[i] = disk_state_of(&folder->state);
+        for (size_t k = 0; k < folder->count; k++) {
+            const struct layer_file *file = &folder->files[k];
+            struct disk_file disk = {.layer = (uint32_t)i, .state = disk_state_of(&file->state)};
+            disk.name = add_text(writer, file->name, strlen(file->name) + 1);
+            buffer_add(&writer->files, &disk, sizeof disk);
+            head->files++;
+        }
+    }
+}
+
+static bool print_index(const struct layer_folder *folders, const struct tree_key *root,
+                        struct buffer *ret)
+{
+    struct writer writer = {.folders = folders};
+    struct disk_head head = {.order = BYTE_ORDER_MARK};
+    memcpy(head.magic, index_magic, sizeof head.magic);
+    write_files(&writer, &head);
+    write_keys(&writer, root);
+    add_text(&writer, "", 1);
+    head.keys = (uint32_t)writer.count;
+    head.values = (uint32_t)(writer.values.len / sizeof(struct disk_value));
+    head.lazies = (uint32_t)(writer.lazies.len / sizeof(struct disk_lazy));
+    head.text_size = (uint32_t)writer.text.len;
+    struct buffer *const parts[] = {&writer.files, &writer.keys, &writer.values, &writer.lazies,
+                                    &writer.text};
+    buffer_add(ret, &head, sizeof head);
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        writer.failed |= parts[i]->failed;
+        buffer_add(ret, parts[i]->data, parts[i]->len);
+        buffer_done(parts[i]);
+    }
+    free(writer.queue);
+    if (ret->failed || writer.failed)
+        return false;
+    index_seal(ret->data, ret->len);
+    return true;
+}
+
+/* A change within the same tick of the file system's clock would leave the times as they are. */
+static bool is_old(const struct file_state *state)
+{
+    static const int64_t fine_100ns = 50 * 10000, coarse_100ns = 21 * 1000000;
+    const struct timespec *times[] = {&state->mtime, &state->ctime};
+    bool coarse = !state->mtime.tv_nsec && !state->ctime.tv_nsec, old = true;
+    for (size_t i = 0; state->inode && i < COUNT(times); i++) {
+        int64_t age = clock_filetime() - clock_filetime_of(times[i]);
+        old &= age < -coarse_100ns || age > (coarse ? coarse_100ns : fine_100ns);
+    }
+    return old;
+}
+
+/* Only files that every user may read, and that were read without any event: an index would hide
+ * it from other programs. The number of a user means another key for each user. */
+static bool is_suitable(const struct layer_folder *folders, const struct tree_key *root)
+{
+    bool good = !tree_find(root, "HKEY_USERS") && !tree_find(root, "HKEY_CURRENT_USER");
+    for (int i = 0; good && i < INDEX_LAYERS; i++) {
+        const struct file_state *state = &folders[i].state;
+        good = !folders[i].refused && is_old(state) &&
+               (!state->inode || (state->mode & (S_IROTH | S_IXOTH)) == (S_IROTH | S_IXOTH));
+        for (size_t k = 0; good && k < folders[i].count; k++) {
+            const struct layer_file *file = &folders[i].files[k];
+            good = file->tree && !file->damaged && is_old(&file->state) &&
+                   (file->state.mode & S_IROTH);
+        }
+    }
+    return good;
+}
+
+/* Not synced: an incomplete file has another check, and is ignored. The temporary file's one name
+ * keeps two writers apart. */
+static bool replace_index(int folder, const struct buffer *bytes)
+{
+    struct stat st;
+    int fd = file_steps.open(folder, INDEX_TEMPORARY,
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        if (errno == EEXIST && !fstatat(folder, INDEX_TEMPORARY, &st, AT_SYMLINK_NOFOLLOW) &&
+            clock_filetime() - clock_filetime_of(&st.st_mtim) > old_temporary_100ns)
+            file_steps.unlink(folder, INDEX_TEMPORARY); /* its writer was killed */
+        return false;
+    }
+    size_t written = 0;
+    for (ssize_t count = 1; count > 0 && written < bytes->len; written += (size_t)count) {
+        count = file_steps.write(fd, bytes->data + written, bytes->len - written);
+        if (count < 0)
+            break;
+    }
+    bool good = written == bytes->len && fchmod(fd, 0644) == 0;
+    good = close(fd) == 0 && good;
+    good = good && file_steps.rename(folder, INDEX_TEMPORARY, folder, INDEX_FILE) == 0;
+    if (!good)
+        file_steps.unlink(folder, INDEX_TEMPORARY);
+    return good;
+}
+
+void index_write(const char *place, const struct layer_folder *folders, const struct tree_key *root)
+{
+    BUFFER_AUTO bytes = {0};
+    struct stat st;
+    if (faccessat(AT_FDCWD, place, W_OK | X_OK, AT_EACCESS) != 0)
+        return;
+    int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = folder >= 0 && fstat(folder, &st) == 0 && layer_trusts(LAYER_MACHINE, &st);
+    bool made = good && is_suitable(folders, root) && print_index(folders, root, &bytes);
+    bool written = made && replace_index(folder, &bytes);
+    if (good && !made) /* an earlier one may have what only some users may read now */
+        file_steps.unlink(folder, INDEX_FILE);
+    if (folder >= 0)
+        close(folder);
+    trace("registry", "index of %zu bytes %s", bytes.len, written ? "written" : "not written");
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests to machines: each advances when its stream is ready, and none waits for another. A
+ * request that is not answered in time stays pending on its connection: the machine gets no new
+ * request before it has answered that one, and is not waited for at length.
+ */
+#include "remote/client/internal.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const int64_t second = CLOCK_TICKS_PER_SECOND;
+static const int64_t short_wait = CLOCK_TICKS_PER_SECOND; /* for a machine that missed a deadline */
+enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, OVERDUE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
+enum { COSTLY_TIMES = 3, LOOK_AGAIN_MS = 5 };
+
+/* ---- ends of calls ---- */
+
+static void end_call(struct call *call, LSTATUS status)
+{
+    call->status = status;
+    call->stage = CALL_DONE;
+    claim_release(&call->target->asking);
+}
+
+/* One second, two, four, ... */
+static void note_failure(struct target *target)
+{
+    int64_t pause = target->failures < 5 ? 1 << target->failures : LONGEST_PAUSE_SECONDS;
+    target->failures++;
+    target->not_before = clock_ticks() + pause * second;
+}
+
+/* A machine that was waited for at length without success is not waited for like that again. */
+static void note_absence(struct call *call)
+{
+    note_failure(call->target);
+    call->target->missed |= clock_ticks() - call->began > short_wait;
+}
+
+/* A connection that was lost before it ever answered counts as never made. */
+static void fail_call(struct call *call, LSTATUS status)
+{
+    struct target *target = call->target;
+    bool connected = call->stage != CALL_CONNECTS;
+    if (call->fresh && !call->paused)
+        note_absence(call);
+    if (call->fresh)
+        trace("remote", "%s: %s: %s", target->url, connected ? "new connection" : "no connection",
+              status_text(status));
+    end_call(call, call->fresh && status == RPC_S_CALL_FAILED ? RPC_S_SERVER_UNAVAILABLE : status);
+}
+
+static void note_answer(struct target *target)
+{
+    target->answered = true;
+    target->missed = false;
+    target->failures = 0;
+}
+
+/* A program between this machine and the other reports that it cannot find it: not an answer of the
+ * machine. */
+static bool means_absent(const struct proto_reply *reply)
+{
+    return reply->status == RPC_S_SERVER_UNAVAILABLE || reply->status == ERROR_BAD_NETPATH;
+}
+
+static void succeed(struct call *call)
+{
+    if (call->fresh && means_absent(&call->reply) && clock_ticks() - call->began > short_wait) {
+        note_absence(call);
+        target_disconnect(call->target); /* a new attempt is due after the pause */
+        end_call(call, ERROR_SUCCESS);
+        return;
+    }
+    if (call->fresh)
+        trace("remote", "%s: new connection", call->target->url);
+    note_answer(call->target);
+    call->target->data_wanted |= call->request.operation == PROTO_QUERY;
+    end_call(call, ERROR_SUCCESS);
+}
+
+/* ---- steps: each leaves its stage when it is done with it ---- */
+
+static int64_t time_for(const struct call *call)
+{
+    const struct proto_request *request = &call->request;
+    int64_t whole = (int64_t)call->target->deadline_ms * (second / 1000);
+    if (request->operation == PROTO_CLOSE)
+        return CLOSE_SECONDS * second;
+    bool costly = request->name && text_starts_fold(request->name, "Costly");
+    return costly ? whole * COSTLY_TIMES : whole;
+}
+
+static void start_connecting(struct call *call)
+{
+    target_disconnect(call->target);
+    call->stage = CALL_CONNECTS;
+    call->fresh = true;
+    call->connect_until = clock_ticks() + SOCKET_SECONDS * second;
+    call->paused = clock_ticks() < call->target->not_before;
+    if (call->paused)
+        fail_call(call, RPC_S_CALL_FAILED);
+}
+
+static void start_sending(struct call *call)
+{
+    struct target *target = call->target;
+    call->stage = CALL_SENDS;
+    call->sent = 0;
+    call->deadline = clock_ticks() + (target->missed ? short_wait : time_for(call));
+    call->request.id = ++target->number;
+    if (!proto_write_request(&call->request, &call->message))
+        end_call(call, call->message.failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER);
+}
+
+static void start_waiting_for_overdue(struct call *call)
+{
+    const struct target *target = call->target;
+    int64_t now = clock_ticks();
+    call->stage = CALL_OVERDUE;
+    call->paused = now < target->not_before;
+    call->deadline = call->paused ? now : now + short_wait;
+}
+
+static void start_call(struct call *call)
+{
+    struct target *target = call->target;
+    bool ours = link_is_ours(&target->link), overdue = target->overdue.pid;
+    call->began = clock_ticks();
+    if (call->request.operation == PROTO_CLOSE && (!ours || overdue)) {
+        target_disconnect(target);
+        end_call(call, RPC_S_CALL_FAILED);
+    } else if (!ours)
+        start_connecting(call);
+    else if (overdue)
+        start_waiting_for_overdue(call);
+    else
+        start_sending(call);
+}
+
+/* A restarted server closed the connection without processing our request: it is sent once more. */
+static void lose_link(struct call *call, LSTATUS status)
+{
+    bool anew = status == RPC_S_CALL_FAILED && !call->fresh && call->target->answered &&
+                clock_ticks() - call->began < second && call->request.operation != PROTO_CLOSE;
+    target_disconnect(call->target); /* the stream is in the middle of a message */
+    if (anew)
+        start_connecting(call);
+    else
+        fail_call(call, status);
+}
+
+static void connect_on(struct call *call)
+{
+    LSTATUS status = target_connect(call->target);
+    if (!status)
+        start_sending(call);
+    else if (status != WAIT_TIMEOUT)
+        fail_call(call, status);
+}
+
+static void send_on(struct call *call)
+{
+    struct buffer *message = &call->message;
+    LSTATUS status = link_send(&call->target->link, message->data, message->len, &call->sent);
+    if (!status) {
+        buffer_clear(message);
+        call->stage = CALL_RECEIVES;
+    } else if (status != WAIT_TIMEOUT) {
+        lose_link(call, status);
+    }
+}
+
+static size_t capacity_for(const struct proto_request *request)
+{
+    return request->capacity > PROTO_INFO_BYTES ? request->capacity : PROTO_INFO_BYTES;
+}
+
+/* WAIT_TIMEOUT: the reply is not complete yet. */
+static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t capacity,
+                             struct buffer *message, struct proto_reply *ret)
+{
+    LSTATUS status = link_receive(link, PROTO_REPLY_HEAD, message);
+    if (status)
+        return status;
+    size_t size = proto_size(message->data, PROTO_REPLY_HEAD + PROTO_NAME_BYTES + capacity);
+    status = size ? link_receive(link, size, message) : ERROR_INVALID_DATA;
+    if (status)
+        return status;
+    bool good = proto_read_reply(message->data, message->len, ret) && ret->id == id;
+    return good ? ERROR_SUCCESS : ERROR_INVALID_DATA;
+}
+
+static void receive_on(struct call *call)
+{
+    LSTATUS status = receive_reply(&call->target->link, call->request.id,
+                                   capacity_for(&call->request), &call->message, &call->reply);
+    if (!status)
+        succeed(call);
+    else if (status != WAIT_TIMEOUT)
+        lose_link(call, status);
+}
+
+static void receive_overdue(struct call *call)
+{
+    struct target *target = call->target;
+    struct overdue_reply *overdue = &target->overdue;
+    struct proto_reply reply;
+    LSTATUS status =
+        receive_reply(&target->link, overdue->id, overdue->capacity, &overdue->message, &reply);
+    if (!status && means_absent(&reply)) {
+        note_failure(target);
+        target_disconnect(target);
+        end_call(call, RPC_S_SERVER_UNAVAILABLE);
+    } else if (!status) {
+        target_forget_overdue(target);
+        note_answer(target);
+        start_sending(call);
+    } else if (status != WAIT_TIMEOUT) {
+        target->answered = true; /* it was reachable once */
+        lose_link(call, status);
+    }
+}
+
+/* Advances until it has to wait; a reply is never there at once. */
+static void step(struct call *call)
+{
+    enum call_stage before;
+    do {
+        before = call->stage;
+        if (before == CALL_CLAIMS) {
+            if (claim_take_until(&call->target->asking, 0))
+                start_call(call);
+        } else if (before == CALL_CONNECTS) {
+            connect_on(call);
+        } else if (before == CALL_OVERDUE) {
+            receive_overdue(call);
+        } else if (before == CALL_SENDS) {
+            send_on(call);
+        } else if (before == CALL_RECEIVES) {
+            receive_on(call);
+        }
+    } while (call->stage != before && call->stage != CALL_DONE && call->stage != CALL_RECEIVES);
+}
+
+/* ---- deadlines ---- */
+
+/* The answer may still come: the next call reads it first. */
+static void leave_overdue(struct call *call)
+{
+    struct target *target = call->target;
+    target_forget_overdue(target);
+    target->overdue = (struct overdue_reply){.pid = getpid(),
+                                             .id = call->request.id,
+                                             .capacity = capacity_for(&call->request),
+                                             .since = clock_ticks(),
+                                             .message = call->message};
+    call->message = (struct buffer){0};
+    target->missed = true;
+    if (!call->fresh)
+        note_failure(target);
+    fail_call(call, RPC_S_CALL_FAILED);
+}
+
+static void give_up_overdue(struct call *call)
+{
+    struct target *target = call->target;
+    if (clock_ticks() - target->overdue.since > OVERDUE_SECONDS * second)
+        target_disconnect(target);
+    if (!call->paused)
+        note_failure(target);
+    end_call(call, RPC_S_CALL_FAILED);
+}
+
+static void miss_deadline(struct call *call)
+{
+    if (call->stage == CALL_CLAIMS) {
+        call->status = ERROR_BUSY;
+        call->stage = CALL_DONE;
+    } else if (call->stage == CALL_OVERDUE) {
+        give_up_overdue(call);
+    } else if (call->stage == CALL_RECEIVES && call->request.operation != PROTO_CLOSE) {
+        leave_overdue(call);
+    } else {
+        target_disconnect(call->target);
+        fail_call(call, RPC_S_CALL_FAILED);
+    }
+}
+
+static int64_t deadline_of(const struct call *call)
+{
+    return call->stage == CALL_CONNECTS ? call->connect_until : call->deadline;
+}
+
+/* ---- all calls ---- */
+
+void call_begin(struct call *call)
+{
+    enum { CLAIM_SECONDS = 15 };
+    call->stage = CALL_CLAIMS;
+    call->deadline = clock_ticks() + CLAIM_SECONDS * second;
+    step(call);
+}
+
+static short events_of(enum call_stage stage)
+{
+    return stage == CALL_SENDS                               ? POLLOUT
+           : stage == CALL_OVERDUE || stage == CALL_RECEIVES ? POLLIN
+                                                             : 0; /* polled repeatedly */
+}
+
+/* Advances the calls that are ready; the others are entered in `waits`. Returns when to check
+ * again, 0: all are done. */
+static int64_t go_on(struct call *calls, size_t count, struct pollfd *waits)
+{
+    int64_t next = 0, now = clock_ticks();
+    for (size_t i = 0; i < count; i++) {
+        struct call *call = &calls[i];
+        if (waits[i].revents || !events_of(call->stage))
+            step(call);
+        if (call->stage != CALL_DONE && now >= deadline_of(call))
+            miss_deadline(call);
+        bool open = call->stage != CALL_DONE;
+        short events = open ? events_of(call->stage) : 0;
+        int64_t look = deadline_of(call);
+        if (!events && look > now + LOOK_AGAIN_MS * (second / 1000))
+            look = now + LOOK_AGAIN_MS * (second / 1000);
+        waits[i] = (struct pollfd){.fd = events ? call->target->link.fd : -1, .events = events};
+        if (open && (!next || look < next))
+            next = look;
+    }
+    return next;
+}
+
+static int ms_until(int64_t moment)
+{
+    int64_t left = (moment - clock_ticks()) / (second / 1000);
+    return left < 0 ? 0 : left > 60000 ? 60000 : (int)left + 1;
+}
+
+static void give_up_all(struct call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (calls[i].stage != CALL_DONE)
+            miss_deadline(&calls[i]);
+}
+
+void calls_finish(struct call *calls, size_t count)
+{
+    enum { FEW = 8 };
+    struct pollfd few[FEW] = {0};
+    FREE_AUTO struct pollfd *many = count > FEW ? calloc(count, sizeof *many) : NULL;
+    struct pollfd *waits = count > FEW ? many : few;
+    int64_t next;
+    if (!waits)
+        give_up_all(calls, count);
+    while (waits && (next = go_on(calls, count, waits)))
+        poll(waits, count, ms_until(next));
+}
+
+LSTATUS call_ask(struct call *call)
+{
+    call_begin(call);
+    calls_finish(call, 1);
+    return call->status;
+}

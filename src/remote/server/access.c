@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a client may read. A user of this machine is identified by the kernel and checked by the
+ * SIDs that Samba assigns, S-1-22-1-UID and S-1-22-2-GID; a remote caller by the SIDs of its
+ * login. Two values "Access" hold lists: one for the machine (SecurePipeServers\winreg), one for
+ * its counters (Perflib); where both exist, both must allow the peer. (KB 155363, 146906) Single
+ * objects have lists in Remote\Objects.
+ */
+#include "remote/remote.h"
+#include "remote/server/winregd.h"
+
+#include <openperflib/block.h>
+#include <winperf.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+/* ---- the peer ---- */
+
+void peer_done(struct peer *peer)
+{
+    buffer_done(&peer->sids);
+    *peer = (struct peer){0};
+}
+
+static bool add_sid(struct peer *peer, const char *kind, unsigned number)
+{
+    return buffer_printf(&peer->sids, "%s%u", kind, number) && buffer_add_byte(&peer->sids, '\0');
+}
+
+/* Logged in here, as any user. */
+static bool add_user(struct peer *peer, gid_t group)
+{
+    const struct passwd *user = getpwuid(peer->uid);
+    snprintf(peer->name, sizeof peer->name, "%s", user ? user->pw_name : "");
+    if (!user)
+        snprintf(peer->name, sizeof peer->name, "uid %u", (unsigned)peer->uid);
+    return add_sid(peer, "S-1-22-1-", peer->uid) && add_sid(peer, "S-1-22-2-", group) &&
+           add_sid(peer, "S-1-5-", 11);
+}
+
+/* The kernel returns how many bytes it needs. */
+static bool add_groups_of_socket(int fd, struct peer *peer)
+{
+    socklen_t size = 0;
+    if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
+        return true; /* no groups; or a kernel before 4.13: the primary group only */
+    if (size > LIMIT_GROUPS * sizeof(gid_t))
+        return false;
+    FREE_AUTO gid_t *groups = malloc(size);
+    if (!groups || getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
+        return false;
+    for (size_t i = 0; i < size / sizeof(gid_t); i++)
+        if (!add_sid(peer, "S-1-22-2-", groups[i]))
+            return false;
+    return true;
+}
+
+bool peer_of_socket(int fd, struct peer *ret)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    *ret = (struct peer){0};
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || size != sizeof peer)
+        return false;
+    ret->uid = peer.uid;
+    return add_user(ret, peer.gid) && add_groups_of_socket(fd, ret);
+}
+
+/* A process behind a stream runs as the user who started it; ssh has authenticated that user. */
+bool peer_of_process(struct peer *ret)
+{
+    *ret = (struct peer){.uid = getuid()};
+    return add_user(ret, getgid());
+}
+
+/* ---- remote callers ---- */
+
+/* "S-1-" and numbers with single dashes between. */
+static bool is_sid(const char *text, size_t count)
+{
+    if (count < 5 || strncmp(text, "S-1-", 4) != 0)
+        return false;
+    for (size_t i = 4; i < count; i++) {
+        bool dash = text[i] == '-' && text[i - 1] != '-' && i + 1 < count;
+        if (!dash && !isdigit((unsigned char)text[i]))
+            return false;
+    }
+    return true;
+}
+
+static LSTATUS read_sids(const char *text, struct buffer *ret)
+{
+    size_t count;
+    const char *sid;
+    while ((sid = text_word(&text, &count)))
+        if (!is_sid(sid, count))
+            return ERROR_INVALID_PARAMETER;
+        else if (!buffer_add(ret, sid, count) || !buffer_add_byte(ret, '\0'))
+            return ERROR_NOT_ENOUGH_MEMORY;
+    return ret->len ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+}
+
+LSTATUS peer_act_for(struct peer *peer, const struct proto_request *request)
+{
+    struct buffer sids = {0};
+    if (peer->uid != 0 && peer->uid != geteuid())
+        return ERROR_ACCESS_DENIED;
+    LSTATUS status = request->name ? read_sids(request->name, &sids) : ERROR_INVALID_PARAMETER;
+    if (status) {
+        buffer_done(&sids);
+        buffer_clear(&peer->sids);
+    } else {
+        buffer_done(&peer->sids);
+        peer->sids = sids;
+    }
+    peer->is_caller = true; /* also if no SIDs are known */
+    peer->protection = request->index;
+    snprintf(peer->name, sizeof peer->name, "%s", request->path);
+    if (!status && !limits_take_caller(peer))
+        status = ERROR_BUSY;
+    return status;
+}
+
+static bool peer_has_sid(const struct peer *peer, const char *sid)
+{
+    const char *at = peer->sids.data, *end = at ? at + peer->sids.len : at;
+    for (; at < end; at += strlen(at) + 1)
+        if (!strcmp(at, sid))
+            return true;
+    return false;
+}
+
+bool peer_is_trusted(const struct peer *peer)
+{
+    return !peer->is_caller && (peer->uid == 0 || peer->uid == geteuid());
+}
+
+/* ---- lists: a REG_SZ or REG_MULTI_SZ of users, groups and SIDs ---- */
+
+enum listed { LIST_ABSENT, LIST_NAMES, LIST_SILENT };
+
+static bool has_number(const struct peer *peer, const char *kind, unsigned number)
+{
+    char sid[32];
+    snprintf(sid, sizeof sid, "%s%u", kind, number);
+    return peer_has_sid(peer, sid);
+}
+
+/* "NAME" or "1000", "@GROUP" or "@1000", "S-1-...", "*": any user who logged in. Everyone (S-1-1-0)
+ * matches no peer: it would include users who did not log in. */
+static bool list_entry_names(const char *entry, const struct peer *peer)
+{
+    uint32_t number;
+    bool is_group = *entry == '@';
+    const char *name = entry + is_group, *kind = is_group ? "S-1-22-2-" : "S-1-22-1-";
+    if (!strcmp(entry, "*"))
+        return peer_has_sid(peer, "S-1-5-11");
+    if (!strncmp(entry, "S-1-", 4))
+        return strcmp(entry, "S-1-1-0") != 0 && peer_has_sid(peer, entry);
+    if (text_decimal(name, strlen(name), &number))
+        return has_number(peer, kind, number);
+    const struct group *group = is_group ? getgrnam(name) : NULL;
+    const struct passwd *user = is_group ? NULL : getpwnam(name);
+    return (group && has_number(peer, kind, group->gr_gid)) ||
+           (user && has_number(peer, kind, user->pw_uid));
+}
+
+/* A value that is not a list matches no peer. */
+static enum listed read_list(HKEY key, const char *name, char list[static LIMIT_LIST_BYTES + 2],
+                             DWORD *ret_size)
+{
+    DWORD type = REG_NONE;
+    *ret_size = LIMIT_LIST_BYTES;
+    LSTATUS status = RegQueryValueExA(key, name, NULL, &type, (LPBYTE)list, ret_size);
+    if (status == ERROR_FILE_NOT_FOUND)
+        return LIST_ABSENT;
+    if (status || (type != REG_SZ && type != REG_MULTI_SZ))
+        return LIST_SILENT;
+    list[*ret_size] = list[*ret_size + 1] = '\0';
+    return LIST_NAMES;
+}
+
+static enum listed list_check(const char *path, const struct peer *peer)
+{
+    static char list[LIMIT_LIST_BYTES + 2];
+    DWORD size;
+    HKEY key;
+    if (RegOpenKeyExA(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key))
+        return LIST_ABSENT;
+    enum listed found = read_list(key, "Access", list, &size);
+    RegCloseKey(key);
+    if (found != LIST_NAMES)
+        return found;
+    const char *cursor = list, *entry;
+    while ((entry = text_multi_next(&cursor, list + size + 1)))
+        if (list_entry_names(entry, peer))
+            return LIST_NAMES;
+    return LIST_SILENT;
+}
+
+/* The list may have entries "!NAME", which refuse; if it has no others, all other peers are
+ * allowed. */
+static bool list_allows(const char *list, size_t size, const struct peer *peer)
+{
+    const char *cursor = list, *entry;
+    bool only_refusals = true, named = false;
+    while ((entry = text_multi_next(&cursor, list + size))) {
+        if (*entry == '!' && list_entry_names(entry + 1, peer))
+            return false;
+        only_refusals = only_refusals && *entry == '!';
+        named = named || (*entry != '!' && list_entry_names(entry, peer));
+    }
+    return named || (only_refusals && *list);
+}
+
+uint32_t list_setting(const char *name, uint32_t otherwise)
+{
+    HKEY key;
+    DWORD number, size = sizeof number, type = REG_NONE;
+    static const char machine[] = "HKEY_LOCAL_MACHINE\\";
+    if (RegOpenKeyExA(HKEY_LOCAL_MACHINE, &REMOTE_SETTINGS[sizeof machine - 1], 0, KEY_READ, &key))
+        return otherwise;
+    LSTATUS status = RegQueryValueExA(key, name, NULL, &type, (LPBYTE)&number, &size);
+    RegCloseKey(key);
+    return status || type != REG_DWORD ? otherwise : number;
+}
+
+/* ---- the decision ---- */
+
+/* A machine's or domain's account Guest: S-1-5-21-...-501. */
+static bool is_guest_account(const char *sid)
+{
+    const char *last = strrchr(sid, '-');
+    return !strncmp(sid, "S-1-5-21-", 9) && last && !strcmp(last, "-501");
+}
+
+/* An anonymous or guest user: refused, whatever the lists contain. */
+static bool is_anonymous_or_guest(const struct peer *peer)
+{
+    const char *at = peer->sids.data, *end = at ? at + peer->sids.len : at;
+    bool known = at < end;
+    for (; at < end; at += strlen(at) + 1)
+        if (!strcmp(at, "S-1-5-7") || !strcmp(at, "S-1-5-32-546") || is_guest_account(at))
+            return true;
+    return !known;
+}
+
+static bool is_protected(const struct peer *peer)
+{
+    return (peer->protection & PROTO_ENCRYPTED) ||
+           (peer->protection & PROTO_LEVEL) == PROTO_PRIVACY ||
+           !list_setting("RequireEncryption", 0);
+}
+
+/* Administrators, Performance Monitor Users, the local group openperflib; for local users only the
+ * last. */
+static bool is_usual(const struct peer *peer)
+{
+    if (list_entry_names("@openperflib", peer))
+        return true;
+    return peer->is_caller &&
+           (peer_has_sid(peer, "S-1-5-32-544") || peer_has_sid(peer, "S-1-5-32-558"));
+}
+
+bool access_granted(const struct peer *peer)
+{
+    if (peer_is_trusted(peer))
+        return true;
+    if (is_anonymous_or_guest(peer) || (peer->is_caller && !is_protected(peer)))
+        return false;
+    enum listed gate =
+        list_check("SYSTEM\\CurrentControlSet\\Control\\SecurePipeServers\\winreg", peer);
+    enum listed counters =
+        list_check("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", peer);
+    if (gate == LIST_ABSENT && counters == LIST_ABSENT)
+        return is_usual(peer);
+    return gate != LIST_SILENT && counters != LIST_SILENT;
+}
+
+void access_audit(const struct peer *peer)
+{
+    if (!limits_may_audit())
+        return;
+    event_log(
+        "Perflib", 1000, peer->name,
+        EVENT_FIELDS(EVENT_TEXT("User", peer->name), EVENT_TEXT("Module", "openperflib-winregd")),
+        NULL);
+}
+
+/* ---- objects that not all users may read ---- */
+
+static struct hidden {
+    uint32_t numbers[LIMIT_HIDDEN_OBJECTS];
+    size_t count;
+    bool all; /* the lists cannot be read, or hide too many objects */
+} hidden;
+
+static void hide(uint32_t number)
+{
+    if (hidden.count == LIMIT_HIDDEN_OBJECTS)
+        hidden.all = true;
+    else
+        hidden.numbers[hidden.count++] = number;
+}
+
+/* A list that cannot be read hides its object. False: no more lists. */
+static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
+{
+    static char list[LIMIT_LIST_BYTES + 2];
+    char name[32] = "";
+    uint32_t number;
+    DWORD count = sizeof name, size = LIMIT_LIST_BYTES, type = REG_NONE;
+    LSTATUS status = RegEnumValueA(key, index, name, &count, NULL, &type, (LPBYTE)list, &size);
+    if (status && status != ERROR_MORE_DATA) { /* a name that is too long is not a number */
+        hidden.all = hidden.all || status != ERROR_NO_MORE_ITEMS;
+        return false;
+    }
+    if (!text_decimal(name, strlen(name), &number))
+        return true;
+    bool readable = !status && (type == REG_SZ || type == REG_MULTI_SZ);
+    if (readable)
+        memset(list + size, 0, 2);
+    if (!readable || !list_allows(list, size + 1, peer))
+        hide(number);
+    return true;
+}
+
+bool objects_are_hidden(const struct peer *peer)
+{
+    HKEY key;
+    hidden.count = 0;
+    LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, "SOFTWARE\\openperflib\\Remote\\Objects", 0,
+                                   KEY_READ, &key);
+    hidden.all = status && status != ERROR_FILE_NOT_FOUND;
+    if (status)
+        return hidden.all;
+    for (DWORD i = 0; read_object_list(key, i, peer); i++)
+        continue;
+    RegCloseKey(key);
+    return hidden.count || hidden.all;
+}
+
+static bool is_hidden(uint32_t number)
+{
+    for (size_t i = 0; i < hidden.count; i++)
+        if (hidden.numbers[i] == number)
+            return true;
+    return hidden.all;
+}
+
+/* In the block's byte order: that of a foreign machine may differ. */
+static void put_number(const opl_block *block, char *data, size_t offset, uint32_t number)
+{
+    number = block->swapped ? __builtin_bswap32(number) : number;
+    memcpy(data + offset, &number, sizeof number);
+}
+
+/* Closes the gaps between the remaining objects. */
+size_t objects_hide(char *data, size_t size)
+{
+    opl_block block;
+    opl_object_view object = {0};
+    if (opl_block_init(&block, data, size) != OPL_BLOCK_GOOD)
+        return 0;
+    DWORD count = 0, first = 0;
+    size_t end = block.header.HeaderLength;
+    bool default_stays = false;
+    while (opl_block_next_object(&block, &object)) {
+        DWORD number = object.type.ObjectNameTitleIndex, length = object.type.TotalByteLength;
+        if (is_hidden(number))
+            continue;
+        memmove(data + end, data + object.offset, length);
+        /* the walk continues where the object was */
+        end += length;
+        first = count++ ? first : number;
+        default_stays = default_stays || (LONG)number == block.header.DefaultObject;
+    }
+    if (block.fault)
+        return 0;
+    put_number(&block, data, offsetof(PERF_DATA_BLOCK, TotalByteLength), (uint32_t)end);
+    put_number(&block, data, offsetof(PERF_DATA_BLOCK, NumObjectTypes), count);
+    if (!default_stays)
+        put_number(&block, data, offsetof(PERF_DATA_BLOCK, DefaultObject), first);
+    return end;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Turns a request of the stream protocol into calls to the machine. What machines send in practice
+ * is corrected - Samba's own blocks and lists, truncated ones, those of the other byte order - and
+ * what no rule can correct is refused. The sizes that the machine states are not trusted: the
+ * buffer grows until the answer fits or the client's limit is reached. Temporary failures are
+ * retried: a restarted service, a lost connection, a busy machine.
+ */
+#include "remote/smb/smb.h"
+#include "wire/wire.h"
+
+#include <openperflib/block.h>
+#include <winperf.h>
+#include <winreg.h>
+
+#include <string.h>
+#include <unistd.h>
+
+enum { TOTAL_AT = offsetof(PERF_DATA_BLOCK, TotalByteLength) };
+
+/* ---- blocks ---- */
+
+/* Every length in it leads to a place within it. */
+static bool walks(opl_block *block)
+{
+    opl_object_view object = {0};
+    while (opl_block_next_object(block, &object)) {
+        opl_counter_view counter = {0};
+        opl_instance_view instance = {0};
+        while (opl_object_next_counter(block, &object, &counter))
+            ;
+        while (opl_object_next_instance(block, &object, &instance))
+            ;
+    }
+    return block->fault == OPL_BLOCK_GOOD;
+}
+
+static uint32_t number_at(const struct buffer *data, size_t at, bool swapped)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < 4; i++)
+        number |= (uint32_t)(unsigned char)data->data[at + (swapped ? 3 - i : i)] << 8 * i;
+    return number;
+}
+
+static bool is_sound(const struct buffer *data, opl_block *ret)
+{
+    return !opl_block_init(ret, data->data, data->len) && walks(ret);
+}
+
+/* Samba's total does not include the header. */
+static void correct_total(struct buffer *data)
+{
+    bool swapped = number_at(data, offsetof(PERF_DATA_BLOCK, LittleEndian), false) != 1;
+    size_t total = number_at(data, TOTAL_AT, swapped);
+    size_t header = number_at(data, offsetof(PERF_DATA_BLOCK, HeaderLength), swapped);
+    if (header > data->len || total != data->len - header)
+        return;
+    for (size_t i = 0; i < 4; i++)
+        data->data[TOTAL_AT + (swapped ? 3 - i : i)] = (char)(data->len >> 8 * i);
+}
+
+LSTATUS rules_block(struct buffer *data, size_t capacity)
+{
+    opl_block block;
+    LSTATUS bad = data->len >= capacity ? ERROR_MORE_DATA : ERROR_INVALID_DATA;
+    if (data->len < sizeof(PERF_DATA_BLOCK))
+        return bad;
+    if (!is_sound(data, &block)) {
+        correct_total(data);
+        if (!is_sound(data, &block))
+            return bad;
+    }
+    data->len = block.size; /* drop the bytes after it */
+    data->data[data->len] = '\0';
+    return ERROR_SUCCESS;
+}
+
+/* ---- texts ---- */
+
+bool rules_is_text(uint32_t type)
+{
+    return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
+}
+
+bool rules_names_list(const char *name)
+{
+    static const char *const text[] = {"Counter", "Explain", "Help"};
+    for (size_t i = 0; name && i < COUNT(text); i++)
+        if (text_starts_fold(name, text[i]))
+            return true;
+    return false;
+}
+
+static bool ends_with_zero(const struct buffer *list)
+{
+    return list->len >= 2 && !list->data[list->len - 1] && !list->data[list->len - 2];
+}
+
+bool rules_list(struct buffer *list)
+{
+    list->len -= list->len % 2;
+    while (ends_with_zero(list))
+        list->len -= 2;
+    bool some = list->len > 0;
+    return buffer_add(list, "\0\0\0", some ? 4 : 2);
+}
+
+/* ---- buffer size ---- */
+
+uint32_t rules_grow(uint32_t capacity, uint32_t most)
+{
+    if (capacity >= most)
+        return 0;
+    return capacity > most / 2 ? most : capacity * 2;
+}
+
+/* ---- a request ---- */
+
+static const int64_t second = CLOCK_TICKS_PER_SECOND;
+enum { ANSWER_SECONDS = 30, COSTLY_SECONDS = 60, CLOSE_SECONDS = 3 };
+enum { FIRST_SIZE = 64 << 10, BUSY_MS = 3000, FIRST_PAUSE_MS = 50, LONGEST_PAUSE_MS = 800 };
+
+struct received {
+    const struct proto_request *request;
+    struct smb_answers *answers;
+    struct smb_machine *machine;
+    struct proto_reply *reply;
+    int64_t deadline;
+    struct rrp_handle key;
+};
+
+static bool is_performance(uint32_t root)
+{
+    return root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_DATA ||
+           root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_TEXT ||
+           root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_NLSTEXT;
+}
+
+/* ---- values, as the machine sends them ---- */
+
+static uint32_t *hint_for(struct smb_machine *machine, const char *name)
+{
+    uint32_t hash = 5381;
+    for (; name && *name; name++)
+        hash = hash * 31 + ((unsigned char)*name | 0x20u);
+    return &machine->hints[hash % SMB_HINTS];
+}
+
+/* One attempt. ERROR_MORE_DATA also when the machine truncated the value without reporting it. */
+static LSTATUS read_once(struct received *received, uint32_t capacity, bool block,
+                         struct rrp_reply *ret)
+{
+    const struct proto_request *request = received->request;
+    struct buffer *data = &received->answers->data;
+    bool listed = request->operation == PROTO_ENUM_VALUE;
+    const struct rrp_request call = {.opnum = listed ? RRP_ENUM_VALUE : RRP_QUERY,
+                                     .handle = received->key,
+                                     .name = request->name ? request->name : "",
+                                     .index = request->index,
+                                     .capacity = capacity};
+    LSTATUS status = machine_call(received->machine, &call, received->deadline, ret);
+    if (status)
+        return status;
+    buffer_clear(data);
+    if (!buffer_add(data, ret->data ? ret->data : "", ret->data_size))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return block ? rules_block(data, capacity) : ERROR_SUCCESS;
+}
+
+static uint32_t first_capacity(uint32_t hint, uint32_t most)
+{
+    uint32_t capacity = hint + hint / 4;
+    capacity = capacity < FIRST_SIZE ? FIRST_SIZE : capacity;
+    return capacity < most ? capacity : most;
+}
+
+static LSTATUS read_growing(struct received *received, uint32_t most, bool block,
+                            struct rrp_reply *ret)
+{
+    uint32_t *hint = hint_for(received->machine, received->request->name);
+    uint32_t capacity = first_capacity(*hint, most);
+    LSTATUS status;
+    do
+        status = read_once(received, capacity, block, ret);
+    while (status == ERROR_MORE_DATA && (capacity = rules_grow(capacity, most)));
+    if (!status)
+        *hint = (uint32_t)received->answers->data.len;
+    return status;
+}
+
+/* ---- values, as the client expects them ---- */
+
+/* A text, in the requested encoding. */
+static LSTATUS put_text(struct received *received)
+{
+    BUFFER_AUTO narrow = {0};
+    struct buffer *data = &received->answers->data;
+    data->len -= data->len % 2;
+    if (received->request->flags & PROTO_WIDE)
+        return ERROR_SUCCESS;
+    size_t count = data->len / 2, size = utf16_to_8_bytes(data->data, count, NULL, 0);
+    if (!buffer_reserve(&narrow, size + 1))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    utf16_to_8_bytes(data->data, count, narrow.data, size);
+    buffer_clear(data);
+    return buffer_add(data, narrow.data, size) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+static LSTATUS give(struct received *received, uint32_t type)
+{
+    const struct buffer *data = &received->answers->data;
+    struct proto_reply *reply = received->reply;
+    LSTATUS status = rules_is_text(type) ? put_text(received) : ERROR_SUCCESS;
+    if (status)
+        return status;
+    reply->type = type;
+    reply->needed = (uint32_t)data->len;
+    if (received->request->flags & PROTO_NO_DATA)
+        return ERROR_SUCCESS;
+    if (data->len > received->request->capacity)
+        return ERROR_MORE_DATA;
+    reply->data = data->data;
+    reply->data_size = data->len;
+    return ERROR_SUCCESS;
+}
+
+/* The size of a block is unknown until it is read into a buffer. */
+static LSTATUS ask_block(struct received *received)
+{
+    struct rrp_reply value;
+    uint32_t most = received->request->capacity;
+    received->reply->needed = most;
+    if (received->request->flags & PROTO_NO_DATA)
+        return ERROR_MORE_DATA;
+    most = most < RRP_DATA_BYTES ? most : RRP_DATA_BYTES;
+    LSTATUS status = read_growing(received, most, true, &value);
+    if (!status && value.type != REG_BINARY)
+        status = ERROR_INVALID_DATA;
+    return status ? status : give(received, REG_BINARY);
+}
+
+/* Samba marks its lists as REG_BINARY, and uses other names for some values. */
+static LSTATUS ask_list(struct received *received)
+{
+    struct rrp_reply value;
+    LSTATUS status = read_growing(received, RRP_DATA_BYTES, false, &value);
+    if (status == ERROR_FILE_NOT_FOUND && text_equal_fold(received->request->name, "Counter")) {
+        struct proto_request other = *received->request;
+        struct received again = *received;
+        other.name = "Counters";
+        again.request = &other;
+        status = read_growing(&again, RRP_DATA_BYTES, false, &value);
+    }
+    if (!status && value.type != REG_BINARY && value.type != REG_MULTI_SZ)
+        status = ERROR_INVALID_DATA;
+    if (!status && !rules_list(&received->answers->data))
+        status = ERROR_NOT_ENOUGH_MEMORY;
+    return status ? status : give(received, REG_MULTI_SZ);
+}
+
+static LSTATUS ask_plain(struct received *received)
+{
+    struct rrp_reply value;
+    LSTATUS status = read_growing(received, RRP_DATA_BYTES, false, &value);
+    return status ? status : give(received, value.type);
+}
+
+static LSTATUS ask_value(struct received *received)
+{
+    const struct proto_request *request = received->request;
+    if ((request->flags & PROTO_NO_SIZE) && !(request->flags & PROTO_NO_DATA))
+        return ERROR_INVALID_PARAMETER;
+    if (!is_performance(request->root))
+        return ask_plain(received);
+    return rules_names_list(request->name) ? ask_list(received) : ask_block(received);
+}
+
+/* ---- enumerations ---- */
+
+static LSTATUS put_name(struct received *received, const struct rrp_reply *value)
+{
+    struct buffer *ret = &received->answers->name;
+    buffer_clear(ret);
+    buffer_add_text(ret, value->name ? value->name : "");
+    received->reply->name = ret->data;
+    return buffer_status(ret);
+}
+
+static LSTATUS ask_enum_value(struct received *received)
+{
+    struct rrp_reply value;
+    LSTATUS status = read_growing(received, RRP_DATA_BYTES, false, &value);
+    status = status ? status : put_name(received, &value);
+    return status ? status : give(received, value.type);
+}
+
+static LSTATUS give_numbers(struct received *received, const uint32_t *numbers, size_t count)
+{
+    struct buffer *data = &received->answers->data;
+    char bytes[PROTO_INFO_BYTES];
+    for (size_t i = 0; i < count; i++)
+        proto_put_number(bytes + 4 * i, numbers[i]);
+    buffer_clear(data);
+    buffer_add(data, bytes, 4 * count);
+    received->reply->data = data->data;
+    received->reply->data_size = data->len;
+    return buffer_status(data);
+}
+
+static LSTATUS ask_enum_key(struct received *received)
+{
+    struct rrp_reply key;
+    LSTATUS status = machine_call(received->machine,
+                                  &(struct rrp_request){.opnum = RRP_ENUM_KEY,
+                                                        .handle = received->key,
+                                                        .index = received->request->index},
+                                  received->deadline, &key);
+    status = status ? status : put_name(received, &key);
+    return status ? status : give_numbers(received, &key.numbers[5], 2);
+}
+
+/* A character is a unit of UTF-16, and at most three bytes of UTF-8. */
+static LSTATUS ask_info(struct received *received)
+{
+    struct rrp_reply info;
+    LSTATUS status = machine_call(received->machine,
+                                  &(struct rrp_request){.opnum = RRP_INFO, .handle = received->key},
+                                  received->deadline, &info);
+    if (status)
+        return status;
+    for (int i = 1; i <= 4 && !(received->request->flags & PROTO_WIDE); i++)
+        info.numbers[i] *= i == 2 ? 1 : 3;
+    return give_numbers(received, info.numbers, COUNT(info.numbers));
+}
+
+/* ---- requests ---- */
+
+static LSTATUS ask_nothing(struct received *received)
+{
+    return ERROR_SUCCESS;
+}
+
+static LSTATUS (*const operations[PROTO_OPERATIONS])(struct received *received) = {
+    [PROTO_OPEN] = ask_nothing,          [PROTO_QUERY] = ask_value, [PROTO_ENUM_KEY] = ask_enum_key,
+    [PROTO_ENUM_VALUE] = ask_enum_value, [PROTO_INFO] = ask_info,   [PROTO_CLOSE] = ask_nothing,
+};
+
+static LSTATUS ask_once(struct received *received)
+{
+    const struct proto_request *request = received->request;
+    if (is_performance(request->root) && *request->path)
+        return ERROR_INVALID_HANDLE;
+    if (request->operation == PROTO_CLOSE) {
+        if (is_performance(request->root))
+            machine_close_root(received->machine, request->root, received->deadline);
+        return ERROR_SUCCESS;
+    }
+    LSTATUS status = machine_key(received->machine, request->root, request->path,
+                                 received->deadline, &received->key);
+    return status ? status : operations[request->operation](received);
+}
+
+/* Statuses with which a machine reports a temporary condition. */
+static bool passes(LSTATUS status)
+{
+    return status == ERROR_BUSY || status == ERROR_NOT_READY || status == SMB_LOCKED ||
+           status == (LSTATUS)WAIT_TIMEOUT;
+}
+
+/* A handle or a connection was lost: try once more. */
+static bool deserves_another(struct received *received, LSTATUS status, bool answered)
+{
+    if (status == ERROR_INVALID_HANDLE && received->machine->connected) {
+        machine_forget_key(received->machine, received->request->root, received->request->path);
+        return true;
+    }
+    bool lost = status == RPC_S_CALL_FAILED || status == RPC_S_SERVER_UNAVAILABLE;
+    if (!lost || !answered)
+        return false;
+    machine_lose(received->machine);
+    return true;
+}
+
+static LSTATUS ask(struct received *received)
+{
+    unsigned pause = FIRST_PAUSE_MS, waited = 0;
+    bool again = false, answered = received->machine->answered;
+    for (;;) {
+        LSTATUS status = ask_once(received);
+        if (!again && deserves_another(received, status, answered)) {
+            again = true;
+        } else if (passes(status) && waited + pause <= BUSY_MS &&
+                   clock_ticks() < received->deadline) {
+            received->machine->wire->pause(received->machine->wire, pause);
+            waited += pause;
+            pause = pause < LONGEST_PAUSE_MS ? pause * 2 : pause;
+        } else {
+            return status == ERROR_TIMEOUT ? RPC_S_CALL_FAILED : status;
+        }
+    }
+}
+
+int smb_seconds_for(const struct proto_request *request)
+{
+    bool costly = request->name && text_starts_fold(request->name, "Costly");
+    return request->operation == PROTO_CLOSE ? CLOSE_SECONDS
+           : costly                          ? COSTLY_SECONDS
+                                             : ANSWER_SECONDS;
+}
+
+void smb_answer(struct smb_answers *answers, const struct proto_request *request,
+                struct proto_reply *ret_reply)
+{
+    struct received received = {.request = request,
+                                .answers = answers,
+                                .machine = answers->machine,
+                                .reply = ret_reply,
+                                .deadline = clock_ticks() + smb_seconds_for(request) * second};
+    *ret_reply = (struct proto_reply){.id = request->id};
+    buffer_clear(&answers->data);
+    buffer_clear(&answers->name);
+    bool known = request->operation > 0 && request->operation < PROTO_OPERATIONS;
+    ret_reply->status = (uint32_t)(known ? ask(&received) : ERROR_INVALID_FUNCTION);
+    if (ret_reply->status) {
+        ret_reply->name = NULL;
+        ret_reply->data_size = 0;
+    }
+}
+
+/* ---- the stream ---- */
+
+/* The client is the process that started this one, and may be idle for any time; a request that
+ * takes longer than its limit ends this process, whatever it is doing, and with it its only
+ * connection. */
+bool smb_serve(int in, int out, struct smb_machine *machine)
+{
+    enum { GRACE_SECONDS = 5 };
+    static char message[PROTO_REQUEST_BYTES];
+    struct smb_answers answers = {.machine = machine};
+    struct proto_request request;
+    struct proto_reply reply;
+    size_t size;
+    bool good = true;
+    while (good && (size = stream_receive(in, message, INT64_MAX, 0))) {
+        good = size != SIZE_MAX && proto_read_request(message, size, &request);
+        if (!good)
+            break;
+        alarm((unsigned)(smb_seconds_for(&request) + GRACE_SECONDS));
+        smb_answer(&answers, &request, &reply);
+        alarm(0);
+        good = stream_send(out, &reply, 0);
+    }
+    buffer_done(&answers.data);
+    buffer_done(&answers.name);
+    return good;
+}
