@@ -4,9 +4,8 @@
  * performance counters (objects Process, Thread and Full Image): a user without the right to read a
  * counter does not see its data. In the static libopenperflib-win32.a.
  *
- * Fields without a counter are 0 or NULL, like fields that newer Windows versions do not use:
- * default heap, usage counts of modules, and the address of a module (use EnumProcessModules of
- * psapi.h).
+ * Fields without a counter are 0, like fields that newer Windows versions do not use: default heap
+ * and usage counts of modules.
  */
 #ifndef OPENPERFLIB_TLHELP32_H
 #define OPENPERFLIB_TLHELP32_H
@@ -103,7 +102,8 @@ BOOL WINAPI Process32NextW(HANDLE snapshot, LPPROCESSENTRY32W entry) OPL_SHIM(Pr
  * the base. */
 BOOL WINAPI Thread32First(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32First);
 BOOL WINAPI Thread32Next(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32Next);
-/* modBaseSize: the module's size in the process's address space, limited to 32 bits. */
+/* modBaseAddr, hModule: where it begins in its process, as EnumProcessModules of psapi.h returns
+ * it. modBaseSize: its size there, limited to 32 bits. */
 BOOL WINAPI Module32First(HANDLE snapshot, LPMODULEENTRY32 entry) OPL_SHIM(Module32First);
 BOOL WINAPI Module32Next(HANDLE snapshot, LPMODULEENTRY32 entry) OPL_SHIM(Module32Next);
 BOOL WINAPI Module32FirstW(HANDLE snapshot, LPMODULEENTRY32W entry) OPL_SHIM(Module32FirstW);

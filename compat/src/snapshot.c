@@ -118,12 +118,15 @@ static void add_threads(struct making *making)
     }
 }
 
-static void add_module(struct making *making, const char *path, DWORD process, uint64_t bytes)
+static void add_module(struct making *making, const char *path, uintptr_t start, DWORD process,
+                       uint64_t bytes)
 {
     const char *slash = strrchr(path, '/');
     MODULEENTRY32W row = {.dwSize = sizeof row,
                           .th32ModuleID = 1,
                           .th32ProcessID = process,
+                          .modBaseAddr = (BYTE *)start,
+                          .hModule = (HMODULE)start,
                           .modBaseSize = bytes > UINT32_MAX ? UINT32_MAX : (DWORD)bytes};
     put_text(slash ? slash + 1 : path, row.szModule, MAX_MODULE_NAME32 + 1);
     put_text(path, row.szExePath, MAX_PATH);
@@ -131,8 +134,8 @@ static void add_module(struct making *making, const char *path, DWORD process, u
 }
 
 /* Names of instances have _ for characters with a meaning in counter paths. Finds the mapped
- * file with this name; false: none (the kernel's page has no file). */
-static bool restore_path(DWORD process, char path[static PATH_MAX])
+ * file with this name, and its lowest address; false: none (the kernel's page has no file). */
+static bool restore_path(DWORD process, char path[static PATH_MAX], uintptr_t *ret_start)
 {
     char line[PATH_MAX + 128], name[64];
     bool found = false;
@@ -145,8 +148,10 @@ static bool restore_path(DWORD process, char path[static PATH_MAX])
         while (file && file[at] && (path[at] == file[at] || path[at] == '_'))
             at++;
         found = file && !file[at] && !path[at];
-        if (found)
+        if (found) {
             strcpy(path, file);
+            *ret_start = (uintptr_t)strtoull(line, NULL, 16);
+        }
     }
     if (maps)
         fclose(maps);
@@ -162,6 +167,7 @@ static void add_modules(struct making *making, DWORD wanted)
     opl_instance_view image = {0}, parent = {0};
     opl_counter_view counters[8], id;
     char path[PATH_MAX];
+    uintptr_t start;
     uint64_t value, process, bytes;
     if (!opl_block_find_object(block, FULL_IMAGE, &images) ||
         !opl_block_find_object(block, ADDRESS_SPACE, &parents))
@@ -173,14 +179,14 @@ static void add_modules(struct making *making, DWORD wanted)
             !opl_shim_number(block, &parent, &id, &process) || process != wanted)
             continue;
         opl_instance_name(block, &images, &image, path, sizeof path);
-        if (!restore_path((DWORD)process, path))
+        if (!restore_path((DWORD)process, path, &start))
             continue;
         bytes = 0;
         for (size_t i = 0; i < 8; i++) {
             opl_shim_number(block, &image, &counters[i], &value);
             bytes += value;
         }
-        add_module(making, path, wanted, bytes);
+        add_module(making, path, start, wanted, bytes);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -411,15 +412,22 @@ static void c132_modules(void **state)
 {
     MODULEENTRY32 module = {.dwSize = sizeof module};
     char own[PATH_MAX] = "", libc[PATH_MAX] = "";
+    static const char of_this_program;
     bool program = false;
+    Dl_info loaded;
     assert_true(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
+    assert_int_not_equal(dladdr(&of_this_program, &loaded), 0);
     HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPMODULE, 0);
     assert_true(snapshot != INVALID_HANDLE_VALUE);
     for (BOOL more = Module32First(snapshot, &module); more;
          more = Module32Next(snapshot, &module)) {
         assert_int_equal(module.th32ProcessID, getpid());
         assert_true(module.modBaseSize >= 4096);
-        program = program || !strcmp(module.szExePath, own);
+        assert_ptr_equal(module.hModule, module.modBaseAddr);
+        if (!strcmp(module.szExePath, own)) {
+            assert_ptr_equal(module.modBaseAddr, loaded.dli_fbase);
+            program = true;
+        }
         if (!strncmp(module.szModule, "libc.so", 7) || !strncmp(module.szModule, "libc-", 5))
             strcpy(libc, module.szExePath);
     }
