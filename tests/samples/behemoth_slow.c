@@ -81,7 +81,7 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
     pid_t readers[READERS];
     int results[2];
     lab_set_dword(PARAMETERS, "Cache Milliseconds", 0);
-    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 10000);
+    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 60000);
     start("--count=20", "--speed=100000000", "--capacity=40");
     uint64_t begun = ticks_now();
     assert_int_equal(pipe(results), 0);
@@ -230,7 +230,7 @@ static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
     (void)state;
     struct behemoth_line line = {.socket = -1};
     uint64_t orphans = 0, kept = 0;
-    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 10000);
+    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 60000);
     start("--count=10000", "--capacity=11500", "--speed=0");
     struct reader reader = opened();
     for (int minute = 0; minute < 60; minute++) {
@@ -318,7 +318,7 @@ static void ten_thousand_are_collected_at_once(void **state)
 {
     (void)state;
     char query[32];
-    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 10000);
+    lab_set_dword(PARAMETERS, "Deadline Milliseconds", 60000);
     start("--count=10000", "--capacity=11500", NULL);
     struct reader reader = opened();
     look(&reader);
