@@ -157,7 +157,9 @@ bool utf8_valid(const char *text, size_t count)
     const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
     uint32_t code;
     while (at < end)
-        if (!decode(&at, end, &code))
+        if (*at < 0x80)
+            at++;
+        else if (!decode(&at, end, &code))
             return false;
     return true;
 }

@@ -171,17 +171,17 @@ static const char *read_key(struct reader *reader, struct span line)
 static const char *read_quoted(struct span *line, struct buffer *ret)
 {
     buffer_clear(ret);
-    for (const char *at = line->at + 1; at < line->end; at++) {
+    for (const char *at = line->at + 1, *from = at; at < line->end; at++) {
+        if (*at != '"' && *at != '\\')
+            continue;
+        buffer_add(ret, from, (size_t)(at - from));
         if (*at == '"') {
             line->at = at + 1;
             return NULL;
         }
-        if (*at == '\\') {
-            at++;
-            if (at == line->end || (*at != '\\' && *at != '"'))
-                return "a backslash in a text is written twice";
-        }
-        buffer_add_byte(ret, *at);
+        from = ++at; /* what is escaped is the first of the next part */
+        if (at == line->end || (*at != '\\' && *at != '"'))
+            return "a backslash in a text is written twice";
     }
     return "the closing quotation mark is missing";
 }
