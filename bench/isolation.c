@@ -94,7 +94,7 @@ static void register_guest(int guest, const char *collect, bool isolated)
 
 static unsigned char data[16 << 20];
 
-static double ask(const char *query)
+static double run_query(const char *query)
 {
     DWORD size = sizeof data;
     double start = bench_wall_us();
@@ -155,12 +155,12 @@ static void measure_calls(bool isolated)
     begin_root();
     register_guest(0, "visitor_collect", isolated);
     for (int i = 0; i < 500; i++)
-        ask("30000");
+        run_query("30000");
     must_be_there(0, isolated);
     pid_t helper = isolated ? answered_by(0) : 0;
     double own = bench_own_us(), its = helper ? process_us(helper) : 0;
     for (int i = 0; i < CALLS; i++)
-        times[i] = ask("30000");
+        times[i] = run_query("30000");
     results[1] = (bench_own_us() - own + (helper ? process_us(helper) - its : 0)) / CALLS;
     results[0] = bench_median(times, CALLS);
 }
@@ -233,7 +233,7 @@ static void cold_global(int isolated)
 {
     setenv("OPENPERFLIB_ROOT", cold_roots[isolated], 1);
     double own = bench_own_us();
-    results[0] = ask("Global") / 1000;
+    results[0] = run_query("Global") / 1000;
     results[1] = (bench_own_us() - own) / 1000;
     for (int i = 0; i < GUESTS; i++) {
         must_be_there(i, isolated);
@@ -272,9 +272,9 @@ static void global_with(int hanging)
         register_guest(i, "visitor_collect", true);
     if (hanging)
         register_guest(5, "visitor_hang", true);
-    results[0] = ask("Global") / 1000;
+    results[0] = run_query("Global") / 1000;
     for (size_t i = 0; i < COUNT(times); i++)
-        times[i] = ask("Global") / 1000;
+        times[i] = run_query("Global") / 1000;
     must_be_there(4, true);
     results[1] = bench_median(times, COUNT(times));
 }
@@ -299,7 +299,7 @@ static void part_hanging(void)
 
 /* ---- registered ---- */
 
-static void ask_among(int registered)
+static void query_among(int registered)
 {
     static double times[CALLS];
     pin();
@@ -307,10 +307,10 @@ static void ask_among(int registered)
     for (int i = 0; i < registered; i++)
         register_guest(i, "visitor_collect", true);
     for (int i = 0; i < 500; i++)
-        ask("30000");
+        run_query("30000");
     must_be_there(0, true);
     for (int i = 0; i < CALLS; i++)
-        times[i] = ask("30000");
+        times[i] = run_query("30000");
     results[0] = bench_median(times, CALLS);
 }
 
@@ -322,7 +322,7 @@ static void part_registered(void)
     double times[COUNT(counts)][INDEX_ROUNDS], medians[COUNT(counts)];
     for (int round = 0; round < INDEX_ROUNDS; round++)
         for (size_t i = 0; i < COUNT(counts); i++) {
-            bench_part(ask_among, counts[i]);
+            bench_part(query_among, counts[i]);
             times[i][round] = results[0];
         }
     for (size_t i = 0; i < COUNT(counts); i++) {

@@ -31,12 +31,12 @@ static const char help[] =
 
 /* ---- our queries ---- */
 
-static void use_records(DWORD wish)
+static void use_records(DWORD setting)
 {
     static DWORD now = 2;
-    if (now != wish)
-        bench_set_switch("Kernel Records", wish);
-    now = wish;
+    if (now != setting)
+        bench_set_switch("Kernel Records", setting);
+    now = setting;
 }
 
 static void process_records(void)

@@ -120,7 +120,7 @@ static HKEY connect_to(const char *name)
     return key;
 }
 
-static DWORD ask(HKEY key, const char *query)
+static DWORD run_query(HKEY key, const char *query)
 {
     DWORD size = DATA_SIZE;
     LSTATUS status = RegQueryValueExA(key, query, NULL, NULL, data, &size);
@@ -142,11 +142,11 @@ struct way {
 static double measure(struct way *ways, size_t count, const char *query, int rounds, double target)
 {
     double here = 0;
-    printf("\n%u bytes, wall time of a query:\n", (unsigned)ask(ways[0].key, query));
+    printf("\n%u bytes, wall time of a query:\n", (unsigned)run_query(ways[0].key, query));
     for (int round = -2; round < rounds; round++)
         for (size_t i = 0; i < count; i++) {
             double began = bench_wall_us();
-            ask(ways[i].key, query);
+            run_query(ways[i].key, query);
             if (round >= 0)
                 ways[i].times[round] = bench_wall_us() - began;
         }
@@ -183,11 +183,11 @@ static void part_block(const char *samba)
 static void be_a_client(const char *machine, int fd)
 {
     HKEY key = connect_to(machine);
-    ask(key, "22221");
+    run_query(key, "22221");
     double until = bench_wall_us() + CLIENT_SECONDS * 1e6;
     long count = 0;
     for (; bench_wall_us() < until; count++)
-        ask(key, "22221");
+        run_query(key, "22221");
     if (write(fd, &count, sizeof count) != sizeof count)
         _exit(1);
     _exit(0);

@@ -300,7 +300,7 @@ static void answer_at_once(struct call *call, uint32_t status)
 
 /* ---- dispatch ---- */
 
-static bool ask(struct call *call, uint16_t operation)
+static bool send_request(struct call *call, uint16_t operation)
 {
     const struct rrp_request *request = &call->request;
     bool value = operation == PROTO_QUERY || operation == PROTO_ENUM_VALUE;
@@ -319,7 +319,7 @@ static bool ask(struct call *call, uint16_t operation)
             request->capacity < PROTO_DATA_BYTES ? request->capacity : PROTO_DATA_BYTES;
     if (!call->path || !proto_write_request(&question, &call->message))
         return false;
-    stream_ask(call);
+    stream_call(call);
     return true;
 }
 
@@ -329,7 +329,7 @@ static bool close_key(struct call *call)
     bool last = call->root == data_root && handle_count(call->client, data_root) == 1;
     handle_free(call->client, call->handle);
     if (last)
-        return ask(call, PROTO_CLOSE);
+        return send_request(call, PROTO_CLOSE);
     answer_at_once(call, 0);
     return true;
 }
@@ -350,7 +350,7 @@ static bool begin(struct call *call)
              !request->has_size)
         status = STATUS_WRONG;
     else if (operation)
-        return ask(call, operation);
+        return send_request(call, operation);
     answer_at_once(call, status);
     return true;
 }

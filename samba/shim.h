@@ -108,7 +108,7 @@ bool caller_message(struct dcesrv_call_state *state, struct buffer *ret);
 
 /* ---- stream.c ---- */
 /* Sends the call to the daemon; call_answered is called, perhaps before this returns. */
-void stream_ask(struct call *call);
+void stream_call(struct call *call);
 /* For a worker that cannot leave a call pending: waits, but not long. */
 void stream_wait(struct call *call);
 /* Its client disconnects, which also ends its queued calls. */

@@ -273,7 +273,7 @@ static void start(struct client *client)
         lost(client);
 }
 
-void stream_ask(struct call *call)
+void stream_call(struct call *call)
 {
     struct client *client = call->client;
     struct call **at = &client->stream.first;

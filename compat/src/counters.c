@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-DWORD opl_shim_ask(const char *query, opl_block *ret, void **ret_data)
+DWORD opl_shim_query(const char *query, opl_block *ret, void **ret_data)
 {
     enum { FIRST_SIZE = 256 << 10, MOST_SIZE = 256 << 20 };
     LSTATUS status = ERROR_MORE_DATA;

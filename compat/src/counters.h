@@ -8,7 +8,7 @@
 #include <winperf.h>
 
 /* The caller frees *ret_data, which is NULL unless the status is 0; *ret walks over it. */
-DWORD opl_shim_ask(const char *query, opl_block *ret, void **ret_data);
+DWORD opl_shim_query(const char *query, opl_block *ret, void **ret_data);
 /* The counters of these title indices; a missing one has ByteLength 0. */
 void opl_shim_counters(opl_block *block, const opl_object_view *object, const DWORD *titles,
                        size_t count, opl_counter_view *ret);

@@ -75,20 +75,20 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES security, DW
 {
     bool existed = false;
     int made = -1;
-    struct opl_shim_object wish = {.name = name,
-                                   .kind = SHIM_MAPPING,
-                                   .bytes = (uint64_t)bytes_high << 32 | bytes_low,
-                                   .protection = protection & 0xff,
-                                   .committed = !(protection & SEC_RESERVE)};
+    struct opl_shim_object desired = {.name = name,
+                                      .kind = SHIM_MAPPING,
+                                      .bytes = (uint64_t)bytes_high << 32 | bytes_low,
+                                      .protection = protection & 0xff,
+                                      .committed = !(protection & SEC_RESERVE)};
     DWORD status = check_protection(protection);
     if (!status && file != INVALID_HANDLE_VALUE) {
         if (!name || !*name)
-            return map_file(file, protection, wish.bytes);
+            return map_file(file, protection, desired.bytes);
         status = ERROR_NOT_SUPPORTED;
     }
-    if (!status && !wish.bytes)
+    if (!status && !desired.bytes)
         status = ERROR_INVALID_PARAMETER;
-    status = status ? status : opl_shim_create(&wish, &made, &existed);
+    status = status ? status : opl_shim_create(&desired, &made, &existed);
     HANDLE handle = status ? NULL : opl_shim_handle(made, SHIM_MAPPING);
     if (status || handle)
         SetLastError(status ? status : existed ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS);
@@ -277,7 +277,7 @@ static int open_flags(DWORD access, DWORD disposition)
            O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 }
 
-HANDLE WINAPI CreateFileA(LPCSTR path, DWORD wish, DWORD share, LPSECURITY_ATTRIBUTES security,
+HANDLE WINAPI CreateFileA(LPCSTR path, DWORD desired, DWORD share, LPSECURITY_ATTRIBUTES security,
                           DWORD disposition, DWORD attributes, HANDLE template_file)
 {
     struct stat st;
@@ -286,7 +286,7 @@ HANDLE WINAPI CreateFileA(LPCSTR path, DWORD wish, DWORD share, LPSECURITY_ATTRI
     if (!status && (disposition < CREATE_NEW || disposition > TRUNCATE_EXISTING))
         status = ERROR_INVALID_PARAMETER;
     bool existed = !status && access(own, F_OK) == 0;
-    int file = status ? -1 : open(own, open_flags(wish, disposition), 0666);
+    int file = status ? -1 : open(own, open_flags(desired, disposition), 0666);
     if (!status && file < 0)
         status = errno == ENOENT    ? ERROR_FILE_NOT_FOUND
                  : errno == ENOTDIR ? ERROR_PATH_NOT_FOUND

@@ -156,7 +156,7 @@ static void expand(struct format_message *message)
 
 /* ---- the answer ---- */
 
-static DWORD give(struct format_message *message, void *to, DWORD capacity)
+static DWORD copy_out(struct format_message *message, void *to, DWORD capacity)
 {
     size_t size = message->text.wide ? sizeof(WCHAR) : 1, bytes = (message->text.count + 1) * size;
     void *target = to;
@@ -181,7 +181,7 @@ static DWORD give(struct format_message *message, void *to, DWORD capacity)
 static DWORD format(struct format_message *message, void *to, DWORD capacity)
 {
     expand(message);
-    DWORD status = message->status ? message->status : give(message, to, capacity);
+    DWORD status = message->status ? message->status : copy_out(message, to, capacity);
     size_t count = message->text.count;
     free(message->text.units);
     if (status)

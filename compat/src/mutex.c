@@ -108,8 +108,8 @@ HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR na
 {
     int file = -1;
     bool existed = false;
-    struct opl_shim_object wish = {.name = name, .kind = SHIM_MUTEX};
-    DWORD status = opl_shim_create(&wish, &file, &existed);
+    struct opl_shim_object desired = {.name = name, .kind = SHIM_MUTEX};
+    DWORD status = opl_shim_create(&desired, &file, &existed);
     return finish(file, existed, status, owned);
 }
 

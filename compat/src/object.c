@@ -170,25 +170,26 @@ bool opl_shim_header(int descriptor, struct opl_shim_header *ret)
            memcmp(ret->magic, magic, sizeof magic) == 0;
 }
 
-static DWORD fill(int file, const struct opl_shim_object *wish)
+static DWORD fill(int file, const struct opl_shim_object *desired)
 {
-    struct opl_shim_header header = {.kind = wish->kind,
+    struct opl_shim_header header = {.kind = desired->kind,
                                      .pointer_bytes = sizeof(void *),
-                                     .bytes = wish->bytes,
-                                     .protection = wish->protection};
+                                     .bytes = desired->bytes,
+                                     .protection = desired->protection};
     memcpy(header.magic, magic, sizeof magic);
-    if (wish->bytes > INT64_MAX - SHIM_HEADER ||
-        ftruncate(file, (off_t)(SHIM_HEADER + wish->bytes)) != 0)
+    if (desired->bytes > INT64_MAX - SHIM_HEADER ||
+        ftruncate(file, (off_t)(SHIM_HEADER + desired->bytes)) != 0)
         return ERROR_NOT_ENOUGH_MEMORY;
     /* allocates the memory now: with a full /dev/shm the first write would kill the process */
-    int error =
-        wish->committed && wish->bytes ? posix_fallocate(file, SHIM_HEADER, (off_t)wish->bytes) : 0;
+    int error = desired->committed && desired->bytes
+                    ? posix_fallocate(file, SHIM_HEADER, (off_t)desired->bytes)
+                    : 0;
     if (error && error != EOPNOTSUPP && error != EINVAL)
         return status_of(error);
     if (pwrite(file, &header, sizeof header, 0) != sizeof header)
         return status_of(errno);
-    return wish->kind != SHIM_MUTEX || opl_shim_mutex_prepare(file) ? ERROR_SUCCESS
-                                                                    : ERROR_NOT_ENOUGH_MEMORY;
+    return desired->kind != SHIM_MUTEX || opl_shim_mutex_prepare(file) ? ERROR_SUCCESS
+                                                                       : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 static DWORD hold(int file)
@@ -212,13 +213,13 @@ static DWORD join(int folder, const char *name, enum opl_shim_kind kind, bool wr
     return status;
 }
 
-static DWORD make(int folder, const char *name, const struct opl_shim_object *wish, int *ret)
+static DWORD make(int folder, const char *name, const struct opl_shim_object *desired, int *ret)
 {
     int file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         return status_of(errno);
     DWORD status = hold(file);
-    status = status ? status : fill(file, wish);
+    status = status ? status : fill(file, desired);
     if (status) {
         unlinkat(folder, name, 0);
         close(file);
@@ -228,10 +229,10 @@ static DWORD make(int folder, const char *name, const struct opl_shim_object *wi
     return status;
 }
 
-static DWORD make_nameless(const struct opl_shim_object *wish, int *ret)
+static DWORD make_nameless(const struct opl_shim_object *desired, int *ret)
 {
     int file = memfd_create("openperflib", MFD_CLOEXEC);
-    DWORD status = file < 0 ? status_of(errno) : fill(file, wish);
+    DWORD status = file < 0 ? status_of(errno) : fill(file, desired);
     if (status && file >= 0)
         close(file);
     if (!status)
@@ -239,22 +240,22 @@ static DWORD make_nameless(const struct opl_shim_object *wish, int *ret)
     return status;
 }
 
-DWORD opl_shim_create(const struct opl_shim_object *wish, int *ret, bool *ret_existed)
+DWORD opl_shim_create(const struct opl_shim_object *desired, int *ret, bool *ret_existed)
 {
     DWORD status;
     char name[FILE_NAME_SIZE];
     *ret_existed = false;
-    if (!wish->name || !*wish->name)
-        return make_nameless(wish, ret);
-    status = file_name(wish->name, name);
+    if (!desired->name || !*desired->name)
+        return make_nameless(desired, ret);
+    status = file_name(desired->name, name);
     int folder = status ? -1 : folder_take(true, &status);
     if (status)
         return status;
     sweep(folder);
-    status = join(folder, name, wish->kind, true, ret);
+    status = join(folder, name, desired->kind, true, ret);
     *ret_existed = status == ERROR_SUCCESS;
     if (status == ERROR_FILE_NOT_FOUND)
-        status = make(folder, name, wish, ret);
+        status = make(folder, name, desired, ret);
     close(folder);
     return status;
 }

@@ -61,7 +61,7 @@ struct opl_shim_object {
 };
 
 /* A new object, or the existing one of this name (*ret_existed). */
-DWORD opl_shim_create(const struct opl_shim_object *wish, int *ret, bool *ret_existed);
+DWORD opl_shim_create(const struct opl_shim_object *desired, int *ret, bool *ret_existed);
 DWORD opl_shim_open(const char *name, enum opl_shim_kind kind, bool writable, int *ret);
 bool opl_shim_header(int descriptor, struct opl_shim_header *ret);
 /* Removes the objects that no process holds any more. */

@@ -204,8 +204,8 @@ static DWORD write_file(const struct making *making, const bool there[static TAB
         head.tables[i].count = (uint32_t)making->tables[i].count;
         bytes += making->tables[i].count * row_bytes[i];
     }
-    const struct opl_shim_object wish = {.kind = SHIM_SNAPSHOT, .bytes = bytes};
-    DWORD status = opl_shim_create(&wish, ret, &existed);
+    const struct opl_shim_object desired = {.kind = SHIM_SNAPSHOT, .bytes = bytes};
+    DWORD status = opl_shim_create(&desired, ret, &existed);
     if (status)
         return status;
     off_t at = SHIM_HEADER;
@@ -232,7 +232,7 @@ static DWORD make(DWORD flags, DWORD process, int *ret)
         return flags & TH32CS_SNAPHEAPLIST ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
     snprintf(query, sizeof query, "230%s%s", there[THREADS] ? " 232" : "",
              there[MODULES] ? " 786 1408" : "");
-    DWORD status = opl_shim_ask(query, &making.block, &data);
+    DWORD status = opl_shim_query(query, &making.block, &data);
     if (status)
         return status;
     add_processes(&making, process);

@@ -32,7 +32,7 @@ static DWORD read_object(DWORD index, const DWORD *titles, size_t count, DWORD *
     if (!ret)
         return ERROR_INVALID_PARAMETER;
     snprintf(query, sizeof query, "%u", (unsigned)index);
-    DWORD status = opl_shim_ask(query, &block, &data);
+    DWORD status = opl_shim_query(query, &block, &data);
     if (status)
         return status;
     if (!opl_block_find_object(&block, index, &object) ||

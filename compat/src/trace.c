@@ -18,8 +18,8 @@ void opl_shim_process(char ret[static 64])
 /* A single write, so that lines of several threads are not mixed. */
 void opl_shim_trace(const char *station, const char *text)
 {
-    const char *wish = secure_getenv("OPENPERFLIB_TRACE");
-    if (!wish || !*wish || !strcmp(wish, "0"))
+    const char *setting = secure_getenv("OPENPERFLIB_TRACE");
+    if (!setting || !*setting || !strcmp(setting, "0"))
         return;
     size_t length = strlen(text);
     while (length && (text[length - 1] == '\n' || text[length - 1] == '\r'))

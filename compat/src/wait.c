@@ -98,11 +98,11 @@ static DWORD wait_for(int event, DWORD milliseconds)
 {
     int64_t end = now_ms() + milliseconds;
     for (;;) {
-        struct pollfd wish = {.fd = event, .events = POLLIN};
+        struct pollfd awaited = {.fd = event, .events = POLLIN};
         int64_t left = milliseconds == INFINITE ? -1 : end - now_ms();
         if (left < 0 && milliseconds != INFINITE)
             left = 0;
-        int count = poll(&wish, 1, left > INT32_MAX ? INT32_MAX : (int)left);
+        int count = poll(&awaited, 1, left > INT32_MAX ? INT32_MAX : (int)left);
         if (count < 0 && errno != EINTR) {
             SetLastError(ERROR_INVALID_HANDLE);
             return WAIT_FAILED;

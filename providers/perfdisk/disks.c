@@ -174,8 +174,8 @@ static struct perfdisk_device *device_at(struct perfdisk_devices *devices, size_
         device = devices->list[found];
     else
         memcpy(device.name, line->name, sizeof device.name);
-    size_t behind = (found < count ? found : count) - place;
-    memmove(here + 1, here, behind * sizeof *here);
+    size_t moved = (found < count ? found : count) - place;
+    memmove(here + 1, here, moved * sizeof *here);
     *here = device;
     return here;
 }

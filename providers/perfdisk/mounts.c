@@ -113,11 +113,11 @@ static bool is_kept(const struct mount_line *line)
 }
 
 /* Is a later line a mount at the same place? */
-static bool is_hidden(const struct mount_line *line, const char *behind)
+static bool is_hidden(const struct mount_line *line, const char *rest)
 {
     struct mount_line later;
-    for (; *behind; behind = opl_next_line(behind))
-        if (read_line(behind, &later) && later.point_length == line->point_length &&
+    for (; *rest; rest = opl_next_line(rest))
+        if (read_line(rest, &later) && later.point_length == line->point_length &&
             memcmp(later.point, line->point, line->point_length) == 0)
             return true;
     return false;

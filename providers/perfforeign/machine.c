@@ -170,7 +170,7 @@ static void note_answer(struct foreign_machine *machine, DWORD size, DWORD began
     machine->since = now_filetime();
 }
 
-static DWORD give_kept(const struct foreign_machine *machine, const WCHAR *question, void *data,
+static DWORD copy_kept(const struct foreign_machine *machine, const WCHAR *question, void *data,
                        DWORD *size)
 {
     ULONGLONG age = now_filetime() - machine->since;
@@ -184,7 +184,7 @@ static DWORD give_kept(const struct foreign_machine *machine, const WCHAR *quest
     return ERROR_SUCCESS;
 }
 
-DWORD machine_ask(struct foreign_machine *machine, const WCHAR *question, void *data, DWORD *size)
+DWORD machine_query(struct foreign_machine *machine, const WCHAR *question, void *data, DWORD *size)
 {
     DWORD began = now_milliseconds(), capacity = *size, type = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;
@@ -204,5 +204,5 @@ DWORD machine_ask(struct foreign_machine *machine, const WCHAR *question, void *
     machine->status = (DWORD)status;
     machine->failures++;
     *size = capacity;
-    return give_kept(machine, question, data, size);
+    return copy_kept(machine, question, data, size);
 }

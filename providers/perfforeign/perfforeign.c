@@ -82,7 +82,7 @@ static const WCHAR *skip_word(const WCHAR *at)
 }
 
 /* The host passes the first word in this spelling. */
-static const WCHAR *behind_foreign(LPCWSTR query)
+static const WCHAR *text_after_foreign(LPCWSTR query)
 {
     static const char word[] = "Foreign";
     size_t i = 0;
@@ -101,7 +101,7 @@ static DWORD answer_for(const WCHAR *name, LPVOID *data, LPDWORD bytes, LPDWORD 
     opl_block block;
     *bytes = *types = 0;
     if (machine)
-        status = machine_ask(machine, *numbers ? numbers : global, *data, &size);
+        status = machine_query(machine, *numbers ? numbers : global, *data, &size);
     if (!machine || status || !size || opl_block_init(&block, *data, size))
         return status;
     *data = (char *)*data + size;
@@ -127,7 +127,7 @@ DWORD APIENTRY OpenForeignData(LPWSTR devices)
 
 DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    const WCHAR *name = query ? behind_foreign(query) : NULL;
+    const WCHAR *name = query ? text_after_foreign(query) : NULL;
     while (waitpid(-1, NULL, WNOHANG) > 0) /* programs of lost connections */
         ;
     return name ? answer_for(name, data, bytes, types)

@@ -30,7 +30,8 @@ struct foreign_machine *machine_find(const WCHAR *name, size_t count);
 /* Queries it with `question` and writes its block to `data`. *size in: capacity; out: size of
  * the block, 0: none. For an unreachable machine returns its last block, up to a minute old.
  * (docs/windows/articles.md#c120) ERROR_MORE_DATA. */
-DWORD machine_ask(struct foreign_machine *machine, const WCHAR *question, void *data, DWORD *size);
+DWORD machine_query(struct foreign_machine *machine, const WCHAR *question, void *data,
+                    DWORD *size);
 struct foreign_machine *machine_first(void);
 void machine_forget_all(void);
 

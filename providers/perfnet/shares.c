@@ -30,7 +30,7 @@ static uint64_t number_at(const char *at)
 }
 
 /* The text after the key, if the line begins with it after blanks; else NULL. */
-static const char *behind(const char *line, const char *key)
+static const char *text_after(const char *line, const char *key)
 {
     size_t length = strlen(key);
     line += strspn(line, " \t");
@@ -61,7 +61,7 @@ static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint
     if (!line)
         return false;
     for (; *line; line = opl_next_line(line)) {
-        if ((at = behind(line, keys->begin)) != NULL) {
+        if ((at = text_after(line, keys->begin)) != NULL) {
             if (requests)
                 *requests += number_at(at);
             if (bytes && (at = within(at, keys->bytes)) != NULL)
@@ -79,7 +79,7 @@ static bool add_lines(opl_reading *reading, const char *key, uint64_t *ret)
     const char *line = opl_reading_text(reading, &smb, NULL), *at;
     bool found = false;
     for (*ret = 0; line && *line; line = opl_next_line(line))
-        if ((at = behind(line, key)) != NULL) {
+        if ((at = text_after(line, key)) != NULL) {
             *ret += number_at(at);
             found = true;
         }
@@ -119,14 +119,15 @@ static bool reconnects(opl_reading *reading, uint64_t *ret)
 /* "device host:/path mounted on /place with fstype nfs4 statvers=1.1" */
 static bool is_nfs(const char *line)
 {
-    return behind(line, "device ") && within(line, " with fstype nfs") && within(line, "statvers=");
+    return text_after(line, "device ") && within(line, " with fstype nfs") &&
+           within(line, "statvers=");
 }
 
 static const char *next_device(const char *line)
 {
     do
         line = opl_next_line(line);
-    while (*line && !behind(line, "device "));
+    while (*line && !text_after(line, "device "));
     return line;
 }
 
@@ -170,7 +171,7 @@ static bool add_mounts(opl_reading *reading, const char *const *keys, unsigned w
         const char *end = next_device(device), *at;
         for (const char *line = opl_next_line(device); line < end; line = opl_next_line(line))
             for (const char *const *key = keys; *key; key++)
-                if ((at = behind(line, *key)) != NULL)
+                if ((at = text_after(line, *key)) != NULL)
                     *sum += word_at(at, word);
     }
     return text != NULL;

@@ -48,7 +48,7 @@ struct task_count {
 };
 /* Some kernels omit a process from BPF iterators: from time to time the list is compared with
  * proc. */
-enum { MOST_LEFT_OUT = 64, LOOK_AGAIN_SECONDS = 30 };
+enum { MOST_LEFT_OUT = 64, RECHECK_SECONDS = 30 };
 struct list_state {
     struct task_count tasks, processes;
     int64_t looked;
@@ -474,7 +474,7 @@ static void look_for_left_out(const struct record_list *list, struct list_state 
 {
     int64_t now = opl_reading_time(opl_listing_reading(list->processes));
     if (state->looked && now >= state->looked &&
-        now - state->looked < LOOK_AGAIN_SECONDS * (int64_t)10000000)
+        now - state->looked < RECHECK_SECONDS * (int64_t)10000000)
         return;
     state->looked = now;
     find_left_out(list, state);

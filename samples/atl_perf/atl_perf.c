@@ -16,12 +16,12 @@ EXPORT BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved);
 typedef struct {
     ULONGLONG bytes;
     DWORD questions, answers, capacity;
-} Asking;
-static Asking asking;
+} Usage;
+static Usage usage;
 
-static BOOL readAsking(void *to)
+static BOOL readUsage(void *to)
 {
-    memcpy(to, &asking, sizeof asking);
+    memcpy(to, &usage, sizeof usage);
     return TRUE;
 }
 
@@ -42,12 +42,12 @@ static BOOL readScribble(void *to)
 }
 
 /* clang-format off */
-static const PerfCounter askingCounters[] = {
-    PERF_COUNTER(Asking, questions, PERF_COUNTER_RAWCOUNT, 0, "Questions", "How often it was asked for anything."),
-    PERF_COUNTER(Asking, questions, PERF_COUNTER_COUNTER, 0, "Questions/sec", "How often it was asked for anything in a second."),
-    PERF_COUNTER(Asking, answers, PERF_COUNTER_RAWCOUNT, 0, "Answers", "How many objects it answered with."),
-    PERF_COUNTER(Asking, bytes, PERF_COUNTER_LARGE_RAWCOUNT, -2, "Bytes Answered", "How many bytes it answered with."),
-    PERF_COUNTER(Asking, capacity, PERF_COUNTER_RAWCOUNT, -3, "Bytes Offered", "The buffer size of the last query, in bytes."),
+static const PerfCounter usageCounters[] = {
+    PERF_COUNTER(Usage, questions, PERF_COUNTER_RAWCOUNT, 0, "Questions", "How often it was asked for anything."),
+    PERF_COUNTER(Usage, questions, PERF_COUNTER_COUNTER, 0, "Questions/sec", "How often it was asked for anything in a second."),
+    PERF_COUNTER(Usage, answers, PERF_COUNTER_RAWCOUNT, 0, "Answers", "How many objects it answered with."),
+    PERF_COUNTER(Usage, bytes, PERF_COUNTER_LARGE_RAWCOUNT, -2, "Bytes Answered", "How many bytes it answered with."),
+    PERF_COUNTER(Usage, capacity, PERF_COUNTER_RAWCOUNT, -3, "Bytes Offered", "The buffer size of the last query, in bytes."),
 };
 static const PerfCounter scribbleCounters[] = {
     PERF_COUNTER(Scribble, strokes, PERF_COUNTER_RAWCOUNT, 0, "Strokes", "How many strokes were drawn."),
@@ -55,7 +55,7 @@ static const PerfCounter scribbleCounters[] = {
     PERF_COUNTER(Scribble, points, PERF_COUNTER_COUNTER, -1, "Points/sec", "How many points are drawn in a second."),
 };
 static const PerfObject objects[] = {
-    PERF_CHAIN("Perf Map", "What a provider sees of those who ask it.", askingCounters, Asking, readAsking),
+    PERF_CHAIN("Perf Map", "What a provider sees of those who ask it.", usageCounters, Usage, readUsage),
     PERF_CHAIN("Perf Scribble", "What atl_perf scribble publishes, while it runs.", scribbleCounters, Scribble, readScribble),
 };
 /* clang-format on */
@@ -82,11 +82,11 @@ DWORD CALLBACK Open(LPWSTR devices)
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     DWORD result;
-    asking.questions++;
-    asking.capacity = *bytes;
+    usage.questions++;
+    usage.capacity = *bytes;
     result = perfMapCollect(&map, query, data, bytes, types);
-    asking.answers += *types;
-    asking.bytes += *bytes;
+    usage.answers += *types;
+    usage.bytes += *bytes;
     return result;
 }
 

@@ -18,51 +18,51 @@ const DWORD PROCESS_OBJECT = 230;
 const DWORD PROCESS_ID = 784;
 
 /* Each structure has its length; the next one follows it. */
-static BYTE *behind(void *structure, DWORD bytes)
+static BYTE *following(void *structure, DWORD bytes)
 {
     return (BYTE *)structure + bytes;
 }
 
 static PERF_OBJECT_TYPE *firstObject(PERF_DATA_BLOCK *block)
 {
-    return (PERF_OBJECT_TYPE *)behind(block, block->HeaderLength);
+    return (PERF_OBJECT_TYPE *)following(block, block->HeaderLength);
 }
 
 static PERF_OBJECT_TYPE *nextObject(PERF_OBJECT_TYPE *object)
 {
-    return (PERF_OBJECT_TYPE *)behind(object, object->TotalByteLength);
+    return (PERF_OBJECT_TYPE *)following(object, object->TotalByteLength);
 }
 
 static PERF_COUNTER_DEFINITION *firstCounter(PERF_OBJECT_TYPE *object)
 {
-    return (PERF_COUNTER_DEFINITION *)behind(object, object->HeaderLength);
+    return (PERF_COUNTER_DEFINITION *)following(object, object->HeaderLength);
 }
 
 static PERF_COUNTER_DEFINITION *nextCounter(PERF_COUNTER_DEFINITION *counter)
 {
-    return (PERF_COUNTER_DEFINITION *)behind(counter, counter->ByteLength);
+    return (PERF_COUNTER_DEFINITION *)following(counter, counter->ByteLength);
 }
 
 static PERF_INSTANCE_DEFINITION *firstInstance(PERF_OBJECT_TYPE *object)
 {
-    return (PERF_INSTANCE_DEFINITION *)behind(object, object->DefinitionLength);
+    return (PERF_INSTANCE_DEFINITION *)following(object, object->DefinitionLength);
 }
 
 static PERF_COUNTER_BLOCK *counterBlock(PERF_INSTANCE_DEFINITION *instance)
 {
-    return (PERF_COUNTER_BLOCK *)behind(instance, instance->ByteLength);
+    return (PERF_COUNTER_BLOCK *)following(instance, instance->ByteLength);
 }
 
 /* An instance is followed by its counter block, and that by the next instance. */
 static PERF_INSTANCE_DEFINITION *nextInstance(PERF_INSTANCE_DEFINITION *instance)
 {
     PERF_COUNTER_BLOCK *values = counterBlock(instance);
-    return (PERF_INSTANCE_DEFINITION *)behind(values, values->ByteLength);
+    return (PERF_INSTANCE_DEFINITION *)following(values, values->ByteLength);
 }
 
 /* The answer to a query, to be deleted by the caller; NULL, and the error is told. A data query never
  * says how large a buffer it needs. */
-static char *ask(const char *query)
+static char *queryData(const char *query)
 {
     DWORD capacity = BUFFER_STEP;
     for (;;) {
@@ -92,10 +92,11 @@ static DWORD processIdOffset(PERF_OBJECT_TYPE *object)
 
 static void printInstance(PERF_INSTANCE_DEFINITION *instance, DWORD idOffset)
 {
-    wchar_t *name = (wchar_t *)behind(instance, instance->NameOffset);
+    wchar_t *name = (wchar_t *)following(instance, instance->NameOffset);
     char text[1024] = "?";
     WideCharToMultiByte(CP_ACP, 0, name, -1, text, sizeof(text), NULL, NULL);
-    cout << setw(8) << *(DWORD *)behind(counterBlock(instance), idOffset) << "   " << text << "\n";
+    cout << setw(8) << *(DWORD *)following(counterBlock(instance), idOffset) << "   " << text
+         << "\n";
 }
 
 static int printProcesses(PERF_OBJECT_TYPE *object)
@@ -125,7 +126,7 @@ static int printAll(PERF_DATA_BLOCK *block)
 
 int main()
 {
-    char *data = ask("230");
+    char *data = queryData("230");
     if (!data)
         return 1;
     int result = printAll((PERF_DATA_BLOCK *)data);

@@ -183,7 +183,7 @@ static DWORD uninstall(HKEY performance, HKEY own)
     if (result == ERROR_SUCCESS)
         result = placeNumber(own, TEXT("Help"), &help);
     if (result == ERROR_SUCCESS)
-        result = placeGiveBack(performance, own);
+        result = placeReturn(performance, own);
     if (result == ERROR_SUCCESS)
         result = namesRemove(name, help);
     return result;

@@ -26,7 +26,7 @@ DWORD placeNumber(HKEY key, LPCWSTR value, DWORD *ret);
 /* Replaces the library that is registered there by this one, and saves its values in `own`. */
 DWORD placeTake(HKEY performance, HKEY own);
 /* Restores the saved values. ERROR_BUSY: another library was registered after us. */
-DWORD placeGiveBack(HKEY performance, HKEY own);
+DWORD placeReturn(HKEY performance, HKEY own);
 
 /* ---- names.c: one name and one explanation in the base of every language ---- */
 

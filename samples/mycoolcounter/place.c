@@ -150,7 +150,7 @@ static BOOL sameText(LPCWSTR left, LPCWSTR right)
     return *left == *right;
 }
 
-DWORD placeGiveBack(HKEY performance, HKEY own)
+DWORD placeReturn(HKEY performance, HKEY own)
 {
     WCHAR path[TEXT_SIZE], there[TEXT_SIZE];
     DWORD type, size = sizeof there - sizeof *there;

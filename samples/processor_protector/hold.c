@@ -171,14 +171,14 @@ enum spare hold_judge(const struct held *held, int nice)
 
 const char *hold_why(enum spare spare)
 {
-    static const char *const words[] = {
+    static const char *const texts[] = {
         [SPARE_NOT] = "",
         [SPARE_GONE] = "it is gone",
         [SPARE_USER] = "it is not (or not only) this user's",
         [SPARE_POLICY] = "its scheduling policy knows no nice values",
         [SPARE_NICE] = "it is as nice already",
     };
-    return words[spare];
+    return texts[spare];
 }
 
 /* ---- changing ---- */
@@ -245,7 +245,7 @@ static int value_before(const struct held *held, uint32_t thread)
 }
 
 /* A nice value that is not ours was set by another program, and is kept. */
-static bool give_back_one(void *of, uint32_t thread)
+static bool restore_one(void *of, uint32_t thread)
 {
     const struct held *held = of;
     int nice;
@@ -254,12 +254,12 @@ static bool give_back_one(void *of, uint32_t thread)
     return setpriority(PRIO_PROCESS, thread, value_before(held, thread)) == 0 || errno == ESRCH;
 }
 
-bool hold_give_back(struct held *held)
+bool hold_restore(struct held *held)
 {
-    return held->count == 0 || walk_threads(held, give_back_one, held);
+    return held->count == 0 || walk_threads(held, restore_one, held);
 }
 
-bool hold_may_give_back(void)
+bool hold_may_restore(void)
 {
     int status;
     pid_t child = fork();

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENT_LOWERED = 1, EVENT_GIVEN_BACK = 2 };
+enum { EVENT_LOWERED = 1, EVENT_RESTORED = 2 };
 
 static struct {
     struct options options;
@@ -145,13 +145,13 @@ static void would_lower(const struct record *record, const struct process *proce
                     record->mean, record->busy, protector.look.load, nice, protector.options.nice);
 }
 
-static void give_back(struct record *record, const struct process *process, const char *why)
+static void restore_priority(struct record *record, const struct process *process, const char *why)
 {
     struct held *held = record->held;
     record->held = NULL;
-    if (held->count > 0 && hold_give_back(held)) {
+    if (held->count > 0 && hold_restore(held)) {
         print_event("given back", process, "%s; nice %d to %d", why, held->given, held->was);
-        report(EVENT_GIVEN_BACK, process, "given back its priority", held->given, held->was);
+        report(EVENT_RESTORED, process, "given back its priority", held->given, held->was);
     } else if (held->count > 0 && errno != ESRCH) {
         print_event("not given", process, "%s: %s", why, strerror(errno));
         protector.failed = true;
@@ -189,7 +189,7 @@ static void consider(const struct process *process)
         if (protector.options.restore && judge_calm_again(&protector.judge, record)) {
             snprintf(why, sizeof why, "%.1f %% of a processor for %.1f s", record->mean,
                      record->calm);
-            give_back(record, process, why);
+            restore_priority(record, process, why);
         }
         return;
     }
@@ -280,7 +280,7 @@ static void finish(void)
         struct record *record = &protector.judge.all[i];
         const struct process *process = look_find(&protector.look, record->identity.id);
         if (record->held && process)
-            give_back(record, process, "this program ends");
+            restore_priority(record, process, "this program ends");
     }
     clear_line();
     judge_end(&protector.judge);
@@ -308,7 +308,7 @@ int main(int argc, char **argv)
     sigset_t signals;
     const char *what;
     options_read(&protector.options, argc, argv);
-    if (protector.options.act && protector.options.restore && !hold_may_give_back()) {
+    if (protector.options.act && protector.options.restore && !hold_may_restore()) {
         fputs("processor_protector: --restore: you may not raise a priority again (CAP_SYS_NICE or "
               "RLIMIT_NICE,\nsee man setpriority); without --restore, what is lowered stays so\n",
               stderr);

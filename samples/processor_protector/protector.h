@@ -133,9 +133,9 @@ bool hold_nice(const struct held *held, int *ret);
 /* Gives all threads at least this nice value. False and errno: it is gone, or not all have it. */
 bool hold_lower(struct held *held, int nice);
 /* Gives the threads that are as we left them back what they had. False and errno. */
-bool hold_give_back(struct held *held);
+bool hold_restore(struct held *held);
 /* May this user give back what is taken? Tried in a process of its own. */
-bool hold_may_give_back(void);
+bool hold_may_restore(void);
 void hold_end(struct held *held);
 
 #endif

@@ -77,7 +77,7 @@ static bool agree(const struct watch *watch, DWORD at)
     return true;
 }
 
-/* A process may call itself anything; a terminal would obey some of it. */
+/* A process may call itself anything; a terminal would interpret some of it. */
 static void copy_name(char *to, const char *from)
 {
     snprintf(to, NAME_BYTES, "%s", from);

@@ -37,9 +37,9 @@ DETACHED static void close_one_by_one(int kept)
 DETACHED static bool close_ranges(int kept)
 {
 #ifdef SYS_close_range
-    unsigned behind = (unsigned)(kept + 1);
+    unsigned next = (unsigned)(kept + 1);
     return (kept <= 0 || !syscall(SYS_close_range, 0u, (unsigned)kept - 1, 0u)) &&
-           !syscall(SYS_close_range, behind, ~0u, 0u);
+           !syscall(SYS_close_range, next, ~0u, 0u);
 #else
     return false;
 #endif

@@ -231,7 +231,7 @@ static bool next_count(size_t *at, bool closing, struct count *ret)
 }
 
 /* Returns the text to its row for the next time, unless the row has a new one. */
-static void give_message_back(const struct count *count)
+static void return_message(const struct count *count)
 {
     lock_take(&lock);
     struct repetition *row = row_of(count->what);
@@ -256,7 +256,7 @@ static void write_count(const struct count *count)
     buffer_add_text(&text, message->text);
     if (write_record(&record, &text))
         was_not_written(count->what, count->held_back);
-    give_message_back(count);
+    return_message(count);
 }
 
 static void write_counts(bool closing)

@@ -105,7 +105,7 @@ static void find_out(void)
     }
 }
 
-static const char *ask(char *const *place, const char *otherwise)
+static const char *lookup(char *const *place, const char *otherwise)
 {
     lock_take(&lock);
     if (!known)
@@ -132,42 +132,42 @@ static void report_refusal(void)
 
 const char *place_vendor(void)
 {
-    const char *folder = ask(&places.vendor, OPL_VENDOR_DIR);
+    const char *folder = lookup(&places.vendor, OPL_VENDOR_DIR);
     report_refusal();
     return folder;
 }
 
 bool place_honours_vendor(void)
 {
-    return ask(&places.vendor, NULL) != NULL;
+    return lookup(&places.vendor, NULL) != NULL;
 }
 
 /* If the separate root is refused, the system's state must not be used in its place. */
 const char *place_machine(void)
 {
-    const char *folder = ask(&places.machine, STATE_DIR);
+    const char *folder = lookup(&places.machine, STATE_DIR);
     report_refusal();
     return places.root_refused ? NULL : folder;
 }
 
 const char *place_user(void)
 {
-    return ask(&places.user, NULL);
+    return lookup(&places.user, NULL);
 }
 
 const char *place_events(void)
 {
-    return ask(&places.events, NULL);
+    return lookup(&places.events, NULL);
 }
 
 const char *place_sysroot(void)
 {
-    return ask(&places.sysroot, "/");
+    return lookup(&places.sysroot, "/");
 }
 
 const char *place_answers(void)
 {
-    return ask(&places.answers, NULL);
+    return lookup(&places.answers, NULL);
 }
 
 void place_forget(void)

@@ -19,8 +19,8 @@ bool trace_on(void)
     static atomic_int known; /* 0: not checked yet, 1: off, 2: on */
     int state = atomic_load_explicit(&known, memory_order_relaxed);
     if (state == 0) {
-        const char *wish = environment_get("OPENPERFLIB_TRACE");
-        state = wish && *wish && strcmp(wish, "0") != 0 ? 2 : 1;
+        const char *setting = environment_get("OPENPERFLIB_TRACE");
+        state = setting && *setting && strcmp(setting, "0") != 0 ? 2 : 1;
         atomic_store_explicit(&known, state, memory_order_relaxed);
     }
     return state == 2;

@@ -25,7 +25,7 @@ static LSTATUS write_query_text(struct library *code, const char *text)
     return ERROR_SUCCESS;
 }
 
-static void ask(struct library *code, unsigned char *start, struct answer *answer)
+static void run_collect(struct library *code, unsigned char *start, struct answer *answer)
 {
     void *end = start;
     DWORD bytes = answer->capacity > UINT32_MAX ? UINT32_MAX : (DWORD)answer->capacity, objects = 0;
@@ -41,13 +41,13 @@ static void copy_from_guarded(void *self, void *to, size_t size)
     memcpy(to, guard_start(self), size);
 }
 
-static LSTATUS ask_guarded(struct library *code, const struct host_settings *settings,
+static LSTATUS run_guarded(struct library *code, const struct host_settings *settings,
                            struct answer *answer)
 {
     LSTATUS status = guard_arm(&code->buffer, answer->capacity);
     if (status)
         return status;
-    ask(code, guard_start(&code->buffer), answer);
+    run_collect(code, guard_start(&code->buffer), answer);
     if (settings->test_level <= 2 && !(settings->configuration & CONFIGURATION_NO_GUARDS))
         answer->guards_intact = guard_intact(&code->buffer);
     answer->copy = copy_from_guarded;
@@ -82,9 +82,9 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
     status = write_query_text(code, query->text);
     int64_t start = clock_ticks();
     if (!status && settings->test_level >= 4)
-        ask(code, piece->data, &answer);
+        run_collect(code, piece->data, &answer);
     else if (!status)
-        status = ask_guarded(code, settings, &answer);
+        status = run_guarded(code, settings, &answer);
     if (status)
         return status;
     answer.took_100ns = clock_ticks() - start;

@@ -30,7 +30,7 @@ enum {
     CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
     /* minus this, an exit code is the enum isolate_stage at whose end a mark was found
      * overwritten */
-    CHANNEL_EXIT_SCRIBBLED = 213,
+    CHANNEL_EXIT_OVERWRITTEN = 213,
     KEEPER_SLOTS = 64,
     KEEPER_IDLE_SECONDS = 30,
     /* the descriptors that the keeper inherits */
@@ -79,10 +79,10 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_PAGE, "the words fit into their
 _Static_assert(sizeof(atomic_uint) == 4 && ATOMIC_INT_LOCK_FREE == 2, "a futex is an atomic word");
 
 /* What the client requests for a helper, and the result. */
-enum keeper_wish { KEEPER_NOTHING, KEEPER_START, KEEPER_RELEASE };
+enum keeper_command { KEEPER_NOTHING, KEEPER_START, KEEPER_RELEASE };
 enum keeper_state { KEEPER_UNUSED, KEEPER_RUNS, KEEPER_ENDED, KEEPER_FAILED };
 struct keeper_slot {
-    _Atomic uint32_t wish, state;
+    _Atomic uint32_t command, state;
     uint32_t status;       /* KEEPER_ENDED: as from wait(); KEEPER_FAILED: errno of fork */
     uint32_t resident_mib; /* the helper's memory when the keeper ended it for its size; else 0 */
 };

@@ -228,7 +228,7 @@ static void collect_shipped(struct collection *collection)
 
 /* Another thread may be waiting for this helper: it is free at the latest when that thread's
  * deadline is over. */
-static enum run_state ask_helper(struct collection *collection, size_t i, int64_t until)
+static enum run_state send_to_helper(struct collection *collection, size_t i, int64_t until)
 {
     static const enum run_state states[] = {[ISOLATED_NOT_REQUESTED] = RUN_NONE,
                                             [ISOLATED_REQUESTED] = RUN_REQUESTED,
@@ -239,7 +239,7 @@ static enum run_state ask_helper(struct collection *collection, size_t i, int64_
 
 /* All helpers get their requests before any answer is awaited: each is given the space that the
  * shipped providers left. */
-static void ask_helpers(struct collection *collection)
+static void send_to_helpers(struct collection *collection)
 {
     const struct host_settings *settings = &collection->table->settings;
     enum run_state *states = collection->round->states;
@@ -250,7 +250,7 @@ static void ask_helpers(struct collection *collection)
                                   .start = clock_ticks()};
     for (size_t i = 0; i < collection->round->count; i++)
         if (states[i] == RUN_ISOLATED)
-            states[i] = ask_helper(collection, i, NOT_AT_ALL);
+            states[i] = send_to_helper(collection, i, NOT_AT_ALL);
     for (size_t i = 0; i < collection->round->count; i++)
         if (states[i] == RUN_REQUESTED)
             isolated_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
@@ -277,7 +277,7 @@ static bool is_ready(struct collection *collection, size_t i, int64_t until)
 {
     enum run_state *state = &collection->round->states[i];
     if (*state == RUN_ISOLATED)
-        *state = ask_helper(collection, i, until);
+        *state = send_to_helper(collection, i, until);
     if (*state == RUN_ISOLATED)
         return false;
     return *state != RUN_REQUESTED ||
@@ -318,7 +318,7 @@ static void collect_chosen(struct collection *collection)
     for (size_t i = 0; i < collection->round->count; i++)
         collection->round->taken[i].begin = collection->round->taken[i].end = 0;
     collect_shipped(collection);
-    ask_helpers(collection);
+    send_to_helpers(collection);
     const enum run_state *states = collection->round->states;
     for (size_t i = 0; i < collection->round->count; i++) {
         if (states[i] == RUN_REQUESTED || states[i] == RUN_ISOLATED)

@@ -19,7 +19,7 @@ struct isolated_provider {
     bool owed;             /* a request was sent, its answer was not taken yet */
     bool known;            /* `reply` is already known, nothing to wait for */
     bool guards;
-    unsigned hopeless; /* answers in a row that came too late for polling */
+    unsigned missed_polls; /* answers in a row that came too late for polling */
     size_t capacity;
     struct isolate_reply reply;
 };
@@ -64,9 +64,10 @@ static enum isolate_stage stage_of(struct channel *channel)
 
 /* Reads the exit code of a helper that found its marks overwritten; false: it ended for another
  * reason. */
-static bool is_scribbled(const struct channel *channel, int status, enum isolate_stage *ret_stage)
+static bool ended_overwritten(const struct channel *channel, int status,
+                              enum isolate_stage *ret_stage)
 {
-    int stage = WEXITSTATUS(status) - CHANNEL_EXIT_SCRIBBLED;
+    int stage = WEXITSTATUS(status) - CHANNEL_EXIT_OVERWRITTEN;
     if (!WIFEXITED(status) || stage < ISOLATE_LOAD || stage > ISOLATE_CLOSE ||
         channel_is_marked(channel))
         return false;
@@ -76,14 +77,14 @@ static bool is_scribbled(const struct channel *channel, int status, enum isolate
 
 /* The function that overwrote the marks: the helper exits with its number as soon as the function
  * returns. If that takes longer than 100 ms, the stage in the channel is used. */
-static enum isolate_stage scribbled_stage(const struct helper *helper)
+static enum isolate_stage overwriting_stage(const struct helper *helper)
 {
     enum { LOOKS = 100, LOOK_MICROSECONDS = 1000 };
     enum isolate_stage stage = stage_of(helper->channel);
     uint32_t status, resident_mib;
     for (int i = 0; !channel_is_marked(helper->channel) && i < LOOKS; i++) {
         if (helper_state(helper, &status, &resident_mib) == KEEPER_ENDED) {
-            is_scribbled(helper->channel, (int)status, &stage);
+            ended_overwritten(helper->channel, (int)status, &stage);
             break;
         }
         usleep(LOOK_MICROSECONDS);
@@ -92,9 +93,9 @@ static enum isolate_stage scribbled_stage(const struct helper *helper)
 }
 
 /* A helper that overwrote the shared words cannot be used any more. */
-static void take_nonsense(struct isolated_provider *isolated, struct isolate_reply *ret)
+static void take_overwritten(struct isolated_provider *isolated, struct isolate_reply *ret)
 {
-    *ret = (struct isolate_reply){.stage = scribbled_stage(isolated->helper),
+    *ret = (struct isolate_reply){.stage = overwriting_stage(isolated->helper),
                                   .end = ISOLATE_CRASHED,
                                   .status = ERROR_PROCESS_ABORTED,
                                   .code = SIGKILL};
@@ -208,8 +209,8 @@ static LSTATUS hand_over_request(struct isolated_provider *isolated,
 }
 
 /* A keeper that was idle for 30 s may exit at this moment: then a new one is started. */
-static LSTATUS ask_new_helper(struct isolated_provider *isolated,
-                              const struct isolate_request *request)
+static LSTATUS send_to_new_helper(struct isolated_provider *isolated,
+                                  const struct isolate_request *request)
 {
     struct isolate_reply *reply = &isolated->reply;
     for (;;) {
@@ -227,7 +228,7 @@ static LSTATUS ask_new_helper(struct isolated_provider *isolated,
     }
 }
 
-LSTATUS isolate_ask(struct isolated_provider *isolated, const struct isolate_request *request)
+LSTATUS isolate_send(struct isolated_provider *isolated, const struct isolate_request *request)
 {
     leave_parents(isolated);
     if (isolated->owed)
@@ -236,7 +237,7 @@ LSTATUS isolate_ask(struct isolated_provider *isolated, const struct isolate_req
         return ERROR_INVALID_PARAMETER;
     isolated->known = false;
     return isolated->helper ? hand_over_request(isolated, request)
-                            : ask_new_helper(isolated, request);
+                            : send_to_new_helper(isolated, request);
 }
 
 /* ---- the answer ---- */
@@ -298,8 +299,8 @@ static void take_death(struct isolated_provider *isolated, struct isolate_reply 
     ret->status = ERROR_PROCESS_ABORTED;
     switch (helper_state(helper, &status, &resident_mib)) {
     case KEEPER_ENDED:
-        if (is_scribbled(helper->channel, (int)status, &ret->stage)) {
-            take_nonsense(isolated, ret);
+        if (ended_overwritten(helper->channel, (int)status, &ret->stage)) {
+            take_overwritten(isolated, ret);
             return;
         }
         take_end(helper->channel, (int)status, ret);
@@ -314,7 +315,7 @@ static void take_death(struct isolated_provider *isolated, struct isolate_reply 
         break;
     default:
         if (!helper_lost(helper, &was_alive)) {
-            take_nonsense(isolated, ret);
+            take_overwritten(isolated, ret);
             return;
         }
         take_loss(was_alive, ret);
@@ -327,7 +328,7 @@ static void take_answer(struct isolated_provider *isolated, struct isolate_reply
     struct channel *channel = isolated->helper->channel;
     const volatile struct channel *shared = channel;
     if (!channel_is_marked(channel) || shared->reply.number != isolated->helper->number) {
-        take_nonsense(isolated, ret);
+        take_overwritten(isolated, ret);
         return;
     }
     uint32_t stage = shared->reply.stage;
@@ -350,7 +351,7 @@ static void take_answer(struct isolated_provider *isolated, struct isolate_reply
 enum {
     LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20,
     AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000, /* longer than waking an idle processor takes */
-    HOPELESS = 3, /* after so many late answers in a row, only one request in 16 is polled */
+    MANY_MISSED = 3, /* after so many late answers in a row, only one request in 16 is polled */
 };
 
 static bool alone_on_processor(void)
@@ -377,17 +378,17 @@ static void await_awake(struct isolated_provider *isolated, int64_t deadline)
     int64_t now = clock_ticks();
     int64_t end = now + AWAKE_100NS < deadline ? now + AWAKE_100NS : deadline;
     if (now >= end || stage_of(channel) < ISOLATE_COLLECT || alone_on_processor() ||
-        (isolated->hopeless >= HOPELESS && isolated->hopeless++ % 16))
+        (isolated->missed_polls >= MANY_MISSED && isolated->missed_polls++ % 16))
         return;
     while (clock_ticks() < end)
         for (int look = 0; look < 20; look++) {
             if (atomic_load(&channel->answer.value) != CHANNEL_OWED) {
-                isolated->hopeless = 0;
+                isolated->missed_polls = 0;
                 return;
             }
             pause_a_little();
         }
-    isolated->hopeless++;
+    isolated->missed_polls++;
 }
 
 /* Returns the word once it is not CHANNEL_OWED, or CHANNEL_OWED at the deadline. The keeper changes
@@ -442,7 +443,7 @@ void isolate_wait(struct isolated_provider *isolated, int64_t open_deadline,
         ret->end = ISOLATE_OVERDUE;
         ret->status = ERROR_TIMEOUT;
     } else {
-        take_nonsense(isolated, ret);
+        take_overwritten(isolated, ret);
     }
 }
 
@@ -459,7 +460,7 @@ bool isolate_busy(const struct isolated_provider *isolated)
 
 /* ---- the end ---- */
 
-static void ask_to_close(struct isolated_provider *isolated, bool unload)
+static void request_close(struct isolated_provider *isolated, bool unload)
 {
     isolated->helper->channel->order.order = unload ? CHANNEL_CLOSE : CHANNEL_CLOSE_AND_STAY;
     isolated->owed = true;
@@ -477,7 +478,7 @@ void isolate_close(struct isolated_provider *isolated, bool unload, int64_t dead
     if (isolated->owed)
         isolate_wait(isolated, deadline, deadline, reply);
     if (!isolated->owed && isolated->helper) {
-        ask_to_close(isolated, unload);
+        request_close(isolated, unload);
         isolate_wait(isolated, deadline, deadline, reply);
     }
     if (unload || isolated->owed)

@@ -31,7 +31,7 @@ enum isolate_end {
 };
 
 /* What the helper needs to know. The texts belong to the caller and must stay valid during
- * isolate_ask. */
+ * isolate_send. */
 struct isolate_request {
     const char *service;          /* service name, for traces and the process title */
     const char *library;          /* an absolute real path whose owner was checked */
@@ -73,7 +73,7 @@ struct isolated_provider;
 LSTATUS isolate_new(struct isolated_provider **ret);
 /* Sends the request and returns at once: starts a helper if there is none, which loads and opens
  * the library if needed, then calls Collect. ERROR_BUSY: it has not answered the last request. */
-LSTATUS isolate_ask(struct isolated_provider *isolated, const struct isolate_request *request);
+LSTATUS isolate_send(struct isolated_provider *isolated, const struct isolate_request *request);
 /* Waits for the reply until clock_ticks() reaches `open_deadline` while Open is not over, else
  * `collect_deadline`; a deadline in the past only checks. After ISOLATE_OVERDUE it may be called
  * again. */

@@ -372,7 +372,7 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
     code->isolated.silence_ms = collect_ms * SILENCE_FACTOR;
     if (code->isolated.silence_ms < LEAST_SILENCE_MS)
         code->isolated.silence_ms = LEAST_SILENCE_MS;
-    return isolate_ask(code->isolated.isolated, &request);
+    return isolate_send(code->isolated.isolated, &request);
 }
 
 /* Another thread's query may be waiting for this provider, for longer than this query may wait: a

@@ -60,7 +60,7 @@ DETACHED static void raise_limit(int what)
 }
 
 /* If RLIMIT_FSIZE is small, there are fewer slots. */
-DETACHED static bool give_size(struct keeper_start *start)
+DETACHED static bool set_size(struct keeper_start *start)
 {
     raise_limit(RLIMIT_FSIZE);
     for (start->slot_count = KEEPER_SLOTS; start->slot_count; start->slot_count /= 2)
@@ -82,7 +82,7 @@ DETACHED static bool make_memory(struct keeper_start *start)
     if (fd != KEEPER_MEMORY_FD)
         return false;
     start->step = "sealing shared memory";
-    return give_size(start);
+    return set_size(start);
 }
 
 /* The keeper's page and the first page of each channel, contiguous. */
@@ -291,7 +291,7 @@ LSTATUS helper_new(struct helper **ret, char *text, size_t size)
 
 bool helper_start(struct helper *helper)
 {
-    atomic_store(&helper->keeper->page->slots[helper->slot].wish, KEEPER_START);
+    atomic_store(&helper->keeper->page->slots[helper->slot].command, KEEPER_START);
     return keeper_call(helper->keeper);
 }
 
@@ -351,7 +351,7 @@ enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status
 void helper_end(struct helper *helper)
 {
     if (helper_is_ours(helper)) {
-        atomic_store(&helper->keeper->page->slots[helper->slot].wish, KEEPER_RELEASE);
+        atomic_store(&helper->keeper->page->slots[helper->slot].command, KEEPER_RELEASE);
         keeper_call(helper->keeper);
         munmap(helper->channel, helper->mapped);
     }

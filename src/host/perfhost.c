@@ -165,23 +165,23 @@ static void end_orphans(void)
         fclose(file);
 }
 
-static void obey(uint32_t slot)
+static void follow_order(uint32_t slot)
 {
     struct keeper_slot *shared = &keeper.page->slots[slot];
-    uint32_t wish = atomic_exchange(&shared->wish, KEEPER_NOTHING);
-    if (wish == KEEPER_START)
+    uint32_t command = atomic_exchange(&shared->command, KEEPER_NOTHING);
+    if (command == KEEPER_START)
         start_helper(slot);
-    if (wish == KEEPER_RELEASE && keeper.pids[slot])
+    if (command == KEEPER_RELEASE && keeper.pids[slot])
         kill_with_group(keeper.pids[slot]);
-    if (wish == KEEPER_RELEASE)
+    if (command == KEEPER_RELEASE)
         empty_slot(slot);
 }
 
-static void obey_all(void)
+static void follow_orders(void)
 {
     for (uint32_t slot = 0; slot < keeper.page->slot_count; slot++)
-        if (atomic_load(&keeper.page->slots[slot].wish))
-            obey(slot);
+        if (atomic_load(&keeper.page->slots[slot].command))
+            follow_order(slot);
 }
 
 static void fetch(pid_t pid)
@@ -258,7 +258,7 @@ static void leave_if_idle(void)
         return;
     uint32_t number = atomic_load(&keeper.page->request.value);
     for (uint32_t slot = 0; slot < keeper.page->slot_count; slot++)
-        if (atomic_load(&keeper.page->slots[slot].wish))
+        if (atomic_load(&keeper.page->slots[slot].command))
             return;
     if (atomic_compare_exchange_strong(&keeper.page->request.value, &number, KEEPER_LEFT))
         leave();
@@ -283,7 +283,7 @@ static void work(struct pollfd sources[SOURCES])
         if (sources[i].revents & POLLIN && read(sources[i].fd, read_away, sizeof(read_away)) < 0)
             sources[i].revents = 0; /* a wake-up may have another cause: check everything */
     fetch_all();
-    obey_all();
+    follow_orders();
     at_work = look_at_memory();
     end_orphans();
     leave_if_idle();
@@ -320,7 +320,7 @@ static int start_keeper(void)
     if (!watch_start(keeper.page, sources[CALLS].fd))
         return EXIT_FAILURE;
     keeper.idle_since = clock_ticks();
-    obey_all();
+    follow_orders();
     for (;;)
         work(sources);
 }

@@ -54,14 +54,14 @@ void helper_prepare(void)
  * must be left for the library. */
 static char *reserve_place(void)
 {
-    enum { NOTHING_BEHIND = 1 << 20, LEFT = 4 << 20 };
+    enum { UNMAPPED_AFTER = 1 << 20, LEFT = 4 << 20 };
     for (reserved = CHANNEL_BYTES; reserved > CHANNEL_BUFFER_OFFSET; reserved /= 2) {
         reserved &= ~(size_t)(CHANNEL_PAGE - 1);
-        char *place = mmap(NULL, reserved + NOTHING_BEHIND + LEFT, PROT_NONE,
+        char *place = mmap(NULL, reserved + UNMAPPED_AFTER + LEFT, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (place == MAP_FAILED)
             continue;
-        munmap(place + reserved + NOTHING_BEHIND, LEFT);
+        munmap(place + reserved + UNMAPPED_AFTER, LEFT);
         return place;
     }
     return NULL;

@@ -30,7 +30,7 @@ static enum isolate_stage running;
 static void check_marks(const struct channel *channel)
 {
     if (!channel_is_marked(channel))
-        _exit(CHANNEL_EXIT_SCRIBBLED + (int)running);
+        _exit(CHANNEL_EXIT_OVERWRITTEN + (int)running);
 }
 
 static void enter_stage(struct channel *channel, enum isolate_stage stage)

@@ -212,7 +212,7 @@ static PDH_STATUS add_fd(struct log *log, int fd, const char *name, struct buffe
     return add_file(log, stream_open(&log->files[log->file_count].stream, fd, name), problem);
 }
 
-static PDH_STATUS give_log(struct log *log, PDH_STATUS status, struct log **ret)
+static PDH_STATUS finish_open(struct log *log, PDH_STATUS status, struct log **ret)
 {
     if (status) {
         log_close(log);
@@ -230,7 +230,7 @@ PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer
         close(fd);
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    return give_log(log, add_fd(log, fd, name, problem), ret);
+    return finish_open(log, add_fd(log, fd, name, problem), ret);
 }
 
 PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
@@ -240,7 +240,7 @@ PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, stru
     if (!log)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     LSTATUS opened = stream_open_bytes(&log->files[0].stream, bytes, size, name);
-    return give_log(log, add_file(log, opened, problem), ret);
+    return finish_open(log, add_file(log, opened, problem), ret);
 }
 
 static PDH_STATUS open_path(struct log *log, const char *path, struct buffer *problem)
@@ -267,7 +267,7 @@ PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
     PDH_STATUS status = log ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     for (size_t i = 0; i < count && !status; i++)
         status = open_path(log, paths[i], problem);
-    return give_log(log, status, ret);
+    return finish_open(log, status, ret);
 }
 
 void log_close(struct log *log)

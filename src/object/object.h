@@ -109,7 +109,7 @@ LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned 
 bool source_has_number(const struct source *source, unsigned number);
 void source_find_pairs(struct source *source); /* pairs.c */
 /* `number` is 1 to OBJECT_MAX_WORDS */
-void source_ask_word(struct source *source, unsigned number);
+void source_request_word(struct source *source, unsigned number);
 void source_done(struct source *source);
 /* The start of a file path for this reading: *ret_dir and the rest, formatted into `storage`. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);

@@ -29,7 +29,7 @@ static void finish(struct space_page *page, struct space_slot *slot, enum space_
     syscall(SYS_futex, &page->done, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void ask(struct space_page *page, struct space_slot *slot)
+static void read_slot(struct space_page *page, struct space_slot *slot)
 {
     struct statfs now;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -44,12 +44,12 @@ static void ask(struct space_page *page, struct space_slot *slot)
     finish(page, slot, SPACE_ANSWERED);
 }
 
-static void ask_all(struct space_page *page)
+static void read_slots(struct space_page *page)
 {
     for (uint32_t i = 0; i < page->count; i++) {
         children[i] = fork();
         if (children[i] == 0) {
-            ask(page, &page->slots[i]);
+            read_slot(page, &page->slots[i]);
             _exit(0);
         }
         if (children[i] < 0)
@@ -107,7 +107,7 @@ static int serve(void)
         (size_t)memory.st_size < sizeof *page + page->count * sizeof *page->slots)
         return 1;
     begin_anew();
-    ask_all(page);
+    read_slots(page);
     alarm(SPACE_TIMEOUT_S);
     for (pid_t pid; (pid = wait(NULL)) > 0 || errno == EINTR;) {
         if (pid > 0)

@@ -27,7 +27,7 @@ static struct object *provider_object(opl_provider *provider, const opl_object *
 
 /* Requests the object, the object that lists its instances, the related object, and what these
  * need. */
-static void object_ask(opl_provider *provider, const opl_object *address)
+static void object_request(opl_provider *provider, const opl_object *address)
 {
     for (size_t steps = 0; address && steps <= provider->object_count; steps++) {
         struct object *object = provider_object(provider, address);
@@ -35,12 +35,12 @@ static void object_ask(opl_provider *provider, const opl_object *address)
             return;
         object->listing.requested = true;
         if (object->is->listed_with && object->is->listed_with != object->is->related)
-            object_ask(provider, object->is->listed_with);
+            object_request(provider, object->is->listed_with);
         address = object->is->related;
     }
 }
 
-static bool query_asks(const opl_provider *provider, const opl_object *is)
+static bool query_names(const opl_provider *provider, const opl_object *is)
 {
     switch (provider->query.kind) {
     case QUERY_GLOBAL:
@@ -71,8 +71,8 @@ static bool provider_select(opl_provider *provider)
     for (size_t i = 0; i < provider->object_count; i++)
         provider->objects[i].listing.requested = false;
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].row_count && query_asks(provider, provider->objects[i].is)) {
-            object_ask(provider, provider->objects[i].address);
+        if (provider->objects[i].row_count && query_names(provider, provider->objects[i].is)) {
+            object_request(provider, provider->objects[i].address);
             any = true;
         }
     return any;

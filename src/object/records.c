@@ -46,9 +46,9 @@ static bool is_switched_off(opl_provider *provider)
 {
     uint64_t generation = registry_generation();
     if (!provider->switch_known || provider->switch_generation != generation) {
-        uint32_t wish = 1;
-        registry_get_dword(REGISTRY_PERFLIB, "Kernel Records", &wish);
-        provider->switched_off = wish == 0;
+        uint32_t setting = 1;
+        registry_get_dword(REGISTRY_PERFLIB, "Kernel Records", &setting);
+        provider->switched_off = setting == 0;
         provider->switch_generation = generation;
         provider->switch_known = true;
     }

@@ -110,9 +110,9 @@ static LSTATUS row_init_columns(struct row *row)
     unsigned most = row->value->column > row->value->plus ? row->value->column : row->value->plus;
     if (!row->value->column || most > OBJECT_MAX_WORDS)
         return wrong(row, "the number of a word must be 1 to 64");
-    source_ask_word(row->source, row->value->column);
+    source_request_word(row->source, row->value->column);
     if (row->value->plus)
-        source_ask_word(row->source, row->value->plus);
+        source_request_word(row->source, row->value->plus);
     return ERROR_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A provider's tables, copied: a library may be built with longer structures than this one, or give
- * nonsense, so each is read with the length that the tables state, and is checked before it is
+ * invalid data, so each is read with the length that the tables state, and is checked before it is
  * used. Only addresses are not checked.
  */
 #include "object/object.h"

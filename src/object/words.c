@@ -201,7 +201,7 @@ static const char *split_name(struct source *source, const char *at)
     return end + 1;
 }
 
-void source_ask_word(struct source *source, unsigned number)
+void source_request_word(struct source *source, unsigned number)
 {
     source->columns_requested |= (uint64_t)1 << (number - 1);
     if (number > source->words_wanted)
@@ -262,7 +262,7 @@ LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned 
     if (source->words_for == serial && is_requested(source, wanted))
         return ERROR_SUCCESS;
     if (wanted)
-        source_ask_word(source, wanted);
+        source_request_word(source, wanted);
     source->words_for = serial;
     split_words(source, line ? reading->line : source->text);
     return ERROR_SUCCESS;

@@ -218,7 +218,7 @@ void counter_full_path(struct counter *counter, struct buffer *ret)
 }
 
 /* The pointers of both versions of the structure are at the same offsets. */
-static PDH_STATUS give_info(struct counter *counter, const char *explanation, struct pack *pack,
+static PDH_STATUS copy_info(struct counter *counter, const char *explanation, struct pack *pack,
                             DWORD *size, void *ret)
 {
     const struct pdh_path *path = &counter->path;
@@ -251,7 +251,7 @@ static PDH_STATUS give_info(struct counter *counter, const char *explanation, st
 
 /* A buffer for the structure alone, to the byte: numbers only, as on Windows.
  * (docs/windows/pdh.md#f2) */
-static void give_numbers(const struct counter *counter, void *ret)
+static void copy_numbers(const struct counter *counter, void *ret)
 {
     const PDH_COUNTER_INFO_A info = {.dwLength = sizeof info,
                                      .dwType = counter->type,
@@ -290,12 +290,12 @@ PDH_STATUS counter_info(PDH_HCOUNTER handle, bool with_explanation, bool wide, D
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT;
     if (size && ret && *size == sizeof(PDH_COUNTER_INFO_A) && !with_explanation) {
-        give_numbers(counter, ret);
+        copy_numbers(counter, ret);
         status = 0;
     } else if (size && (ret || *size == 0)) {
         pack_begin(&pack, ret, *size, sizeof(PDH_COUNTER_INFO_A), wide);
         const char *text = explanation.len ? explanation.data : "";
-        status = give_info(counter, with_explanation ? text : NULL, &pack, size, ret);
+        status = copy_info(counter, with_explanation ? text : NULL, &pack, size, ret);
     }
     counter_unlock(counter);
     return status;

@@ -179,12 +179,12 @@ PDH_STATUS counter_statistics(PDH_HCOUNTER counter, DWORD format, DWORD first, D
                               const PDH_RAW_COUNTER *samples, PDH_STATISTICS *ret);
 
 /* ---- log/capture.c ---- */
-struct capture_wish {
+struct capture_options {
     const char *file, *caption;
     DWORD access, max_size;
     PDH_HQUERY query;
 };
-PDH_STATUS capture_open(const struct capture_wish *wish, DWORD *type, PDH_HLOG *ret);
+PDH_STATUS capture_open(const struct capture_options *options, DWORD *type, PDH_HLOG *ret);
 PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret); /* a multi-string */
 PDH_STATUS capture_update(PDH_HLOG log, const char *user_string);
 PDH_STATUS capture_close(PDH_HLOG log, DWORD flags);

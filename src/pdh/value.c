@@ -255,7 +255,7 @@ static void tally_add(struct tally *tally, const PDH_FMT_COUNTERVALUE *value, DW
             !__builtin_add_overflow(tally->whole_sum, whole_of(value, format), &tally->whole_sum);
 }
 
-static void give_mean(const struct tally *tally, DWORD format, PDH_FMT_COUNTERVALUE *ret)
+static void put_mean(const struct tally *tally, DWORD format, PDH_FMT_COUNTERVALUE *ret)
 {
     double mean = tally->sum / tally->count;
     memset(ret, 0, sizeof *ret);
@@ -271,7 +271,7 @@ static void give_mean(const struct tally *tally, DWORD format, PDH_FMT_COUNTERVA
     }
 }
 
-static void give_nothing(DWORD format, PDH_STATISTICS *ret)
+static void put_no_values(DWORD format, PDH_STATISTICS *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->dwFormat = format;
@@ -308,12 +308,12 @@ PDH_STATUS counter_statistics(PDH_HCOUNTER handle, DWORD format, DWORD first, DW
     counter_unlock(counter);
     if (status)
         return status;
-    give_nothing(format, ret);
+    put_no_values(format, ret);
     if (tally.count) {
         ret->count = tally.count;
         ret->min = tally.min;
         ret->max = tally.max;
-        give_mean(&tally, format, &ret->mean);
+        put_mean(&tally, format, &ret->mean);
     }
     return 0;
 }

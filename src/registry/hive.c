@@ -293,7 +293,7 @@ static bool hex_type(struct span *line, uint32_t *ret_type)
     return true;
 }
 
-/* The data behind "name"=; NULL: it is in reader->data. */
+/* The data after "name"=; NULL: it is in reader->data. */
 static const char *read_data(struct reader *reader, struct span *line, uint32_t *ret_type)
 {
     static const char dword[] = "dword:";

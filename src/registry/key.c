@@ -211,10 +211,10 @@ static LSTATUS open_path(const char *path, REGSAM access, HKEY *ret)
         *ret = mount->opens_as;
         return ERROR_SUCCESS;
     }
-    bool asks_to_write = access & writing_rights;
+    bool wants_to_write = access & writing_rights;
     bool most = access & MAXIMUM_ALLOWED;
-    bool writable = (asks_to_write || most) && layer_writable(layer_of_path(path));
-    if (asks_to_write && !writable)
+    bool writable = (wants_to_write || most) && layer_writable(layer_of_path(path));
+    if (wants_to_write && !writable)
         return ERROR_ACCESS_DENIED;
     if (most)
         access |= writable ? KEY_ALL_ACCESS : KEY_READ;
@@ -423,7 +423,7 @@ LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret)
 
 /* ---- queries ---- */
 
-struct asking {
+struct batch {
     struct key_question *questions;
     struct held *held;
     size_t count;
@@ -451,41 +451,41 @@ static LSTATUS query_here(const struct held *held, const char *name, struct buff
 /* This machine's own values, while the other machines work. */
 static void query_own(void *self)
 {
-    const struct asking *asking = self;
-    for (size_t i = 0; i < asking->count; i++) {
-        struct key_question *question = &asking->questions[i];
-        const struct held *held = &asking->held[i];
+    const struct batch *batch = self;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct key_question *question = &batch->questions[i];
+        const struct held *held = &batch->held[i];
         if (!question->status && !held->remote)
             question->status = held->performance ? query_here(held, question->name, question->data)
                                                  : ERROR_INVALID_HANDLE;
     }
 }
 
-static void query_remote(struct asking *asking, struct remote_question *remote)
+static void query_remote(struct batch *batch, struct remote_question *remote)
 {
     size_t begun = 0;
-    for (size_t i = 0; i < asking->count; i++)
-        if (!asking->questions[i].status && asking->held[i].remote)
-            remote[begun++] = (struct remote_question){.key = asking->held[i].remote,
-                                                       .name = asking->questions[i].name,
-                                                       .data = asking->questions[i].data};
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->questions[i].status && batch->held[i].remote)
+            remote[begun++] = (struct remote_question){.key = batch->held[i].remote,
+                                                       .name = batch->questions[i].name,
+                                                       .data = batch->questions[i].data};
     if (begun)
-        registry_tables->remote->query_all(remote, begun, query_own, asking);
+        registry_tables->remote->query_all(remote, begun, query_own, batch);
     else
-        query_own(asking);
+        query_own(batch);
     for (size_t i = 0, at = 0; at < begun; i++)
-        if (asking->held[i].remote && asking->questions[i].data == remote[at].data)
-            asking->questions[i].status = remote[at++].status;
+        if (batch->held[i].remote && batch->questions[i].data == remote[at].data)
+            batch->questions[i].status = remote[at++].status;
 }
 
-static void query_all(struct asking *asking, struct remote_question *remote)
+static void query_all(struct batch *batch, struct remote_question *remote)
 {
-    for (size_t i = 0; i < asking->count; i++)
-        asking->questions[i].status =
-            held_open(asking->questions[i].key, KEY_QUERY_VALUE, &asking->held[i]);
-    query_remote(asking, remote);
-    for (size_t i = 0; i < asking->count; i++)
-        held_done(&asking->held[i]);
+    for (size_t i = 0; i < batch->count; i++)
+        batch->questions[i].status =
+            held_open(batch->questions[i].key, KEY_QUERY_VALUE, &batch->held[i]);
+    query_remote(batch, remote);
+    for (size_t i = 0; i < batch->count; i++)
+        held_done(&batch->held[i]);
 }
 
 /* For a few queries nothing is allocated. */
@@ -497,9 +497,9 @@ void key_query_all(struct key_question *questions, size_t count)
     bool few = count <= FEW;
     FREE_AUTO struct held *held = few ? NULL : calloc(count, sizeof *held);
     FREE_AUTO struct remote_question *remote = few ? NULL : calloc(count, sizeof *remote);
-    struct asking asking = {questions, few ? few_held : held, count};
+    struct batch batch = {questions, few ? few_held : held, count};
     if (few || (held && remote))
-        query_all(&asking, few ? few_remote : remote);
+        query_all(&batch, few ? few_remote : remote);
     for (size_t i = 0; !few && !(held && remote) && i < count; i++)
         questions[i].status = ERROR_NOT_ENOUGH_MEMORY;
 }

@@ -44,7 +44,7 @@ struct found {
 };
 bool found_by_name(const struct held *held, const struct tree_key *key, const char *name,
                    struct found *ret);
-LSTATUS found_give(const struct found *found, const struct held *held, bool wide, DWORD *type,
+LSTATUS found_copy(const struct found *found, const struct held *held, bool wide, DWORD *type,
                    void *data, DWORD *size);
 
 #endif

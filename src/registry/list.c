@@ -198,14 +198,14 @@ static bool found_by_index(const struct held *held, const struct tree_key *key, 
 }
 
 /* The type alone must not cause a query of the whole machine: data and size are not read. */
-static LSTATUS give_listed(const struct held *held, const struct found *found, bool wide,
+static LSTATUS copy_listed(const struct held *held, const struct found *found, bool wide,
                            DWORD *type, void *data, DWORD *size)
 {
     DWORD none = 0;
     if (size || !found->mounted)
-        return found_give(found, held, wide, type, data, size);
+        return found_copy(found, held, wide, type, data, size);
     if (type)
-        found_give(found, held, wide, type, NULL, &none);
+        found_copy(found, held, wide, type, NULL, &none);
     return ERROR_SUCCESS;
 }
 
@@ -234,7 +234,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
     status = copy_name(found.name, wide, name, &name_capacity);
     if (status)
         return status;
-    status = give_listed(&held, &found, wide, type, data, size);
+    status = copy_listed(&held, &found, wide, type, data, size);
     if (!status)
         *name_size = name_capacity;
     return status;
@@ -249,7 +249,7 @@ static void count_value(const struct held *held, const struct found *found, bool
     info->values++;
     if (length > info->longest_name)
         info->longest_name = length;
-    if (!held->performance && !found_give(found, held, wide, NULL, NULL, &size) &&
+    if (!held->performance && !found_copy(found, held, wide, NULL, NULL, &size) &&
         size > info->largest_data)
         info->largest_data = size;
 }

@@ -274,8 +274,8 @@ int64_t registry_last_write(void)
 /* ---- for writers: the content of the other files ---- */
 
 /* Does the key (value) exist after this file is merged, if it did `before`? */
-static bool exists_behind(const struct tree_key *file, const char *path, const char *value,
-                          bool before)
+static bool exists_after(const struct tree_key *file, const char *path, const char *value,
+                         bool before)
 {
     const struct tree_key *key = file;
     const char *part;
@@ -298,7 +298,7 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
         for (size_t j = 0; j < store.folders[i].count; j++) {
             const struct layer_file *file = &store.folders[i].files[j];
             if (file->tree && !(i == (int)layer && !strcmp(file->name, MANUAL_FILE)))
-                has = exists_behind(file->tree, path, value, has);
+                has = exists_after(file->tree, path, value, has);
         }
     lock_release(&lock);
     return has;
@@ -306,8 +306,8 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
 
 /* The value that is visible after this file is merged, `before` being the one without it; NULL:
  * none. */
-static const struct tree_value *value_behind(const struct tree_key *file, const char *path,
-                                             const char *value, const struct tree_value *before)
+static const struct tree_value *value_after(const struct tree_key *file, const char *path,
+                                            const char *value, const struct tree_value *before)
 {
     const struct tree_key *key = file;
     const char *part;
@@ -332,7 +332,7 @@ bool store_below_agrees(enum registry_layer layer, const char *path,
         for (size_t j = 0; j < store.folders[i].count; j++) {
             const struct layer_file *file = &store.folders[i].files[j];
             if (file->tree && !(i == (int)layer && !strcmp(file->name, MANUAL_FILE)))
-                found = value_behind(file->tree, path, wanted->name, found);
+                found = value_after(file->tree, path, wanted->name, found);
         }
     bool same = found && found->type == wanted->type && found->size == wanted->size &&
                 (!found->size || !memcmp(found->data, wanted->data, found->size));

@@ -240,8 +240,8 @@ void tree_drop_value(struct tree_key *key, const char *name)
     if (!value)
         return;
     free_value(value);
-    size_t behind = key->value_count - (size_t)(value - key->values) - 1;
-    memmove(value, value + 1, behind * sizeof *value);
+    size_t following = key->value_count - (size_t)(value - key->values) - 1;
+    memmove(value, value + 1, following * sizeof *value);
     key->value_count--;
 }
 

@@ -66,7 +66,7 @@ static LSTATUS compute(const struct registry_computed *computed, struct buffer *
     return buffer_status(ret);
 }
 
-LSTATUS found_give(const struct found *found, const struct held *held, bool wide, DWORD *type,
+LSTATUS found_copy(const struct found *found, const struct held *held, bool wide, DWORD *type,
                    void *data, DWORD *size)
 {
     BUFFER_AUTO computed = {0};
@@ -111,7 +111,7 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
     if (held.performance)
         return held.mount->query(held.path, name, wide, type, data, size);
     status = find(&held, name ? name : "", &snapshot, &found);
-    return status ? status : found_give(&found, &held, wide, type, data, size);
+    return status ? status : found_copy(&found, &held, wide, type, data, size);
 }
 
 /* The value as stored, in UTF-8. */

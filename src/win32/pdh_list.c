@@ -47,28 +47,28 @@ PDH_STATUS PdhEnumMachinesHW(PDH_HLOG source, LPWSTR list, LPDWORD length)
 
 /* ---- objects ---- */
 
-struct objects_wish {
+struct objects_request {
     struct pdh_from from;
     const char *machine;
     DWORD detail;
     BOOL refresh;
 };
 
-static PDH_STATUS enum_objects(const struct objects_wish *wish, struct text_out out)
+static PDH_STATUS enum_objects(const struct objects_request *request, struct text_out out)
 {
     BUFFER_AUTO list = {0};
     if (!out_valid(out))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status =
-        browse_objects(wish->from, wish->machine, wish->detail, wish->refresh, &list);
+        browse_objects(request->from, request->machine, request->detail, request->refresh, &list);
     return status ? status : copy_list(&list, out);
 }
 
 PDH_STATUS PdhEnumObjectsA(LPCSTR source, LPCSTR machine, LPSTR list, LPDWORD length, DWORD detail,
                            BOOL refresh)
 {
-    const struct objects_wish wish = {FROM_NAME(source), machine, detail, refresh};
-    return enum_objects(&wish, OUT_A(list, length));
+    const struct objects_request request = {FROM_NAME(source), machine, detail, refresh};
+    return enum_objects(&request, OUT_A(list, length));
 }
 
 PDH_STATUS PdhEnumObjectsW(LPCWSTR source, LPCWSTR machine, LPWSTR list, LPDWORD length,
@@ -76,34 +76,34 @@ PDH_STATUS PdhEnumObjectsW(LPCWSTR source, LPCWSTR machine, LPWSTR list, LPDWORD
 {
     NARROW(file, source);
     NARROW(host, machine);
-    const struct objects_wish wish = {FROM_NAME(file.text), host.text, detail, refresh};
-    return enum_objects(&wish, OUT_W(list, length));
+    const struct objects_request request = {FROM_NAME(file.text), host.text, detail, refresh};
+    return enum_objects(&request, OUT_W(list, length));
 }
 
 PDH_STATUS PdhEnumObjectsHA(PDH_HLOG source, LPCSTR machine, LPSTR list, LPDWORD length,
                             DWORD detail, BOOL refresh)
 {
-    const struct objects_wish wish = {FROM_LOG(source), machine, detail, refresh};
-    return enum_objects(&wish, OUT_A(list, length));
+    const struct objects_request request = {FROM_LOG(source), machine, detail, refresh};
+    return enum_objects(&request, OUT_A(list, length));
 }
 
 PDH_STATUS PdhEnumObjectsHW(PDH_HLOG source, LPCWSTR machine, LPWSTR list, LPDWORD length,
                             DWORD detail, BOOL refresh)
 {
     NARROW(host, machine);
-    const struct objects_wish wish = {FROM_LOG(source), host.text, detail, refresh};
-    return enum_objects(&wish, OUT_W(list, length));
+    const struct objects_request request = {FROM_LOG(source), host.text, detail, refresh};
+    return enum_objects(&request, OUT_W(list, length));
 }
 
 /* ---- counters and instances of an object ---- */
 
-struct items_wish {
+struct items_request {
     struct pdh_from from;
     const char *machine, *object;
     DWORD detail, flags;
 };
 
-static PDH_STATUS give_instances(bool single, const struct buffer *list, struct text_out out)
+static PDH_STATUS copy_instances(bool single, const struct buffer *list, struct text_out out)
 {
     if (!single)
         return copy_list(list, out);
@@ -111,20 +111,20 @@ static PDH_STATUS give_instances(bool single, const struct buffer *list, struct 
     return 0;
 }
 
-static PDH_STATUS enum_items(const struct items_wish *wish, struct text_out counters,
+static PDH_STATUS enum_items(const struct items_request *request, struct text_out counters,
                              struct text_out instances)
 {
     BUFFER_AUTO counter_list = {0};
     BUFFER_AUTO instance_list = {0};
     bool single = false;
-    if (!out_valid(counters) || !out_valid(instances) || !wish->object || wish->flags)
+    if (!out_valid(counters) || !out_valid(instances) || !request->object || request->flags)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    PDH_STATUS status = browse_items(wish->from, wish->machine, wish->object, wish->detail,
-                                     &counter_list, &instance_list, &single);
+    PDH_STATUS status = browse_items(request->from, request->machine, request->object,
+                                     request->detail, &counter_list, &instance_list, &single);
     if (status)
         return status;
     status = copy_list(&counter_list, counters);
-    PDH_STATUS more = give_instances(single, &instance_list, instances);
+    PDH_STATUS more = copy_instances(single, &instance_list, instances);
     return status ? status : more;
 }
 
@@ -132,8 +132,9 @@ PDH_STATUS PdhEnumObjectItemsA(LPCSTR source, LPCSTR machine, LPCSTR object, LPS
                                LPDWORD counters_length, LPSTR instances, LPDWORD instances_length,
                                DWORD detail, DWORD flags)
 {
-    const struct items_wish wish = {FROM_NAME(source), machine, object, detail, flags};
-    return enum_items(&wish, OUT_A(counters, counters_length), OUT_A(instances, instances_length));
+    const struct items_request request = {FROM_NAME(source), machine, object, detail, flags};
+    return enum_items(&request, OUT_A(counters, counters_length),
+                      OUT_A(instances, instances_length));
 }
 
 PDH_STATUS PdhEnumObjectItemsW(LPCWSTR source, LPCWSTR machine, LPCWSTR object, LPWSTR counters,
@@ -143,16 +144,19 @@ PDH_STATUS PdhEnumObjectItemsW(LPCWSTR source, LPCWSTR machine, LPCWSTR object, 
     NARROW(file, source);
     NARROW(host, machine);
     NARROW(name, object);
-    const struct items_wish wish = {FROM_NAME(file.text), host.text, name.text, detail, flags};
-    return enum_items(&wish, OUT_W(counters, counters_length), OUT_W(instances, instances_length));
+    const struct items_request request = {FROM_NAME(file.text), host.text, name.text, detail,
+                                          flags};
+    return enum_items(&request, OUT_W(counters, counters_length),
+                      OUT_W(instances, instances_length));
 }
 
 PDH_STATUS PdhEnumObjectItemsHA(PDH_HLOG source, LPCSTR machine, LPCSTR object, LPSTR counters,
                                 LPDWORD counters_length, LPSTR instances, LPDWORD instances_length,
                                 DWORD detail, DWORD flags)
 {
-    const struct items_wish wish = {FROM_LOG(source), machine, object, detail, flags};
-    return enum_items(&wish, OUT_A(counters, counters_length), OUT_A(instances, instances_length));
+    const struct items_request request = {FROM_LOG(source), machine, object, detail, flags};
+    return enum_items(&request, OUT_A(counters, counters_length),
+                      OUT_A(instances, instances_length));
 }
 
 PDH_STATUS PdhEnumObjectItemsHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR object, LPWSTR counters,
@@ -161,8 +165,9 @@ PDH_STATUS PdhEnumObjectItemsHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR object
 {
     NARROW(host, machine);
     NARROW(name, object);
-    const struct items_wish wish = {FROM_LOG(source), host.text, name.text, detail, flags};
-    return enum_items(&wish, OUT_W(counters, counters_length), OUT_W(instances, instances_length));
+    const struct items_request request = {FROM_LOG(source), host.text, name.text, detail, flags};
+    return enum_items(&request, OUT_W(counters, counters_length),
+                      OUT_W(instances, instances_length));
 }
 
 /* ---- defaults ---- */

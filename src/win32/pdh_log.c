@@ -6,8 +6,8 @@
 PDH_STATUS PdhOpenLogA(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD max_size,
                        LPCSTR caption, PDH_HLOG *log)
 {
-    const struct capture_wish wish = {file, caption, access, max_size, query};
-    return capture_open(&wish, type, log);
+    const struct capture_options options = {file, caption, access, max_size, query};
+    return capture_open(&options, type, log);
 }
 
 PDH_STATUS PdhOpenLogW(LPCWSTR file, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD max_size,
@@ -15,8 +15,8 @@ PDH_STATUS PdhOpenLogW(LPCWSTR file, DWORD access, LPDWORD type, PDH_HQUERY quer
 {
     NARROW(path, file);
     NARROW(message, caption);
-    const struct capture_wish wish = {path.text, message.text, access, max_size, query};
-    return capture_open(&wish, type, log);
+    const struct capture_options options = {path.text, message.text, access, max_size, query};
+    return capture_open(&options, type, log);
 }
 
 PDH_STATUS PdhUpdateLogA(PDH_HLOG log, LPCSTR user_string)

@@ -62,8 +62,8 @@ PDH_STATUS PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object,
 PDH_STATUS PdhVbOpenLog(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD max_size,
                         LPCSTR caption, PDH_HLOG *log)
 {
-    const struct capture_wish wish = {file, caption, access, max_size, query};
-    return capture_open(&wish, type, log);
+    const struct capture_options options = {file, caption, access, max_size, query};
+    return capture_open(&options, type, log);
 }
 
 PDH_STATUS PdhVbUpdateLog(PDH_HLOG log, LPCSTR user_string)

@@ -140,7 +140,7 @@ LSTATUS RegQueryValueExW(HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type,
     return status ? status : key_query(key, text.text, true, type, data, size);
 }
 
-static LSTATUS give_empty(bool wide, void *data, PLONG size)
+static LSTATUS copy_empty(bool wide, void *data, PLONG size)
 {
     LONG needed = wide ? sizeof(WCHAR) : 1, capacity = size ? *size : 0;
     if (size)
@@ -168,7 +168,7 @@ static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG
                    : key_query(opened, "", wide, &type, data, size ? &capacity : NULL);
     key_close(opened);
     if (status == ERROR_FILE_NOT_FOUND)
-        return give_empty(wide, data, size);
+        return copy_empty(wide, data, size);
     if (!status && type != REG_SZ)
         return ERROR_INVALID_DATA;
     if (size && (!status || status == ERROR_MORE_DATA))

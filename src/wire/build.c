@@ -92,18 +92,18 @@ static uint64_t place_counters(opl_build *build, const opl_build_counter *counte
     uint64_t end = sizeof(PERF_COUNTER_BLOCK);
     for (DWORD i = 0; i < count; i++)
         if (counters[i].offset) {
-            uint64_t behind = counters[i].offset + slot_size(&counters[i], build->sizes[i]);
+            uint64_t after = counters[i].offset + slot_size(&counters[i], build->sizes[i]);
             build->offsets[i] = counters[i].offset;
-            end = behind > end ? behind : end;
+            end = after > end ? after : end;
         }
     for (DWORD i = 0; i < count; i++)
         if (!counters[i].offset) {
             uint64_t offset = align_up(end, alignment(&counters[i], build->sizes[i]));
             if (is_count_of(counters, i))
                 offset = build->offsets[i - 1] + build->sizes[i - 1];
-            uint64_t behind = offset + slot_size(&counters[i], build->sizes[i]);
+            uint64_t after = offset + slot_size(&counters[i], build->sizes[i]);
             build->offsets[i] = (DWORD)offset;
-            end = behind > end ? behind : end;
+            end = after > end ? after : end;
         }
     return end;
 }

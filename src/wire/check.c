@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    SLACK_BEHIND_INSTANCES = 7,
+    SLACK_AFTER_INSTANCES = 7,
     MOST_COMPARED = 1024, /* objects whose numbers are compared with each other */
     LEAST_INSTANCE = sizeof(PERF_INSTANCE_DEFINITION) + sizeof(PERF_COUNTER_BLOCK)
 };
@@ -381,7 +381,7 @@ static bool instances_add_up(struct answer_check *check, const struct needs *nee
     if (check->block.fault)
         return report_instance(check, end, position);
     return object->type.NumInstances <= 0 ||
-           object->offset + object->type.TotalByteLength - end <= SLACK_BEHIND_INSTANCES ||
+           object->offset + object->type.TotalByteLength - end <= SLACK_AFTER_INSTANCES ||
            report_slack(check, &instance);
 }
 

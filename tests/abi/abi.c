@@ -53,7 +53,7 @@ static void set_dword(const char *name, DWORD value)
 }
 
 /* Registers the library and asks for all that it has. */
-static void ask(const char *name, DWORD isolation)
+static void run_query(const char *name, DWORD isolation)
 {
     set_text("Library", library(name));
     set_text("Open", "Open");
@@ -147,9 +147,9 @@ static void is_wholly_there(void)
 static void runs(const char *name)
 {
     for (DWORD isolation = INSIDE; isolation <= HELPER; isolation++) {
-        ask(name, isolation);
+        run_query(name, isolation);
         is_wholly_there();
-        ask(name, isolation);
+        run_query(name, isolation);
         is_wholly_there();
         forget(NULL);
     }
@@ -162,7 +162,7 @@ static void refused(const char *name, unsigned event, const char *why)
     opl_object_view object = {0};
     snprintf(wanted, sizeof wanted, "\tPerflib\t%u\terror\t", event);
     for (DWORD isolation = INSIDE; isolation <= HELPER; isolation++) {
-        ask(name, isolation);
+        run_query(name, isolation);
         assert_false(find(FIRST, &block, &object));
         if (!strstr(events(), wanted) || !strstr(events(), why))
             fail_msg("%s, isolation %u: no event %u \"%s\" in: %s", name, (unsigned)isolation,
@@ -175,7 +175,7 @@ static void libraries_with_windows_abi_run_as_they_are(void **state)
 {
     (void)state;
     for (DWORD isolation = INSIDE; isolation <= HELPER; isolation++) {
-        ask("plain", isolation);
+        run_query("plain", isolation);
         assert_int_equal(value(PLAIN, 0, PLAIN + 2), 1993);
         forget(NULL);
     }

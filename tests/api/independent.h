@@ -97,16 +97,16 @@ static inline DWORD dword_of(HKEY key, const char *name)
 static unsigned char answer[16 << 20];
 static DWORD answer_size, answer_type;
 
-static inline LSTATUS ask_key(HKEY key, const char *query)
+static inline LSTATUS query_key(HKEY key, const char *query)
 {
     answer_size = sizeof(answer);
     answer_type = 99;
     return RegQueryValueExA(key, query, NULL, &answer_type, answer, &answer_size);
 }
 
-static inline LSTATUS ask(const char *query)
+static inline LSTATUS run_query(const char *query)
 {
-    return ask_key(HKEY_PERFORMANCE_DATA, query);
+    return query_key(HKEY_PERFORMANCE_DATA, query);
 }
 
 /* The answer is a good block; true if it holds the object. */

@@ -29,9 +29,9 @@ static void all_is_well(void)
     CHECK_IS(dword_of(key, "well"), value);
     CHECK_IS(RegDeleteValueA(key, "well"), 0);
     CHECK_IS(RegCloseKey(key), 0);
-    CHECK_IS(ask("Counter 007"), 0);
+    CHECK_IS(run_query("Counter 007"), 0);
     CHECK(answer_name(230) && !strcmp(answer_name(230), "Prozess"));
-    CHECK_IS(ask("2 4 230 238"), 0);
+    CHECK_IS(run_query("2 4 230 238"), 0);
     CHECK_IS(answer_objects(), 4);
 }
 
@@ -42,8 +42,8 @@ INDEPENDENT(a_root_is_made_at_the_first_write)
     snprintf(deep, sizeof(deep), "%s/not/yet", test_root);
     setenv("OPENPERFLIB_ROOT", deep, 1);
     HKEY key = NULL;
-    CHECK_IS(ask("Global"), 0);
-    CHECK_IS(ask("Counter 019"), 0);
+    CHECK_IS(run_query("Global"), 0);
+    CHECK_IS(run_query("Counter 019"), 0);
     CHECK_IS(RegOpenKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY, 0, KEY_ALL_ACCESS, &key),
              ERROR_FILE_NOT_FOUND);
     CHECK_IS(RegOpenKeyExA(HKEY_LOCAL_MACHINE, "SOFTWARE", 0, KEY_READ, &key), 0);
@@ -128,7 +128,7 @@ INDEPENDENT(sixteen_threads_at_once)
 
 static _Atomic int stop;
 
-static void *ask_until_stopped(void *data)
+static void *query_until_stopped(void *data)
 {
     static BYTE storage[2][4 << 20];
     HKEY key = created(HKEY_LOCAL_MACHINE, TEST_KEY "\\asker");
@@ -162,7 +162,7 @@ INDEPENDENT(a_child_of_a_threaded_program_may_ask)
     pthread_t threads[2];
     int hung = 0;
     for (uintptr_t i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, ask_until_stopped, (void *)i);
+        pthread_create(&threads[i], NULL, query_until_stopped, (void *)i);
     for (unsigned i = 0; i < rounds(20); i++) {
         int status = -1;
         fflush(NULL);
@@ -264,7 +264,7 @@ INDEPENDENT(no_descriptors_left)
         while (count < 64 && (taken[count] = open("/dev/null", O_RDONLY)) >= 0)
             count++;
         HKEY key = NULL;
-        LSTATUS status = ask("2 4 230 238");
+        LSTATUS status = run_query("2 4 230 238");
         printf("# without descriptors: %d\n", (int)status);
         if (status == 0)
             answer_objects();
@@ -274,10 +274,10 @@ INDEPENDENT(no_descriptors_left)
             count++; /* providers gave theirs back */
         CHECK(RegCreateKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY "\\new", 0, NULL, 0, KEY_ALL_ACCESS,
                               NULL, &key, NULL) != 0);
-        ask("Counter 009");
+        run_query("Counter 009");
         for (int free_ones = 1; free_ones < 6 && count > 0; free_ones++) {
             close(taken[--count]);
-            if (ask("2 4 230 238") == 0)
+            if (run_query("2 4 230 238") == 0)
                 answer_objects();
         }
         while (count > 0)
@@ -333,12 +333,12 @@ INDEPENDENT(an_empty_system_root)
     CHECK_IS(mkdir(empty, 0755), 0);
     setenv("OPENPERFLIB_SYSROOT", empty, 1);
     for (size_t i = 0; i < COUNT(queries); i++) {
-        CHECK_IS(ask(queries[i]), 0);
+        CHECK_IS(run_query(queries[i]), 0);
         DWORD count = answer_objects();
         if (count)
             printf("# \"%s\" brought %u objects of nothing\n", queries[i], count), failures++;
     }
-    CHECK_IS(ask("Counter 009"), 0);
+    CHECK_IS(run_query("Counter 009"), 0);
     CHECK(answer_name(230) != NULL);
     CHECK_IS(RegCloseKey(HKEY_PERFORMANCE_DATA), 0);
 }
@@ -363,7 +363,7 @@ INDEPENDENT(without_rights_writing_is_error_5)
     CHECK_IS(RegCloseKey(key), 0);
     if (access(getenv("OPENPERFLIB_VENDOR"), X_OK))
         skipped("the user nobody cannot reach the build folder");
-    CHECK_IS(ask("2 230"), 0);
+    CHECK_IS(run_query("2 230"), 0);
     CHECK(answer_has(230));
 }
 
@@ -415,7 +415,7 @@ INDEPENDENT(a_read_only_disk_is_reported)
         RegCreateKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &key, NULL);
     printf("# %d\n", (int)status);
     CHECK(status == ERROR_WRITE_PROTECT || status == ERROR_ACCESS_DENIED);
-    CHECK_IS(ask("2 230"), 0);
+    CHECK_IS(run_query("2 230"), 0);
     CHECK(answer_has(2) && answer_has(230));
 }
 

@@ -22,16 +22,16 @@ INDEPENDENT(numbers_that_are_none)
                                           "Globa",      "Globals",
                                           "_Global",    "\x80\xff"};
     for (size_t i = 0; i < COUNT(nothing); i++) {
-        CHECK_IS(ask(nothing[i]), 0);
+        CHECK_IS(run_query(nothing[i]), 0);
         CHECK_IS(answer_type, REG_BINARY);
         DWORD count = answer_objects();
         if (count)
             printf("# \"%s\" brought %u objects\n", nothing[i], count), failures++;
     }
-    CHECK_IS(ask("   2   4294967534 238  "), 0);
+    CHECK_IS(run_query("   2   4294967534 238  "), 0);
     CHECK_IS(answer_objects(), 2);
     CHECK(answer_has(2) && answer_has(238));
-    CHECK_IS(ask("002"), 0);
+    CHECK_IS(run_query("002"), 0);
     CHECK(answer_has(2));
 }
 
@@ -42,22 +42,22 @@ INDEPENDENT(queries_of_any_length)
     for (int i = 0; i < MANY; i++)
         text[i] = i % 2 ? ' ' : '2';
     text[MANY] = '\0';
-    CHECK_IS(ask(text), ERROR_INVALID_PARAMETER); /* more than any value's name */
+    CHECK_IS(run_query(text), ERROR_INVALID_PARAMETER); /* more than any value's name */
     CHECK_IS(answer_size, sizeof(answer));
     text[16000] = '\0';
-    CHECK_IS(ask(text), 0);
+    CHECK_IS(run_query(text), 0);
     CHECK_IS(answer_objects(), 1); /* "duplicates are harmless" */
     for (const char *unit = "2x٢"; *unit; unit++) {
         memset(text, *unit, 16000);
-        CHECK_IS(ask(text), 0);
+        CHECK_IS(run_query(text), 0);
         CHECK_IS(answer_objects(), 0);
         memcpy(text, "Counter ", 8);
-        CHECK_IS(ask(text), 0);
+        CHECK_IS(run_query(text), 0);
         CHECK(answer_name(2) && !strcmp(answer_name(2), "System"));
     }
     for (int i = 0, at = 0; i < 500; i++)
         at += sprintf(text + at, "%d ", 2 + 2 * i);
-    CHECK_IS(ask(text), 0);
+    CHECK_IS(run_query(text), 0);
     CHECK(answer_has(2) && answer_has(230) && answer_has(238));
     free(text);
 }
@@ -86,7 +86,7 @@ INDEPENDENT(names_at_their_exact_size)
 
 INDEPENDENT(data_at_their_exact_size_and_unaligned)
 {
-    CHECK_IS(ask("238"), 0);
+    CHECK_IS(run_query("238"), 0);
     DWORD needed = answer_size, size;
     for (int shift = 0; shift < 8; shift++) {
         BYTE *storage = malloc(needed + 8);
@@ -135,7 +135,7 @@ INDEPENDENT(odd_calls_change_nothing)
         odd_calls_on(OPL_ROOT_KEY(values[i]));
         odd_calls_on((HKEY)(uintptr_t)values[i]);
     }
-    CHECK_IS(ask("2"), 0);
+    CHECK_IS(run_query("2"), 0);
     CHECK(answer_has(2));
     snprintf(path, sizeof(path), "%s/machine", test_root);
     CHECK_IS(access(path, F_OK), -1); /* nothing was written */
@@ -146,16 +146,16 @@ INDEPENDENT(a_connected_key_has_its_own_life)
     HKEY one = NULL, two = NULL;
     CHECK_IS(RegConnectRegistryA(NULL, HKEY_PERFORMANCE_DATA, &one), 0);
     CHECK_IS(RegConnectRegistryA("\\\\.", HKEY_PERFORMANCE_DATA, &two), 0);
-    CHECK_IS(ask_key(one, "2"), 0);
+    CHECK_IS(query_key(one, "2"), 0);
     CHECK(answer_has(2));
     CHECK_IS(RegCloseKey(one), 0);
-    CHECK_IS(ask_key(two, "238"), 0);
+    CHECK_IS(query_key(two, "238"), 0);
     CHECK(answer_has(238));
     CHECK_IS(RegCloseKey(two), 0);
-    CHECK_IS(ask("4"), 0);
+    CHECK_IS(run_query("4"), 0);
     CHECK(answer_has(4));
     CHECK_IS(RegCloseKey(HKEY_PERFORMANCE_DATA), 0);
-    CHECK_IS(ask("4"), 0);
+    CHECK_IS(run_query("4"), 0);
     CHECK(answer_has(4));
     CHECK(RegConnectRegistryA("no-such-machine", HKEY_PERFORMANCE_DATA, &one) != 0);
 }
@@ -192,12 +192,12 @@ static void language_body(void)
     set_or_not("LC_MESSAGES", languages[language].lc_messages);
     set_or_not("LANG", languages[language].lang);
     unsetenv("LANGUAGE");
-    CHECK_IS(ask_key(HKEY_PERFORMANCE_NLSTEXT, "Counter"), 0);
+    CHECK_IS(query_key(HKEY_PERFORMANCE_NLSTEXT, "Counter"), 0);
     const char *name = answer_name(230);
     CHECK(name && !strcmp(name, languages[language].processor_name));
     if (name)
         printf("# %zu: %s\n", language, name);
-    CHECK_IS(ask_key(HKEY_PERFORMANCE_TEXT, "Counter"), 0);
+    CHECK_IS(query_key(HKEY_PERFORMANCE_TEXT, "Counter"), 0);
     CHECK(answer_name(230) && !strcmp(answer_name(230), "Process"));
     CHECK_IS(RegGetValueA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Control\\Nls\\Language",
                           "InstallLanguage", RRF_RT_REG_SZ, NULL, install, &size),
@@ -260,14 +260,14 @@ INDEPENDENT(c80_names_by_hand_in_every_language)
         CHECK_IS(RegEnumKeyExA(perflib, i, code, &capacity, NULL, NULL, NULL, NULL), 0);
         snprintf(query, sizeof(query), "Counter %s", code);
         snprintf(text, sizeof(text), "Meine Größe %s", code);
-        CHECK_IS(ask(query), 0);
+        CHECK_IS(run_query(query), 0);
         CHECK(answer_name(name) && !strcmp(answer_name(name), text));
         CHECK(answer_name(230) && answer_name(2));
         snprintf(query, sizeof(query), "eXpLaIn %s", code);
-        CHECK_IS(ask(query), 0);
+        CHECK_IS(run_query(query), 0);
         CHECK(answer_name(help) && !strcmp(answer_name(help), "Wozu?"));
         CHECK_IS(RegOpenKeyExA(perflib, code, 0, KEY_READ, &key), 0);
-        CHECK_IS(ask_key(key, "Counter"), 0);
+        CHECK_IS(query_key(key, "Counter"), 0);
         CHECK(answer_name(name) && !strcmp(answer_name(name), text));
         RegCloseKey(key);
     }
@@ -283,7 +283,7 @@ INDEPENDENT(wide_names_are_the_same_names)
         RegQueryValueExW(HKEY_PERFORMANCE_DATA, u"counter 019", NULL, &type, (BYTE *)wide, &size),
         0);
     CHECK_IS(size % 2, 0);
-    CHECK_IS(ask("Counter 019"), 0);
+    CHECK_IS(run_query("Counter 019"), 0);
     char *narrow = malloc(size * 2);
     int count =
         WideCharToMultiByte(CP_UTF8, 0, wide, (int)(size / 2), narrow, (int)size * 2, NULL, NULL);
@@ -305,7 +305,7 @@ static void like_windows(const char *file, const char *query, DWORD index, bool 
     size_t size = stream ? fread(theirs, 1, sizeof(theirs), stream) : 0;
     if (stream)
         fclose(stream);
-    CHECK_IS(ask(query), 0);
+    CHECK_IS(run_query(query), 0);
     CHECK_IS(opl_block_init(&windows, theirs, size), OPL_BLOCK_GOOD);
     CHECK_IS(opl_block_init(&ours, answer, answer_size), OPL_BLOCK_GOOD);
     CHECK(opl_block_find_object(&windows, index, &old));
@@ -375,7 +375,7 @@ INDEPENDENT(threads_and_their_processes)
     opl_object_view threads = {0}, processes = {0}, parent_object;
     opl_instance_view thread = {0}, parent, process = {0};
     static unsigned counted[1 << 16];
-    CHECK_IS(ask("232"), 0);
+    CHECK_IS(run_query("232"), 0);
     CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
     CHECK(opl_block_find_object(&block, 232, &threads));
     CHECK(opl_block_find_object(&block, 230, &processes));
@@ -414,7 +414,7 @@ INDEPENDENT(total_is_the_sum_of_all_processes)
     opl_block block;
     opl_object_view object = {0};
     opl_counter_view counter = {0};
-    CHECK_IS(ask("230"), 0);
+    CHECK_IS(run_query("230"), 0);
     CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
     CHECK(opl_block_find_object(&block, 230, &object));
     while (opl_object_next_counter(&block, &object, &counter)) {
@@ -501,7 +501,7 @@ INDEPENDENT(processes_beside_ps)
     opl_object_view object = {0};
     opl_instance_view instance = {0};
     size_t then = read_ps(before, COUNT(before));
-    CHECK_IS(ask("230"), 0);
+    CHECK_IS(run_query("230"), 0);
     size_t now = read_ps(after, COUNT(after));
     if (then == 0)
         skipped("no ps here");
@@ -531,7 +531,7 @@ INDEPENDENT(system_agrees_with_the_lists)
     for (int i = 0; i < 20 && (i == 0 || llabs(reported - listed) > 8); i++) {
         opl_instance_view only = {0};
         system = processes = processors = (opl_object_view){0};
-        CHECK_IS(ask("238 2 230"), 0);
+        CHECK_IS(run_query("238 2 230"), 0);
         CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
         CHECK(opl_block_find_object(&block, 2, &system));
         CHECK(opl_block_find_object(&block, 230, &processes));
@@ -561,7 +561,7 @@ INDEPENDENT(a_process_that_comes_and_goes)
         opl_object_view object = {0};
         opl_instance_view instance = {0};
         int found = 0;
-        CHECK_IS(ask("230"), 0);
+        CHECK_IS(run_query("230"), 0);
         CHECK_IS(opl_block_init(&block, answer, answer_size), OPL_BLOCK_GOOD);
         CHECK(opl_block_find_object(&block, 230, &object));
         while (opl_object_next_instance(&block, &object, &instance))
@@ -569,7 +569,7 @@ INDEPENDENT(a_process_that_comes_and_goes)
         CHECK_IS(found, 1);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
-        CHECK_IS(ask("230"), 0);
+        CHECK_IS(run_query("230"), 0);
         found = 0;
         memset(&instance, 0, sizeof(instance));
         memset(&object, 0, sizeof(object));

@@ -27,8 +27,8 @@ static PDH_HLOG source;
 /* ---- lists and texts ---- */
 
 /* One function in one form: `text` for the answer, *length in characters. */
-typedef PDH_STATUS asker(void *text, DWORD *length);
-#define ASK(name, narrow_call, wide_call)                                                          \
+typedef PDH_STATUS list_function(void *text, DWORD *length);
+#define LIST(name, narrow_call, wide_call)                                                         \
     static PDH_STATUS name##_narrow(void *text, DWORD *length)                                     \
     {                                                                                              \
         return narrow_call;                                                                        \
@@ -44,49 +44,49 @@ static PDH_COUNTER_PATH_ELEMENTS_W wide_parts;
 static char skipped[64];
 static DWORD skipped_length, skipped_index;
 
-ASK(machines, PdhEnumMachinesA(NULL, text, length), PdhEnumMachinesW(NULL, text, length))
-ASK(machines_h, PdhEnumMachinesHA(source, text, length), PdhEnumMachinesHW(source, text, length))
-ASK(objects, PdhEnumObjectsA(NULL, NULL, text, length, PERF_DETAIL_WIZARD, FALSE),
-    PdhEnumObjectsW(NULL, NULL, text, length, PERF_DETAIL_WIZARD, FALSE))
-ASK(objects_h, PdhEnumObjectsHA(source, NULL, text, length, PERF_DETAIL_WIZARD, FALSE),
-    PdhEnumObjectsHW(source, NULL, text, length, PERF_DETAIL_WIZARD, FALSE))
-ASK(counters,
-    (other = 0, PdhEnumObjectItemsA(NULL, NULL, "Memory", text, length, NULL, &other, 400, 0)),
-    (other = 0, PdhEnumObjectItemsW(NULL, NULL, u"Memory", text, length, NULL, &other, 400, 0)))
-ASK(counters_h,
-    (other = 0, PdhEnumObjectItemsHA(source, NULL, "Memory", text, length, NULL, &other, 400, 0)),
-    (other = 0, PdhEnumObjectItemsHW(source, NULL, u"Memory", text, length, NULL, &other, 400, 0)))
-ASK(default_object, PdhGetDefaultPerfObjectA(NULL, NULL, text, length),
-    PdhGetDefaultPerfObjectW(NULL, NULL, text, length))
-ASK(default_object_h, PdhGetDefaultPerfObjectHA(source, NULL, text, length),
-    PdhGetDefaultPerfObjectHW(source, NULL, text, length))
-ASK(default_counter, PdhGetDefaultPerfCounterA(NULL, NULL, "Processor", text, length),
-    PdhGetDefaultPerfCounterW(NULL, NULL, u"Processor", text, length))
-ASK(default_counter_h, PdhGetDefaultPerfCounterHA(source, NULL, "Processor", text, length),
-    PdhGetDefaultPerfCounterHW(source, NULL, u"Processor", text, length))
-ASK(name_by_index, PdhLookupPerfNameByIndexA(NULL, 674, text, length),
-    PdhLookupPerfNameByIndexW(NULL, 674, text, length))
-ASK(made_path, PdhMakeCounterPathA(&narrow_parts, text, length, 0),
-    PdhMakeCounterPathW(&wide_parts, text, length, 0))
-ASK(expanded, PdhExpandCounterPathA("\\Processor(*)\\% *", text, length),
-    PdhExpandCounterPathW(u"\\Processor(*)\\% *", text, length))
-ASK(expanded_too, PdhExpandWildCardPathA(NULL, "\\Processor(*)\\% *", text, length, 0),
-    PdhExpandWildCardPathW(NULL, u"\\Processor(*)\\% *", text, length, 0))
-ASK(expanded_h, PdhExpandWildCardPathHA(source, "\\Processor(*)\\% *", text, length, 0),
-    PdhExpandWildCardPathHW(source, u"\\Processor(*)\\% *", text, length, 0))
-ASK(instance_name,
-    (skipped_length = COUNT(skipped), PdhParseInstanceNameA("parent/name#2", text, length, skipped,
-                                                            &skipped_length, &skipped_index)),
-    (skipped_length = COUNT(skipped) / 2,
-     PdhParseInstanceNameW(u"parent/name#2", text, length, (LPWSTR)skipped, &skipped_length,
-                           &skipped_index)))
-ASK(parent_name,
-    (skipped_length = COUNT(skipped),
-     PdhParseInstanceNameA("parent/name#2", skipped, &skipped_length, text, length,
-                           &skipped_index)),
-    (skipped_length = COUNT(skipped) / 2,
-     PdhParseInstanceNameW(u"parent/name#2", (LPWSTR)skipped, &skipped_length, text, length,
-                           &skipped_index)))
+LIST(machines, PdhEnumMachinesA(NULL, text, length), PdhEnumMachinesW(NULL, text, length))
+LIST(machines_h, PdhEnumMachinesHA(source, text, length), PdhEnumMachinesHW(source, text, length))
+LIST(objects, PdhEnumObjectsA(NULL, NULL, text, length, PERF_DETAIL_WIZARD, FALSE),
+     PdhEnumObjectsW(NULL, NULL, text, length, PERF_DETAIL_WIZARD, FALSE))
+LIST(objects_h, PdhEnumObjectsHA(source, NULL, text, length, PERF_DETAIL_WIZARD, FALSE),
+     PdhEnumObjectsHW(source, NULL, text, length, PERF_DETAIL_WIZARD, FALSE))
+LIST(counters,
+     (other = 0, PdhEnumObjectItemsA(NULL, NULL, "Memory", text, length, NULL, &other, 400, 0)),
+     (other = 0, PdhEnumObjectItemsW(NULL, NULL, u"Memory", text, length, NULL, &other, 400, 0)))
+LIST(counters_h,
+     (other = 0, PdhEnumObjectItemsHA(source, NULL, "Memory", text, length, NULL, &other, 400, 0)),
+     (other = 0, PdhEnumObjectItemsHW(source, NULL, u"Memory", text, length, NULL, &other, 400, 0)))
+LIST(default_object, PdhGetDefaultPerfObjectA(NULL, NULL, text, length),
+     PdhGetDefaultPerfObjectW(NULL, NULL, text, length))
+LIST(default_object_h, PdhGetDefaultPerfObjectHA(source, NULL, text, length),
+     PdhGetDefaultPerfObjectHW(source, NULL, text, length))
+LIST(default_counter, PdhGetDefaultPerfCounterA(NULL, NULL, "Processor", text, length),
+     PdhGetDefaultPerfCounterW(NULL, NULL, u"Processor", text, length))
+LIST(default_counter_h, PdhGetDefaultPerfCounterHA(source, NULL, "Processor", text, length),
+     PdhGetDefaultPerfCounterHW(source, NULL, u"Processor", text, length))
+LIST(name_by_index, PdhLookupPerfNameByIndexA(NULL, 674, text, length),
+     PdhLookupPerfNameByIndexW(NULL, 674, text, length))
+LIST(made_path, PdhMakeCounterPathA(&narrow_parts, text, length, 0),
+     PdhMakeCounterPathW(&wide_parts, text, length, 0))
+LIST(expanded, PdhExpandCounterPathA("\\Processor(*)\\% *", text, length),
+     PdhExpandCounterPathW(u"\\Processor(*)\\% *", text, length))
+LIST(expanded_too, PdhExpandWildCardPathA(NULL, "\\Processor(*)\\% *", text, length, 0),
+     PdhExpandWildCardPathW(NULL, u"\\Processor(*)\\% *", text, length, 0))
+LIST(expanded_h, PdhExpandWildCardPathHA(source, "\\Processor(*)\\% *", text, length, 0),
+     PdhExpandWildCardPathHW(source, u"\\Processor(*)\\% *", text, length, 0))
+LIST(instance_name,
+     (skipped_length = COUNT(skipped), PdhParseInstanceNameA("parent/name#2", text, length, skipped,
+                                                             &skipped_length, &skipped_index)),
+     (skipped_length = COUNT(skipped) / 2,
+      PdhParseInstanceNameW(u"parent/name#2", text, length, (LPWSTR)skipped, &skipped_length,
+                            &skipped_index)))
+LIST(parent_name,
+     (skipped_length = COUNT(skipped),
+      PdhParseInstanceNameA("parent/name#2", skipped, &skipped_length, text, length,
+                            &skipped_index)),
+     (skipped_length = COUNT(skipped) / 2,
+      PdhParseInstanceNameW(u"parent/name#2", (LPWSTR)skipped, &skipped_length, text, length,
+                            &skipped_index)))
 
 #define FUNCTION(name)                                                                             \
     {                                                                                              \
@@ -94,7 +94,7 @@ ASK(parent_name,
     }
 static const struct function {
     const char *name;
-    asker *narrow, *wide;
+    list_function *narrow, *wide;
 } functions[] = {
     FUNCTION(machines),          FUNCTION(machines_h),       FUNCTION(objects),
     FUNCTION(objects_h),         FUNCTION(counters),         FUNCTION(counters_h),
@@ -125,35 +125,35 @@ static bool succeeds(PDH_STATUS status, const struct function *function)
 
 static void follows_the_rules(const struct function *function, bool wide)
 {
-    asker *ask = wide ? function->wide : function->narrow;
+    list_function *run_query = wide ? function->wide : function->narrow;
     uint16_t *text = texts[wide];
     size_t size = wide ? 2 : 1;
     DWORD needed = 0, length = 7, none = 0;
     print_message("# %s, %s\n", function->name, wide ? "W" : "A");
     memset(text, 0x5a, sizeof texts[0]);
-    assert_status(ask(text, NULL), PDH_INVALID_ARGUMENT);
-    assert_status(ask(NULL, &length), PDH_INVALID_ARGUMENT);
+    assert_status(run_query(text, NULL), PDH_INVALID_ARGUMENT);
+    assert_status(run_query(NULL, &length), PDH_INVALID_ARGUMENT);
     assert_int_equal(length, 7);
-    assert_status(ask(NULL, &needed), PDH_MORE_DATA);
+    assert_status(run_query(NULL, &needed), PDH_MORE_DATA);
     assert_true(needed > 1 && needed < SIZE);
-    assert_status(ask(text, &none), PDH_MORE_DATA); /* memory, but a length of 0 */
+    assert_status(run_query(text, &none), PDH_MORE_DATA); /* memory, but a length of 0 */
     assert_int_equal(none, needed);
     for (DWORD small = 1; small < needed; small += 1 + needed / 5) {
         length = small;
-        assert_status(ask(text, &length), PDH_MORE_DATA);
+        assert_status(run_query(text, &length), PDH_MORE_DATA);
         assert_int_equal(length, needed);
     }
     length = needed - 1;
-    assert_status(ask(text, &length), PDH_MORE_DATA);
+    assert_status(run_query(text, &length), PDH_MORE_DATA);
     assert_int_equal(length, needed);
     assert_true(untouched(text, sizeof texts[0]));
     length = needed;
-    assert_true(succeeds(ask(text, &length), function));
+    assert_true(succeeds(run_query(text, &length), function));
     assert_int_equal(length, needed);
     assert_true(untouched((char *)text + needed * size, sizeof texts[0] - needed * size));
     memset(text, 0x5a, sizeof texts[0]);
     length = SIZE;
-    assert_true(succeeds(ask(text, &length), function));
+    assert_true(succeeds(run_query(text, &length), function));
     assert_int_equal(length, needed);
     assert_true(untouched((char *)text + needed * size, sizeof texts[0] - needed * size));
 }
@@ -176,7 +176,7 @@ static void both_forms_are_alike(void **state)
 
 /* ---- structures, in bytes ---- */
 
-typedef PDH_STATUS giver(void *structure, DWORD *size);
+typedef PDH_STATUS put_function(void *structure, DWORD *size);
 
 static PDH_STATUS info_narrow(void *to, DWORD *size)
 {
@@ -230,8 +230,9 @@ static PDH_STATUS range(void *to, DWORD *size)
 
 static void structures_follow_the_rules(void **state)
 {
-    static giver *const givers[] = {info_narrow, info_wide, parts_narrow,  parts_wide, raw_narrow,
-                                    raw_wide,    range,     values_narrow, values_wide};
+    static put_function *const givers[] = {info_narrow, info_wide,     parts_narrow,
+                                           parts_wide,  raw_narrow,    raw_wide,
+                                           range,       values_narrow, values_wide};
     static union {
         char bytes[8192];
         PDH_COUNTER_INFO_A aligned;

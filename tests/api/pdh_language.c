@@ -151,7 +151,7 @@ static void a_user_changes_the_language(void **state)
 }
 
 /* Names of other languages are found at any moment, also while titles are read anew. */
-static void *ask_for_names(void *ret)
+static void *request_names(void *ret)
 {
     const time_t end = time(NULL) + 3;
     unsigned *wrong = ret;
@@ -166,7 +166,7 @@ static void titles_are_read_anew_under_way(void **state)
     unsigned wrong[3] = {0};
     pthread_t threads[3];
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_for_names, &wrong[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, request_names, &wrong[i]), 0);
     for (const time_t end = time(NULL) + 3; time(NULL) < end;) {
         DWORD length = 0;
         PdhEnumObjectsA(NULL, NULL, NULL, &length, PERF_DETAIL_WIZARD, TRUE);

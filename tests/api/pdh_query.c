@@ -216,7 +216,7 @@ static void f_d1_info_of_exactly_the_structure(void **state)
             PDH_COUNTER_INFO_A narrow;
             PDH_COUNTER_INFO_W wide;
         } info;
-        char behind[64];
+        char after[64];
     } to;
     PDH_HCOUNTER counter = added(UP_TIME);
     assert_status(PdhSetCounterScaleFactor(counter, 3), 0);
@@ -230,8 +230,8 @@ static void f_d1_info_of_exactly_the_structure(void **state)
         assert_int_equal(to.info.narrow.dwType, PERF_ELAPSED_TIME);
         assert_int_equal(to.info.narrow.lScale, 3);
         assert_null(to.info.narrow.szFullPath);
-        for (size_t i = 0; i < sizeof to.behind; i++)
-            assert_int_equal(to.behind[i], 0x5a);
+        for (size_t i = 0; i < sizeof to.after; i++)
+            assert_int_equal(to.after[i], 0x5a);
         size = sizeof to.info; /* an explanation is a text that was asked for */
         assert_status(PdhGetCounterInfoA(counter, TRUE, &size, &to.info.narrow), PDH_MORE_DATA);
         assert_true(size > sizeof to.info);

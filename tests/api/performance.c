@@ -20,16 +20,16 @@
 static unsigned char data[8 << 20];
 static DWORD size, type;
 
-static LSTATUS ask_key(HKEY key, const char *query)
+static LSTATUS query_key(HKEY key, const char *query)
 {
     size = sizeof(data);
     type = 77;
     return RegQueryValueExA(key, query, NULL, &type, data, &size);
 }
 
-static LSTATUS ask(const char *query)
+static LSTATUS run_query(const char *query)
 {
-    return ask_key(DATA, query);
+    return query_key(DATA, query);
 }
 
 static DWORD dword_at(size_t offset)
@@ -65,7 +65,7 @@ static bool has(DWORD index)
 static void assert_only(const char *query, const DWORD *wanted, size_t count)
 {
     DWORD found[64];
-    assert_int_equal(ask(query), 0);
+    assert_int_equal(run_query(query), 0);
     assert_int_equal(objects(found), count);
     for (size_t i = 0; i < count; i++)
         assert_true(has(wanted[i]));
@@ -73,14 +73,14 @@ static void assert_only(const char *query, const DWORD *wanted, size_t count)
 
 static void c2_the_query_needs_no_open_key(void **state)
 {
-    assert_int_equal(ask("238"), 0);
+    assert_int_equal(run_query("238"), 0);
     assert_int_equal(type, REG_BINARY);
     assert_true(has(238));
 }
 
 static void c4_c12_the_header_is_as_windows_writes_it(void **state)
 {
-    assert_int_equal(ask("2"), 0);
+    assert_int_equal(run_query("2"), 0);
     PERF_DATA_BLOCK header;
     memcpy(&header, data, sizeof(header));
     assert_memory_equal(data, "P\0E\0R\0F\0", 8);
@@ -100,7 +100,7 @@ static void c12_the_system_name_is_get_computer_names(void **state)
     WCHAR name[MAX_COMPUTERNAME_LENGTH + 1];
     DWORD count = COUNT(name);
     assert_true(GetComputerNameW(name, &count));
-    assert_int_equal(ask("2"), 0);
+    assert_int_equal(run_query("2"), 0);
     assert_int_equal(dword_at(80), (count + 1) * 2);
     assert_memory_equal(data + 88, name, (count + 1) * 2);
 }
@@ -113,7 +113,7 @@ static void the_header_clocks_are_of_this_moment(void **state)
     PERF_DATA_BLOCK header;
     QueryPerformanceCounter(&before);
     GetSystemTimeAsFileTime(&now);
-    assert_int_equal(ask("2"), 0);
+    assert_int_equal(run_query("2"), 0);
     QueryPerformanceCounter(&after);
     QueryPerformanceFrequency(&frequency);
     GetSystemTime(&parts);
@@ -163,7 +163,7 @@ static void the_size_pointer_is_required(void **state)
 
 static void no_byte_behind_the_answer_is_touched(void **state)
 {
-    assert_int_equal(ask("238"), 0);
+    assert_int_equal(run_query("238"), 0);
     DWORD needed = size;
     for (DWORD capacity = needed - 8; capacity <= needed; capacity += 8) {
         memset(data, 0xEE, sizeof(data));
@@ -178,7 +178,7 @@ static void c50_nonsense_succeeds_with_an_empty_block(void **state)
 {
     static const char *const names[] = {"ABCD", "EFGHIJ", "Globally", "-1", "0x2", "99999"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        assert_int_equal(ask(names[i]), 0);
+        assert_int_equal(run_query(names[i]), 0);
         assert_int_equal(type, REG_BINARY);
         assert_int_equal(dword_at(28), 0);
         assert_int_equal(size, dword_at(24));
@@ -191,7 +191,7 @@ static void c30_global_has_the_system_objects(void **state)
     static const DWORD wanted[] = {2, 4, 230, 232, 238};
     static const char *const names[] = {"Global", "GLOBAL", "global", "", NULL};
     for (size_t n = 0; n < COUNT(names); n++) {
-        assert_int_equal(ask(names[n]), 0);
+        assert_int_equal(run_query(names[n]), 0);
         for (size_t i = 0; i < COUNT(wanted); i++)
             assert_true(has(wanted[i]));
     }
@@ -217,9 +217,9 @@ static void c31_c111_thread_brings_process(void **state)
 
 static void c32_foreign_machines_have_nothing_here(void **state)
 {
-    assert_int_equal(ask("Foreign ODDBALL"), 0);
+    assert_int_equal(run_query("Foreign ODDBALL"), 0);
     assert_int_equal(dword_at(28), 0);
-    assert_int_equal(ask("foreign oddball 2"), 0);
+    assert_int_equal(run_query("foreign oddball 2"), 0);
     assert_int_equal(dword_at(28), 0);
 }
 
@@ -227,7 +227,7 @@ static void text_and_nlstext_answer_data_queries_too(void **state)
 {
     static const HKEY keys[] = {HKEY_PERFORMANCE_TEXT, HKEY_PERFORMANCE_NLSTEXT};
     for (size_t i = 0; i < COUNT(keys); i++) {
-        assert_int_equal(ask_key(keys[i], "238"), 0);
+        assert_int_equal(query_key(keys[i], "238"), 0);
         assert_true(has(238));
         size = 10;
         assert_int_equal(RegQueryValueExA(keys[i], "Global", NULL, NULL, NULL, &size),
@@ -253,7 +253,7 @@ static const char *name_of(const char *multi, DWORD index)
 
 static void c22_c24_names_by_the_key(void **state)
 {
-    assert_int_equal(ask("Counter 009"), 0);
+    assert_int_equal(run_query("Counter 009"), 0);
     assert_int_equal(type, REG_MULTI_SZ);
     assert_string_equal((char *)data, "1");
     assert_string_equal((char *)data + 2, "1847");
@@ -267,7 +267,7 @@ static void c108_the_size_of_names_can_be_asked(void **state)
 {
     DWORD needed = 0;
     assert_int_equal(RegQueryValueExA(DATA, "Counter 009", NULL, &type, NULL, &needed), 0);
-    assert_int_equal(ask("Counter 009"), 0);
+    assert_int_equal(run_query("Counter 009"), 0);
     assert_int_equal(size, needed);
     size = 10;
     assert_int_equal(RegQueryValueExA(DATA, "Counter 009", NULL, NULL, data, &size),
@@ -279,23 +279,23 @@ static void c108_the_size_of_names_can_be_asked(void **state)
 
 static void c23_c112_a_language_by_its_id(void **state)
 {
-    assert_int_equal(ask("Counter 007"), 0);
+    assert_int_equal(run_query("Counter 007"), 0);
     assert_string_equal(name_of((char *)data, 230), "Prozess");
-    assert_int_equal(ask("cOUNTER 7"), 0);
+    assert_int_equal(run_query("cOUNTER 7"), 0);
     assert_string_equal(name_of((char *)data, 784), "Prozesskennung");
-    assert_int_equal(ask("Counter 019"), 0);
+    assert_int_equal(run_query("Counter 019"), 0);
     assert_non_null(name_of((char *)data, 6));
-    assert_int_equal(ask("Counter 00c"), 0);
+    assert_int_equal(run_query("Counter 00c"), 0);
     assert_string_equal(name_of((char *)data, 238), "Processeur");
 }
 
 static void c106_help_and_explain_are_the_same(void **state)
 {
     static char help[4 << 20];
-    assert_int_equal(ask("Help 009"), 0);
+    assert_int_equal(run_query("Help 009"), 0);
     DWORD help_size = size;
     memcpy(help, data, size);
-    assert_int_equal(ask("explain 009"), 0);
+    assert_int_equal(run_query("explain 009"), 0);
     assert_int_equal(size, help_size);
     assert_memory_equal(data, help, size);
     const char *text = name_of(help, 7);
@@ -307,9 +307,9 @@ static void c106_help_and_explain_are_the_same(void **state)
 static void a_language_without_a_text_has_the_english_one(void **state)
 {
     static char english[4 << 20];
-    assert_int_equal(ask("Help"), 0);
+    assert_int_equal(run_query("Help"), 0);
     memcpy(english, data, size);
-    assert_int_equal(ask("Help 00A"), 0);
+    assert_int_equal(run_query("Help 00A"), 0);
     assert_string_equal(name_of((char *)data, 7), name_of(english, 7));
 }
 
@@ -317,7 +317,7 @@ static void c22_the_same_table_below_perflib(void **state)
 {
     static unsigned char table[4 << 20];
     DWORD bytes = sizeof(table);
-    assert_int_equal(ask("Counter 009"), 0);
+    assert_int_equal(run_query("Counter 009"), 0);
     assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE,
                                   "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009",
                                   "Counter", RRF_RT_REG_MULTI_SZ, NULL, table, &bytes),
@@ -423,17 +423,17 @@ static void c3_closing_the_unopened_key_succeeds_any_number_of_times(void **stat
 {
     for (int i = 0; i < 3; i++)
         assert_int_equal(RegCloseKey(DATA), 0);
-    assert_int_equal(ask("2"), 0);
+    assert_int_equal(run_query("2"), 0);
     assert_int_equal(RegCloseKey(DATA), 0);
     assert_int_equal(RegCloseKey(DATA), 0);
-    assert_int_equal(ask("2"), 0);
+    assert_int_equal(run_query("2"), 0);
 }
 
 static void keys_are_accepted_sign_and_zero_extended(void **state)
 {
     HKEY zero_extended = (HKEY)(uintptr_t)0x80000004u;
-    assert_int_equal(ask_key(zero_extended, "2"), 0);
-    assert_int_equal(ask_key((HKEY)(intptr_t)(int32_t)0x80000004, "2"), 0);
+    assert_int_equal(query_key(zero_extended, "2"), 0);
+    assert_int_equal(query_key((HKEY)(intptr_t)(int32_t)0x80000004, "2"), 0);
 }
 
 static void c28_a_connection_to_this_machine_by_its_names(void **state)
@@ -446,7 +446,7 @@ static void c28_a_connection_to_this_machine_by_its_names(void **state)
     const char *const names[] = {NULL, "", name, path};
     for (size_t i = 0; i < COUNT(names); i++) {
         assert_int_equal(RegConnectRegistryA(names[i], DATA, &key), 0);
-        assert_int_equal(ask_key(key, "2"), 0);
+        assert_int_equal(query_key(key, "2"), 0);
         assert_int_equal(RegCloseKey(key), 0);
     }
     assert_int_equal(RegConnectRegistryA("\\\\NO..SUCH", DATA, &key), ERROR_BAD_NETPATH);
@@ -461,7 +461,7 @@ struct caller {
     pthread_barrier_t *barrier;
 };
 
-static void *ask_again_and_again(void *self)
+static void *query_again_and_again(void *self)
 {
     struct caller *caller = self;
     unsigned char *own = malloc(caller->capacity);
@@ -490,7 +490,7 @@ static void c145_more_data_is_reported_to_the_thread_that_asked(void **state)
     assert_int_equal(pthread_barrier_init(&barrier, NULL, CALLERS), 0);
     for (unsigned i = 0; i < CALLERS; i++) {
         callers[i] = (struct caller){i % 2 ? 100 + 50 * i : 1 << 20, i % 2, 0, &barrier};
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_again_and_again, &callers[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, query_again_and_again, &callers[i]), 0);
     }
     for (unsigned i = 0; i < CALLERS; i++) {
         pthread_join(threads[i], NULL);

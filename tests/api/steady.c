@@ -65,7 +65,7 @@ static void watch(void)
 static char root[64];
 static unsigned char data[16 << 20];
 
-static void ask(const char *query)
+static void run_query(const char *query)
 {
     DWORD size = sizeof(data);
     if (RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size))
@@ -127,9 +127,9 @@ static void a_steady_query_allocates_nothing(void **state)
     watch();
     usleep(100 * 1000); /* until the registry's folder has settled it is read at each look */
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
-        if (!becomes_steady(ask, queries[i]))
+        if (!becomes_steady(run_query, queries[i]))
             fail_msg("\"%s\" allocates", queries[i]);
-    ask("22222");
+    run_query("22222");
     assert_int_equal(((PERF_DATA_BLOCK *)(void *)data)->NumObjectTypes, 1);
 }
 

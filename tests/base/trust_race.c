@@ -87,11 +87,11 @@ static void clear_entry(void)
 
 static void race(const char *variable, const char *(*place)(void))
 {
-    char behind_link[128];
+    char below_link[128];
     struct stat st;
     time_t end = time(NULL) + seconds / 2;
     unsigned accepted = 0, refused = 0;
-    snprintf(behind_link, sizeof behind_link, "%s/below", good);
+    snprintf(below_link, sizeof below_link, "%s/below", good);
     setenv(variable, named, 1);
     while (time(NULL) < end) {
         place_forget();
@@ -101,7 +101,7 @@ static void race(const char *variable, const char *(*place)(void))
         assert_true(!taken || is_own_folder(entry));
         assert_int_equal(lstat(secret, &st), 0);
         assert_int_equal(st.st_mode & 07777, 0600);
-        assert_int_equal(lstat(behind_link, &st), -1);
+        assert_int_equal(lstat(below_link, &st), -1);
         if (is_own_folder(entry))
             clear_entry();
     }

@@ -34,17 +34,17 @@ static void print_objects(void)
         printf(" damaged: %s", opl_block_fault_text(block.fault));
 }
 
-static LSTATUS ask_with(const char *question, DWORD capacity)
+static LSTATUS query_with(const char *question, DWORD capacity)
 {
     size = capacity;
     return RegQueryValueExA(HKEY_PERFORMANCE_DATA, question, NULL, NULL, data, &size);
 }
 
-static void ask(const char *question, DWORD capacity)
+static void run_query(const char *question, DWORD capacity)
 {
     unsigned tries = 1;
     LSTATUS status;
-    while ((status = ask_with(question, capacity)) == ERROR_MORE_DATA && capacity < SIZE) {
+    while ((status = query_with(question, capacity)) == ERROR_MORE_DATA && capacity < SIZE) {
         capacity *= 2;
         tries++;
     }
@@ -73,9 +73,9 @@ int main(int argc, char **argv)
         else if (strncmp(argv[i], "wait ", 5) == 0)
             usleep((useconds_t)atoi(argv[i] + 5) * 1000);
         else if (strncmp(argv[i], "grow ", 5) == 0)
-            ask(argv[i] + 5, 1 << 10);
+            run_query(argv[i] + 5, 1 << 10);
         else
-            ask(argv[i], SIZE);
+            run_query(argv[i], SIZE);
     }
     close_key();
     return 0;

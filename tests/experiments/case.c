@@ -123,7 +123,7 @@ static void redirect_output(void)
 
 /* ---- asking ---- */
 
-static LSTATUS ask(void)
+static LSTATUS run_query(void)
 {
     LSTATUS status;
     capacity = FIRST_SIZE / 2;
@@ -189,10 +189,10 @@ static bool is_sound(const struct kind *kind, int level)
                       : kind->at[level - 1].kept != EITHER;
 }
 
-static long long timed_ask(const char *when, const struct kind *kind, int level)
+static long long timed_query(const char *when, const struct kind *kind, int level)
 {
     long long start = lab_now_ms();
-    LSTATUS status = ask();
+    LSTATUS status = run_query();
     long long took = lab_now_ms() - start;
     if (status)
         fprintf(report, "%s: status %d\n", when, (int)status);
@@ -261,11 +261,11 @@ static void check_silence(void)
 }
 
 /* Returned bytes belong to the caller: they are complete, and do not change any more. */
-static void ask_again_and_again(const struct kind *kind, int level)
+static void query_again_and_again(const struct kind *kind, int level)
 {
     static unsigned char copy[FIRST_SIZE];
     for (int i = 0; i < ROUNDS; i++) {
-        timed_ask("asked again", kind, level);
+        timed_query("asked again", kind, level);
         if (size > sizeof copy)
             return;
         memcpy(copy, data, size);
@@ -286,15 +286,15 @@ static void close_key(void)
 static void observe(const struct kind *kind, int level)
 {
     const struct outcome *wanted = &kind->at[level - 1];
-    timed_ask("first query", kind, level);
+    timed_query("first query", kind, level);
     check_kept(wanted);
     if (!(kind->flags & AT_CLOSE))
         check_event(wanted);
-    long long took = timed_ask("second query", kind, level);
+    long long took = timed_query("second query", kind, level);
     if (kind->flags & HANGS_LONG && took > LONG_MS / 2)
         fprintf(report, "the second query waited again: %lld ms\n", took);
     if (kind->flags & SOUND)
-        ask_again_and_again(kind, level);
+        query_again_and_again(kind, level);
     check_disabled(kind, wanted);
     check_notes(kind);
     close_key();

@@ -206,7 +206,7 @@ static void replace_all(void)
 }
 
 /* Fills all memory that the process shares with others. */
-static void scribble(int byte)
+static void overwrite(int byte)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[512], rights[5];
@@ -219,10 +219,10 @@ static void scribble(int byte)
         fclose(maps);
 }
 
-static void *scribble_again_and_again(void *unused)
+static void *overwrite_repeatedly(void *unused)
 {
     for (int i = 0; i < 300; i++) {
-        scribble(i);
+        overwrite(i);
         nanosleep(&tick, NULL);
     }
     return unused;
@@ -239,11 +239,11 @@ DEED(closes_all, closefrom(0))
 DEED(replaces_all, replace_all())
 DEED(writes_to_all, each_descriptor(fill_it))
 DEED(truncates_all, each_descriptor(truncate_it))
-DEED(scribbles_ones, scribble(0xff))
-DEED(scribbles_zeros, scribble(0))
-DEED(scribbles_and_dies, scribble(0x7f); _exit(0))
-DEED(scribbles_and_sleeps, scribble(1); sleep_for_ever())
-DEED(scribbles_in_a_thread, start_thread(scribble_again_and_again, NULL))
+DEED(overwrites_ones, overwrite(0xff))
+DEED(overwrites_zeros, overwrite(0))
+DEED(overwrites_and_dies, overwrite(0x7f); _exit(0))
+DEED(overwrites_and_sleeps, overwrite(1); sleep_for_ever())
+DEED(overwrites_in_a_thread, start_thread(overwrite_repeatedly, NULL))
 DEED(prints, for (int i = 0; i < 20000; i++) printf("a provider should not print %d\n", i);
      fflush(stdout))
 DEED(prints_errors, for (int i = 0; i < 2000; i++) fprintf(stderr, "nor complain %d\n", i))
@@ -307,7 +307,7 @@ static void leave_child(void)
         return;
     for (int i = 0; i < 20; i++) {
         usleep(10000);
-        scribble(0xff);
+        overwrite(0xff);
         each_descriptor(fill_it);
     }
     _exit(0);

@@ -16,7 +16,7 @@
 enum { TIMEOUT_MS = 20000 };
 static unsigned char data[1 << 16];
 
-static void ask(void)
+static void run_query(void)
 {
     DWORD size = sizeof data;
     assert_int_equal(RegQueryValueExA(HKEY_PERFORMANCE_DATA, "22222", NULL, NULL, data, &size), 0);
@@ -39,7 +39,7 @@ static int parent_of(int pid)
 static void a_helper_without_its_keeper_ends(void **state)
 {
     install("record_open", "record_unparented", NULL);
-    ask();
+    run_query();
     int helper = atoi(lab_read("notes")), keeper = parent_of(helper);
     assert_in_range(keeper, 2, 1 << 30);
     assert_int_not_equal(keeper, getpid());
@@ -50,7 +50,7 @@ static void a_helper_without_its_keeper_ends(void **state)
     assert_int_equal(parent_of(helper), 0);
     lab_remove("notes");
     lab_set_text(lab_performance("MyPerf"), "Collect", "record_object");
-    ask();
+    run_query();
     assert_int_not_equal(atoi(lab_read("notes")), helper);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     lab_remove("notes");

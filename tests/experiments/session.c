@@ -18,7 +18,7 @@ enum { TIMEOUT_MS = 10000, MOST_STEPS = 24, MOST_EXPERIMENTS = 64 };
 
 int isolation;
 static char reported[1 << 16]; /* what the last session printed */
-static pid_t asker_pid;
+static pid_t client_pid;
 
 void install(const char *open, const char *collect, const char *list)
 {
@@ -54,7 +54,7 @@ void session(const char *first, ...)
         continue;
     va_end(list);
     assert_int_equal(pipe(pipes), 0);
-    if ((asker_pid = fork()) == 0) {
+    if ((client_pid = fork()) == 0) {
         dup2(pipes[1], STDOUT_FILENO);
         close(pipes[0]);
         close(pipes[1]);
@@ -63,7 +63,7 @@ void session(const char *first, ...)
     }
     close(pipes[1]);
     read_all(pipes[0]);
-    assert_int_equal(waitpid(asker_pid, &status, 0), asker_pid);
+    assert_int_equal(waitpid(client_pid, &status, 0), client_pid);
     assert_int_equal(status, 0);
 }
 
@@ -74,10 +74,10 @@ static void check_place(long pid, long tid, const char *what, long *helper)
     if (strcmp(what, "key closed") == 0)
         return;
     if (isolation == LAB_IN_PROCESS) {
-        assert_int_equal(pid, asker_pid);
-        assert_int_equal(tid, asker_pid);
+        assert_int_equal(pid, client_pid);
+        assert_int_equal(tid, client_pid);
     } else {
-        assert_int_not_equal(pid, asker_pid);
+        assert_int_not_equal(pid, client_pid);
         if (*helper && strstr(what, "second") == NULL)
             assert_int_equal(pid, *helper);
         *helper = strstr(what, "second") ? *helper : pid;

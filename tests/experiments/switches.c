@@ -317,9 +317,9 @@ static void c118_errors_flood_no_log(void **state)
 
 /* ---- threads ---- */
 
-enum { ASKING_THREADS = 4, QUESTIONS = 25 };
+enum { QUERYING_THREADS = 4, QUESTIONS = 25 };
 
-static void *ask_often(void *failures)
+static void *query_often(void *failures)
 {
     static _Thread_local unsigned char data[1 << 16];
     opl_block block;
@@ -338,18 +338,18 @@ static void *ask_often(void *failures)
 
 static void no_provider_is_entered_twice_at_once(void **state)
 {
-    pthread_t threads[ASKING_THREADS];
-    int failures[ASKING_THREADS] = {0};
+    pthread_t threads[QUERYING_THREADS];
+    int failures[QUERYING_THREADS] = {0};
     install("record_open", "record_exclusive", NULL);
     install_second("record_exclusive", NULL);
     set("Collect Timeout", 20000);
     lab_set_dword(lab_performance("MySecond"), "Collect Timeout", 20000);
-    for (int i = 0; i < ASKING_THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &failures[i]), 0);
-    for (int i = 0; i < ASKING_THREADS; i++)
+    for (int i = 0; i < QUERYING_THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, query_often, &failures[i]), 0);
+    for (int i = 0; i < QUERYING_THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
-    for (int i = 0; i < ASKING_THREADS; i++)
+    for (int i = 0; i < QUERYING_THREADS; i++)
         assert_int_equal(failures[i], 0);
     assert_null(strstr(lab_read("notes"), "entered twice"));
     expect_events("");

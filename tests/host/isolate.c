@@ -42,16 +42,16 @@ static void wait_for(int milliseconds)
     isolate_wait(isolated, deadline, deadline, &reply);
 }
 
-static void ask_open(const char *open, const char *collect)
+static void query_open(const char *open, const char *collect)
 {
     struct isolate_request request = request_of(open, collect, "good_close");
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(10000);
 }
 
-static void ask(const char *collect)
+static void run_query(const char *collect)
 {
-    ask_open("good_open", collect);
+    query_open("good_open", collect);
 }
 
 static int begin(void **state)
@@ -83,7 +83,7 @@ static void answers_in_another_process(void **state)
     for (int i = 0; i < 3; i++) {
         unsigned opened;
         int pid;
-        ask("good_collect");
+        run_query("good_collect");
         take_text();
         assert_int_equal(sscanf(answer, "Gl:4096:%u:%d", &opened, &pid), 2);
         assert_int_equal(opened, 1);
@@ -93,7 +93,7 @@ static void answers_in_another_process(void **state)
 
 static void closes_and_says_what_close_said(void **state)
 {
-    ask("good_collect");
+    run_query("good_collect");
     isolate_close(isolated, true, clock_ticks() + CLOCK_TICKS_PER_SECOND, &reply);
     assert_int_equal(reply.end, ISOLATE_ANSWERED);
     assert_int_equal(reply.stage, ISOLATE_CLOSE);
@@ -121,7 +121,7 @@ static void says_at_once_what_it_died_of(void **state)
         const struct death *death = &deaths[i];
         int64_t before = clock_ticks();
         print_message("# %s\n", death->collect);
-        ask(death->collect);
+        run_query(death->collect);
         print_message("# %d %d %s\n", reply.end, reply.code, reply.text);
         assert_int_equal(reply.end, death->end);
         assert_int_equal(reply.stage, ISOLATE_COLLECT);
@@ -131,7 +131,7 @@ static void says_at_once_what_it_died_of(void **state)
         else
             assert_int_equal(reply.address != 0, death->address);
         assert_true(clock_ticks() - before < 3 * (int64_t)CLOCK_TICKS_PER_SECOND);
-        ask("good_collect");
+        run_query("good_collect");
         take_text();
         isolate_end(isolated);
     }
@@ -139,14 +139,14 @@ static void says_at_once_what_it_died_of(void **state)
 
 static void late_is_late_and_may_come_later(void **state)
 {
-    ask("good_collect");
+    run_query("good_collect");
     isolate_end(isolated);
     struct isolate_request request = request_of("good_open", "nap_collect", "good_close");
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(50);
     assert_int_equal(reply.end, ISOLATE_OVERDUE);
     assert_true(isolate_busy(isolated));
-    assert_int_equal(isolate_ask(isolated, &request), ERROR_BUSY);
+    assert_int_equal(isolate_send(isolated, &request), ERROR_BUSY);
     wait_for(5000);
     take_text();
     assert_string_equal(answer, "late");
@@ -158,12 +158,12 @@ static void ends_a_helper_that_never_answers(void **state)
     static const char *const names[] = {"loop_collect", "stop_collect"};
     for (size_t i = 0; i < COUNT(names); i++) {
         struct isolate_request request = request_of("good_open", names[i], "good_close");
-        assert_int_equal(isolate_ask(isolated, &request), 0);
+        assert_int_equal(isolate_send(isolated, &request), 0);
         wait_for(100);
         assert_int_equal(reply.end, ISOLATE_OVERDUE);
         isolate_end(isolated);
         assert_false(isolate_busy(isolated));
-        ask("good_collect");
+        run_query("good_collect");
         take_text();
         isolate_end(isolated);
     }
@@ -199,7 +199,7 @@ static void check(bool fact, const char *what, int line)
 static void check_crash_at_load(void)
 {
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
-    CHECK(isolate_ask(isolated, &request) == 0);
+    CHECK(isolate_send(isolated, &request) == 0);
     wait_for(10000);
     CHECK(reply.end == ISOLATE_CRASHED && reply.stage == ISOLATE_LOAD && reply.code == SIGSEGV);
     CHECK(reply.address == 0x1234);
@@ -208,7 +208,7 @@ static void check_crash_at_load(void)
 static void check_refusal_at_load(void)
 {
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
-    CHECK(isolate_ask(isolated, &request) == 0);
+    CHECK(isolate_send(isolated, &request) == 0);
     wait_for(10000);
     CHECK(reply.end == ISOLATE_ANSWERED && reply.stage == ISOLATE_LOAD);
     CHECK(reply.status == ERROR_DLL_INIT_FAILED);
@@ -217,7 +217,7 @@ static void check_refusal_at_load(void)
 static void check_crash_at_close(void)
 {
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
-    CHECK(isolate_ask(isolated, &request) == 0);
+    CHECK(isolate_send(isolated, &request) == 0);
     wait_for(10000);
     CHECK(reply.end == ISOLATE_ANSWERED);
     isolate_close(isolated, true, clock_ticks() + 10 * CLOCK_TICKS_PER_SECOND, &reply);
@@ -236,17 +236,17 @@ static void says_what_cannot_be_loaded(void **state)
 {
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
     request.library = "/nowhere/at-all.so";
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(10000);
     assert_int_equal(reply.end, ISOLATE_ANSWERED);
     assert_int_equal(reply.stage, ISOLATE_LOAD);
     assert_int_equal(reply.status, ERROR_MOD_NOT_FOUND);
     assert_non_null(strstr(reply.text, "at-all.so"));
-    ask("not_there_collect");
+    run_query("not_there_collect");
     assert_int_equal(reply.stage, ISOLATE_FIND);
     assert_int_equal(reply.status, ERROR_PROC_NOT_FOUND);
     assert_string_equal(reply.text, "not_there_collect");
-    ask("good_collect");
+    run_query("good_collect");
     take_text();
 }
 
@@ -256,12 +256,12 @@ static void open_gets_the_export_names(void **state)
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
     request.export_names = names;
     request.export_units = COUNT(names);
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(10000);
     assert_int_equal(reply.end, ISOLATE_ANSWERED);
     assert_int_equal(reply.stage, ISOLATE_OPEN);
     assert_int_equal(reply.status, 5);
-    ask("good_collect");
+    run_query("good_collect");
     take_text();
 }
 
@@ -269,7 +269,7 @@ static void open_may_take_longer_than_collect(void **state)
 {
     struct isolate_request request = request_of("nap_open", "good_collect", "good_close");
     int64_t now = clock_ticks();
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     isolate_wait(isolated, now + 100 * CLOCK_TICKS_PER_SECOND, now, &reply);
     assert_int_equal(reply.stage, ISOLATE_COLLECT); /* opened, but not collected in time ... */
     if (reply.end == ISOLATE_OVERDUE)
@@ -277,7 +277,7 @@ static void open_may_take_longer_than_collect(void **state)
     take_text();
     isolate_end(isolated);
     now = clock_ticks();
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     isolate_wait(isolated, now + 50 * MILLISECOND, now + 10 * CLOCK_TICKS_PER_SECOND, &reply);
     assert_int_equal(reply.end, ISOLATE_OVERDUE);
     assert_true(reply.stage <= ISOLATE_OPEN);
@@ -286,7 +286,7 @@ static void open_may_take_longer_than_collect(void **state)
 static void gives_up_on_close_at_its_deadline(void **state)
 {
     struct isolate_request request = request_of("good_open", "good_collect", "hang_close");
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(10000);
     take_text();
     int64_t now = clock_ticks();
@@ -294,14 +294,14 @@ static void gives_up_on_close_at_its_deadline(void **state)
     assert_int_equal(reply.end, ISOLATE_OVERDUE);
     assert_int_equal(reply.stage, ISOLATE_CLOSE);
     assert_true(clock_ticks() - now < 3 * (int64_t)CLOCK_TICKS_PER_SECOND);
-    ask("good_collect");
+    run_query("good_collect");
     take_text();
 }
 
 static void cannot_reach_others(void **state)
 {
     int keeper, client, memory, mounts, traced, own;
-    ask("reach_collect");
+    run_query("reach_collect");
     take_text();
     assert_int_equal(
         sscanf(answer, "%d %d %d %d %d %d", &keeper, &client, &memory, &mounts, &traced, &own), 6);
@@ -312,7 +312,7 @@ static void cannot_reach_others(void **state)
     assert_int_equal(traced, EPERM);
     assert_int_equal(own, 0);
     isolate_end(isolated);
-    ask("reach32_collect");
+    run_query("reach32_collect");
     if (reply.end == ISOLATE_CRASHED && reply.code == SIGSEGV)
         return; /* this kernel has no 32-bit system calls */
     take_text();
@@ -323,7 +323,7 @@ static void has_a_clean_buffer(void **state)
 {
     int descriptors, blocked, ignored, client, leads, keeper;
     char one[64], clear[16];
-    ask("look_collect");
+    run_query("look_collect");
     take_text();
     assert_int_equal(sscanf(answer, "%d %d %d %63s %15s %d %d %d", &descriptors, &blocked, &ignored,
                             one, clear, &client, &leads, &keeper),
@@ -347,17 +347,17 @@ static void keeps_the_mess_at_home(void **state)
         {"talk_collect",      "talked"},
     };
     for (size_t i = 0; i < COUNT(answering); i++) {
-        ask(answering[i][0]);
+        run_query(answering[i][0]);
         take_text();
         assert_string_equal(answer, answering[i][1]);
-        ask(answering[i][0]); /* it is the same helper as before */
+        run_query(answering[i][0]); /* it is the same helper as before */
         assert_int_equal(reply.end, ISOLATE_ANSWERED);
         isolate_end(isolated);
     }
-    ask("handler_collect");
+    run_query("handler_collect");
     assert_int_equal(reply.end, ISOLATE_EXITED);
     assert_int_equal(reply.code, 9);
-    ask("kill0_collect");
+    run_query("kill0_collect");
     assert_int_equal(reply.end, ISOLATE_CRASHED);
     assert_int_equal(reply.code, SIGTERM);
 }
@@ -365,18 +365,18 @@ static void keeps_the_mess_at_home(void **state)
 static void sees_what_was_written_outside(void **state)
 {
     static const char *const queries[] = {"Global", "0", "1"};
-    ask("below_collect");
+    run_query("below_collect");
     assert_int_equal(reply.end, ISOLATE_ANSWERED);
     assert_false(reply.guards_intact);
     isolate_end(isolated);
-    ask("above_collect");
+    run_query("above_collect");
     assert_int_equal(reply.end, ISOLATE_ANSWERED);
     assert_false(reply.guards_intact);
     isolate_end(isolated);
     for (size_t i = 0; i < COUNT(queries); i++) {
-        struct isolate_request request = request_of("good_open", "scribble_collect", "good_close");
+        struct isolate_request request = request_of("good_open", "overwrite_collect", "good_close");
         request.query = queries[i];
-        assert_int_equal(isolate_ask(isolated, &request), 0);
+        assert_int_equal(isolate_send(isolated, &request), 0);
         wait_for(1000);
         /* either its words are nonsense, or it starves on what it wrote */
         assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_OVERDUE);
@@ -384,36 +384,36 @@ static void sees_what_was_written_outside(void **state)
         isolate_end(isolated);
     }
     struct isolate_request lie = request_of("good_open", "lie_collect", "good_close");
-    assert_int_equal(isolate_ask(isolated, &lie), 0);
+    assert_int_equal(isolate_send(isolated, &lie), 0);
     for (int i = 0; i < 200 && isolate_busy(isolated); i++) /* no wakeup comes: the state is
                                                              * wrong */
         wait_for(50);
     assert_int_equal(reply.end, ISOLATE_CRASHED);
     assert_non_null(strstr(reply.text, "far outside its buffer"));
     for (int i = 0; i < 20; i++) {
-        struct isolate_request request = request_of("good_open", "scribble_later_collect", NULL);
+        struct isolate_request request = request_of("good_open", "overwrite_later_collect", NULL);
         if (!isolate_busy(isolated))
-            assert_int_equal(isolate_ask(isolated, &request), 0);
+            assert_int_equal(isolate_send(isolated, &request), 0);
         wait_for(20);
     }
     isolate_end(isolated);
-    ask("good_collect");
+    run_query("good_collect");
     take_text();
 }
 
 static void what_open_overwrites_is_not_blamed_on_collect(void **state)
 {
-    static const char *const opens[] = {"scribble_0_open", "scribble_255_open"};
+    static const char *const opens[] = {"overwrite_0_open", "overwrite_255_open"};
     for (size_t i = 0; i < COUNT(opens); i++) {
         struct isolate_request request = request_of(opens[i], "good_collect", "good_close");
-        assert_int_equal(isolate_ask(isolated, &request), 0);
+        assert_int_equal(isolate_send(isolated, &request), 0);
         for (int wait = 0; wait < 100 && isolate_busy(isolated); wait++)
             wait_for(50);
         assert_int_equal(reply.end, ISOLATE_CRASHED);
         assert_non_null(strstr(reply.text, "far outside its buffer"));
         assert_int_equal(reply.stage, ISOLATE_OPEN);
     }
-    ask("good_collect");
+    run_query("good_collect");
     take_text();
 }
 
@@ -427,7 +427,7 @@ static bool gone_within_2_s(pid_t pid)
 static void leaves_no_thread_and_no_child(void **state)
 {
     struct isolate_request request = request_of("good_open", "fork_collect", "good_close");
-    ask("thread_collect");
+    run_query("thread_collect");
     take_text();
     pid_t pid = atoi(answer);
     isolate_close(isolated, true, clock_ticks() + 10 * CLOCK_TICKS_PER_SECOND, &reply);
@@ -436,7 +436,7 @@ static void leaves_no_thread_and_no_child(void **state)
     assert_true(gone_within_2_s(pid));
     isolate_end(isolated);
     request.children = true;
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(10000);
     take_text();
     pid = atoi(answer);
@@ -445,7 +445,7 @@ static void leaves_no_thread_and_no_child(void **state)
     usleep(300000);
     isolate_copy(isolated, after, sizeof after);
     assert_memory_equal(before, after, sizeof before);
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(10000);
     take_text();
     pid = atoi(answer);
@@ -457,14 +457,14 @@ static void leaves_no_thread_and_no_child(void **state)
 
 static void f_c5_helper_reaches_no_other_channel(void **state)
 {
-    ask("files_collect");
+    run_query("files_collect");
     take_text();
     assert_string_equal(answer, "0 0");
 }
 
 static void f_c5_helper_moves_its_channel_nowhere(void **state)
 {
-    ask("remap_collect");
+    run_query("remap_collect");
     take_text();
     assert_string_equal(answer, "0 0 0");
 }
@@ -473,7 +473,7 @@ static void f_c5_helper_moves_its_channel_with_no_neighbour(void **state)
 {
     char refused[16];
     snprintf(refused, sizeof refused, "%d 0", EPERM);
-    ask("remap_from_below_collect");
+    run_query("remap_from_below_collect");
     take_text();
     assert_string_equal(answer, refused);
 }
@@ -484,7 +484,7 @@ static void f_c5_helper_keeps_few_capabilities(void **state)
     enum { KEPT = 1 << 2 | 1 << 6 | 1 << 7 };
     const unsigned long long kept = KEPT | 1ULL << 38;
     unsigned long long sets[5];
-    ask("rights_collect");
+    run_query("rights_collect");
     take_text();
     assert_int_equal(sscanf(answer, "%llx %llx %llx %llx %llx", &sets[0], &sets[1], &sets[2],
                             &sets[3], &sets[4]),
@@ -511,7 +511,7 @@ static pid_t pid_of_helper(void)
 {
     unsigned opened;
     int pid = 0;
-    ask("good_collect");
+    run_query("good_collect");
     take_text();
     assert_int_equal(sscanf(answer, "Gl:4096:%u:%d", &opened, &pid), 2);
     return pid;
@@ -533,7 +533,7 @@ static void f_c5_a_broken_keeper_is_replaced(void **state)
     assert_int_equal(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, st.st_size), 0);
     close(fd);
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
-    isolate_ask(isolated, &request);
+    isolate_send(isolated, &request);
     wait_for(3000); /* whatever it says */
     isolate_end(isolated);
     assert_int_not_equal(parent_of(pid_of_helper()), keeper);
@@ -542,7 +542,7 @@ static void f_c5_a_broken_keeper_is_replaced(void **state)
 
 static void f_c6_helper_changes_nobodys_rank(void **state)
 {
-    ask("rank_collect");
+    run_query("rank_collect");
     take_text();
     assert_string_equal(answer, "12 of 12, 6 of 6");
 }
@@ -550,21 +550,21 @@ static void f_c6_helper_changes_nobodys_rank(void **state)
 /* Each fails with another error where it is not refused. */
 static void f_c6_attacks_on_other_processes_are_refused(void **state)
 {
-    ask("attack_client_collect");
+    run_query("attack_client_collect");
     take_text();
     assert_string_equal(answer, "13 refused");
 }
 
 static void f_c6_attacks_on_the_machine_are_refused(void **state)
 {
-    ask("attack_machine_collect");
+    run_query("attack_machine_collect");
     take_text();
     assert_string_equal(answer, "31 refused");
 }
 
 static void f_c8_helper_starts_threads_but_no_processes(void **state)
 {
-    ask("start_collect");
+    run_query("start_collect");
     take_text();
     assert_string_equal(answer, "1 1 32512"); /* EPERM; system() could not start its shell */
 }
@@ -574,7 +574,7 @@ static pid_t start_daemon(const char *query)
     struct isolate_request request = request_of("good_open", "daemon_collect", "good_close");
     request.children = true;
     request.query = query;
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(10000);
     take_text();
     pid_t pid = atoi(answer);
@@ -596,7 +596,7 @@ static void f_c8_what_a_helper_started_ends_with_it(void **state)
     isolate_end(isolated);
     assert_true(gone_within_20_s(pid));
     assert_true(gone_within_20_s(start_daemon("Orphan"))); /* its helper lives on */
-    ask("good_collect");
+    run_query("good_collect");
     take_text();
 }
 
@@ -608,14 +608,14 @@ static void f_c8_a_leak_ends_its_helper(void **state)
         request.memory_mib = 64;
         reply.end = ISOLATE_ANSWERED;
         for (int tries = 0; tries < 10 && reply.end == ISOLATE_ANSWERED; tries++) {
-            assert_int_equal(isolate_ask(isolated, &request), 0);
+            assert_int_equal(isolate_send(isolated, &request), 0);
             wait_for(60000);
         }
         assert_int_equal(reply.end, ISOLATE_LARGE);
         assert_true(reply.resident_mib > 64);
     }
     struct isolate_request request = request_of("good_open", "leak_collect", "good_close");
-    assert_int_equal(isolate_ask(isolated, &request), 0);
+    assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(60000);
     take_text(); /* 200 of 256 */
 }
@@ -635,7 +635,7 @@ static void check_bomb(void)
     struct rlimit limit = {200 << 20, 200 << 20};
     setrlimit(RLIMIT_DATA, &limit);
     struct isolate_request request = request_of("good_open", "bomb_collect", "good_close");
-    CHECK(isolate_ask(isolated, &request) == 0);
+    CHECK(isolate_send(isolated, &request) == 0);
     wait_for(10000);
     CHECK(reply.end != ISOLATE_OVERDUE && reply.end != ISOLATE_REFUSED);
 }
@@ -655,7 +655,7 @@ static void grows_its_capacity(void **state)
     for (size_t capacity = 4096; capacity <= ISOLATE_LARGEST; capacity *= 4) {
         struct isolate_request request = request_of("good_open", "good_collect", "good_close");
         request.capacity = capacity;
-        assert_int_equal(isolate_ask(isolated, &request), 0);
+        assert_int_equal(isolate_send(isolated, &request), 0);
         wait_for(10000);
         assert_int_equal(reply.end, ISOLATE_ANSWERED);
         assert_true(reply.guards_intact);
@@ -665,7 +665,7 @@ static void grows_its_capacity(void **state)
     }
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
     request.capacity = ISOLATE_LARGEST + 1;
-    assert_int_equal(isolate_ask(isolated, &request), ERROR_INVALID_PARAMETER);
+    assert_int_equal(isolate_send(isolated, &request), ERROR_INVALID_PARAMETER);
 }
 
 static int set_environment(void **state)

@@ -16,7 +16,7 @@
 enum { SIZE = 4096 };
 
 /* The helper's parent is the keeper. */
-static pid_t ask_for_keeper(struct isolated_provider *isolated)
+static pid_t request_keeper(struct isolated_provider *isolated)
 {
     char answer[SIZE] = "";
     struct isolate_reply reply;
@@ -27,7 +27,7 @@ static pid_t ask_for_keeper(struct isolated_provider *isolated)
         .query = "Global",
         .capacity = SIZE - 1,
     };
-    if (isolate_ask(isolated, &request))
+    if (isolate_send(isolated, &request))
         return 0;
     int64_t deadline = clock_ticks() + 20 * (int64_t)CLOCK_TICKS_PER_SECOND;
     isolate_wait(isolated, deadline, deadline, &reply);
@@ -49,17 +49,17 @@ static void an_idle_keeper_goes_and_a_new_one_comes(void **state)
 {
     struct isolated_provider *isolated;
     assert_int_equal(isolate_new(&isolated), 0);
-    pid_t keeper = ask_for_keeper(isolated);
+    pid_t keeper = request_keeper(isolated);
     assert_true(keeper > 0);
     isolate_close(isolated, true, clock_ticks() + 20 * (int64_t)CLOCK_TICKS_PER_SECOND, NULL);
     sleep(20);
     assert_int_equal(kill(keeper, 0), 0);
-    assert_int_equal(ask_for_keeper(isolated), keeper);
+    assert_int_equal(request_keeper(isolated), keeper);
     sleep(40); /* not while it has a provider */
     assert_int_equal(kill(keeper, 0), 0);
     isolate_end(isolated);
     assert_true(gone_within(keeper, 45));
-    pid_t next = ask_for_keeper(isolated);
+    pid_t next = request_keeper(isolated);
     assert_true(next > 0);
     assert_int_not_equal(next, keeper);
     isolate_free(isolated);
@@ -73,7 +73,7 @@ static void a_keeper_goes_when_its_client_became_another_program(void **state)
     pid_t child = fork();
     if (child == 0) {
         struct isolated_provider *isolated;
-        pid_t keeper = isolate_new(&isolated) ? 0 : ask_for_keeper(isolated);
+        pid_t keeper = isolate_new(&isolated) ? 0 : request_keeper(isolated);
         if (write(ends[1], &keeper, sizeof keeper) == sizeof keeper)
             execlp("sleep", "sleep", "60", (char *)NULL);
         _exit(1);

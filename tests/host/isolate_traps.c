@@ -71,20 +71,20 @@ static void hand_over(struct isolated_provider *isolated, const char *collect)
         .capacity = SIZE,
         .guards = true,
     };
-    CHECK(isolate_ask(isolated, &request) == 0);
+    CHECK(isolate_send(isolated, &request) == 0);
 }
 
-static void ask(struct isolated_provider *isolated, const char *collect)
+static void run_query(struct isolated_provider *isolated, const char *collect)
 {
     hand_over(isolated, collect);
     wait_for(isolated, 20000);
 }
 
 /* An answer of good_collect; *ret_pid: whose. */
-static void ask_good(struct isolated_provider *isolated, int *ret_pid)
+static void query_good(struct isolated_provider *isolated, int *ret_pid)
 {
     unsigned opened;
-    ask(isolated, "good_collect");
+    run_query(isolated, "good_collect");
     CHECK(reply.end == ISOLATE_ANSWERED && reply.status == 0 && reply.bytes < SIZE);
     isolate_copy(isolated, answer, reply.bytes);
     answer[reply.bytes] = '\0';
@@ -103,16 +103,16 @@ static void live_through_all(void)
 {
     struct isolated_provider *isolated = new_isolated();
     int pid;
-    ask_good(isolated, &pid);
-    ask(isolated, "crash_collect");
+    query_good(isolated, &pid);
+    run_query(isolated, "crash_collect");
     isolate_end(isolated);
-    ask(isolated, "crash_collect");
+    run_query(isolated, "crash_collect");
     CHECK(reply.end == ISOLATE_CRASHED);
     hand_over(isolated, "loop_collect");
     wait_for(isolated, 30);
     CHECK(reply.end == ISOLATE_OVERDUE);
     isolate_end(isolated);
-    ask_good(isolated, &pid);
+    query_good(isolated, &pid);
     isolate_close(isolated, true, clock_ticks() + 20 * CLOCK_TICKS_PER_SECOND, &reply);
     CHECK(reply.end == ISOLATE_ANSWERED);
     isolate_free(isolated);
@@ -182,12 +182,12 @@ static void keep_no_descriptor(void)
 {
     struct isolated_provider *isolated = new_isolated();
     int pid, before = count_descriptors();
-    ask_good(isolated, &pid);
+    query_good(isolated, &pid);
     CHECK(count_descriptors() == before);
     for (int fd = 0; fd < 256; fd++)
         close(fd);
     int same = pid;
-    ask_good(isolated, &pid);
+    query_good(isolated, &pid);
     CHECK(pid == same && count_descriptors() == 0);
     isolate_free(isolated);
     live_through_all(); /* and one that begins without any */
@@ -288,12 +288,12 @@ static void go_on_in_a_child(void)
 {
     int pid, parents, other;
     shared = new_isolated();
-    ask_good(shared, &parents);
+    query_good(shared, &parents);
     hand_over(shared, "good_collect"); /* the parent is owed an answer */
     pid_t child = fork();
     if (child == 0) {
         CHECK(!isolate_busy(shared) && !is_mapped());
-        ask_good(shared, &other);
+        query_good(shared, &other);
         CHECK(is_mapped());
         CHECK(other != parents);
         isolate_free(shared);
@@ -303,7 +303,7 @@ static void go_on_in_a_child(void)
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     wait_for(shared, 20000);
     CHECK(reply.end == ISOLATE_ANSWERED);
-    ask_good(shared, &pid);
+    query_good(shared, &pid);
     CHECK(pid == parents);
     isolate_free(shared);
 }
@@ -313,7 +313,7 @@ static void lose_nothing_by_children(void)
 {
     int pid, first;
     shared = new_isolated();
-    ask_good(shared, &first);
+    query_good(shared, &first);
     for (int i = 0; i < 2; i++) {
         pid_t child = fork();
         if (child == 0) {
@@ -323,7 +323,7 @@ static void lose_nothing_by_children(void)
         }
         int status = -1;
         CHECK(waitpid(child, &status, 0) == child && status == 0);
-        ask_good(shared, &pid);
+        query_good(shared, &pid);
         CHECK(pid == first);
     }
     isolate_free(shared);
@@ -385,7 +385,7 @@ static void check_refused(const char *step, LSTATUS status)
 {
     struct isolated_provider *isolated = new_isolated();
     for (int i = 0; i < 2; i++) {
-        ask(isolated, "good_collect");
+        run_query(isolated, "good_collect");
         CHECK(reply.end == ISOLATE_REFUSED && reply.stage == ISOLATE_START);
         CHECK(reply.status == status);
         CHECK(strstr(reply.text, step));
@@ -490,16 +490,16 @@ static struct ids {
 
 static void note_ids(struct isolated_provider *isolated)
 {
-    ask_good(isolated, &ids->helper);
+    query_good(isolated, &ids->helper);
     isolate_end(isolated);
-    ask(isolated, "look_collect");
+    run_query(isolated, "look_collect");
     CHECK(reply.end == ISOLATE_ANSWERED);
     isolate_copy(isolated, answer, reply.bytes);
     answer[reply.bytes] = '\0';
     const char *last = strrchr(answer, ' ');
     CHECK(last && sscanf(last, "%d", &ids->keeper) == 1);
     isolate_end(isolated);
-    ask_good(isolated, &ids->helper);
+    query_good(isolated, &ids->helper);
 }
 
 /* A process that gets the memory cannot truncate it while the program uses it. */
@@ -557,7 +557,7 @@ static void lose_the_keeper(void)
     struct isolated_provider *isolated = new_isolated(), *idle = new_isolated();
     int pid, idle_pid;
     note_ids(isolated);
-    ask_good(idle, &idle_pid);
+    query_good(idle, &idle_pid);
     hand_over(isolated, "good_collect");
     wait_for(isolated, 20000);
     CHECK(reply.end == ISOLATE_ANSWERED);
@@ -571,15 +571,15 @@ static void lose_the_keeper(void)
     CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "keeper"));
     CHECK(clock_ticks() - before < 5 * (int64_t)CLOCK_TICKS_PER_SECOND);
     CHECK(gone_within(idle_pid, 5)); /* no other process would end it */
-    ask(idle, "good_collect");
+    run_query(idle, "good_collect");
     CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "keeper"));
     isolate_free(idle);
-    ask_good(isolated, &pid);
+    query_good(isolated, &pid);
     kill(pid, SIGKILL); /* while it is idle: it is told at the next question, once */
     CHECK(gone_within(pid, 5));
-    ask(isolated, "good_collect");
+    run_query(isolated, "good_collect");
     CHECK(reply.end == ISOLATE_CRASHED && reply.code == SIGKILL);
-    ask_good(isolated, &pid);
+    query_good(isolated, &pid);
     isolate_free(isolated);
 }
 
@@ -596,11 +596,11 @@ static void use_up_a_keeper(void)
     for (int i = 0; i < 3; i++)
         others[i] = new_isolated();
     for (int i = 0; i < 150; i++) {
-        ask_good(i % 50 ? isolated : others[i / 50], &pid);
+        query_good(i % 50 ? isolated : others[i / 50], &pid);
         isolate_end(isolated);
     }
     for (int i = 0; i < 3; i++) {
-        ask_good(others[i], &pid);
+        query_good(others[i], &pid);
         isolate_free(others[i]);
     }
     isolate_free(isolated);

@@ -85,17 +85,17 @@ static long long now_ms(void)
     return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-static LSTATUS ask(const char *query)
+static LSTATUS run_query(const char *query)
 {
     size = sizeof data;
     return RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size);
 }
 
 /* How long it took. */
-static long long ask_in_time(const char *query)
+static long long query_in_time(const char *query)
 {
     long long start = now_ms();
-    assert_int_equal(ask(query), ERROR_SUCCESS);
+    assert_int_equal(run_query(query), ERROR_SUCCESS);
     return now_ms() - start;
 }
 
@@ -160,9 +160,9 @@ static void all_are_asked_at_once_and_joined_in_order(void **state)
     INSTALL("Third", "33336\0sleep 200");
     INSTALL("First", "33332\0sleep 200");
     INSTALL("Second", "33334\0sleep 200");
-    assert_int_equal(ask("33336"), ERROR_SUCCESS); /* what starting costs is not asked here */
-    assert_int_equal(ask("33332 33334"), ERROR_SUCCESS);
-    long long took = ask_in_time("33332 33334 33336");
+    assert_int_equal(run_query("33336"), ERROR_SUCCESS); /* what starting costs is not asked here */
+    assert_int_equal(run_query("33332 33334"), ERROR_SUCCESS);
+    long long took = query_in_time("33332 33334 33336");
     assert_string_equal(answered(), "33332 33334 33336");
     assert_in_range(took, 200, 200 + MUCH_LESS);
 }
@@ -173,19 +173,19 @@ static void an_overdue_provider_is_not_waited_for_again(void **state)
     INSTALL("Late", "22222\0gate");
     INSTALL("Fine", "33332");
     set_dword("Late", "Collect Timeout", 700);
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332 22222");
     close_gate();
-    assert_in_range(ask_in_time("22222 33332"), 700, 700 + MUCH_LESS);
+    assert_in_range(query_in_time("22222 33332"), 700, 700 + MUCH_LESS);
     assert_string_equal(answered(), "33332");
     for (int i = 0; i < 10; i++) {
-        assert_in_range(ask_in_time("22222 33332"), 0, MUCH_LESS);
+        assert_in_range(query_in_time("22222 33332"), 0, MUCH_LESS);
         assert_string_equal(answered(), "33332");
     }
     assert_int_equal(count_events(1015), 1);
     open_gate();
     usleep(100 * 1000);
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332 22222");
 }
 
@@ -197,7 +197,7 @@ static void a_silent_helper_is_ended(void **state)
     close_gate();
     long long start = now_ms();
     while (!strstr(read_all(events), "was ended") && now_ms() - start < 30000) {
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         usleep(200 * 1000);
     }
     assert_in_range(now_ms() - start, 10000, 12000);
@@ -205,12 +205,12 @@ static void a_silent_helper_is_ended(void **state)
     assert_int_equal(count_notes("collect"), 1);
     usleep(1100 * 1000); /* patience, as after a crash */
     for (int i = 0; i < 3; i++)
-        assert_in_range(ask_in_time("22222"), 0, MUCH_LESS); /* the second query does not wait */
+        assert_in_range(query_in_time("22222"), 0, MUCH_LESS); /* the second query does not wait */
     assert_int_equal(count_events(1015), 2);
     open_gate();
     usleep(200 * 1000);
     assert_int_equal(count_notes("collect"), 2);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_notes("close"), 0);
 }
@@ -228,12 +228,12 @@ static long long error_count(const char *service)
 }
 
 /* A program that asks once: one of two leaves the key open. */
-static void ask_in_a_short_program(int number)
+static void query_in_a_short_program(int number)
 {
     int ended;
     pid_t child = fork();
     if (child == 0) {
-        LSTATUS status = ask("22222");
+        LSTATUS status = run_query("22222");
         if (number % 2)
             RegCloseKey(HKEY_PERFORMANCE_DATA);
         _exit(status ? 1 : 0);
@@ -254,11 +254,11 @@ static int unanswered(const char *service)
     return times;
 }
 
-static long long ask_slow_in_short_programs(int first, int last)
+static long long query_slow_in_short_programs(int first, int last)
 {
     long long start = now_ms();
     for (int i = first; i <= last; i++)
-        ask_in_a_short_program(i);
+        query_in_a_short_program(i);
     return now_ms() - start;
 }
 
@@ -270,12 +270,12 @@ static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
     set_dword("Late", "Collect Timeout", 400);
     close_gate();
     for (int i = 1; i <= 5; i++) {
-        assert_true(ask_slow_in_short_programs(i, i) >= 400);
+        assert_true(query_slow_in_short_programs(i, i) >= 400);
         assert_int_equal(unanswered("Late"), i);
         assert_int_equal(count_events(1015), i < 5 ? i : 6);
     }
     assert_non_null(strstr(read_all(events), "5 times in a row"));
-    assert_in_range(ask_slow_in_short_programs(6, 8), 0, 3 * MUCH_LESS);
+    assert_in_range(query_slow_in_short_programs(6, 8), 0, 3 * MUCH_LESS);
     assert_int_equal(unanswered("Late"), 5);
     assert_int_equal(count_events(1015), 6);
     assert_int_equal(count_events(1017), 0);
@@ -288,18 +288,18 @@ static void a_late_answer_forgives_what_other_programs_missed(void **state)
     INSTALL("Late", "22222\0gate");
     set_dword("Late", "Collect Timeout", 200);
     close_gate();
-    ask_slow_in_short_programs(1, 5);
+    query_slow_in_short_programs(1, 5);
     assert_int_equal(unanswered("Late"), 5);
-    assert_in_range(ask_in_time("22222"), 0, MUCH_LESS);
+    assert_in_range(query_in_time("22222"), 0, MUCH_LESS);
     open_gate();
     for (int i = 0; i < 50 && unanswered("Late"); i++) { /* a busy machine may need longer */
         usleep(100 * 1000);
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     }
     assert_string_equal(answered(), "22222");
     assert_int_equal(unanswered("Late"), 0);
     close_gate();
-    assert_true(ask_slow_in_short_programs(6, 6) >= 200);
+    assert_true(query_slow_in_short_programs(6, 6) >= 200);
 }
 
 /* A slow morning each month is not five in a row. */
@@ -309,10 +309,10 @@ static void a_good_answer_between_forgives_too(void **state)
     set_dword("Late", "Collect Timeout", 150);
     for (int i = 0; i < 3; i++) {
         close_gate();
-        ask_slow_in_short_programs(1, 2);
+        query_slow_in_short_programs(1, 2);
         assert_int_equal(unanswered("Late"), 2);
         open_gate();
-        ask_in_a_short_program(i);
+        query_in_a_short_program(i);
         assert_int_equal(unanswered("Late"), 0);
     }
     assert_int_equal(count_events(1017), 0);
@@ -325,12 +325,12 @@ static void a_late_answer_takes_its_miss_back(void **state)
     set_dword("Late", "Collect Timeout", 300);
     for (int i = 0; i < 2; i++) {
         close_gate();
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         assert_string_equal(answered(), "");
         assert_int_equal(unanswered("Late"), !i);
         open_gate();
         usleep(200 * 1000);
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         assert_int_equal(unanswered("Late"), 0);
     }
 }
@@ -342,7 +342,7 @@ static void closing_the_key_forgives_no_silence(void **state)
     set_dword("Late", "Collect Timeout", 300);
     close_gate();
     for (int i = 0; i < 5; i++) {
-        long long took = ask_in_time("22222");
+        long long took = query_in_time("22222");
         assert_in_range(took, i < 2 ? 300 : 0, i < 2 ? 2000 : MUCH_LESS);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
     }
@@ -350,7 +350,7 @@ static void closing_the_key_forgives_no_silence(void **state)
     assert_int_equal(unanswered("Late"), 2);
     open_gate();
     usleep(1100 * 1000);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(unanswered("Late"), 0);
     assert_int_equal(error_count("Late"), -1);
@@ -361,7 +361,7 @@ static void a_crash_in_close_counts(void **state)
     INSTALL("Fall", "22222\0fall");
     set_switch("Error Count Limit", 2);
     for (int i = 1; i <= 2; i++) {
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         assert_string_equal(answered(), "22222");
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(count_events(1011), i);
@@ -369,16 +369,16 @@ static void a_crash_in_close_counts(void **state)
     }
     assert_non_null(strstr(read_all(events), "Close crashed: SIGSEGV"));
     assert_non_null(strstr(read_all(events), "lodctr --user /E:Fall"));
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "");
 }
 
 static void costly_may_take_longer(void **state)
 {
     INSTALL("Late", "22222\0sleep 1300");
-    assert_int_equal(ask("Costly"), ERROR_SUCCESS);
+    assert_int_equal(run_query("Costly"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "");
     assert_int_equal(count_events(1015), 1);
 }
@@ -388,7 +388,7 @@ static void without_hang_test_it_is_waited_for(void **state)
     INSTALL("Late", "22222\0sleep 400");
     set_dword("Late", "Collect Timeout", 50);
     set_switch("Configuration Flags", 8);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_events(1015), 0);
 }
@@ -404,12 +404,12 @@ static void too_much_for_all_is_more_data(void **state)
         ERROR_MORE_DATA);
     assert_int_equal(capacity, sizeof little);
     assert_int_equal(count_notes("collect"), 2);
-    assert_int_equal(ask("33332 33334"), ERROR_SUCCESS);
+    assert_int_equal(run_query("33332 33334"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332 33334");
 }
 
 /* As programs do: twice the size each time. The size that was enough, or 0. */
-static DWORD ask_with_growing_space(const char *query)
+static DWORD query_with_growing_space(const char *query)
 {
     for (DWORD capacity = 8192; capacity <= sizeof data; capacity *= 2) {
         size = capacity;
@@ -429,7 +429,7 @@ static void filling_any_buffer_does_not_starve_the_others(void **state)
     INSTALL("Modest", "33332");
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
         set_dword("Hoarder", "Isolation", isolation);
-        assert_in_range(ask_with_growing_space("22222 33332"), 8192, 65536);
+        assert_in_range(query_with_growing_space("22222 33332"), 8192, 65536);
         assert_string_equal(answered(), "33332");
         assert_int_equal(count_events(1020), 1);
         assert_non_null(strstr(read_all(events), "it fills a buffer of any size"));
@@ -451,10 +451,10 @@ static void one_provider_may_fill_the_buffer(void **state)
         assert_string_equal(answered(), "22222");
     }
     assert_string_equal(read_all(events), "");
-    assert_int_not_equal(ask_with_growing_space("22222 33332"), 0);
+    assert_int_not_equal(query_with_growing_space("22222 33332"), 0);
     assert_int_equal(count_events(1017), 0);
     usleep(1100 * 1000);
-    assert_int_not_equal(ask_with_growing_space("22222 33332"), 0);
+    assert_int_not_equal(query_with_growing_space("22222 33332"), 0);
     assert_int_equal(count_events(1017), 1);
 }
 
@@ -465,7 +465,7 @@ static void a_provider_that_needs_much_is_queried_on(void **state)
     INSTALL("Second", "33334\0big 31000");
     INSTALL("Third", "33336\0big 40000");
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(ask_with_growing_space("33332 33334 33336"), 131072);
+        assert_int_equal(query_with_growing_space("33332 33334 33336"), 131072);
         assert_string_equal(answered(), "33332 33334 33336");
     }
     assert_string_equal(read_all(events), "");
@@ -476,13 +476,13 @@ static void a_crash_costs_only_its_objects_and_a_second_without_queries(void **s
     INSTALL("Crash", "22222\0crash");
     INSTALL("Fine", "33332");
     set_switch("Error Count Limit", 2);
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332");
     assert_int_equal(count_events(1010), 1);
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     assert_int_equal(count_events(1010), 1);
     usleep(1100 * 1000);
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332");
     assert_int_equal(count_events(1010), 2);
     assert_int_equal(count_events(1017), 1);
@@ -494,7 +494,7 @@ static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
 {
     INSTALL("Crash", "22222\0crash");
     INSTALL("Exit", "33332\0exit");
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     assert_int_equal(count_events(1010), 1);
     assert_int_equal(count_events(4011), 1);
     assert_non_null(strstr(read_all(events), " crashed: SIGSEGV in "));
@@ -507,12 +507,12 @@ static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
 static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
 {
     INSTALL("First", "22222\0lost");
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_int_equal(count_events(1008), 1);
     assert_non_null(strstr(read_all(events), "never loaded; run lodctr FILE.ini"));
     unlink(events);
     set_dword("First", "First Counter", 22222);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_int_equal(count_events(1008), 1);
     assert_null(strstr(read_all(events), "never loaded"));
     assert_non_null(strstr(read_all(events), "the key in its code must be Services\\"));
@@ -521,7 +521,7 @@ static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
 
 /* ---- other threads ---- */
 
-static void *ask_overdue(void *status)
+static void *query_overdue(void *status)
 {
     unsigned char own[4096];
     DWORD capacity = sizeof own;
@@ -535,9 +535,9 @@ static pthread_t start_waiting(LSTATUS *status)
     pthread_t thread;
     INSTALL("Late", "22222\0gate");
     set_dword("Late", "Collect Timeout", 900);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     close_gate();
-    assert_int_equal(pthread_create(&thread, NULL, ask_overdue, status), 0);
+    assert_int_equal(pthread_create(&thread, NULL, query_overdue, status), 0);
     usleep(100 * 1000);
     return thread;
 }
@@ -546,17 +546,17 @@ static void others_do_not_wait_for_a_waiting_query(void **state)
 {
     LSTATUS status = -1;
     INSTALL("Fine", "33332");
-    assert_int_equal(ask("33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("33332"), ERROR_SUCCESS);
     pthread_t thread = start_waiting(&status);
-    assert_in_range(ask_in_time("33332"), 0, MUCH_LESS);
+    assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
     set_dword("Fine", "Collect Timeout", 900); /* nor does a change of the registry */
-    assert_in_range(ask_in_time("33332"), 0, MUCH_LESS);
+    assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
     assert_int_equal(status, -1);
     pthread_join(thread, NULL);
     assert_int_equal(status, ERROR_SUCCESS);
 }
 
-static void *ask_costly(void *took)
+static void *query_costly(void *took)
 {
     unsigned char own[4096];
     DWORD capacity = sizeof own;
@@ -574,17 +574,17 @@ static void no_query_waits_beyond_its_own_deadline(void **state)
     INSTALL("Late", "22222\0gate");
     set_dword("Late", "Open Timeout", 200);
     INSTALL("Fine", "33332");
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     close_gate();
-    assert_int_equal(pthread_create(&thread, NULL, ask_costly, &took), 0);
+    assert_int_equal(pthread_create(&thread, NULL, query_costly, &took), 0);
     usleep(100 * 1000);
-    assert_in_range(ask_in_time("22222"), 1200, 1200 + MUCH_LESS);
-    assert_in_range(ask_in_time("22222"), 0, MUCH_LESS); /* and then not at all */
+    assert_in_range(query_in_time("22222"), 1200, 1200 + MUCH_LESS);
+    assert_in_range(query_in_time("22222"), 0, MUCH_LESS); /* and then not at all */
     assert_int_equal(count_events(1015), 1);
     open_gate();
     pthread_join(thread, NULL);
     assert_in_range(took, 1200, 30000);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
 }
 
@@ -596,12 +596,12 @@ static void a_helper_that_answered_is_free_for_others(void **state)
     INSTALL("Hanging", "22222\0gate");
     INSTALL("Less", "33332\0sleep 20");
     INSTALL("Ready", "33334");
-    assert_int_equal(ask("22222 33332 33334"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332 33334"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222 33332 33334");
     close_gate();
-    assert_int_equal(pthread_create(&thread, NULL, ask_costly, &took), 0);
+    assert_int_equal(pthread_create(&thread, NULL, query_costly, &took), 0);
     usleep(300 * 1000);
-    assert_in_range(ask_in_time("33332 33334"), 0, MUCH_LESS);
+    assert_in_range(query_in_time("33332 33334"), 0, MUCH_LESS);
     assert_string_equal(answered(), "33332 33334");
     open_gate();
     pthread_join(thread, NULL);
@@ -615,7 +615,7 @@ struct question {
     long long took;
 };
 
-static void *ask_question(void *self)
+static void *query_question(void *self)
 {
     struct question *question = self;
     unsigned char own[4096];
@@ -633,10 +633,10 @@ static void a_helper_that_answered_is_free_while_another_opens(void **state)
     struct question both = {.query = "22222 33332"};
     INSTALL("First", "22222\0open 1500");
     INSTALL("Ready", "33332");
-    assert_int_equal(ask("33332"), ERROR_SUCCESS);
-    assert_int_equal(pthread_create(&thread, NULL, ask_question, &both), 0);
+    assert_int_equal(run_query("33332"), ERROR_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, query_question, &both), 0);
     usleep(200 * 1000);
-    assert_in_range(ask_in_time("33332"), 0, MUCH_LESS);
+    assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
     assert_string_equal(answered(), "33332");
     pthread_join(thread, NULL);
     assert_true(both.took >= 1400);
@@ -650,13 +650,13 @@ static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
     INSTALL("Busy", "22222\0gate");
     INSTALL("Able", "33332");
     set_dword("Busy", "Collect Timeout", 1500);
-    assert_int_equal(ask("22222 33332"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222 33332"), ERROR_SUCCESS);
     close_gate();
-    assert_int_equal(pthread_create(&threads[0], NULL, ask_question, &alone), 0);
+    assert_int_equal(pthread_create(&threads[0], NULL, query_question, &alone), 0);
     usleep(100 * 1000);
-    assert_int_equal(pthread_create(&threads[1], NULL, ask_question, &both), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, query_question, &both), 0);
     usleep(200 * 1000);
-    assert_in_range(ask_in_time("33332"), 0, MUCH_LESS);
+    assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
     assert_string_equal(answered(), "33332");
     open_gate();
     for (int i = 0; i < 2; i++)
@@ -673,7 +673,7 @@ static void early_answers_are_joined_in_order(void **state)
     INSTALL("First", "33332\0sleep 300\0big 30000");
     INSTALL("Second", "33334\0big 30000");
     INSTALL("Third", "33336\0big 30000");
-    assert_int_equal(ask("33332 33334 33336"), ERROR_SUCCESS);
+    assert_int_equal(run_query("33332 33334 33336"), ERROR_SUCCESS);
     assert_string_equal(answered(), "33332 33334 33336");
     assert_int_equal(
         RegQueryValueExA(HKEY_PERFORMANCE_DATA, "33332 33334 33336", NULL, NULL, little, &capacity),
@@ -688,7 +688,7 @@ static void closing_the_key_waits_for_queries(void **state)
     pthread_join(thread, NULL);
     assert_int_equal(status, ERROR_SUCCESS);
     open_gate();
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_int_equal(count_notes("open"), 2);
@@ -704,7 +704,7 @@ static void closing_the_key_waits_no_longer_than_a_deadline(void **state)
     set_dword("Hangs", "Collect Timeout", 900);
     set_dword("Opens", "Open Timeout", 300);
     close_gate();
-    assert_int_equal(pthread_create(&thread, NULL, ask_question, &hanging), 0);
+    assert_int_equal(pthread_create(&thread, NULL, query_question, &hanging), 0);
     usleep(100 * 1000);
     long long start = now_ms();
     assert_int_equal(RegCloseKey(HKEY_PERFORMANCE_DATA), ERROR_SUCCESS);
@@ -723,7 +723,7 @@ static void closing_the_key_waits_for_collect_in_this_process(void **state)
     INSTALL("Hangs", "22222\0sleep 1200");
     set_dword("Hangs", "Isolation", 0);
     set_dword("Hangs", "Collect Timeout", 100);
-    assert_int_equal(pthread_create(&thread, NULL, ask_question, &hanging), 0);
+    assert_int_equal(pthread_create(&thread, NULL, query_question, &hanging), 0);
     usleep(200 * 1000);
     long long start = now_ms();
     assert_int_equal(RegCloseKey(HKEY_PERFORMANCE_DATA), ERROR_SUCCESS);
@@ -755,14 +755,14 @@ static void closing_the_key_lets_an_answer_through(void **state)
     assert_int_equal(count_events(1015), 0);
 }
 
-static int child_asks(void)
+static int child_queries(void)
 {
     open_gate();
-    if (ask("22222") || strcmp(answered(), "22222") != 0)
+    if (run_query("22222") || strcmp(answered(), "22222") != 0)
         return 1;
     if (RegCloseKey(HKEY_PERFORMANCE_DATA))
         return 2;
-    return ask("22222") || strcmp(answered(), "22222") != 0 ? 3 : 0;
+    return run_query("22222") || strcmp(answered(), "22222") != 0 ? 3 : 0;
 }
 
 /* fork() is not kept waiting, and the child asks helpers of its own. */
@@ -774,17 +774,17 @@ static void a_fork_does_not_wait_and_its_child_asks(void **state)
     long long start = now_ms();
     pid_t child = fork();
     if (child == 0)
-        _exit(child_asks());
+        _exit(child_queries());
     assert_in_range(now_ms() - start, 0, MUCH_LESS);
     assert_int_equal(waitpid(child, &ended, 0), child);
     assert_int_equal(ended, 0);
     pthread_join(thread, NULL);
     assert_int_equal(status, ERROR_SUCCESS);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
 }
 
-static void *ask_often(void *query)
+static void *query_often(void *query)
 {
     unsigned char own[4096];
     for (int i = 0; i < 100; i++) {
@@ -815,7 +815,7 @@ static void many_threads(const char *const queries[4])
     pthread_t threads[5];
     void *failed = NULL;
     for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, ask_often, (void *)queries[i]);
+        pthread_create(&threads[i], NULL, query_often, (void *)queries[i]);
     pthread_create(&threads[4], NULL, close_often, NULL);
     for (int i = 0; i < 5; i++) {
         pthread_join(threads[i], &failed);
@@ -857,7 +857,7 @@ static void an_observer_looks_into_other_processes(void **state)
     char pid[16];
     snprintf(pid, sizeof pid, " %d ", (int)getpid());
     INSTALL("Monitor", "22222\0observe");
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     /* root's helper has fewer capabilities than the program, and so may not trace it either */
     assert_int_equal(count_notes(has_landlock_scopes() || geteuid() == 0
                                      ? "observe: exe refused, io refused, stat seen, signal refused"
@@ -865,7 +865,7 @@ static void an_observer_looks_into_other_processes(void **state)
                      1);
     unlink(notes);
     set_dword("Monitor", "Observe", 1);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_notes("observe: exe seen, io seen, stat seen, signal refused"), 1);
     assert_null(strstr(read_all(notes), pid)); /* in a helper */
@@ -882,7 +882,7 @@ static void no_helper_means_nothing_of_it_runs(void **state)
 {
     INSTALL("First", "22222");
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(ask("22222 2"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222 2"), ERROR_SUCCESS);
         assert_string_equal(answered(), "");
     }
     assert_string_equal(read_all(notes), "");
@@ -895,7 +895,7 @@ static void isolation_0_runs_here(void **state)
 {
     INSTALL("First", "22222");
     set_dword("First", "Isolation", 0);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_true(noted_here("attach"));
     assert_true(noted_here("collect"));
     RegCloseKey(HKEY_PERFORMANCE_DATA);
@@ -908,7 +908,7 @@ static void a_resident_library_stays(void **state)
     set_dword("First", "Isolation", 0);
     set_dword("First", "Keep Resident", 1);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
     }
     assert_int_equal(count_notes("attach"), 1);
@@ -932,13 +932,13 @@ static void a_library_that_was_replaced_runs_in_a_helper(void **state)
     INSTALL("First", "22222");
     set_dword("First", "Isolation", 0);
     set(below("First", "Performance"), "Library Validation Code", REG_BINARY, code, 16);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_true(noted_here("collect"));
     assert_int_equal(count_events(2003), 0);
     code[8] ^= 1;
     unlink(notes);
     set(below("First", "Performance"), "Library Validation Code", REG_BINARY, code, 16);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_false(noted_here("collect"));
     assert_int_equal(count_events(2003), 1);
@@ -950,8 +950,8 @@ static void late_in_this_process_is_reported_and_kept(void **state)
     INSTALL("First", "22222\0sleep 120");
     set_dword("First", "Isolation", 0);
     set_dword("First", "Collect Timeout", 50);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_events(1015), 1);
 }
@@ -963,11 +963,11 @@ static void a_slow_open_is_reported(void **state)
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
         set_dword("First", "Isolation", isolation);
         set_switch("OpenProcedureWaitTime", 5000);
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(count_events(2002), isolation);
         set_switch("OpenProcedureWaitTime", 50);
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         assert_string_equal(answered(), "22222");
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(count_events(2002), isolation + 1);
@@ -978,12 +978,12 @@ static void an_open_that_is_late_is_awaited_once(void **state)
 {
     INSTALL("First", "22222\0open 700");
     set_dword("First", "Open Timeout", 250);
-    assert_in_range(ask_in_time("22222"), 250, 250 + MUCH_LESS);
+    assert_in_range(query_in_time("22222"), 250, 250 + MUCH_LESS);
     assert_string_equal(answered(), "");
-    assert_in_range(ask_in_time("22222"), 0, MUCH_LESS);
+    assert_in_range(query_in_time("22222"), 0, MUCH_LESS);
     assert_int_equal(count_events(2002), 1);
     usleep(700 * 1000);
-    assert_int_equal(ask("22222"), ERROR_SUCCESS);
+    assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_notes("open"), 1);
 }
@@ -997,7 +997,7 @@ static void event_log_level_says_which_events(void **state)
         16);
     for (DWORD level = 0; level <= 3; level++) {
         set_switch("EventLogLevel", level);
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         usleep(200 * 1000); /* its answer comes, so that no patience is needed */
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(count_events(1015), level);
@@ -1013,7 +1013,7 @@ static void level_4_is_the_callers_own_buffer(void **state)
         set_dword("First", "Isolation", 0);
         set_switch("ExtCounterTestLevel", level);
         unlink(notes);
-        assert_int_equal(ask("22222"), ERROR_SUCCESS);
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
         assert_string_equal(answered(), "22222");
         assert_int_equal(sscanf(strstr(read_all(notes), "collect"), "collect %p", &place), 1);
         bool ours = (unsigned char *)place >= data && (unsigned char *)place < data + sizeof data;
@@ -1032,11 +1032,11 @@ static void c31_c111_job_object_details_bring_job_objects(void **state)
     set_dword("Jobs", "Shared Objects", 1); /* they are PerfProc's */
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
         set_dword("Jobs", "Isolation", isolation);
-        assert_int_equal(ask("1548"), ERROR_SUCCESS);
+        assert_int_equal(run_query("1548"), ERROR_SUCCESS);
         assert_string_equal(answered(), "1500 1548");
-        assert_int_equal(ask("1500"), ERROR_SUCCESS);
+        assert_int_equal(run_query("1500"), ERROR_SUCCESS);
         assert_string_equal(answered(), "1500");
-        assert_int_equal(ask("1548 1500 1548"), ERROR_SUCCESS);
+        assert_int_equal(run_query("1548 1500 1548"), ERROR_SUCCESS);
         assert_string_equal(answered(), "1500 1548");
     }
 }

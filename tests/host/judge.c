@@ -73,7 +73,7 @@ static void install(const char *open, const char *collect)
     set_dword(SERVICES "MyPerf\\Performance", "Isolation", 0);
 }
 
-static LSTATUS ask(const char *query)
+static LSTATUS run_query(const char *query)
 {
     size = sizeof(data);
     return RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size);
@@ -149,7 +149,7 @@ static void check_lie(const struct lie *lie, int level)
     unsigned event = lie->event[level - 1];
     install("faulty_open", lie->collect);
     set_dword(PERFLIB, "ExtCounterTestLevel", (DWORD)level);
-    if (ask("Global"))
+    if (run_query("Global"))
         fail_msg("%s at level %d: the query failed", lie->collect, level);
     if (kept != ANY && answered(OWN_OBJECT) != kept)
         fail_msg("%s at level %d: kept is %d", lie->collect, level, !kept);
@@ -176,8 +176,8 @@ static void c123_to_c129_every_lie_at_every_level(void **state)
 static void c126_damage_is_answered_with_backoff(void **state)
 {
     install("faulty_open", "collect_writes_above");
-    assert_int_equal(ask("Global"), 0);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_string_equal(read_all(notes_path), "open \ncollect Global\nclose\n");
 }
@@ -185,10 +185,10 @@ static void c126_damage_is_answered_with_backoff(void **state)
 static void c45_global_v1_silent_is_disabled_at_once(void **state)
 {
     install("faulty_open", "collect_silent");
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     assert_false(answered(OWN_OBJECT));
     assert_true(answered(SYSTEM_OBJECT));
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_string_equal(read_all(notes_path), "open \ncollect Global\nclose\n");
     assert_true(event_seen(2000));
@@ -207,18 +207,18 @@ static void c46_deleting_the_value_enables_again(void **state)
     assert_int_equal(RegSetValueExA(key, "Collect", 0, REG_SZ, (const BYTE *)"collect_good", 13),
                      0);
     RegCloseKey(key);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     assert_true(answered(OWN_OBJECT));
 }
 
 static void c47_global_v2_nothing_to_say_is_asked_again(void **state)
 {
     install("faulty_open", "collect_nothing");
-    assert_int_equal(ask("Global"), 0);
-    assert_int_equal(ask("gLOBAL"), 0);
-    assert_int_equal(ask("costly"), 0);
-    assert_int_equal(ask(""), 0);
-    assert_int_equal(ask(NULL), 0);
+    assert_int_equal(run_query("Global"), 0);
+    assert_int_equal(run_query("gLOBAL"), 0);
+    assert_int_equal(run_query("costly"), 0);
+    assert_int_equal(run_query(""), 0);
+    assert_int_equal(run_query(NULL), 0);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_string_equal(read_all(notes_path),
                         "open \ncollect Global\ncollect Global\ncollect Costly\ncollect \n"
@@ -242,8 +242,8 @@ static void c48_every_retry_asks_again_and_size_is_left_alone(void **state)
 static void c57_open_that_fails_is_tried_again_and_costs_only_itself(void **state)
 {
     install("faulty_open_denied", "collect_good");
-    assert_int_equal(ask("Global"), 0);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     assert_true(answered(SYSTEM_OBJECT));
     assert_false(answered(OWN_OBJECT));
     RegCloseKey(HKEY_PERFORMANCE_DATA);
@@ -255,8 +255,8 @@ static void c57_open_that_fails_is_tried_again_and_costs_only_itself(void **stat
 static void c59_collect_that_fails_stays_loaded_and_is_asked_again(void **state)
 {
     install("faulty_open", "collect_error");
-    assert_int_equal(ask("Global"), 0);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_string_equal(read_all(notes_path), "open \ncollect Global\ncollect Global\nclose\n");
 }
@@ -264,9 +264,9 @@ static void c59_collect_that_fails_stays_loaded_and_is_asked_again(void **state)
 static void c118_more_data_from_one_is_more_data_for_all(void **state)
 {
     install("faulty_open", "collect_more_data");
-    assert_int_equal(ask("Global"), ERROR_MORE_DATA);
+    assert_int_equal(run_query("Global"), ERROR_MORE_DATA);
     assert_int_equal(size, sizeof(data));
-    assert_int_equal(ask("2"), ERROR_SUCCESS);
+    assert_int_equal(run_query("2"), ERROR_SUCCESS);
 }
 
 static void try_with(const char *query, DWORD capacity, unsigned times)
@@ -296,7 +296,7 @@ static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
     unsigned long needed = 0, processes = 0;
     empty_root();
     try_with("230", 4096, 9);
-    assert_int_equal(ask("230"), ERROR_SUCCESS); /* that one was enough: it begins anew */
+    assert_int_equal(run_query("230"), ERROR_SUCCESS); /* that one was enough: it begins anew */
     try_with("230", 4096, 9);
     assert_false(event_seen(4016));
     try_with("230", 4096, 1);
@@ -315,7 +315,7 @@ static void third_parties_run_in_a_helper_process(void **state)
 {
     install("faulty_open", "collect_good");
     set_dword(SERVICES "MyPerf\\Performance", "Isolation", 1);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     assert_true(answered(OWN_OBJECT));
     assert_true(answered(SYSTEM_OBJECT));
     RegCloseKey(HKEY_PERFORMANCE_DATA);
@@ -327,7 +327,7 @@ static void c41_linkage_export_is_handed_to_open(void **state)
 {
     install("faulty_open", "collect_good");
     set(SERVICES "MyPerf\\Linkage", "Export", REG_MULTI_SZ, "device\0", 8);
-    assert_int_equal(ask("22222"), 0);
+    assert_int_equal(run_query("22222"), 0);
     assert_true(answered(OWN_OBJECT));
     assert_string_equal(read_all(notes_path), "open device\ncollect 22222\n");
 }
@@ -335,7 +335,7 @@ static void c41_linkage_export_is_handed_to_open(void **state)
 static void a_missing_procedure_is_named(void **state)
 {
     install("no_such_open", "collect_good");
-    assert_int_equal(ask("22222"), 0);
+    assert_int_equal(run_query("22222"), 0);
     assert_true(event_seen(1005));
     assert_non_null(strstr(read_all(events_path), "no_such_open"));
 }
@@ -362,7 +362,7 @@ static void f_b4_two_providers_with_one_number(void **state)
         set_dword(SERVICES "MySecond\\Performance", "Isolation", isolation);
         unlink(events_path);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
-        assert_int_equal(ask("Global"), 0);
+        assert_int_equal(run_query("Global"), 0);
         assert_int_equal(count_objects(OWN_OBJECT), 1);
         assert_true(event_seen(4009));
         assert_non_null(

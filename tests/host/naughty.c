@@ -580,7 +580,7 @@ PROCEDURE truncate_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD ob
 }
 
 /* All that lies below the buffer, with what the query's first character says. */
-PROCEDURE scribble_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+PROCEDURE overwrite_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char *start = *data;
     size_t below = (1 << 20) + 2 * 4096;
@@ -590,7 +590,7 @@ PROCEDURE scribble_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD ob
 }
 
 /* The page of the channel that both sides share, before any buffer is known. */
-static DWORD scribble_page(int value)
+static DWORD overwrite_page(int value)
 {
     char line[512];
     unsigned long start;
@@ -603,14 +603,14 @@ static DWORD scribble_page(int value)
     return ERROR_SUCCESS;
 }
 
-PROCEDURE scribble_0_open(LPWSTR names)
+PROCEDURE overwrite_0_open(LPWSTR names)
 {
-    return scribble_page(0);
+    return overwrite_page(0);
 }
 
-PROCEDURE scribble_255_open(LPWSTR names)
+PROCEDURE overwrite_255_open(LPWSTR names)
 {
-    return scribble_page(255);
+    return overwrite_page(255);
 }
 
 /* Says in the keeper's name that it has died. */
@@ -624,17 +624,17 @@ PROCEDURE lie_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects
 }
 
 /* For ever, also while the client looks. */
-static void *scribble_on(void *memory)
+static void *overwrite_repeatedly(void *memory)
 {
     for (;;)
         memset(memory, rand(), 4096);
     return memory;
 }
 
-PROCEDURE scribble_later_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+PROCEDURE overwrite_later_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     pthread_t thread;
-    pthread_create(&thread, NULL, scribble_on, (char *)*data - (1 << 20) - 2 * 4096);
+    pthread_create(&thread, NULL, overwrite_repeatedly, (char *)*data - (1 << 20) - 2 * 4096);
     return answer(data, bytes, objects, "later");
 }
 

@@ -177,7 +177,7 @@ INDEPENDENT(rights_given_up_after_the_helper_started)
 
 /* ---- others' orphans ---- */
 
-static void ask_and_crash(void)
+static void query_and_crash(void)
 {
     visitor_install("Visitor", "visitor_collect");
     pid_t helper = visitor_process();
@@ -194,7 +194,7 @@ static void ask_and_crash(void)
 INDEPENDENT(subreaper_gets_the_helper_as_an_orphan)
 {
     CHECK_IS(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
-    ask_and_crash();
+    query_and_crash();
     int status = 0, reaped = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         reaped++;
@@ -217,7 +217,7 @@ INDEPENDENT(first_process_of_a_container)
     pid_t first = fork();
     if (first == 0) {
         CHECK_IS(getpid(), 1);
-        ask_and_crash();
+        query_and_crash();
         fflush(NULL);
         _exit(failures ? 1 : 0); /* and all others end with it */
     }

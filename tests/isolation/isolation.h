@@ -29,7 +29,7 @@ static inline void visitor_install(const char *service, const char *collect)
 /* Is the object in the answer to the query? */
 static inline bool answers(const char *query, DWORD object)
 {
-    CHECK_IS(ask(query), 0);
+    CHECK_IS(run_query(query), 0);
     return answer_has(object);
 }
 
@@ -41,7 +41,7 @@ static inline pid_t visitor_process(void)
     opl_counter_view counter = {0};
     opl_instance_view single = {0};
     uint64_t value = 0;
-    CHECK_IS(ask("22222"), 0);
+    CHECK_IS(run_query("22222"), 0);
     if (opl_block_init(&block, answer, answer_size) != OPL_BLOCK_GOOD ||
         !opl_block_find_object(&block, VISITOR, &object) ||
         !opl_object_next_counter(&block, &object, &counter) ||

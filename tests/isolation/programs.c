@@ -13,7 +13,7 @@
 
 /* ---- what everybody does ---- */
 
-static void ask_hanging(void)
+static void query_hanging(void)
 {
     static unsigned char storage[1 << 20];
     DWORD size = sizeof storage;
@@ -22,7 +22,7 @@ static void ask_hanging(void)
 
 static void *hang_in_thread(void *unused)
 {
-    ask_hanging();
+    query_hanging();
     return unused;
 }
 
@@ -146,7 +146,7 @@ INDEPENDENT(no_standard_descriptors_when_the_helper_starts)
 /* ---- fork ---- */
 
 /* Runs in a child of fork(): its answers come from a helper of its own. */
-static void ask_as_child(pid_t parents_helper)
+static void query_as_child(pid_t parents_helper)
 {
     pid_t helper = visitor_process();
     CHECK(helper > 0 && helper != parents_helper && helper != getpid());
@@ -165,7 +165,7 @@ INDEPENDENT(forked_child_asks_and_parent_goes_on)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0)
-        ask_as_child(helper);
+        query_as_child(helper);
     CHECK_IS(visitor_process(), helper); /* at the same time */
     CHECK_IS(waitpid(child, &status, 0), child);
     CHECK_IS(status, 0);
@@ -192,7 +192,7 @@ INDEPENDENT(fork_returns_while_a_provider_hangs)
 
 /* ---- threads ---- */
 
-static void *ask_once(void *ret)
+static void *query_once(void *ret)
 {
     *(pid_t *)ret = visitor_process();
     return NULL;
@@ -203,14 +203,14 @@ INDEPENDENT(helper_outlives_the_thread_that_started_it)
     pid_t helper = 0;
     pthread_t thread;
     visitor_install("Visitor", "visitor_collect");
-    pthread_create(&thread, NULL, ask_once, &helper);
+    pthread_create(&thread, NULL, query_once, &helper);
     pthread_join(thread, NULL);
     usleep(TENTH);
     CHECK(helper > 0);
     CHECK_IS(visitor_process(), helper);
 }
 
-static void *ask_for_ever(void *unused)
+static void *query_for_ever(void *unused)
 {
     static _Thread_local unsigned char storage[1 << 20];
     for (;;) {
@@ -227,7 +227,7 @@ INDEPENDENT(f_c4_a_cancelled_thread_leaves_no_lock)
     CHECK(visitor_process() > 0);
     for (int i = 0; i < 40; i++) {
         pthread_t thread;
-        CHECK_IS(pthread_create(&thread, NULL, ask_for_ever, NULL), 0);
+        CHECK_IS(pthread_create(&thread, NULL, query_for_ever, NULL), 0);
         usleep((useconds_t)(i * 997 % 20000));
         pthread_cancel(thread);
         pthread_join(thread, NULL);

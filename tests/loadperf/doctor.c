@@ -461,7 +461,7 @@ static void garbage_in_file(unsigned which)
 }
 
 /* A file behind that of the service says something else of it. */
-static void file_behind(unsigned which)
+static void later_file(unsigned which)
 {
     BUFFER_AUTO text = {0};
     uint32_t first = number_of(service, "First Counter");
@@ -543,8 +543,8 @@ static const struct {
     {"half a key in manual.reg", garbage_in_manual, 2}, {"a cut value in manual.reg", garbage_in_manual, 3},
     {"garbage in a file", garbage_in_file, 0}, {"a bad value in a file", garbage_in_file, 1},
     {"an unknown root in a file", garbage_in_file, 4}, {"a text without end in a file", garbage_in_file, 5}, /* 109 */
-    {"numbers in a file behind", file_behind, 0}, {"deletions in a file behind", file_behind, 1},
-    {"a stale name in a file behind", file_behind, 2}, {"no names by a file behind", file_behind, 3}, /* 113 */
+    {"numbers in a file behind", later_file, 0}, {"deletions in a file behind", later_file, 1},
+    {"a stale name in a file behind", later_file, 2}, {"no names by a file behind", later_file, 3}, /* 113 */
   /* clang-format on */
 };
 _Static_assert(COUNT(kinds) >= 100, "a hundred kinds of damage");

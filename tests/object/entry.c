@@ -122,7 +122,7 @@ static void c67_c100_numbers_are_added_to_the_registration(void **state)
     (void)state;
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
+    struct answer answer = query_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(answer.types, 2);
     opl_object_view view;
     opl_counter_view counter;
@@ -130,8 +130,8 @@ static void c67_c100_numbers_are_added_to_the_registration(void **state)
     assert_int_equal(view.type.ObjectHelpTitleIndex, FIRST_HELP + ANIMAL);
     assert_true(object_counter(&answer, &view, FIRST + WEIGHT, &counter));
     assert_int_equal(counter.definition.CounterHelpTitleIndex, FIRST_HELP + WEIGHT);
-    assert_int_equal(ask_function(Collect, u"1848", ANSWER_SIZE).types, 1);
-    assert_int_equal(ask_function(Collect, u"0", ANSWER_SIZE).types, 0);
+    assert_int_equal(query_function(Collect, u"1848", ANSWER_SIZE).types, 1);
+    assert_int_equal(query_function(Collect, u"0", ANSWER_SIZE).types, 0);
 }
 
 static void c100_without_a_registration_open_says_what_to_do(void **state)
@@ -141,7 +141,7 @@ static void c100_without_a_registration_open_says_what_to_do(void **state)
     assert_non_null(strstr(events(), "\tPerflib\t3004\terror\tZoo\t"
                                      "the value First Counter in the"));
     assert_non_null(strstr(events(), "run lodctr"));
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
+    struct answer answer = query_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(answer.status, ERROR_NOT_READY);
     assert_int_equal(answer.bytes, 0);
     set_dword("First Counter", FIRST);
@@ -170,9 +170,9 @@ static void open_is_counted(void **state)
     assert_int_equal(Open(NULL), 0);
     assert_int_equal(Open(NULL), 0);
     assert_int_equal(Close(), 0);
-    assert_int_equal(ask_function(Collect, u"Global", ANSWER_SIZE).types, 2);
+    assert_int_equal(query_function(Collect, u"Global", ANSWER_SIZE).types, 2);
     assert_int_equal(Close(), 0);
-    assert_int_equal(ask_function(Collect, u"Global", ANSWER_SIZE).status, ERROR_NOT_READY);
+    assert_int_equal(query_function(Collect, u"Global", ANSWER_SIZE).status, ERROR_NOT_READY);
     assert_int_equal(Close(), 0);
 }
 
@@ -195,12 +195,12 @@ static void variables_are_read_at_each_query(void **state)
     (void)state;
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
+    struct answer answer = query_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + VISITORS), 5000000000);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + TICKETS), 40000);
     visitors++;
     tickets--;
-    answer = ask_function(Collect, u"Global", ANSWER_SIZE);
+    answer = query_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + VISITORS), 5000000001);
     assert_int_equal(value_of(&answer, FIRST, NULL, FIRST + TICKETS), 39999);
 }
@@ -211,7 +211,7 @@ static void texts_are_utf_16_with_an_end(void **state)
     char text[64];
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
+    struct answer answer = query_function(Collect, u"Global", ANSWER_SIZE);
     text_of(&answer, FIRST, 0, FIRST + MOTTO, text, sizeof text);
     assert_string_equal(text, "Bitte nicht f\xc3\xbcttern");
     text_of(&answer, FIRST + ANIMAL, 0, FIRST + NAME, text, sizeof text);
@@ -227,7 +227,7 @@ static void instances_are_things_of_the_provider(void **state)
     (void)state;
     load(LEGS);
     assert_int_equal(Open(NULL), 0);
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
+    struct answer answer = query_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the hippo", FIRST + WEIGHT), 1500);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the ostriches", FIRST + LEGS), 2);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "_Total", FIRST + WEIGHT), 1620);
@@ -241,7 +241,7 @@ static void an_empty_list_at_open_keeps_all_rows(void **state)
     animal_count = 0;
     assert_int_equal(Open(NULL), 0);
     animal_count = 1;
-    struct answer answer = ask_function(Collect, u"Global", ANSWER_SIZE);
+    struct answer answer = query_function(Collect, u"Global", ANSWER_SIZE);
     assert_int_equal(value_of(&answer, FIRST + ANIMAL, "the hippo", FIRST + LEGS), 4);
 }
 

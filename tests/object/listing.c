@@ -129,9 +129,9 @@ static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return provider_collect(provider, query, data, bytes, types);
 }
 
-static struct answer ask(const char16_t *query)
+static struct answer run_query(const char16_t *query)
 {
-    return ask_function(collect, query, ANSWER_SIZE);
+    return query_function(collect, query, ANSWER_SIZE);
 }
 
 static int begin(void **state)
@@ -159,7 +159,7 @@ static int end(void **state)
 static void given_values_and_totals(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"2000");
+    struct answer answer = run_query(u"2000");
     opl_object_view object;
     assert_true(answer_object(&answer, 2000, &object));
     assert_int_equal(answer.types, 1);
@@ -174,7 +174,7 @@ static void given_values_and_totals(void **state)
 static void the_unreadable_is_zero_and_out_of_the_mean(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"2000");
+    struct answer answer = run_query(u"2000");
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + LUCK), 100);
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + LUCK), 0);
     assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + LUCK), 101);
@@ -183,7 +183,7 @@ static void the_unreadable_is_zero_and_out_of_the_mean(void **state)
 static void a_counter_and_its_base_are_unknown_together(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"2000");
+    struct answer answer = run_query(u"2000");
     opl_object_view object;
     opl_counter_view counter;
     opl_instance_view instance;
@@ -202,7 +202,7 @@ static void a_counter_and_its_base_are_unknown_together(void **state)
 static void c84_parents_may_be_of_the_same_object(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"2100");
+    struct answer answer = run_query(u"2100");
     opl_object_view object, parent_object;
     opl_instance_view instance = {0}, parent;
     assert_int_equal(answer.types, 2);
@@ -223,7 +223,7 @@ static void c84_parents_may_be_of_the_same_object(void **state)
 static void needless_files_are_left_alone(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"2000");
+    struct answer answer = run_query(u"2000");
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + TAG), 11);
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + TAG), 0); /* tag is 0 */
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0); /* no such key */
@@ -255,7 +255,7 @@ static void keys_may_move_between_instances(void **state)
     };
     assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
     for (int times = 0; times < 3; times++) {
-        struct answer answer = ask(u"50");
+        struct answer answer = run_query(u"50");
         for (int i = 0; i < 4; i++)
             for (int row = 0; row < 3; row++) {
                 char name[2] = {(char)('0' + i), 0};
@@ -271,7 +271,7 @@ static void no_instance_is_an_answer_too(void **state)
     (void)state;
     unsigned before = members;
     members = 0;
-    struct answer answer = ask(u"2100");
+    struct answer answer = run_query(u"2100");
     opl_object_view object;
     assert_true(answer_object(&answer, 2100, &object));
     assert_int_equal(object.type.NumInstances, 0);
@@ -305,14 +305,14 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     opl_object_view object;
     members = 0;
     assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
-    struct answer answer = ask(u"20");
+    struct answer answer = run_query(u"20");
     assert_int_equal(answer.types, 0);
     members = 1; /* it may come later, and go again */
-    answer = ask(u"20");
+    answer = run_query(u"20");
     assert_true(answer_object(&answer, 20, &object));
     assert_int_equal(object.type.NumInstances, 2);
     members = 0;
-    assert_int_equal(ask(u"20").types, 0);
+    assert_int_equal(run_query(u"20").types, 0);
     provider_close(provider);
     members = before;
     provider = kept;
@@ -331,11 +331,11 @@ static void a_folder_without_processes_is_no_proc(void **state)
     opl_provider *kept = provider;
     tree_write("proc/version", "");
     assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
-    assert_int_equal(ask(u"50").types, 0);
+    assert_int_equal(run_query(u"50").types, 0);
     provider_close(provider);
     tree_write("proc/1/stat", "");
     assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
-    struct answer answer = ask(u"50");
+    struct answer answer = run_query(u"50");
     assert_int_equal(value_of(&answer, 50, NULL, 2), 1);
     provider_close(provider);
     provider = kept;
@@ -366,7 +366,7 @@ static void memory_may_run_out_anywhere(void **state)
     assert_true(good);
     assert_true(tries > 10);
     provider = kept;
-    assert_int_equal(ask(u"2100").types, 2);
+    assert_int_equal(run_query(u"2100").types, 2);
 }
 
 int main(void)

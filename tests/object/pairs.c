@@ -49,9 +49,9 @@ static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return provider_collect(provider, query, data, bytes, types);
 }
 
-static struct answer ask(void)
+static struct answer run_query(void)
 {
-    return ask_function(collect, u"Global", ANSWER_SIZE);
+    return query_function(collect, u"Global", ANSWER_SIZE);
 }
 
 static const char first[] = "Tcp: Out In InOut\nTcp: 1 20 3\nUdp: In Out Last\nUdp: 4 5 6\n";
@@ -60,7 +60,7 @@ static void numbers_stand_below_their_names(void **state)
 {
     (void)state;
     tree_write("proc/net/mib", first);
-    struct answer answer = ask();
+    struct answer answer = run_query();
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 20);
     assert_int_equal(value_of(&answer, MIB, NULL, BOTH), 2 * (20 + 4));
     assert_int_equal(value_of(&answer, MIB, NULL, MAYBE), 4);
@@ -73,7 +73,7 @@ static void longer_numbers_move_nothing(void **state)
     (void)state;
     tree_write("proc/net/mib", "Tcp: Out In InOut\nTcp: 18446744073709551615 -2 3\n"
                                "Udp: In Out Last\nUdp: 4000000 5 18446744073709551615\n");
-    struct answer answer = ask();
+    struct answer answer = run_query();
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), (uint64_t)-2);
     assert_int_equal(value_of(&answer, MIB, NULL, LAST), UINT64_MAX);
 }
@@ -82,16 +82,16 @@ static void names_may_come_and_go(void **state)
 {
     (void)state;
     tree_write("proc/net/mib", "Udp: Rare In Last\nUdp: 1 2 3\nTcp: In\nTcp: 9\n");
-    struct answer answer = ask();
+    struct answer answer = run_query();
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 9);
     assert_int_equal(value_of(&answer, MIB, NULL, MAYBE), 3);
     assert_int_equal(value_of(&answer, MIB, NULL, LAST), 3);
     tree_write("proc/net/mib", "Udp: In\nUdp: 7\n");
-    answer = ask();
+    answer = run_query();
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 0);
     assert_int_equal(value_of(&answer, MIB, NULL, MAYBE), 7);
     tree_write("proc/net/mib", first);
-    answer = ask();
+    answer = run_query();
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 20);
 }
 
@@ -100,10 +100,10 @@ static void names_are_looked_at_each_time(void **state)
 {
     (void)state;
     tree_write("proc/net/mib", "Tcp: Ax In\nTcp: 1 2\nUdp: In Last\nUdp: 3 4\n");
-    struct answer answer = ask();
+    struct answer answer = run_query();
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 2);
     tree_write("proc/net/mib", "Tcp: In Ax\nTcp: 1 2\nUdp: Last In\nUdp: 3 4\n");
-    answer = ask();
+    answer = run_query();
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 1);
     assert_int_equal(value_of(&answer, MIB, NULL, LAST), 3);
 }
@@ -117,7 +117,7 @@ static void lines_that_are_no_pair_are_passed_over(void **state)
         "\n\nUdp:  In   Last\nUdp:  3\t4\nTcp: In\nTcp : 9"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tree_write("proc/net/mib", texts[i]);
-        struct answer answer = ask();
+        struct answer answer = run_query();
         assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 0);
         assert_int_equal(value_of(&answer, MIB, NULL, MAYBE), 3);
         assert_int_equal(value_of(&answer, MIB, NULL, LAST), 4);
@@ -128,7 +128,7 @@ static void a_line_may_have_another_name(void **state)
 {
     (void)state;
     opl_object_view object;
-    struct answer answer = ask();
+    struct answer answer = run_query();
     assert_int_equal(value_of(&answer, LOAF, "THE rye", RISEN), 7);
     assert_int_equal(value_of(&answer, LOAF, "THE rye", WEIGHT), 750);
     assert_int_equal(value_of(&answer, LOAF, "THE wheat", RISEN), 9);
@@ -136,7 +136,7 @@ static void a_line_may_have_another_name(void **state)
     assert_true(answer_object(&answer, LOAF, &object));
     assert_int_equal(object.type.NumInstances, 2); /* of the third nothing is known */
     tree_drop("loaf/rye");
-    answer = ask();
+    answer = run_query();
     assert_true(answer_object(&answer, LOAF, &object));
     assert_int_equal(object.type.NumInstances, 1);
     assert_int_equal(value_of(&answer, LOAF, "THE wheat", WEIGHT), 500);

@@ -62,9 +62,9 @@ static DWORD collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return provider_collect(provider, query, data, bytes, types);
 }
 
-static struct answer ask(const char16_t *query)
+static struct answer run_query(const char16_t *query)
 {
-    return ask_function(collect, query, ANSWER_SIZE);
+    return query_function(collect, query, ANSWER_SIZE);
 }
 
 static int begin(void **state)
@@ -88,7 +88,7 @@ static int end(void **state)
 static void keys_columns_and_functions(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"4");
+    struct answer answer = run_query(u"4");
     assert_int_equal(answer.types, 1);
     assert_int_equal(value_of(&answer, 4, NULL, 28), 400);
     assert_int_equal(value_of(&answer, 4, NULL, 24), 400 * 1024);
@@ -100,7 +100,7 @@ static void keys_columns_and_functions(void **state)
 static void what_no_row_has_is_absent(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"4");
+    struct answer answer = run_query(u"4");
     assert_false(answer_has(&answer, 4, 26)); /* no such key */
     assert_false(answer_has(&answer, 4, 34)); /* no such file */
     assert_false(answer_has(&answer, 4, 38)); /* the function cannot */
@@ -109,7 +109,7 @@ static void what_no_row_has_is_absent(void **state)
 static void levels_saturate_and_counters_wrap(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"4");
+    struct answer answer = run_query(u"4");
     assert_int_equal(value_of(&answer, 4, NULL, 40), 0xFFFFFFFF);
     assert_int_equal(value_of(&answer, 4, NULL, 42), 4);
 }
@@ -117,7 +117,7 @@ static void levels_saturate_and_counters_wrap(void **state)
 static void definitions_are_as_windows_has_them(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"4");
+    struct answer answer = run_query(u"4");
     opl_object_view object;
     opl_counter_view first = {0}, counter, base;
     assert_true(answer_object(&answer, 4, &object));
@@ -141,7 +141,7 @@ static void definitions_are_as_windows_has_them(void **state)
 static void lines_are_instances(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"238");
+    struct answer answer = run_query(u"238");
     opl_object_view object;
     assert_true(answer_object(&answer, 238, &object));
     assert_int_equal(object.type.NumInstances, 3);
@@ -160,7 +160,7 @@ static void c116_unknown_requests_get_nothing(void **state)
     static const char16_t *const queries[] = {u"2", u"ABCD", u"Foreign box", u"Foreign box 4",
                                               u"44 2382"};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
-        struct answer answer = ask(queries[i]);
+        struct answer answer = run_query(queries[i]);
         assert_int_equal(answer.status, 0);
         assert_int_equal(answer.bytes, 0);
         assert_int_equal(answer.types, 0);
@@ -170,25 +170,25 @@ static void c116_unknown_requests_get_nothing(void **state)
 static void c72_words_of_the_query(void **state)
 {
     (void)state;
-    assert_int_equal(ask(u"Global").types, 2);
-    assert_int_equal(ask(u"").types, 2);
-    assert_int_equal(ask(u"Costly").types, 1);
-    assert_int_equal(ask(u"300 4").types, 2);
-    assert_int_equal(ask(u" 238  4 x").types, 2);
+    assert_int_equal(run_query(u"Global").types, 2);
+    assert_int_equal(run_query(u"").types, 2);
+    assert_int_equal(run_query(u"Costly").types, 1);
+    assert_int_equal(run_query(u"300 4").types, 2);
+    assert_int_equal(run_query(u" 238  4 x").types, 2);
 }
 
 static void c71_more_data_leaves_zeros(void **state)
 {
     (void)state;
-    struct answer whole = ask(u"Global");
+    struct answer whole = run_query(u"Global");
     assert_int_equal(whole.bytes % 8, 0);
     for (DWORD capacity = 0; capacity < whole.bytes; capacity += 8) {
-        struct answer answer = ask_function(collect, u"Global", capacity);
+        struct answer answer = query_function(collect, u"Global", capacity);
         assert_int_equal(answer.status, ERROR_MORE_DATA);
         assert_int_equal(answer.types, 0);
         assert_int_equal(answer_bytes[96], 0xAB);
     }
-    struct answer exact = ask_function(collect, u"Global", whole.bytes);
+    struct answer exact = query_function(collect, u"Global", whole.bytes);
     assert_int_equal(exact.status, 0);
     assert_int_equal(answer_bytes[96 + whole.bytes], 0xAB);
 }
@@ -197,13 +197,13 @@ static void files_are_read_each_time(void **state)
 {
     (void)state;
     tree_write("proc/meminfo", "New: 1\nTotal:  1000 kB\nBig: 1\nFree:    500 kB\n");
-    struct answer answer = ask(u"4");
+    struct answer answer = run_query(u"4");
     assert_int_equal(value_of(&answer, 4, NULL, 28), 500);
     tree_write("proc/meminfo", "Total:  1000 kB\n");
-    answer = ask(u"4");
+    answer = run_query(u"4");
     assert_int_equal(value_of(&answer, 4, NULL, 28), 0);
     tree_write("proc/meminfo", "Total:  1000 kB\nFree:    400 kB\nBig: 4294967300\n");
-    answer = ask(u"4");
+    answer = run_query(u"4");
     assert_int_equal(value_of(&answer, 4, NULL, 28), 400);
 }
 
@@ -213,12 +213,12 @@ static void a_program_may_close_our_files(void **state)
     (void)state;
     char text[8] = "";
     int pipes[64][2];
-    ask(u"Global");
+    run_query(u"Global");
     for (int fd = 3; fd < 32; fd++)
         close(fd);
     for (int i = 0; i < 8; i++)
         assert_int_equal(pipe(pipes[i]), 0);
-    struct answer answer = ask(u"4");
+    struct answer answer = run_query(u"4");
     assert_int_equal(value_of(&answer, 4, NULL, 28), 400);
     for (int i = 0; i < 8; i++) {
         assert_int_equal(write(pipes[i][1], "here", 4), 4);
@@ -233,12 +233,12 @@ static void c67_indexes_are_relative_to_the_registration(void **state)
     (void)state;
     opl_provider *absolute = provider;
     assert_int_equal(tree_open(OPL_OBJECTS(objects), 2000, 2001, &provider), 0);
-    struct answer answer = ask(u"2004");
+    struct answer answer = run_query(u"2004");
     opl_object_view object;
     assert_true(answer_object(&answer, 2004, &object));
     assert_int_equal(object.type.ObjectHelpTitleIndex, 2006);
     assert_int_equal(value_of(&answer, 2004, NULL, 2028), 400);
-    assert_int_equal(ask(u"4").types, 0);
+    assert_int_equal(run_query(u"4").types, 0);
     provider_close(provider);
     provider = absolute;
 }

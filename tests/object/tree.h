@@ -115,8 +115,8 @@ static inline void answer_wrap(struct answer *answer)
 
 typedef DWORD collect_function(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
-static inline struct answer ask_function(collect_function *collect, const char16_t *query,
-                                         DWORD capacity)
+static inline struct answer query_function(collect_function *collect, const char16_t *query,
+                                           DWORD capacity)
 {
     struct answer answer = {.bytes = capacity, .types = 77};
     LPVOID data = answer_bytes + 96;

@@ -136,7 +136,7 @@ PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct dat
     return (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
 }
 
-static int give_references(void **state)
+static int return_references(void **state)
 {
     for (size_t i = 0; i < COUNT(all); i++)
         all[i]->references = 1; /* never freed */
@@ -323,5 +323,5 @@ int main(void)
         cmocka_unit_test(counters_by_level_and_instances_once),
         cmocka_unit_test(what_is_shown_first),
     };
-    return cmocka_run_group_tests_name("pdh-choice", tests, give_references, nothing_left);
+    return cmocka_run_group_tests_name("pdh-choice", tests, return_references, nothing_left);
 }

@@ -108,7 +108,7 @@ static void build_processor(opl_build *build)
     opl_build_large(build, 0, first_of(PROCESSOR_TIME));
 }
 
-static LSTATUS give_titles(void *data, DWORD *size)
+static LSTATUS return_titles(void *data, DWORD *size)
 {
     DWORD capacity = *size;
     *size = sizeof titles;
@@ -131,7 +131,7 @@ static LSTATUS query_key(const char *path, const char *name, bool wide, DWORD *t
         .DefaultObject = 238
     };
     if (!strncmp(name, "Counter", 7) || !strncmp(name, "Explain", 7))
-        return give_titles(data, size);
+        return return_titles(data, size);
     if (*size < sizeof header)
         return ERROR_MORE_DATA;
     opl_build build;

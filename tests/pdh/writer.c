@@ -42,10 +42,11 @@ static size_t paths_of(struct pdh_from from, const char *pattern, struct buffer 
 
 /* ---- written ---- */
 
-static void wish_of(struct capture_wish *wish, PDH_HQUERY query, const char *name, char path[512])
+static void options_of(struct capture_options *options, PDH_HQUERY query, const char *name,
+                       char path[512])
 {
     snprintf(path, 512, "%s/%s", folder, name);
-    *wish = (struct capture_wish){
+    *options = (struct capture_options){
         .file = path, .access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, .query = query};
 }
 
@@ -59,14 +60,14 @@ static void a_capture_is_written_anew(void **state)
     PDH_HLOG log;
     const char *paths[64];
     char path[512];
-    struct capture_wish wish;
+    struct capture_options options;
     DWORD type = PDH_LOG_TYPE_CSV;
     size_t count = paths_of(file(blg), "\\Network Interface(*)\\*", &list, paths);
     assert_int_equal(query_open(file(blg), 0, &query), 0);
     assert_int_equal(
         counter_add(query, "\\Network Interface(*)\\Bytes Total/sec", false, 0, &counter), 0);
-    wish_of(&wish, query, "new.csv", path);
-    assert_int_equal(capture_open(&wish, &type, &log), 0);
+    options_of(&options, query, "new.csv", path);
+    assert_int_equal(capture_open(&options, &type, &log), 0);
     while (capture_update(log, NULL) == 0)
         ;
     assert_int_equal(capture_close(log, PDH_FLAGS_CLOSE_QUERY), 0);
@@ -116,12 +117,12 @@ static void a_binary_capture_becomes_windows_text(void **state)
         PDH_HQUERY query;
         PDH_HLOG log;
         char path[512];
-        struct capture_wish wish;
+        struct capture_options options;
         DWORD type = cases[i].type;
         assert_int_equal(query_open(file(blg), 0, &query), 0);
         add_columns_of(cases[i].like, query);
-        wish_of(&wish, query, "like", path);
-        assert_int_equal(capture_open(&wish, &type, &log), 0);
+        options_of(&options, query, "like", path);
+        assert_int_equal(capture_open(&options, &type, &log), 0);
         while (capture_update(log, NULL) == 0)
             ;
         assert_int_equal(capture_close(log, PDH_FLAGS_CLOSE_QUERY), 0);
@@ -139,7 +140,7 @@ static void the_present_is_written(void **state)
     PDH_HCOUNTER counter;
     PDH_HLOG log;
     char path[512];
-    struct capture_wish wish;
+    struct capture_options options;
     DWORD type = PDH_LOG_TYPE_TSV;
     LONGLONG size = 0;
     PDH_TIME_INFO range;
@@ -147,10 +148,10 @@ static void the_present_is_written(void **state)
     assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
     assert_int_equal(counter_add(query, "\\System\\Processor Queue Length", false, 0, &counter), 0);
     assert_int_equal(counter_add(query, "\\Process(t*)\\ID Process", false, 0, &counter), 0);
-    wish_of(&wish, query, "now.tsv", path);
-    wish.access |= PDH_LOG_OPT_USER_STRING;
-    wish.caption = "a caption";
-    assert_int_equal(capture_open(&wish, &type, &log), 0);
+    options_of(&options, query, "now.tsv", path);
+    options.access |= PDH_LOG_OPT_USER_STRING;
+    options.caption = "a caption";
+    assert_int_equal(capture_open(&options, &type, &log), 0);
     fake_length = 3;
     assert_int_equal(capture_time_range((struct pdh_from){.log = log}, &range), 0);
     assert_int_equal(range.SampleCount, 0);
@@ -168,25 +169,25 @@ static void the_present_is_written(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-static void wishes_that_cannot_be(void **state)
+static void options_that_cannot_be(void **state)
 {
     PDH_HQUERY query;
     PDH_HLOG log;
     char path[512];
-    struct capture_wish wish;
+    struct capture_options options;
     DWORD type = PDH_LOG_TYPE_BINARY;
     assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
-    wish_of(&wish, query, "never", path);
-    assert_int_equal(capture_open(&wish, NULL, &log), STATUS(INVALID_ARGUMENT));
-    assert_int_equal(capture_open(&wish, &type, &log), STATUS(NOT_IMPLEMENTED));
+    options_of(&options, query, "never", path);
+    assert_int_equal(capture_open(&options, NULL, &log), STATUS(INVALID_ARGUMENT));
+    assert_int_equal(capture_open(&options, &type, &log), STATUS(NOT_IMPLEMENTED));
     type = PDH_LOG_TYPE_CSV;
-    wish.access = PDH_LOG_CREATE_ALWAYS;
-    assert_int_equal(capture_open(&wish, &type, &log), STATUS(INVALID_ARGUMENT));
-    wish.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_OPEN_EXISTING;
-    assert_int_equal(capture_open(&wish, &type, &log), STATUS(FILE_NOT_FOUND));
-    wish.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_NEW;
-    wish.query = NULL;
-    assert_int_equal(capture_open(&wish, &type, &log), STATUS(INVALID_HANDLE));
+    options.access = PDH_LOG_CREATE_ALWAYS;
+    assert_int_equal(capture_open(&options, &type, &log), STATUS(INVALID_ARGUMENT));
+    options.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_OPEN_EXISTING;
+    assert_int_equal(capture_open(&options, &type, &log), STATUS(FILE_NOT_FOUND));
+    options.access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_NEW;
+    options.query = NULL;
+    assert_int_equal(capture_open(&options, &type, &log), STATUS(INVALID_HANDLE));
     assert_int_equal(capture_update(query, NULL), STATUS(INVALID_HANDLE));
     assert_int_equal(query_close(query), 0);
 }
@@ -197,7 +198,7 @@ int main(void)
         cmocka_unit_test(a_capture_is_written_anew),
         cmocka_unit_test(a_binary_capture_becomes_windows_text),
         cmocka_unit_test(the_present_is_written),
-        cmocka_unit_test(wishes_that_cannot_be),
+        cmocka_unit_test(options_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
 }

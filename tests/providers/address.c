@@ -109,7 +109,7 @@ static void every_mapping_is_of_one_kind(void **state)
         {780, 16}
     };
     (void)state;
-    struct answer answer = ask(u"786");
+    struct answer answer = run_query(u"786");
     assert_int_equal(answer.types, 1);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (value_of(&answer, 786, "kinds", all[i].index) != all[i].pages * PAGE)
@@ -123,7 +123,7 @@ static void images_have_their_process_as_parent(void **state)
     opl_object_view images;
     opl_instance_view image;
     (void)state;
-    struct answer answer = ask(u"740");
+    struct answer answer = run_query(u"740");
     assert_int_equal(answer.types, 2); /* with Process Address Space */
     assert_true(answer_object(&answer, 740, &images));
     assert_true(object_named(&answer, &images, "pro[1]_2", &image));
@@ -152,7 +152,7 @@ static void full_images_are_named_by_their_path(void **state)
 {
     (void)state;
     static const DWORD rows[] = {788, 790, 792, 794, 796, 798, 800, 802};
-    struct answer answer = ask(u"740 1408");
+    struct answer answer = run_query(u"740 1408");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(value_of(&answer, 1408, "_opt_my app_pro[1]_2", rows[i]),
                          value_of(&answer, 740, "pro[1]_2", rows[i]));
@@ -165,7 +165,7 @@ static void a_file_that_comes_in_pieces_is_read_whole(void **state)
     opl_object_view images;
     opl_instance_view image;
     (void)state;
-    struct answer answer = ask(u"740 786");
+    struct answer answer = run_query(u"740 786");
     assert_int_equal(value_of(&answer, 786, "long", 770), LIBRARIES * PAGE);
     assert_true(answer_object(&answer, 740, &images));
     assert_true(object_named(&answer, &images, "lib899.so", &image));
@@ -178,7 +178,7 @@ static void f_b1_what_cannot_be_read_is_no_instance(void **state)
     opl_object_view spaces;
     opl_instance_view instance;
     (void)state;
-    struct answer answer = ask(u"Costly");
+    struct answer answer = run_query(u"Costly");
     assert_true(answer_object(&answer, 786, &spaces));
     assert_false(object_named(&answer, &spaces, "forbidden", &instance));
     assert_int_equal(value_of(&answer, 786, "kernel", 770), 0);
@@ -189,10 +189,10 @@ static void global_does_not_ask_them(void **state)
 {
     opl_object_view object;
     (void)state;
-    struct answer answer = ask(u"Global");
+    struct answer answer = run_query(u"Global");
     assert_false(answer_object(&answer, 786, &object));
     assert_false(answer_object(&answer, 740, &object));
-    answer = ask(u"Costly");
+    answer = run_query(u"Costly");
     assert_true(answer_object(&answer, 786, &object));
     assert_true(answer_object(&answer, 740, &object));
     assert_true(answer_object(&answer, 1408, &object));

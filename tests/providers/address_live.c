@@ -17,7 +17,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void read_kinds(uint64_t values[KINDS])
 {
-    struct answer answer = ask(u"786");
+    struct answer answer = run_query(u"786");
     opl_object_view object;
     opl_instance_view instance;
     assert_true(answer_object(&answer, 786, &object));
@@ -100,7 +100,7 @@ static void mappings_made_here_appear_to_the_byte(void **state)
 
 static uint64_t user_pc(pid_t child)
 {
-    struct answer answer = ask(u"816");
+    struct answer answer = run_query(u"816");
     opl_object_view details, processes;
     opl_instance_view detail = {0}, process;
     assert_true(answer_object(&answer, 816, &details) && answer_object(&answer, 230, &processes));
@@ -159,7 +159,7 @@ static void the_thread_gets_its_priority_back(void **state)
     (void)state;
     int nice = getpriority(PRIO_PROCESS, 0), policy = sched_getscheduler(0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(ask(u"Costly").status, 0);
+        assert_int_equal(run_query(u"Costly").status, 0);
         assert_int_equal(getpriority(PRIO_PROCESS, 0), nice);
         assert_int_equal(sched_getscheduler(0), policy);
     }

@@ -74,7 +74,7 @@ static inline int library_open(struct library *library, const char *name)
 }
 
 /* Collects into `answer`, as a block with a header. */
-static inline DWORD library_ask(const struct library *library, const char *query)
+static inline DWORD library_query(const struct library *library, const char *query)
 {
     WCHAR wide[64] = {0};
     for (size_t i = 0; query[i] && i < 63; i++)
@@ -100,8 +100,8 @@ static inline void answer_begin(void)
 /* ---- frozen machines; a provider is its library and its three functions ---- */
 
 /* Opens, asks and closes in a child, which sends the answer through a pipe. */
-static inline void ask_child(const char *const provider[4], const char *root, const char *query,
-                             int out)
+static inline void query_child(const char *const provider[4], const char *root, const char *query,
+                               int out)
 {
     struct library library;
     char path[1024];
@@ -110,7 +110,7 @@ static inline void ask_child(const char *const provider[4], const char *root, co
     library_load(&library, provider[0], provider[1], provider[2], provider[3]);
     DWORD status = library.open(NULL);
     if (!status)
-        status = library_ask(&library, query);
+        status = library_query(&library, query);
     library.close();
     const unsigned char *at = answer.bytes, *end = at + answer.header.TotalByteLength;
     while (at < end) {
@@ -122,13 +122,13 @@ static inline void ask_child(const char *const provider[4], const char *root, co
     _exit(status ? 1 : 0);
 }
 
-static inline void ask_root(const char *const provider[4], const char *root, const char *query)
+static inline void query_root(const char *const provider[4], const char *root, const char *query)
 {
     int ends[2], status = 0;
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0)
-        ask_child(provider, root, query, ends[1]);
+        query_child(provider, root, query, ends[1]);
     close(ends[1]);
     size_t used = 0;
     for (ssize_t got; (got = read(ends[0], answer.bytes + used, sizeof answer - used)) > 0;)

@@ -20,7 +20,7 @@ static void own_filter(void)
         "'{ type filter hook input priority 0; }' && nft add rule inet t c ct state new accept");
     perfnet.close();
     IS(perfnet.open(NULL), 0);
-    ask("100800");
+    run_query("100800");
     if (!find(CONNTRACK, NULL, 100802, &value) || !find(CONNTRACK, NULL, 100814, &value))
         _exit(CANNOT_RUN);
 }
@@ -60,7 +60,7 @@ static void send_raw(int protocol, const void *data, size_t bytes)
 
 /* A segment with flags that contradict each other belongs to nothing, neither when it goes out nor
  * when it comes in. */
-static void send_nonsense(void)
+static void send_garbage(void)
 {
     struct tcphdr head = {.source = htons(5), .dest = htons(6), .doff = 5, .syn = 1, .rst = 1};
     uint32_t addresses = 2 * (0x7f00 + 0x0001);
@@ -89,7 +89,7 @@ static void child_connections(void)
     own_filter();
     uint64_t entries = number(CONNTRACK, NULL, 100802);
     begin_flows();
-    ask("100800");
+    run_query("100800");
     IS(number(CONNTRACK, NULL, 100802) - entries, FLOWS);
     IS(number(CONNTRACK, NULL, 100806), number(CONNTRACK, NULL, 100802));
     char setting[32] = "";
@@ -98,13 +98,13 @@ static void child_connections(void)
     fclose(file);
     IS(number(CONNTRACK, NULL, 100804), strtoull(setting, NULL, 10));
     uint64_t invalid = number(CONNTRACK, NULL, 100814);
-    send_nonsense();
-    ask("100800");
+    send_garbage();
+    run_query("100800");
     invalid = number(CONNTRACK, NULL, 100814) - invalid;
     IS(invalid, 2 * FEW);
     uint64_t errors = number(CONNTRACK, NULL, 100822);
     send_strange_errors();
-    ask("100800");
+    run_query("100800");
     IS(number(CONNTRACK, NULL, 100822) - errors, 2 * FEW);
 }
 

@@ -65,9 +65,9 @@ static void is_near(int line, const char *what, double value, double expected, d
     is_near(__LINE__, #value, (double)(value), (double)(expected), (double)(distance))
 #define IS(value, expected) CLOSE_TO(value, expected, 0)
 
-static void ask(const struct library *library, const char *query)
+static void run_query(const struct library *library, const char *query)
 {
-    IS(library_ask(library, query), ERROR_SUCCESS);
+    IS(library_query(library, query), ERROR_SUCCESS);
     IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
 }
 
@@ -258,7 +258,7 @@ static uint64_t job(unsigned index)
 {
     char name[256];
     snprintf(name, sizeof name, "%s", group);
-    ask(&perfproc, "1500");
+    run_query(&perfproc, "1500");
     return answer_number(JOB, name, index, false);
 }
 
@@ -290,7 +290,7 @@ static void child_job_memory(void)
 {
     enum { PAGES = MEMORY / 4096 };
     begin("");
-    ask(&perfproc, "1500");
+    run_query(&perfproc, "1500");
     if (!answer_has(JOB, 1514)) {
         not_reported("page faults of groups");
         return;
@@ -359,7 +359,7 @@ static void child_details(void)
     char name[256] = "";
     begin("");
     IS(order('c').done && order('m').done && order('t').done, true);
-    ask(&perfproc, "230 1548");
+    run_query(&perfproc, "230 1548");
     IS(find_process(DETAILS, &details, &one) && find_process(PROCESS, &process, &other), true);
     IS(same_rows(&details, &one, &process, &other) >= 20, true);
     IS(one.definition.ParentObjectTitleIndex, JOB);
@@ -383,7 +383,7 @@ static uint64_t unit(unsigned index)
 {
     char name[256];
     snprintf(name, sizeof name, "%s", strchr(group, '/') + 1);
-    ask(&perflinux, "100900");
+    run_query(&perflinux, "100900");
     return answer_number(UNIT, name, index, false);
 }
 
@@ -392,7 +392,7 @@ static bool unit_has(unsigned index, const char *file)
 {
     char path[400];
     snprintf(path, sizeof path, "/sys/fs/cgroup/%s/%s", group, file);
-    ask(&perflinux, "100900");
+    run_query(&perflinux, "100900");
     return answer_has(UNIT, index) && access(path, R_OK) == 0;
 }
 

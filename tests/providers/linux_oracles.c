@@ -35,23 +35,23 @@ enum { TRIES = 100, KIB = 1024, MEBI = 1 << 20, CANNOT_RUN = 77 };
 
 static struct library perfos, perflinux;
 
-static void ask(unsigned object)
+static void run_query(unsigned object)
 {
     char query[16];
     snprintf(query, sizeof query, "%u", object);
-    assert_int_equal(library_ask(object < 1848 ? &perfos : &perflinux, query), ERROR_SUCCESS);
+    assert_int_equal(library_query(object < 1848 ? &perfos : &perflinux, query), ERROR_SUCCESS);
     answer_begin();
 }
 
 static uint64_t queried(unsigned object, const char *name, unsigned index)
 {
-    ask(object);
+    run_query(object);
     return answer_number(object, name, index, false);
 }
 
 static bool has(unsigned object, unsigned index)
 {
-    ask(object);
+    run_query(object);
     if (answer_has(object, index))
         return true;
     report_skipped("this kernel does not tell it");
@@ -212,7 +212,7 @@ static void child_keys(void)
         if (syscall(SYS_add_key, "user", name, "x", (size_t)1, KEY_SPEC_SESSION_KEYRING) < 0)
             break;
     }
-    ask(LIMITS);
+    run_query(LIMITS);
     uint64_t keys = answer_number(LIMITS, NULL, 100728, false);
     /* without root only the user's own keys are counted */
     bool counted = near(keys, before + made, SPARE) || near(keys, made, SPARE);
@@ -239,7 +239,7 @@ static void shares_are_of_their_limits(void **state)
         {100716, 100712, 100714},
         {100722, 100718, 100720}
     };
-    ask(LIMITS);
+    run_query(LIMITS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (answer_has(LIMITS, rows[i][0])) {
             VALUE(LIMITS, NULL, rows[i][0], answer_number(LIMITS, NULL, rows[i][1], false));
@@ -258,7 +258,7 @@ static void settings_are_what_the_kernel_says(void **state)
         {100720, "/proc/sys/fs/aio-max-nr"              },
         {100724, "/proc/sys/fs/inotify/max_user_watches"},
     };
-    ask(LIMITS);
+    run_query(LIMITS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (answer_has(LIMITS, rows[i].index))
             VALUE(LIMITS, NULL, rows[i].index, reading(rows[i].path, "", 1));
@@ -276,7 +276,7 @@ static uint64_t of_slab(const char *cache, const char *file)
 /* Of caches that do not change from one moment to the next. */
 static bool same_slab(const char *cache)
 {
-    ask(SLAB);
+    run_query(SLAB);
     uint64_t objects = answer_number(SLAB, cache, 100606, false);
     return answer_number(SLAB, cache, 100608, false) == of_slab(cache, "slab_size") &&
            objects == of_slab(cache, "total_objects") &&
@@ -297,7 +297,7 @@ static void slabs_are_those_of_sys(void **state)
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         opl_object_view object;
         opl_instance_view instance;
-        ask(SLAB);
+        run_query(SLAB);
         if (of_slab(caches[i], "total_objects") == UINT64_MAX || !answer_object(SLAB, &object) ||
             !answer_instance(&object, caches[i], &instance))
             continue;
@@ -431,7 +431,7 @@ static uint64_t kept_back(uint64_t bytes, uint64_t low)
 static bool available_is_right(void)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), low = low_marks() * page;
-    ask(MEMORY);
+    run_query(MEMORY);
     uint64_t free_bytes = answer_number(MEMORY, NULL, 1676, false);
     uint64_t files =
         answer_number(MEMORY, NULL, 76, false) + answer_number(MEMORY, NULL, 1682, false);
@@ -569,7 +569,7 @@ static void nodes_are_their_pages(void **state)
 static bool usage_is_that_of_sysinfo(void)
 {
     struct sysinfo info;
-    ask(USAGE);
+    run_query(USAGE);
     sysinfo(&info);
     uint64_t all = (uint64_t)info.totalswap * info.mem_unit;
     uint64_t left = (uint64_t)info.freeswap * info.mem_unit;
@@ -644,7 +644,7 @@ static void processors_are_those_of_processor(void **state)
         if (!has(INFORMATION, words[i][0]))
             continue;
         uint64_t before = total_of_stat(words[i][1]);
-        ask(INFORMATION);
+        run_query(INFORMATION);
         uint64_t value = sum_of_processors(words[i][0]);
         uint64_t guests = words[i][0] == 100008 ? total_of_stat(10) : 0;
         assert_true(value + slack >= before &&
@@ -689,7 +689,7 @@ static bool averages_are(const char *resource, const char *folder)
     snprintf(path, sizeof path, "%s/%s.pressure", folder, resource);
     bool same = true;
     FILE *file = fopen(path, "r");
-    ask(PRESSURE);
+    run_query(PRESSURE);
     while (file && fgets(line, sizeof line, file)) {
         double average[3];
         unsigned long long total;

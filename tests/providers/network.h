@@ -46,9 +46,9 @@ static inline void wrong(int line, const char *what, uint64_t value, uint64_t ex
             wrong(__LINE__, #value, is_value, is_expected);                                        \
     } while (0)
 
-static inline void ask(const char *query)
+static inline void run_query(const char *query)
 {
-    IS(library_ask(&perfnet, query), ERROR_SUCCESS);
+    IS(library_query(&perfnet, query), ERROR_SUCCESS);
     IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
 }
 
@@ -73,15 +73,15 @@ static inline uint64_t number(unsigned object, const char *name, unsigned index)
 }
 
 /* The kernel may work on for a moment: asks until two answers are equal. */
-static inline void ask_when_quiet(const char *query)
+static inline void query_when_quiet(const char *query)
 {
     static unsigned char last[sizeof answer];
-    ask(query);
+    run_query(query);
     for (int tries = 0; tries < 100; tries++) {
         size_t bytes = answer.header.TotalByteLength;
         memcpy(last, answer.bytes, bytes);
         usleep(20000);
-        ask(query);
+        run_query(query);
         if (answer.header.TotalByteLength == bytes && memcmp(last, answer.bytes, bytes) == 0)
             return;
     }
@@ -98,11 +98,11 @@ struct change {
 static inline void changes(int line, const struct change *list, size_t count, void (*work)(void))
 {
     uint64_t before[32];
-    ask("Global");
+    run_query("Global");
     for (size_t i = 0; i < count; i++)
         before[i] = number(list[i].object, list[i].name, list[i].index);
     work();
-    ask_when_quiet("Global");
+    query_when_quiet("Global");
     for (size_t i = 0; i < count; i++) {
         uint64_t by = number(list[i].object, list[i].name, list[i].index) - before[i];
         if (by != list[i].by) {

@@ -18,9 +18,9 @@ static void write_node(int node, unsigned long total, unsigned long unused, unsi
     tree_write(path, text);
 }
 
-static struct answer ask(const char16_t *query)
+static struct answer run_query(const char16_t *query)
 {
-    return ask_function(CollectOSObjectData, query, ANSWER_SIZE);
+    return query_function(CollectOSObjectData, query, ANSWER_SIZE);
 }
 
 static int begin(void **state)
@@ -56,7 +56,7 @@ static void each_node_that_is_on_tells_its_memory(void **state)
     opl_object_view object;
     opl_instance_view none;
     (void)state;
-    struct answer answer = ask(u"1814");
+    struct answer answer = run_query(u"1814");
     assert_int_equal(answer.types, 1);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(value_of(&answer, 1814, nodes[i].name, 1816), nodes[i].total);
@@ -74,7 +74,7 @@ static void a_node_that_is_switched_off_is_gone(void **state)
 {
     (void)state;
     tree_write("sys/devices/system/node/online", "1\n");
-    struct answer answer = ask(u"1814");
+    struct answer answer = run_query(u"1814");
     opl_object_view object;
     assert_true(answer_object(&answer, 1814, &object));
     assert_int_equal(object.type.NumInstances, 1);

@@ -37,7 +37,7 @@ static uint64_t queried(unsigned object, const char *name, unsigned index)
 {
     char query[16];
     snprintf(query, sizeof query, "%u", object);
-    assert_int_equal(library_ask(&perfos, query), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perfos, query), ERROR_SUCCESS);
     answer_begin();
     return answer_number(object, name, index, false);
 }
@@ -68,7 +68,7 @@ static void semaphores_made_here_appear(void **state)
 {
     enum { MADE = 7 };
     bool exact = false;
-    assert_int_equal(library_ask(&perfos, "260"), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perfos, "260"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(OBJECTS, 254)) {
         report_skipped("no semaphores are told here");
@@ -91,7 +91,7 @@ static void semaphores_made_here_appear(void **state)
 static void swap_is_that_of_sysinfo(void **state)
 {
     struct sysinfo info;
-    assert_int_equal(library_ask(&perfos, "700"), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perfos, "700"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(PAGING_FILE, 702)) {
         report_skipped("this kernel does not swap");
@@ -219,7 +219,7 @@ static void a_thread_that_waits_for_a_processor_is_counted(void **state)
 static void interrupts_of_the_clock_appear(void **state)
 {
     enum { SLEEPS = 200 };
-    assert_int_equal(library_ask(&perfos, "238"), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perfos, "238"), ERROR_SUCCESS);
     answer_begin();
     if (!answer_has(PROCESSOR, 148)) {
         report_skipped("interrupts are not told here");
@@ -283,7 +283,7 @@ static uint64_t own(unsigned object, long thread, unsigned index)
     opl_instance_view instance = {0};
     opl_counter_view id, tid, wanted;
     uint64_t number = 0, value = 0;
-    assert_int_equal(library_ask(&perfproc, "232"), ERROR_SUCCESS); /* brings Process, too */
+    assert_int_equal(library_query(&perfproc, "232"), ERROR_SUCCESS); /* brings Process, too */
     answer_begin();
     assert_true(answer_object(object, &view) && answer_counter(&view, 784, false, &id) &&
                 answer_counter(&view, index, false, &wanted));

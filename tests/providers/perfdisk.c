@@ -12,11 +12,11 @@ enum { PHYSICAL = 234, LOGICAL = 236, SPACE = 101700 };
 
 static const uint64_t MS = 10000;
 
-static void ask(const char *root, const char *query)
+static void run_query(const char *root, const char *query)
 {
     static const char *const perfdisk[] = {"perfdisk", "OpenDiskObject", "CollectDiskObjectData",
                                            "CloseDiskObject"};
-    ask_root(perfdisk, root, query);
+    query_root(perfdisk, root, query);
 }
 
 static void disk_counts(unsigned object, const char *name, uint64_t line)
@@ -84,7 +84,7 @@ static void parent_is(const char *name, const char *parent)
 
 static void laptop_disks(void **state)
 {
-    ask("laptop4", "234");
+    run_query("laptop4", "234");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     assert_string_equal(answer_names(PHYSICAL), "nvme0n1,sda,_Total,");
     disk_values(PHYSICAL, "nvme0n1", 0);
@@ -94,7 +94,7 @@ static void laptop_disks(void **state)
 /* As Windows' own blocks have it: times are means, everything else is a sum. */
 static void laptop_disk_totals(void **state)
 {
-    ask("laptop4", "234");
+    run_query("laptop4", "234");
     uint64_t now = answer_number(PHYSICAL, "sda", 200, true);
     VALUE(PHYSICAL, "_Total", 198, 9000 + 9007);
     VALUE(PHYSICAL, "_Total", 200, (12000 + 12014) * MS / 2);
@@ -110,7 +110,7 @@ static void laptop_disk_totals(void **state)
 
 static void disks_with_odd_names(void **state)
 {
-    ask("oddnames", "234");
+    run_query("oddnames", "234");
     assert_string_equal(answer_names(PHYSICAL), "cciss!c0d0,sda,sdb,mmcblk0,xvda1,_Total,");
     disk_values(PHYSICAL, "cciss!c0d0", 0);
     disk_values(PHYSICAL, "mmcblk0", 7);
@@ -120,14 +120,14 @@ static void disks_with_odd_names(void **state)
 /* Where sys tells nothing, names do. */
 static void disks_without_sys(void **state)
 {
-    ask("cpu128", "234");
+    run_query("cpu128", "234");
     assert_string_equal(answer_names(PHYSICAL), "sda,sdb,sdaa,_Total,");
     disk_values(PHYSICAL, "sdaa", 3);
 }
 
 static void disks_of_an_old_kernel(void **state)
 {
-    ask("old419", "Global");
+    run_query("old419", "Global");
     assert_string_equal(answer_names(PHYSICAL), "sda,_Total,");
     disk_values(PHYSICAL, "sda", 0);
     disk_values(LOGICAL, "/", 1);
@@ -138,7 +138,7 @@ static void disks_of_an_old_kernel(void **state)
 
 static void disks_of_a_small_board(void **state)
 {
-    ask("board4", "Global");
+    run_query("board4", "Global");
     assert_string_equal(answer_names(PHYSICAL), "mmcblk0,_Total,");
     assert_string_equal(answer_names(LOGICAL), "/,/boot,_Total,");
     disk_values(LOGICAL, "/", 2);
@@ -150,7 +150,7 @@ static void disks_of_a_small_board(void **state)
 
 static void laptop_file_systems(void **state)
 {
-    ask("laptop4", "236");
+    run_query("laptop4", "236");
     assert_string_equal(answer_names(LOGICAL),
                         "/,/boot,/boot/efi,/run/media/me/My Stick,/mnt/share,_Total,");
     disk_values(LOGICAL, "/", 5); /* btrfs tells its device by name: luks-1234 is dm-0 */
@@ -166,7 +166,7 @@ static void laptop_file_systems(void **state)
 
 static void laptop_free_space(void **state)
 {
-    ask("laptop4", "236");
+    run_query("laptop4", "236");
     VALUE(LOGICAL, "/", 410, 60000000ULL * 4096 >> 20);
     VALUE(LOGICAL, "/", 408, 60000000ULL * 4096 >> 20);
     BASE(LOGICAL, "/", 408, 100000000ULL * 4096 >> 20);
@@ -182,7 +182,7 @@ static void laptop_used_space(void **state)
 {
     static const char *const queries[] = {"101700", "101700 236", "Costly"};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
-        ask("laptop4", queries[i]);
+        run_query("laptop4", queries[i]);
         assert_string_equal(answer_names(SPACE),
                             "/,/boot,/boot/efi,/run/media/me/My Stick,/mnt/share,_Total,");
         VALUE(SPACE, "/boot", 101702, 500000 >> 10);
@@ -194,14 +194,14 @@ static void laptop_used_space(void **state)
         assert_string_equal(answer_names(LOGICAL),
                             strstr(queries[i], "236") ? answer_names(SPACE) : "no object");
     }
-    ask("laptop4", "Global");
+    run_query("laptop4", "Global");
     assert_string_equal(answer_names(SPACE), "no object");
 }
 
 /* Of another machine's file system only the free space is known; it is no part of the means. */
 static void what_another_machine_has_is_not_known(void **state)
 {
-    ask("laptop4", "236");
+    run_query("laptop4", "236");
     VALUE(LOGICAL, "/mnt/share", 410, 700);
     VALUE(LOGICAL, "/mnt/share", 214, 0);
     BASE(LOGICAL, "/mnt/share", 1482, 0);
@@ -210,7 +210,7 @@ static void what_another_machine_has_is_not_known(void **state)
 
 static void places_with_odd_names(void **state)
 {
-    ask("oddnames", "236");
+    run_query("oddnames", "236");
     assert_string_equal(answer_names(LOGICAL), "/,/data[old]_2_,/a_b_c,/twice,/below,_Total,");
     disk_values(LOGICAL, "/", 1); /* the second of those at this place */
     disk_values(LOGICAL, "/data[old]_2_", 6);
@@ -228,7 +228,7 @@ static void places_with_odd_names(void **state)
 /* Neither diskstats nor sys: only the container's own root, and only its space. */
 static void container_has_its_space(void **state)
 {
-    ask("container", "Global");
+    run_query("container", "Global");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     assert_string_equal(answer_names(LOGICAL), "/,_Total,");
     VALUE(LOGICAL, "/", 410, 250000 * 4096 >> 20);
@@ -241,20 +241,20 @@ static void container_has_its_space(void **state)
 
 static void machines_without_both_have_no_object(void **state)
 {
-    ask("vm2", "Global");
+    run_query("vm2", "Global");
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
 /* docs/windows/queries.md#c7: a child's parents must be in the same block. */
 static void logical_disks_bring_their_parents(void **state)
 {
-    ask("laptop4", "236");
+    run_query("laptop4", "236");
     assert_int_equal(answer.header.NumObjectTypes, 2);
-    ask("laptop4", "234");
+    run_query("laptop4", "234");
     assert_int_equal(answer.header.NumObjectTypes, 1);
-    ask("laptop4", "Costly");
+    run_query("laptop4", "Costly");
     assert_int_equal(answer.header.NumObjectTypes, 1); /* Filesystem Space, and no disks */
-    ask("laptop4", "Foreign elsewhere 234");
+    run_query("laptop4", "Foreign elsewhere 234");
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
@@ -293,7 +293,7 @@ static void same_as_recorded(const char *file, unsigned index, unsigned count)
     opl_block block;
     opl_object_view ours, theirs = {0};
     opl_counter_view our = {0}, their = {0};
-    ask("laptop4", "Global");
+    run_query("laptop4", "Global");
     load_recorded(file, &block);
     assert_true(answer_object(index, &ours));
     assert_true(opl_block_next_object(&block, &theirs));

@@ -18,9 +18,9 @@ DWORD APIENTRY CloseDiskObject(void);
 static const struct library perfdisk = {OpenDiskObject, CollectDiskObjectData, CloseDiskObject};
 static char root[64];
 
-static void ask(void)
+static void run_query(void)
 {
-    assert_int_equal(library_ask(&perfdisk, "234 236"), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perfdisk, "234 236"), ERROR_SUCCESS);
     answer_begin();
 }
 
@@ -73,16 +73,16 @@ static void times_go_on_where_they_wrap_around(void **state)
     put_times(UINT32_MAX - 500);
     CloseDiskObject();
     assert_int_equal(OpenDiskObject(NULL), ERROR_SUCCESS);
-    ask();
+    run_query();
     for (int i = 0; i < 7; i++)
         before[i] = answer_number(PHYSICAL, "sda", times[i], false);
     assert_int_equal(before[0], (UINT32_MAX - 500ULL) * 10000);
     put_times(499);
-    ask();
+    run_query();
     for (int i = 0; i < 7; i++)
         VALUE(PHYSICAL, "sda", times[i], before[i] + 1000 * 10000);
     put_times(1499);
-    ask();
+    run_query();
     VALUE(PHYSICAL, "sda", 202, before[0] + 2000 * 10000);
 }
 
@@ -90,10 +90,10 @@ static void a_kernel_with_more_bits_is_trusted(void **state)
 {
     begin();
     put_times(5ULL << 32);
-    ask();
+    run_query();
     VALUE(PHYSICAL, "sda", 202, (5ULL << 32) * 10000);
     put_times((5ULL << 32) + 7);
-    ask();
+    run_query();
     VALUE(PHYSICAL, "sda", 202, ((5ULL << 32) + 7) * 10000);
 }
 
@@ -102,10 +102,10 @@ static void a_small_fall_is_another_disk(void **state)
 {
     begin();
     put_times(5000);
-    ask();
+    run_query();
     VALUE(PHYSICAL, "sda", 202, 5000 * 10000);
     put_times(3);
-    ask();
+    run_query();
     VALUE(PHYSICAL, "sda", 202, 3 * 10000);
 }
 
@@ -113,12 +113,12 @@ static void a_small_fall_is_another_disk(void **state)
 static void idle_time_never_goes_back(void **state)
 {
     begin();
-    ask();
+    run_query();
     uint64_t idle = answer_number(PHYSICAL, "sda", 1482, false);
     uint64_t now = answer_number(PHYSICAL, "sda", 1482, true);
     assert_int_equal(idle, now - 1000 * 10000);
     put_times(1000 + 3600000); /* an hour of work in no time */
-    ask();
+    run_query();
     VALUE(PHYSICAL, "sda", 1482, idle);
     assert_true(answer_number(PHYSICAL, "sda", 1482, true) > now);
 }
@@ -128,16 +128,16 @@ static void devices_go_and_come(void **state)
     begin();
     put_text("proc/diskstats", "8 0 sda 1 0 0 0 0 0 0 0 0 0 0\n8 1 sda1 2 0 0 0 0 0 0 0 0 0 0\n"
                                "8 16 sdb 3 0 0 0 0 0 0 0 0 0 0\n");
-    ask();
+    run_query();
     assert_string_equal(answer_names(PHYSICAL), "sda,sdb,_Total,");
     put_text("proc/diskstats", "8 16 sdb 4 0 0 0 0 0 0 0 0 0 0\n");
-    ask();
+    run_query();
     assert_string_equal(answer_names(PHYSICAL), "sdb,_Total,");
     VALUE(PHYSICAL, "sdb", 214, 4);
     VALUE(LOGICAL, "/", 214, 0); /* its device has gone */
     put_text("proc/diskstats", "8 16 sdb 5 0 0 0 0 0 0 0 0 0 0\n8 32 sdc 6 0 0 0 0 0 0 0 0 0 0\n"
                                "8 0 sda 7 0 0 0 0 0 0 0 0 0 0\n");
-    ask();
+    run_query();
     assert_string_equal(answer_names(PHYSICAL), "sdb,sdc,sda,_Total,");
     VALUE(PHYSICAL, "sda", 214, 7);
     VALUE(LOGICAL, "/", 214, 7);
@@ -153,7 +153,7 @@ static void many_disks(void **state)
                                  "8 %u vd%c%c%c %u 0 0 0 0 0 0 0 0 0 0\n", i, 'a' + i / 676 % 26,
                                  'a' + i / 26 % 26, 'a' + i % 26, i);
     put("proc/diskstats", text, used);
-    ask();
+    run_query();
     VALUE(PHYSICAL, "vdaaa", 214, 0);
     VALUE(PHYSICAL, "vdelj", 214, 2999);
     VALUE(PHYSICAL, "_Total", 214, 2999 * 3000 / 2);
@@ -165,11 +165,11 @@ static void mounts_go_and_come(void **state)
     put_text("statfs", "1048576 100 60 50 /\n1048576 200 20 10 /mnt\n");
     put_text("proc/self/mountinfo", "20 1 8:0 / / rw - ext4 /dev/sda rw\n"
                                     "21 20 8:1 / /mnt rw - ext4 /dev/sda1 rw\n");
-    ask();
+    run_query();
     assert_string_equal(answer_names(LOGICAL), "/,/mnt,_Total,");
     VALUE(LOGICAL, "_Total", 410, 60);
     put_text("proc/self/mountinfo", "20 1 8:0 / / rw - ext4 /dev/sda rw\n");
-    ask();
+    run_query();
     assert_string_equal(answer_names(LOGICAL), "/,_Total,");
 }
 
@@ -201,13 +201,13 @@ static void damage_one(const char *name, unsigned char *content, size_t size)
 {
     static const unsigned char bytes[] = "\n\0 :-9)/\xff\\C";
     for (size_t cut = 0; cut < size; cut += 1 + size / 40)
-        put(name, content, cut), ask(), walk();
+        put(name, content, cut), run_query(), walk();
     for (int round = 0; round < 60; round++) {
         unsigned char copy[8192];
         memcpy(copy, content, size);
         for (int k = 0; k < 8; k++)
             copy[random_number() % size] = bytes[random_number() % (sizeof bytes - 1)];
-        put(name, copy, size), ask(), walk();
+        put(name, copy, size), run_query(), walk();
         if (round % 10 == 0) {
             CloseDiskObject();
             assert_int_equal(OpenDiskObject(NULL), ERROR_SUCCESS);
@@ -236,7 +236,7 @@ static void damaged_files_are_read_safely(void **state)
     static unsigned char nines[65536];
     memset(nines, '9', sizeof nines);
     for (int k = 0; k < 3; k++)
-        put(files[k], nines, sizeof nines), ask(), walk();
+        put(files[k], nines, sizeof nines), run_query(), walk();
 }
 
 static void files_that_go_away(void **state)
@@ -245,10 +245,10 @@ static void files_that_go_away(void **state)
     begin();
     snprintf(path, sizeof path, "%s/proc/diskstats", root);
     assert_int_equal(unlink(path), 0);
-    ask(), walk();
+    run_query(), walk();
     CloseDiskObject();
     assert_int_equal(OpenDiskObject(NULL), ERROR_SUCCESS);
-    ask(), walk();
+    run_query(), walk();
     assert_string_equal(answer_names(PHYSICAL), "no object");
     VALUE(LOGICAL, "/", 410, 50);
     assert_false(answer_has(LOGICAL, 214));

@@ -88,10 +88,10 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static double ask(void)
+static double run_query(void)
 {
     double start = seconds();
-    if (library_ask(&perfdisk, "236") != ERROR_SUCCESS)
+    if (library_query(&perfdisk, "236") != ERROR_SUCCESS)
         exit(10);
     double took = seconds() - start;
     answer_begin();
@@ -133,11 +133,11 @@ static void mount_it(int device)
 
 static void answers_are_exact(void)
 {
-    ask();
+    run_query();
     MUST(answer_number(LOGICAL, place, FREE_MEGABYTES, false) == 400000ULL * BLOCK >> 20);
     MUST(answer_number(LOGICAL, place, 408, true) == 900000ULL * BLOCK >> 20);
     MUST(shared->questions == 1);
-    ask();
+    run_query();
     MUST(shared->questions == 1); /* every ten seconds is enough */
 }
 
@@ -146,21 +146,21 @@ static void answers_are_exact(void)
 static void silence_costs_little(void)
 {
     shared->silent = true;
-    double first = ask();
+    double first = run_query();
     MUST(first > 0.15 && first < 1.5);
     MUST(shared->questions == 1);
     MUST(!strstr(answer_names(LOGICAL), place)); /* 0 free would be a false alarm */
     MUST(answer_number(LOGICAL, "/", 408, true) > 0);
     double least = 1;
     for (int i = 0; i < 5; i++) {
-        double took = ask();
+        double took = run_query();
         least = took < least ? took : least;
     }
     MUST(least < 0.1);
     MUST(shared->questions == 1);
     shared->silent = false;
     for (int i = 0; i < 200 && !strstr(answer_names(LOGICAL), place); i++)
-        usleep(20000), ask();
+        usleep(20000), run_query();
     MUST(answer_number(LOGICAL, place, FREE_MEGABYTES, false) == 400000ULL * BLOCK >> 20);
 }
 
@@ -170,7 +170,7 @@ static void run_client(int device, void (*test)(void))
         exit(77);
     signal(SIGCHLD, on_child);
     MUST(perfdisk.open(NULL) == 0);
-    ask();
+    run_query();
     mount_it(device);
     unsigned before = descriptors();
     test();
@@ -178,7 +178,7 @@ static void run_client(int device, void (*test)(void))
     MUST(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
     MUST(children_ended == 0);
     umount2(place, MNT_DETACH);
-    ask(); /* the table of mounts is watched */
+    run_query(); /* the table of mounts is watched */
     MUST(strstr(answer_names(LOGICAL), place) == NULL);
     perfdisk.close();
     exit(0);

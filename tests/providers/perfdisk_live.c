@@ -21,9 +21,9 @@ enum { PHYSICAL = 234, LOGICAL = 236, SPACE = 101700, MEBI = 1 << 20, PIECES = 3
 
 static struct library perfdisk;
 
-static void ask(const char *query)
+static void run_query(const char *query)
 {
-    assert_int_equal(library_ask(&perfdisk, query), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perfdisk, query), ERROR_SUCCESS);
     answer_begin();
 }
 
@@ -90,7 +90,7 @@ static void counts_lie_between(void **state)
     for (unsigned i = 0; i < count; i++) {
         unsigned long long before[11], after[11];
         stat_of(names[i], before);
-        ask("234");
+        run_query("234");
         stat_of(names[i], after);
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
             if (after[counts[k].column] < UINT32_MAX || counts[k].unit != 10000)
@@ -104,7 +104,7 @@ static void all_disks_are_there(void **state)
     char names[64][64];
     unsigned count = list_disks(names, 64);
     opl_object_view object;
-    ask("234");
+    run_query("234");
     if (count == 0 || !answer_object(PHYSICAL, &object)) {
         report_skipped("no disks here");
         return;
@@ -132,7 +132,7 @@ static bool df_of(const char *place, uint64_t *ret_available, uint64_t *ret_used
 static void spaces_are_what_df_says(void **state)
 {
     uint64_t before, after, used_before, used_after;
-    ask("236");
+    run_query("236");
     if (!strstr(answer_names(LOGICAL), "/,") || *answer_names(LOGICAL) != '/') {
         report_skipped("the root is no file system on a disk");
         return;
@@ -141,7 +141,7 @@ static void spaces_are_what_df_says(void **state)
         report_skipped("df does not tell bytes here");
         return;
     }
-    ask("236 101700");
+    run_query("236 101700");
     assert_true(df_of("/", &after, &used_after));
     uint64_t value = answer_number(LOGICAL, "/", 410, false);
     uint64_t least = before < after ? before : after, most = before < after ? after : before;
@@ -165,7 +165,7 @@ struct work {
 static struct work work_of(unsigned object, const char *name)
 {
     struct work work = {0};
-    ask("236");
+    run_query("236");
     work.reads = answer_number(object, name, 214, false);
     work.writes = answer_number(object, name, 216, false);
     work.read_bytes = answer_number(object, name, 220, false);

@@ -27,11 +27,11 @@ enum {
     WHOLE = 10000
 };
 
-static void ask(const char *root, const char *query)
+static void run_query(const char *root, const char *query)
 {
     static const char *const perflinux[] = {"perflinux", "OpenLinuxObject",
                                             "CollectLinuxObjectData", "CloseLinuxObject"};
-    ask_root(perflinux, root, query);
+    query_root(perflinux, root, query);
 }
 
 /* ---- Pressure ---- */
@@ -51,7 +51,7 @@ static void pressure_averages(const char *name, unsigned resource, unsigned line
 static void laptop_pressure(void **state)
 {
     static const char *const names[] = {"cpu", "memory", "io"};
-    ask("laptop4", "100100");
+    run_query("laptop4", "100100");
     assert_string_equal(answer_names(PRESSURE), "cpu,memory,io,irq,");
     for (unsigned r = 0; r < 3; r++) {
         VALUE(PRESSURE, names[r], 100102, (r + 1) * 10000000);
@@ -67,12 +67,12 @@ static void laptop_pressure(void **state)
 
 static void pressure_of_older_kernels(void **state)
 {
-    ask("cpu128", "100100");
+    run_query("cpu128", "100100");
     assert_string_equal(answer_names(PRESSURE), "cpu,memory,io,");
     VALUE(PRESSURE, "cpu", 100102, 10000000);
     VALUE(PRESSURE, "cpu", 100104, 0);
     VALUE(PRESSURE, "io", 100104, 20000010);
-    ask("old419", "Global");
+    run_query("old419", "Global");
     assert_string_equal(answer_names(PRESSURE), "no object");
 }
 
@@ -85,7 +85,7 @@ static uint64_t tick(void)
 
 static void laptop_processors(void **state)
 {
-    ask("laptop4", "100000");
+    run_query("laptop4", "100000");
     assert_string_equal(answer_names(PROCESSOR), "0,0,0,1,0,3,0,_Total,_Total,");
     for (uint64_t cpu = 0; cpu < 4; cpu += cpu == 1 ? 2 : 1) {
         char name[8];
@@ -114,7 +114,7 @@ static void laptop_processors(void **state)
 /* Nodes 0 and 1 have 0-31, 64-95 and 32-63, 96-127. */
 static void processors_of_two_nodes(void **state)
 {
-    ask("cpu128", "100000");
+    run_query("cpu128", "100000");
     const char *names = answer_names(PROCESSOR);
     assert_int_equal(strncmp(names, "0,0,0,1,", 8), 0);
     assert_non_null(strstr(names, ",0,31,0,64,"));
@@ -126,7 +126,7 @@ static void processors_of_two_nodes(void **state)
     VALUE(PROCESSOR, "1,32", 100010, 2033); /* 2032.5 of proc/cpuinfo */
     VALUE(PROCESSOR, "_Total", 100010, 2064);
     assert_false(answer_has(PROCESSOR, 100012));
-    ask("container", "100000"); /* neither nodes nor frequencies */
+    run_query("container", "100000"); /* neither nodes nor frequencies */
     assert_string_equal(answer_names(PROCESSOR), "0,0,0,1,0,_Total,_Total,");
     assert_false(answer_has(PROCESSOR, 100010));
 }
@@ -135,7 +135,7 @@ static void processors_of_two_nodes(void **state)
 
 static void laptop_interrupts(void **state)
 {
-    ask("laptop4", "Costly");
+    run_query("laptop4", "Costly");
     assert_string_equal(answer_names(INTERRUPT),
                         "24 virtio1-9,25 virtio1-9,26 virtio1-9,NMI Some 2 interrupts,LOC Some 2 "
                         "interrupts,RES Some 2 interrupts,CAL Some 2 interrupts,TLB Some 2 "
@@ -147,9 +147,9 @@ static void laptop_interrupts(void **state)
     }
     VALUE(INTERRUPT, "TLB Some 2 interrupts", 148, 3 * 70 + 4);
     VALUE(INTERRUPT, "_Total", 148, 3 * 280 + 8 * 4);
-    ask("laptop4", "Global");
+    run_query("laptop4", "Global");
     assert_string_equal(answer_names(INTERRUPT), "no object");
-    ask("container", "Costly"); /* the file is there, and empty */
+    run_query("container", "Costly"); /* the file is there, and empty */
     assert_string_equal(answer_names(INTERRUPT), "no object");
 }
 
@@ -165,18 +165,18 @@ static void packets(void **state)
         {100410, 11},
         {100412, 12}
     };
-    ask("laptop4", "100400");
+    run_query("laptop4", "100400");
     assert_string_equal(answer_names(SOFTNET), "0,1,3,_Total,");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         VALUE(SOFTNET, "0", words[i][0], 256 * words[i][1]);
         VALUE(SOFTNET, "3", words[i][0], 256 * words[i][1] + 3);
         VALUE(SOFTNET, "_Total", words[i][0], 3 * 256 * words[i][1] + 4);
     }
-    ask("old419", "100400");
+    run_query("old419", "100400");
     assert_string_equal(answer_names(SOFTNET), "0,_Total,");
     VALUE(SOFTNET, "0", 100410, 256 * 11);
     assert_false(answer_has(SOFTNET, 100412));
-    ask("container", "100400");
+    run_query("container", "100400");
     assert_string_equal(answer_names(SOFTNET), "no object");
 }
 
@@ -185,7 +185,7 @@ static void packets(void **state)
 static void memory_zones(void **state)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    ask("laptop4", "100500");
+    run_query("laptop4", "100500");
     assert_string_equal(answer_names(ZONE), "0,DMA,0,DMA32,0,Normal,_Total,");
     VALUE(ZONE, "0,DMA", 1768, 2000 * page);
     VALUE(ZONE, "0,Normal", 100504, 1499990 * page);
@@ -199,7 +199,7 @@ static void memory_zones(void **state)
     VALUE(ZONE, "_Total", 1768, (2000 + 200000 + 750000) * page);
     BASE(ZONE, "_Total", 100506, (4000 + 400000 + 1500000 - 30) * page);
     VALUE(ZONE, "_Total", 100514, 0);
-    ask("cpu128", "100500");
+    run_query("cpu128", "100500");
     assert_string_equal(answer_names(ZONE), "0,Normal,1,Normal,_Total,");
     VALUE(ZONE, "1,Normal", 1768, 1500000 * page);
     assert_false(answer_has(ZONE, 100504)); /* the kernel does not say what it manages */
@@ -211,7 +211,7 @@ static void memory_zones(void **state)
 static void slabs(void **state)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    ask("laptop4", "100600");
+    run_query("laptop4", "100600");
     assert_string_equal(answer_names(SLAB), "dentry,kmalloc-8k[odd]_x,unused,_Total,");
     VALUE(SLAB, "dentry", 100602, 6 * page);
     VALUE(SLAB, "kmalloc-8k[odd]_x", 100602, 16 * page);
@@ -224,7 +224,7 @@ static void slabs(void **state)
     VALUE(SLAB, "_Total", 100602, 22 * page);
     VALUE(SLAB, "_Total", 100608, 0);
     BASE(SLAB, "_Total", 100612, 128);
-    ask("cpu128", "Costly");
+    run_query("cpu128", "Costly");
     assert_string_equal(answer_names(SLAB), "no object");
 }
 
@@ -250,7 +250,7 @@ static void laptop_limits(void **state)
         {100730, 150      },
         {100732, 19000    }
     };
-    ask("laptop4", "100700");
+    run_query("laptop4", "100700");
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         VALUE(LIMITS, NULL, (unsigned)expected[i][0], expected[i][1]);
     BASE(LIMITS, NULL, 100706, 4194304);
@@ -263,11 +263,11 @@ static void laptop_limits(void **state)
 
 static void limits_that_are_hidden(void **state)
 {
-    ask("cpu128", "100700");
+    run_query("cpu128", "100700");
     VALUE(LIMITS, NULL, 100706, 3000);
     assert_false(answer_has(LIMITS, 100728));
     assert_false(answer_has(LIMITS, 100730));
-    ask("container", "100700"); /* only the count of threads */
+    run_query("container", "100700"); /* only the count of threads */
     VALUE(LIMITS, NULL, 100702, 5);
     assert_false(answer_has(LIMITS, 100706));
     assert_false(answer_has(LIMITS, 100712));
@@ -288,18 +288,18 @@ static void connections(void **state)
         {100820, 2 },
         {100822, 13}
     };
-    ask("laptop4", "100800");
+    run_query("laptop4", "100800");
     VALUE(CONNTRACK, NULL, 100802, 1500);
     VALUE(CONNTRACK, NULL, 100804, 6000);
     VALUE(CONNTRACK, NULL, 100806, 1500);
     BASE(CONNTRACK, NULL, 100806, 6000);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         VALUE(CONNTRACK, NULL, columns[i][0], 64 * columns[i][1] + 6);
-    ask("cpu128", "100800"); /* an older kernel's columns */
+    run_query("cpu128", "100800"); /* an older kernel's columns */
     VALUE(CONNTRACK, NULL, 100808, 32 * 11 + 1);
     VALUE(CONNTRACK, NULL, 100818, 32 * 17 + 1);
     assert_false(answer_has(CONNTRACK, 100820));
-    ask("old419", "100800");
+    run_query("old419", "100800");
     assert_false(answer_has(CONNTRACK, 100802));
 }
 
@@ -309,7 +309,7 @@ static void connections(void **state)
  * others are no file systems for files, or, as /dev, for users' files. */
 static void inodes(void **state)
 {
-    ask("laptop4", "100200");
+    run_query("laptop4", "100200");
     assert_string_equal(answer_names(INODES), "/dev/shm,/boot,_Total,");
     VALUE(INODES, "/boot", 100202, 65536);
     VALUE(INODES, "/boot", 100204, 65000);
@@ -326,7 +326,7 @@ static void inodes(void **state)
 
 static void memory_usage(void **state)
 {
-    ask("laptop4", "101500");
+    run_query("laptop4", "101500");
     VALUE(MEMORY, NULL, 101502, 5000000 / 1024);
     VALUE(MEMORY, NULL, 101504, 5000000);
     BASE(MEMORY, NULL, 101504, 8000000);
@@ -341,9 +341,10 @@ static void memory_usage(void **state)
 
 static void totals_of_interfaces(void **state)
 {
-    ask("laptop4", "Global"); /* Network Interface has the same: who wants it twice asks for it */
+    run_query("laptop4",
+              "Global"); /* Network Interface has the same: who wants it twice asks for it */
     assert_string_equal(answer_names(NETWORK), "no object");
-    ask("laptop4", "101600");
+    run_query("laptop4", "101600");
     assert_string_equal(answer_names(NETWORK), "lo,enp0s31f6,wlp2s0,docker0,vethd3adb33,");
     VALUE(NETWORK, "wlp2s0", 101602, 1002 + 9002);
     VALUE(NETWORK, "wlp2s0", 101604, 9002);
@@ -353,7 +354,7 @@ static void totals_of_interfaces(void **state)
     VALUE(NETWORK, "wlp2s0", 101612, 3002);
     VALUE(NETWORK, "wlp2s0", 101614, 11002);
     VALUE(NETWORK, "wlp2s0", 101616, 14002);
-    ask("oddnames", "101600");
+    run_query("oddnames", "101600");
     assert_non_null(strstr(answer_names(NETWORK), "br-[0]_1,a_b_c,"));
 }
 
@@ -361,7 +362,7 @@ static void totals_of_interfaces(void **state)
 
 static void units(void **state)
 {
-    ask("laptop4", "100900");
+    run_query("laptop4", "100900");
     assert_string_equal(answer_names(UNIT),
                         "docker.service,ssh.service,getty@tty1.service,_Total,");
     VALUE(UNIT, "ssh.service", 6, 2 * 10000000); /* the second group */
@@ -378,14 +379,14 @@ static void units(void **state)
     VALUE(UNIT, "ssh.service", 1422, 26);
     VALUE(UNIT, "getty@tty1.service", 6, 4 * 10000000);
     VALUE(UNIT, "_Total", 100902, (2 + 4 + 5) * 4096);
-    ask("cpu128", "Costly");
+    run_query("cpu128", "Costly");
     assert_string_equal(answer_names(UNIT), "no object");
 }
 
 /* Of the controllers only some are on: what the others would count is no zero. */
 static void units_without_controllers(void **state)
 {
-    ask("arm64", "100900");
+    run_query("arm64", "100900");
     assert_string_equal(answer_names(UNIT), "ssh.service,_Total,");
     VALUE(UNIT, "ssh.service", 6, 2 * 10000000);
     VALUE(UNIT, "ssh.service", 100906, 12);
@@ -399,7 +400,7 @@ static void units_without_controllers(void **state)
 
 static void heat_and_batteries(void **state)
 {
-    ask("laptop4", "101000 101100");
+    run_query("laptop4", "101000 101100");
     assert_string_equal(answer_names(THERMAL), "0 acpitz,1 x86_pkg_temp,2 odd_[1],");
     VALUE(THERMAL, "0 acpitz", 101002, 301);
     VALUE(THERMAL, "0 acpitz", 101004, 3010); /* 300.95 */
@@ -451,11 +452,11 @@ static void begin_made(void)
     assert_non_null(mkdtemp(made));
 }
 
-static void ask_made(const char *query)
+static void query_made(const char *query)
 {
     char root[128];
     snprintf(root, sizeof root, "../../../../../../../..%s", made);
-    ask(root, query);
+    run_query(root, query);
     snprintf(root, sizeof root, "rm -r %s", made);
     assert_int_equal(system(root), 0);
 }
@@ -471,7 +472,7 @@ static void f_b1_a_zone_that_does_not_tell_is_not_listed(void **state)
     make("sys/class/thermal/thermal_zone0/temp", "0\n"); /* that is a temperature */
     make_unreadable("sys/class/thermal/thermal_zone2/temp");
     make("sys/class/thermal/thermal_zone3/temp", "<unknown>\n");
-    ask_made("101000");
+    query_made("101000");
     assert_string_equal(answer_names(THERMAL), "0 zone,");
     VALUE(THERMAL, "0 zone", 101002, 273);
 }
@@ -503,7 +504,7 @@ static void f_b1_what_one_battery_does_not_tell_is_not_shown(void **state)
     make_battery("BAT2", "Discharging\n", NULL); /* the first of all counters: not listed */
     make(SUPPLY "BAT0/voltage_now", "12100000\n");
     make_unreadable(SUPPLY "BAT1/voltage_now");
-    ask_made("101100");
+    query_made("101100");
     assert_string_equal(answer_names(BATTERY), "BAT0,BAT1,_Total,");
     VALUE(BATTERY, "_Total", 101102, 70);
     assert_false(answer_has(BATTERY, 101110));
@@ -517,7 +518,7 @@ static void f_b1_an_unknown_state_is_no_rate(void **state)
     begin_made();
     make_battery("BAT0", "Discharging\n", "80\n");
     make_battery("BAT1", "Unknown\n", "<unknown>\n");
-    ask_made("101100");
+    query_made("101100");
     assert_false(answer_has(BATTERY, 101102));
     assert_false(answer_has(BATTERY, 101106));
     assert_false(answer_has(BATTERY, 101108));
@@ -545,7 +546,7 @@ static void f_b1_frequencies_that_are_not_told(void **state)
         snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", i);
         make(path, "4000000\n");
     }
-    ask_made("101300 100000");
+    query_made("101300 100000");
     assert_string_equal(answer_names(PERFORMANCE), "0,1,_Total,");
     assert_false(answer_has(PERFORMANCE, 101302));
     assert_false(answer_has(PERFORMANCE, 101304));
@@ -557,7 +558,7 @@ static void f_b1_frequencies_that_are_not_told(void **state)
 
 static void meters_and_frequencies(void **state)
 {
-    ask("laptop4", "101200 101300");
+    run_query("laptop4", "101200 101300");
     assert_string_equal(answer_names(METER), "intel-rapl:0 package-0,intel-rapl:0:0 core,");
     VALUE(METER, "intel-rapl:0 package-0", 101202, 123456);
     VALUE(METER, "intel-rapl:0:0 core", 101204, 23456789);
@@ -568,7 +569,7 @@ static void meters_and_frequencies(void **state)
     VALUE(PERFORMANCE, "0", 101306, 3000);
     VALUE(PERFORMANCE, "_Total", 101302, 1550);
     BASE(PERFORMANCE, "_Total", 101308, 4000000);
-    ask("vm2", "Global");
+    run_query("vm2", "Global");
     assert_string_equal(answer_names(THERMAL), "no object");
     assert_string_equal(answer_names(METER), "no object");
     assert_string_equal(answer_names(PERFORMANCE), "no object");

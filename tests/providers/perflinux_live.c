@@ -26,9 +26,9 @@ enum {
 
 static struct library perflinux;
 
-static void ask(const char *query)
+static void run_query(const char *query)
 {
-    assert_int_equal(library_ask(&perflinux, query), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perflinux, query), ERROR_SUCCESS);
     answer_begin();
 }
 
@@ -36,7 +36,7 @@ static uint64_t queried(unsigned object, const char *name, unsigned index)
 {
     char query[16];
     snprintf(query, sizeof query, "%u", object);
-    ask(query);
+    run_query(query);
     return answer_number(object, name, index, false);
 }
 
@@ -85,7 +85,7 @@ static void processors_under_pressure(void **state)
     cpu_set_t mine;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     sched_getaffinity(0, sizeof mine, &mine);
-    ask("100100");
+    run_query("100100");
     if (!strstr(answer_names(PRESSURE), "cpu,") || CPU_COUNT(&mine) != cpus ||
         cpus * PER_CPU > MOST_CHILDREN || !waited(getpid())) {
         report_skipped("no pressure figures, no schedstat, or not all processors are ours");
@@ -124,7 +124,7 @@ static uint64_t nice_time(void)
     opl_instance_view instance = {0};
     uint64_t sum = 0;
     char name[32];
-    ask("100000");
+    run_query("100000");
     assert_true(answer_object(PROCESSOR, &object));
     while (opl_object_next_instance(&answer_block, &object, &instance)) {
         opl_instance_name(&answer_block, &object, &instance, name, sizeof name);
@@ -162,7 +162,7 @@ static void open_files_appear(void **state)
     enum { MOST = 4000 };
     static int files[MOST];
     struct rlimit limit;
-    ask("100700");
+    run_query("100700");
     if (!answer_has(LIMITS, 100712)) {
         report_skipped("no count of open files");
         return;
@@ -211,7 +211,7 @@ static void packets_appear(void **state)
     socklen_t size = sizeof to;
     int in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), sent = 0;
-    ask("100400");
+    run_query("100400");
     if (!answer_has(SOFTNET, 100402) || bind(in, (struct sockaddr *)&to, size) != 0 ||
         getsockname(in, (struct sockaddr *)&to, &size) != 0) {
         report_skipped("no softnet figures, or no loopback");
@@ -248,7 +248,7 @@ static bool near(uint64_t value, uint64_t other, uint64_t distance)
 
 static void zones_are_the_memory(void **state)
 {
-    ask("100500");
+    run_query("100500");
     if (!answer_has(ZONE, 1768)) {
         report_skipped("no zones are shown");
         return;
@@ -273,7 +273,7 @@ static void inodes_are_those_of_stat(void **state)
     int found = tool ? fscanf(tool, "%llu %llu", &all, &free_inodes) : 0;
     if (tool)
         pclose(tool);
-    ask("100200");
+    run_query("100200");
     if (found != 2 || all == 0 || strncmp(answer_names(INODES), "/,", 2) != 0) {
         report_skipped("no stat(1), or the root has no fixed number of inodes");
         return;
@@ -284,7 +284,7 @@ static void inodes_are_those_of_stat(void **state)
 
 static void slabs_are_the_kernels_memory(void **state)
 {
-    ask("100600");
+    run_query("100600");
     if (!answer_has(SLAB, 100602)) {
         report_skipped("slabs are root's to see");
         return;

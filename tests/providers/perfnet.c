@@ -21,12 +21,12 @@ enum {
 };
 enum { BANDWIDTH = 520 };
 
-static void ask(const char *root, const char *query)
+static void run_query(const char *root, const char *query)
 {
     static const char *const perfnet[] = {"perfnet", "OpenTcpIpPerformanceData",
                                           "CollectTcpIpPerformanceData",
                                           "CloseTcpIpPerformanceData"};
-    ask_root(perfnet, root, query);
+    query_root(perfnet, root, query);
 }
 
 static void interface_values(unsigned object, const char *name, uint64_t n)
@@ -45,7 +45,7 @@ static void interface_values(unsigned object, const char *name, uint64_t n)
 
 static void laptop_interfaces(void **state)
 {
-    ask("laptop4", "510 1820");
+    run_query("laptop4", "510 1820");
     assert_string_equal(answer_names(INTERFACE), "lo,enp0s31f6,wlp2s0,docker0,vethd3adb33,");
     assert_string_equal(answer_names(ADAPTER), "enp0s31f6,wlp2s0,");
     interface_values(INTERFACE, "lo", 0);
@@ -57,7 +57,7 @@ static void laptop_interfaces(void **state)
 
 static void laptop_bandwidth(void **state)
 {
-    ask("laptop4", "510 1820");
+    run_query("laptop4", "510 1820");
     VALUE(INTERFACE, "lo", BANDWIDTH, 0);
     VALUE(INTERFACE, "enp0s31f6", BANDWIDTH, 1000000000);
     VALUE(INTERFACE, "wlp2s0", BANDWIDTH, 0); /* -1: not known */
@@ -81,7 +81,7 @@ static void protocol_values(unsigned object, uint64_t start, const unsigned *ind
 
 static void laptop_ip(void **state)
 {
-    ask("laptop4", "546 548");
+    run_query("laptop4", "546 548");
     PROTOCOL(IPV4, 1000, 0, 0, 446, 552, 554, 556, 558, 560, 562, 442, 566, 568, 0, 570, 572, 574,
              576, 578, 580);
     VALUE(IPV4, NULL, 438, 1030 + 1100);
@@ -92,7 +92,7 @@ static void laptop_ip(void **state)
 
 static void laptop_icmp(void **state)
 {
-    ask("laptop4", "582 1534");
+    run_query("laptop4", "582 1534");
     PROTOCOL(ICMP, 2000, 586, 588, 0, 590, 592, 594, 596, 598, 600, 602, 604, 606, 608, 610, 612,
              614, 0, 0, 616, 618, 620, 622, 624, 626, 628, 630, 632, 634, 636);
     VALUE(ICMP, NULL, 584, 2010 + 2150);
@@ -106,7 +106,7 @@ static void laptop_icmp(void **state)
 
 static void laptop_tcp_and_udp(void **state)
 {
-    ask("laptop4", "638 1530 658 1532");
+    run_query("laptop4", "638 1530 658 1532");
     VALUE(TCPV4, NULL, 644, 3050);
     VALUE(TCPV4, NULL, 646, 3060);
     VALUE(TCPV4, NULL, 648, 3070);
@@ -127,7 +127,7 @@ static void laptop_tcp_and_udp(void **state)
 
 static void server_counts_are_large(void **state)
 {
-    ask("cpu128", "510 1820 546 548 638");
+    run_query("cpu128", "510 1820 546 548 638");
     assert_string_equal(answer_names(INTERFACE), "lo,eth0,eth1,bond0,bond0.100,");
     assert_string_equal(answer_names(ADAPTER), "eth0,eth1,");
     VALUE(INTERFACE, "bond0", 264, UINT64_MAX - 9);
@@ -148,7 +148,7 @@ static void server_counts_are_large(void **state)
 
 static void board_counts_wrap(void **state)
 {
-    ask("board4", "Global");
+    run_query("board4", "Global");
     VALUE(TCPV4, NULL, 654, 5);
     VALUE(TCPV4, NULL, 656, UINT32_MAX);
     VALUE(TCPV4, NULL, 640, 9);
@@ -163,7 +163,7 @@ static void board_counts_wrap(void **state)
 
 static void container_lacks_what_is_hidden(void **state)
 {
-    ask("container", "Global");
+    run_query("container", "Global");
     assert_string_equal(answer_names(INTERFACE), "lo,eth0,");
     interface_values(INTERFACE, "eth0", 1);
     assert_false(answer_has(INTERFACE, BANDWIDTH));
@@ -175,7 +175,7 @@ static void container_lacks_what_is_hidden(void **state)
 
 static void odd_names(void **state)
 {
-    ask("oddnames", "510 1820");
+    run_query("oddnames", "510 1820");
     assert_string_equal(answer_names(INTERFACE),
                         "lo,eth0.100,br-[0]_1,a_b_c,fifteen-bytes-x,%d|pipe;,0,-,"
                         "\xEF\xBF\xBD\xEF\xBF\xBD,caf\xC3\xA9,face,ETH0.100,_Total,");
@@ -192,7 +192,7 @@ static void odd_names(void **state)
 
 static void old_kernel(void **state)
 {
-    ask("old419", "Global");
+    run_query("old419", "Global");
     assert_false(answer_has(INTERFACE, BANDWIDTH)); /* 4294967295: not known */
     VALUE(IPV4, NULL, 580, 1190);
     VALUE(ICMP, NULL, 636, 2270); /* two keys fewer before it */
@@ -218,7 +218,7 @@ static void shape(unsigned index, LONG instances)
 
 static void objects_are_shaped_as_windows(void **state)
 {
-    ask("laptop4", "Global");
+    run_query("laptop4", "Global");
     shape(INTERFACE, 5);
     shape(ADAPTER, 2);
     static const unsigned singles[] = {IPV4,  IPV6,  ICMP,       ICMPV6, TCPV4,
@@ -226,18 +226,18 @@ static void objects_are_shaped_as_windows(void **state)
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++)
         shape(singles[i], PERF_NO_INSTANCES);
     assert_int_equal(answer.header.NumObjectTypes, 11);
-    ask("laptop4", "1820");
+    run_query("laptop4", "1820");
     assert_int_equal(answer.header.NumObjectTypes, 1);
-    ask("laptop4", "1530");
+    run_query("laptop4", "1530");
     assert_int_equal(answer.header.NumObjectTypes, 0);
-    ask("laptop4", "Costly");
+    run_query("laptop4", "Costly");
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
 /* Shares of both versions of SMB, and file systems by NFS of which one is shown twice. */
 static void laptop_shares(void **state)
 {
-    ask("laptop4", "262 330");
+    run_query("laptop4", "262 330");
     VALUE(REDIRECTOR, NULL, 274, 5000000000 + 7 + 600 + 1000 + 1000 + 4000);
     VALUE(REDIRECTOR, NULL, 286, 300 + 8 + 80 + 2000 + 2000 + 8000);
     VALUE(REDIRECTOR, NULL, 278, 1000 + 200 + 30);
@@ -247,7 +247,7 @@ static void laptop_shares(void **state)
     VALUE(REDIRECTOR, NULL, 316, 3);
     VALUE(REDIRECTOR, NULL, 392, 7);
     VALUE(SERVER, NULL, 314, 5);
-    ask("vm2", "Global"); /* neither a client nor a server */
+    run_query("vm2", "Global"); /* neither a client nor a server */
     assert_string_equal(answer_names(REDIRECTOR), "no object");
     assert_string_equal(answer_names(SERVER), "no object");
 }

@@ -164,7 +164,7 @@ static struct library perflinux;
 
 static void read_totals(uint64_t ret[TOTALS])
 {
-    IS(library_ask(&perflinux, "101600"), ERROR_SUCCESS);
+    IS(library_query(&perflinux, "101600"), ERROR_SUCCESS);
     IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
     for (unsigned i = 0; i < TOTALS; i++)
         ret[i] = number(NETWORK, "lo", totals[i]);
@@ -177,7 +177,7 @@ static void child_totals(void)
     const uint64_t expected[TOTALS] = {2 * bytes, bytes, bytes, TIMES, TIMES, 0, 0, 0};
     uint64_t before[TOTALS], now[TOTALS];
     own_network();
-    ask_when_quiet("510");
+    query_when_quiet("510");
     read_totals(before);
     send_datagrams();
     read_totals(now);
@@ -194,7 +194,7 @@ static void child_datagrams_6(void)
 {
     uint64_t value;
     own_network();
-    ask("Global");
+    run_query("Global");
     FILE *addresses = fopen("/proc/thread-self/net/if_inet6", "r");
     if (!addresses || fgetc(addresses) == EOF || !find(UDPV6, NULL, 442, &value))
         _exit(CANNOT_RUN);
@@ -242,7 +242,7 @@ static void child_lost_segments(void)
     IS(inet_pton(AF_INET, "10.9.0.2", &address.sin_addr), 1);
     IS(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
     IS(errno == EINPROGRESS || errno == EAGAIN, true);
-    ask("638");
+    run_query("638");
     IS(number(TCPV4, NULL, 654), 1);
     IS(number(TCPV4, NULL, 656) >= 1, true);
     IS(number(TCPV4, NULL, 640), 1);
@@ -261,7 +261,7 @@ static void child_bytes(void)
     int here = listener(SOCK_STREAM, 4246), out = socket(AF_INET, SOCK_STREAM, 0);
     IS(connect(out, (struct sockaddr *)&address, sizeof address), 0);
     int in = accept(here, NULL, NULL);
-    ask("510");
+    run_query("510");
     uint64_t before = number(INTERFACE, "lo", 264);
     while (got < total) {
         ssize_t wrote = sent < total ? send(out, piece, PIECE, MSG_DONTWAIT) : 0;
@@ -269,7 +269,7 @@ static void child_bytes(void)
         ssize_t bytes = recv(in, piece, PIECE, sent > got ? 0 : MSG_DONTWAIT);
         got += bytes > 0 ? (uint64_t)bytes : 0;
     }
-    ask("510");
+    run_query("510");
     uint64_t bytes = number(INTERFACE, "lo", 264) - before;
     IS(bytes >= total, true);
     IS(bytes <= sent + sent / 100, true);
@@ -341,7 +341,7 @@ static bool same_totals(const char *name, const struct rtnl_link_stats *is)
                                      is->tx_errors,
                                      is->collisions};
     bool same = true;
-    IS(library_ask(&perflinux, "101600"), ERROR_SUCCESS);
+    IS(library_query(&perflinux, "101600"), ERROR_SUCCESS);
     IS(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
     for (unsigned i = 0; i < TOTALS; i++)
         same &= (uint32_t)number(NETWORK, name, totals[i]) == theirs[i];
@@ -353,7 +353,7 @@ static unsigned same_interfaces(void)
     struct ifaddrs *all;
     unsigned count = 0;
     IS(getifaddrs(&all), 0);
-    ask("510");
+    run_query("510");
     for (struct ifaddrs *one = all; one; one = one->ifa_next)
         if (one->ifa_addr && one->ifa_addr->sa_family == AF_PACKET && one->ifa_data)
             count += same_interface(one->ifa_name, one->ifa_data);
@@ -377,7 +377,7 @@ static void child_rtnetlink(void)
         count = same_interfaces();
     }
     IS(count, 2 * 3);
-    ask("510");
+    run_query("510");
     IS(number(INTERFACE, "lo", 266) >= TIMES, true);
 }
 
@@ -435,7 +435,7 @@ static void child_nstat(void)
     unsigned count = 0, established = ~0u;
     own_network();
     send_datagrams(), send_datagrams_to_nobody(), connect_all(), connect_to_nobody(), ping();
-    ask_when_quiet("Global");
+    query_when_quiet("Global");
     FILE *nstat = popen("nstat -asz 2>/dev/null", "r");
     while (nstat && fgets(line, sizeof line, nstat))
         same_as_nstat(line, &count);
@@ -459,7 +459,7 @@ static void protocols_are_those_of_nstat_and_ss(void **state)
 
 static uint64_t packets_of_loopback(void)
 {
-    ask("510");
+    run_query("510");
     return number(INTERFACE, "lo", 266);
 }
 
@@ -511,7 +511,7 @@ static void child_devices(void)
     struct if_nameindex *all = if_nameindex();
     if (access("/sys/class/net/lo", X_OK) != 0 || !all)
         _exit(CANNOT_RUN);
-    ask("510 1820");
+    run_query("510 1820");
     for (struct if_nameindex *one = all; one->if_index; one++) {
         snprintf(path, sizeof path, "/sys/class/net/%s/ifindex", one->if_name);
         FILE *file = fopen(path, "r");
@@ -550,7 +550,7 @@ static void child_bandwidth(void)
         _exit(CANNOT_RUN);
     perfnet.close();
     IS(perfnet.open(NULL), 0);
-    ask("510 1820");
+    run_query("510 1820");
     IS(number(INTERFACE, "left", 520), (uint64_t)ethtool_cmd_speed(&link) * 1000000);
     IS(number(INTERFACE, "left", 520) > 0, true);
     IS(number(INTERFACE, "lo", 520), 0);
@@ -566,7 +566,7 @@ static void child_namesakes(void)
 {
     char command[256], name[IF_NAMESIZE] = "";
     uint64_t value;
-    ask("1820");
+    run_query("1820");
     opl_object_view object;
     opl_instance_view instance = {0};
     if (!answer_object(ADAPTER, &object) ||
@@ -577,7 +577,7 @@ static void child_namesakes(void)
     snprintf(command, sizeof command, "ip link add '%s' type veth peer name other >/dev/null 2>&1",
              name);
     run(command);
-    ask("510 1820");
+    run_query("510 1820");
     IS(number(INTERFACE, name, 266), 0);
     IS(find(INTERFACE, name, 520, &value) ? value : 0, 0);
     IS(answer_object(ADAPTER, &object), true);
@@ -596,11 +596,11 @@ static void child_comes_and_goes(void)
     own_network();
     for (int i = 0; i < 3; i++) {
         run("ip link add 'a(b)#1' type veth peer name short >/dev/null 2>&1");
-        ask("510");
+        run_query("510");
         IS(number(INTERFACE, "short", 266), 0);
         IS(number(INTERFACE, "a[b]_1", 266), 0);
         run("ip link del short");
-        ask("510");
+        run_query("510");
         IS(answer_object(INTERFACE, &object), true);
         IS(object.type.NumInstances, 1);
     }

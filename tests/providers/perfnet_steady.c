@@ -122,7 +122,7 @@ static void walk(DWORD types)
     assert_int_equal(objects, types);
 }
 
-static void ask(bool reopen)
+static void run_query(bool reopen)
 {
     static const char signature[8] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
     DWORD bytes, types;
@@ -165,10 +165,10 @@ static uint64_t number(DWORD object_index, DWORD position, DWORD index)
 
 static void no_allocation_and_no_open_in_a_steady_query(void **state)
 {
-    ask(true);
+    run_query(true);
     allocations = opens = 0;
     for (int i = 0; i < 20; i++)
-        ask(false);
+        run_query(false);
     assert_int_equal(allocations, 0);
     assert_int_equal(opens, 0);
 }
@@ -234,11 +234,11 @@ static void each_allocation_may_fail(void **state)
 /* ---- damage ---- */
 
 /* Damaged before Open, and damaged after it. */
-static void ask_twice(const char *name, size_t size)
+static void query_twice(const char *name, size_t size)
 {
     write_copy(name, size);
-    ask(false);
-    ask(true);
+    run_query(false);
+    run_query(true);
 }
 
 static void files_cut_off(void **state)
@@ -247,9 +247,9 @@ static void files_cut_off(void **state)
         size_t size = read_original(files[i]);
         size_t step = size / 60 + 1;
         for (size_t cut = 0; cut < size; cut += step)
-            ask_twice(files[i], cut);
+            query_twice(files[i], cut);
         restore(files[i]);
-        ask(true);
+        run_query(true);
     }
 }
 
@@ -268,7 +268,7 @@ static void files_with_wrong_bytes(void **state)
             size_t size = read_original(files[i]);
             for (int k = 0; k < 8; k++)
                 content[random_number() % size] = bytes[random_number() % (sizeof bytes - 1)];
-            ask_twice(files[i], size);
+            query_twice(files[i], size);
         }
         restore(files[i]);
     }
@@ -278,43 +278,43 @@ static void files_with_huge_things(void **state)
 {
     for (int i = 0; i < FILES; i++) {
         memset(content, '9', sizeof content);
-        ask_twice(files[i], sizeof content);
+        query_twice(files[i], sizeof content);
         for (size_t k = 0; k < sizeof content; k += 8)
             memcpy(content + k, " eth9: 1", 8);
-        ask_twice(files[i], sizeof content);
+        query_twice(files[i], sizeof content);
         for (size_t k = 0; k < sizeof content; k += 8)
             memcpy(content + k, "Tcp: In\n", 8);
-        ask_twice(files[i], sizeof content);
+        query_twice(files[i], sizeof content);
         restore(files[i]);
     }
-    ask(true);
+    run_query(true);
 }
 
 /* ---- change ---- */
 
 static void names_move_within_their_lines(void **state)
 {
-    ask(true);
+    run_query(true);
     assert_int_equal(number(638, 0, 642), 7);
     write_text("proc/net/snmp", "Ip: A\nIp: 1\nTcp: CurrEstab InSegs\nTcp: 77 88\n");
-    ask(false);
+    run_query(false);
     assert_int_equal(number(638, 0, 642), 77);
     assert_int_equal(number(638, 0, 652), 88);
     assert_int_equal(number(638, 0, 644), 0);
     write_text("proc/net/snmp", "Ip: A\nIp: 1\nTcp: CurrEstab InSegs\nTcp: 7 8\n");
-    ask(false);
+    run_query(false);
     assert_int_equal(number(638, 0, 652), 8);
     write_text("proc/net/snmp", "Ip: A\nIp: 1\nTcp: InSegs CurrEstab\nTcp: 5 6\n");
-    ask(false); /* names as long as before */
+    run_query(false); /* names as long as before */
     assert_int_equal(number(638, 0, 642), 6);
     assert_int_equal(number(638, 0, 652), 5);
     write_text("proc/net/snmp", "Tcp: InSegs CurrEstab\nTcp: 5\nTcp: ActiveOpens\nUdp: 9\n");
-    ask(false); /* a number that is missing, and two lines that are no pair */
+    run_query(false); /* a number that is missing, and two lines that are no pair */
     assert_int_equal(number(638, 0, 652), 5);
     assert_int_equal(number(638, 0, 642), 0);
     assert_int_equal(number(638, 0, 644), 0);
     restore("proc/net/snmp");
-    ask(false);
+    run_query(false);
     assert_int_equal(number(638, 0, 642), 7);
 }
 
@@ -323,21 +323,21 @@ static void interfaces_come_and_go(void **state)
     static const char line[] = "1\n2\n enp0s31f6: 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20\n";
     enum { BYTES = 264, BANDWIDTH = 520 };
     restore("proc/net/dev");
-    ask(true);
+    run_query(true);
     assert_int_equal(number(510, 1, BANDWIDTH), 1000000000);
     assert_int_equal(number(1820, 0, BYTES), 1001);
     write_text("proc/net/dev", line);
-    ask(false);
+    run_query(false);
     assert_int_equal(number(510, 0, BYTES), 5);
     assert_int_equal(number(510, 0, BANDWIDTH), 1000000000);
     assert_int_equal(number(1820, 0, BYTES), 5);
     assert_int_equal(number(510, 1, BYTES), UINT64_MAX);
     write_text("sys/class/net/enp0s31f6/speed", "2500\n");
-    ask(false);
+    run_query(false);
     assert_int_equal(number(510, 0, BANDWIDTH), 2500000000);
     restore("sys/class/net/enp0s31f6/speed");
     restore("proc/net/dev");
-    ask(false);
+    run_query(false);
     assert_int_equal(number(510, 4, BYTES), 1004);
     assert_int_equal(number(1820, 1, BYTES), 1002);
 }

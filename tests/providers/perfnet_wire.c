@@ -54,7 +54,7 @@ static void own_wire(void)
     if (wire < 0)
         _exit(CANNOT_RUN);
     usleep(300000); /* the first messages of IPv6 */
-    ask_when_quiet("Global");
+    query_when_quiet("Global");
 }
 
 static void address_of(const char *end, unsigned char *ret)
@@ -274,10 +274,10 @@ static void send_nowhere_6(void)
 /* Packets wait until the neighbour is found, which never happens; then the queue is full. */
 static uint64_t discarded(int family, const char *address, unsigned object)
 {
-    ask("Global");
+    run_query("Global");
     uint64_t before = number(object, NULL, 566);
     send_to(family, address, EAGAIN);
-    ask("Global");
+    run_query("Global");
     return number(object, NULL, 566) - before;
 }
 
@@ -607,7 +607,7 @@ static uint64_t values[2][KINDS_6][2]; /* before and after; by kind; received an
 
 static void take_values(unsigned object, const struct kind *list, size_t count, unsigned when)
 {
-    ask_when_quiet("Global");
+    query_when_quiet("Global");
     for (size_t i = 0; i < count; i++) {
         values[when][i][0] = number(object, NULL, list[i].received);
         values[when][i][1] = number(object, NULL, list[i].sent);
@@ -722,7 +722,7 @@ static void child_damaged_messages(void)
  * sent and those that count as failed are all. */
 enum { REQUESTS = 300, LARGE = 1400 };
 
-static void ask_for_echoes(void)
+static void request_echoes(void)
 {
     unsigned char bytes[LARGE] = {ICMP_ECHO};
     uint16_t check = checksum(add_words(0, bytes, sizeof bytes));
@@ -732,7 +732,7 @@ static void ask_for_echoes(void)
             .from = "10.9.0.77", .protocol = IPPROTO_ICMP, .data = bytes, .bytes = sizeof bytes});
 }
 
-static void ask_for_echoes_6(void)
+static void request_echoes_6(void)
 {
     unsigned char bytes[LARGE] = {ICMP6_ECHO_REQUEST};
     uint32_t sum = sum_of_addresses(AF_INET6, "fd09::1", "fd09::77") + IPPROTO_ICMPV6 + LARGE;
@@ -745,11 +745,11 @@ static void ask_for_echoes_6(void)
 
 static void answers_fail(unsigned object, void (*work)(void))
 {
-    ask("Global");
+    run_query("Global");
     uint64_t failed = number(object, NULL, 614), sent = number(object, NULL, 628);
     uint64_t queried = number(object, NULL, 600);
     work();
-    ask_when_quiet("Global");
+    query_when_quiet("Global");
     failed = number(object, NULL, 614) - failed;
     IS(number(object, NULL, 600) - queried, REQUESTS);
     IS(number(object, NULL, 628) - sent + failed, REQUESTS);
@@ -765,8 +765,8 @@ static void child_answers_that_fail(void)
     sched_setaffinity(0, sizeof here, &here); /* each processor has its own queue */
     run("for version in 4 6; do"
         "  echo 10000000 >/proc/sys/net/ipv$version/neigh/left/unres_qlen_bytes; done");
-    answers_fail(ICMP, ask_for_echoes);
-    answers_fail(ICMPV6, ask_for_echoes_6);
+    answers_fail(ICMP, request_echoes);
+    answers_fail(ICMPV6, request_echoes_6);
 }
 
 /* ---- the tests ---- */

@@ -28,18 +28,18 @@ static uint64_t tick(void)
     return 10000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-static void ask(const char *root, const char *query)
+static void run_query(const char *root, const char *query)
 {
     static const char *const perfos[] = {"perfos", "OpenOSObject", "CollectOSObjectData",
                                          "CloseOSObject"};
-    ask_root(perfos, root, query);
+    query_root(perfos, root, query);
 }
 
 /* ---- laptop4 ---- */
 
 static void laptop_system(void **state)
 {
-    ask("laptop4", "2");
+    run_query("laptop4", "2");
     VALUE(SYSTEM, NULL, 146, 5000000000 % (1ULL << 32));
     VALUE(SYSTEM, NULL, 674, BOOT);
     VALUE(SYSTEM, NULL, 44, 7 - 3); /* seven run or wait, three processors are on */
@@ -51,7 +51,7 @@ static void laptop_system(void **state)
 
 static void laptop_memory(void **state)
 {
-    ask("laptop4", "4");
+    run_query("laptop4", "4");
     VALUE(MEMORY, NULL, 28, 77); /* 2^32 more: it wraps around */
     VALUE(MEMORY, NULL, 24, 3000000 * KIB);
     VALUE(MEMORY, NULL, 26, 9000000 * KIB);
@@ -77,7 +77,7 @@ static void laptop_memory(void **state)
 
 static void laptop_cache(void **state)
 {
-    ask("laptop4", "86");
+    run_query("laptop4", "86");
     VALUE(CACHE, NULL, 140, 55555);
     VALUE(CACHE, NULL, 1810, 160);
     VALUE(CACHE, NULL, 1812, 98765);
@@ -107,7 +107,7 @@ static void processor_sleeps(const char *name, uint64_t cpu)
 
 static void laptop_processor(void **state)
 {
-    ask("laptop4", "238");
+    run_query("laptop4", "238");
     assert_string_equal(answer_names(PROCESSOR), "0,1,3,_Total,"); /* number 2 is off */
     processor_values("0", 0), processor_sleeps("0", 0);
     processor_values("1", 1), processor_sleeps("1", 1);
@@ -116,7 +116,7 @@ static void laptop_processor(void **state)
 
 static void laptop_processor_total(void **state)
 {
-    ask("laptop4", "238");
+    run_query("laptop4", "238");
     VALUE(PROCESSOR, "_Total", 6, (27000 + 8) * tick() / 3); /* times: the mean */
     VALUE(PROCESSOR, "_Total", 144, (48000 + 12) * tick() / 3);
     VALUE(PROCESSOR, "_Total", 1752, (21 * MILLION + 8) * 10 / 3);
@@ -127,7 +127,7 @@ static void laptop_processor_total(void **state)
 
 static void laptop_objects_and_paging(void **state)
 {
-    ask("laptop4", "260 700");
+    run_query("laptop4", "260 700");
     VALUE(OBJECTS, NULL, 248, 4);
     VALUE(OBJECTS, NULL, 250, 987);
     VALUE(OBJECTS, NULL, 254, 3 + 4);
@@ -144,7 +144,7 @@ static void laptop_objects_and_paging(void **state)
 
 static void cpu128_processors(void **state)
 {
-    ask("cpu128", "238");
+    run_query("cpu128", "238");
     opl_object_view object;
     assert_true(answer_object(PROCESSOR, &object));
     assert_int_equal(object.type.NumInstances, 129);
@@ -160,7 +160,7 @@ static void cpu128_processors(void **state)
 
 static void cpu128_others(void **state)
 {
-    ask("cpu128", "Global");
+    run_query("cpu128", "Global");
     VALUE(SYSTEM, NULL, 44, 200 - 128);
     VALUE(SYSTEM, NULL, 248, 2);
     VALUE(SYSTEM, NULL, 250, 3000);
@@ -172,7 +172,7 @@ static void cpu128_others(void **state)
 
 static void container_lacks_what_is_hidden(void **state)
 {
-    ask("container", "Global");
+    run_query("container", "Global");
     VALUE(SYSTEM, NULL, 146, 1000);
     VALUE(SYSTEM, NULL, 248, 3);
     VALUE(SYSTEM, NULL, 44, 0);
@@ -191,7 +191,7 @@ static void container_lacks_what_is_hidden(void **state)
 
 static void oddnames_swap_areas(void **state)
 {
-    ask("oddnames", "Global");
+    run_query("oddnames", "Global");
     assert_string_equal(answer_names(PAGING_FILE),
                         "/my swap [old]_2_.img,/a_b_c,/gone [deleted],_Total,");
     VALUE(PAGING_FILE, "/my swap [old]_2_.img", 702, 100);
@@ -203,7 +203,7 @@ static void oddnames_swap_areas(void **state)
 
 static void old_kernel(void **state)
 {
-    ask("old419", "Global");
+    run_query("old419", "Global");
     assert_string_equal(answer_names(PROCESSOR), "0,_Total,");
     processor_values("0", 0);
     VALUE(PROCESSOR, "_Total", 148,
@@ -218,7 +218,7 @@ static void old_kernel(void **state)
 /* A captured machine: the numbers were taken from its files by other means (awk). */
 static void captured_machine(void **state)
 {
-    ask("vm2", "Global");
+    run_query("vm2", "Global");
     VALUE(SYSTEM, NULL, 146, 522540);
     VALUE(SYSTEM, NULL, 674, (1795277979ULL + 11644473600ULL) * 10000000);
     VALUE(SYSTEM, NULL, 44, 0);
@@ -260,7 +260,7 @@ static void shape(unsigned index, LONG default_counter, bool clock, LONG instanc
 /* As the recorded blocks have it: only System counts in its own time. */
 static void objects_are_shaped_as_windows(void **state)
 {
-    ask("laptop4", "Global");
+    run_query("laptop4", "Global");
     shape(SYSTEM, 0, true, PERF_NO_INSTANCES);
     shape(MEMORY, 4, false, PERF_NO_INSTANCES); /* Pages/sec */
     shape(CACHE, 0, false, PERF_NO_INSTANCES);
@@ -273,18 +273,18 @@ static void objects_are_shaped_as_windows(void **state)
 
 static void lists_bring_what_they_name(void **state)
 {
-    ask("laptop4", "22222 4");
+    run_query("laptop4", "22222 4");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     assert_true(answer_has(MEMORY, 28));
 }
 
 static void c116_unknown_and_foreign_bring_nothing(void **state)
 {
-    ask("laptop4", "Costly");
+    run_query("laptop4", "Costly");
     assert_int_equal(answer.header.NumObjectTypes, 0);
-    ask("laptop4", "Foreign elsewhere 2");
+    run_query("laptop4", "Foreign elsewhere 2");
     assert_int_equal(answer.header.NumObjectTypes, 0);
-    ask("laptop4", "nonsense");
+    run_query("laptop4", "nonsense");
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 

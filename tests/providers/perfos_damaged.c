@@ -92,7 +92,7 @@ static union {
     unsigned char bytes[1 << 18];
 } capacity;
 
-static void ask(bool reopen)
+static void run_query(bool reopen)
 {
     static WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
     LPVOID data = capacity.bytes + sizeof capacity.header;
@@ -113,11 +113,11 @@ static void ask(bool reopen)
 }
 
 /* Damaged before Open, and damaged after it. */
-static void ask_twice(const char *name, size_t size)
+static void query_twice(const char *name, size_t size)
 {
     write_copy(name, size);
-    ask(false);
-    ask(true);
+    run_query(false);
+    run_query(true);
 }
 
 static void files_cut_off(void **state)
@@ -126,9 +126,9 @@ static void files_cut_off(void **state)
         size_t size = read_original(files[i]);
         size_t step = size / 30 + 1;
         for (size_t cut = 0; cut < size; cut += step)
-            ask_twice(files[i], cut);
+            query_twice(files[i], cut);
         for (size_t end = size; end > 0 && end + 12 > size; end--)
-            ask_twice(files[i], end);
+            query_twice(files[i], end);
         write_copy(files[i], size);
     }
 }
@@ -148,7 +148,7 @@ static void files_with_wrong_bytes(void **state)
             size_t size = read_original(files[i]);
             for (int k = 0; k < 8; k++)
                 content[random_number() % size] = bytes[random_number() % (sizeof bytes - 1)];
-            ask_twice(files[i], size);
+            query_twice(files[i], size);
         }
 }
 
@@ -157,10 +157,10 @@ static void files_with_huge_things(void **state)
 {
     for (int i = 0; i < FILES; i++) {
         memset(content, '9', sizeof content);
-        ask_twice(files[i], sizeof content);
+        query_twice(files[i], sizeof content);
         for (size_t k = 0; k < sizeof content; k += 4)
             memcpy(content + k, "CPU9", 4);
-        ask_twice(files[i], sizeof content);
+        query_twice(files[i], sizeof content);
         write_copy(files[i], read_original(files[i]));
     }
 }
@@ -173,7 +173,7 @@ static void headings_without_numbers(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (int file = 4; file <= 5; file++) {
             memcpy(content, texts[i], strlen(texts[i]));
-            ask_twice(files[file], strlen(texts[i]));
+            query_twice(files[file], strlen(texts[i]));
             write_copy(files[file], read_original(files[file]));
         }
 }
@@ -183,11 +183,11 @@ static void files_that_go_away(void **state)
     char path[2048];
     for (int i = 0; i < FILES; i++) {
         write_copy(files[i], read_original(files[i]));
-        ask(true);
+        run_query(true);
         snprintf(path, sizeof path, "%s/%s", root, files[i]);
         assert_int_equal(unlink(path), 0);
-        ask(false);
-        ask(true);
+        run_query(false);
+        run_query(true);
         write_copy(files[i], read_original(files[i]));
     }
 }
@@ -217,16 +217,16 @@ static void processors_go_and_come(void **state)
 {
     static const char without_1[] = "cpu  2 2 2 2 2 2 2 2 2 2\ncpu0 1 1 1 1 1 1 1 1 1 1\n"
                                     "cpu3 1 1 1 1 1 1 1 1 1 1\nctxt 1\nbtime 1\nprocs_running 1\n";
-    ask(true);
+    run_query(true);
     assert_int_equal(c1_time("1"), 10000010);
     assert_int_equal(c1_time("3"), 10000030);
     memcpy(content, without_1, sizeof without_1 - 1);
     write_copy("proc/stat", sizeof without_1 - 1);
-    ask(false);
+    run_query(false);
     assert_int_equal(c1_time("1"), 0);
     assert_int_equal(c1_time("3"), 10000030); /* number 3 is the second now */
     write_copy("proc/stat", read_original("proc/stat"));
-    ask(false);
+    run_query(false);
     assert_int_equal(c1_time("1"), 10000010);
     assert_int_equal(c1_time("3"), 10000030);
 }

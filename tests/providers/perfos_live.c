@@ -17,9 +17,9 @@ enum { SYSTEM = 2, MEMORY = 4, CACHE = 86, PROCESSOR = 238, OBJECTS = 260 };
 
 static struct library perfos;
 
-static void ask(const char *query)
+static void run_query(const char *query)
 {
-    assert_int_equal(library_ask(&perfos, query), ERROR_SUCCESS);
+    assert_int_equal(library_query(&perfos, query), ERROR_SUCCESS);
     answer_begin();
 }
 
@@ -99,7 +99,7 @@ static void counts_lie_between(void **state)
     uint64_t before[sizeof counts / sizeof *counts];
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         before[i] = reading(counts[i].path, counts[i].word, counts[i].number);
-    ask("Global");
+    run_query("Global");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         uint64_t after = reading(counts[i].path, counts[i].word, counts[i].number);
         if (!there(counts[i].path, counts[i].word) &&
@@ -136,7 +136,7 @@ static void times_lie_between(void **state)
     uint64_t before[4];
     for (size_t i = 0; i < 4; i++)
         before[i] = cpu_ticks(0, times[i].columns[0], times[i].columns[1], times[i].columns[2]);
-    ask("238");
+    run_query("238");
     for (size_t i = 0; i < 4; i++) {
         uint64_t after =
             cpu_ticks(0, times[i].columns[0], times[i].columns[1], times[i].columns[2]);
@@ -147,7 +147,7 @@ static void times_lie_between(void **state)
 static void interrupts_lie_between(void **state)
 {
     uint64_t before = interrupts_of(0);
-    ask("238");
+    run_query("238");
     if (!before || !answer_has(PROCESSOR, 148)) {
         report_skipped("interrupts are not told here");
         return;
@@ -158,14 +158,14 @@ static void interrupts_lie_between(void **state)
 
 static void idle_and_processor_time_are_one(void **state)
 {
-    ask("238");
+    run_query("238");
     VALUE(PROCESSOR, "0", 6, answer_number(PROCESSOR, "0", 1746, false));
     assert_true(answer_number(PROCESSOR, "0", 6, false) > 0);
 }
 
 static void levels_are_what_the_kernel_says(void **state)
 {
-    ask("4");
+    run_query("4");
     assert_int_equal(answer_number(MEMORY, NULL, 30, false),
                      reading("/proc/meminfo", "CommitLimit", 1) * 1024);
     uint64_t total = reading("/proc/meminfo", "MemTotal", 1) * 1024;
@@ -178,7 +178,7 @@ static void levels_are_what_the_kernel_says(void **state)
 static void up_time_is_that_of_the_kernel(void **state)
 {
     opl_object_view object;
-    ask("2");
+    run_query("2");
     assert_true(answer_object(SYSTEM, &object));
     double ours = (double)(object.type.PerfTime.QuadPart -
                            (LONGLONG)answer_number(SYSTEM, NULL, 674, false)) /
@@ -216,7 +216,7 @@ static void processes_are_exact(void **state)
             pause(), _exit(0);
     for (int i = 0; i < TRIES && !exact; i++) {
         uint64_t before = processes_by_names();
-        ask("2 260");
+        run_query("2 260");
         uint64_t value = answer_number(SYSTEM, NULL, 248, false);
         exact = value == before && value == processes_by_names() && value > CHILDREN &&
                 answer_number(OBJECTS, NULL, 248, false) == value;
@@ -228,7 +228,7 @@ static void processes_are_exact(void **state)
 
 static uint64_t queried(unsigned object, unsigned index)
 {
-    ask("Global");
+    run_query("Global");
     return answer_number(object, NULL, index, false);
 }
 
@@ -294,7 +294,7 @@ static uint64_t busy_time(void)
     opl_instance_view instance = {0};
     uint64_t sum = 0;
     char name[16];
-    ask("238");
+    run_query("238");
     assert_true(answer_object(PROCESSOR, &object));
     while (opl_object_next_instance(&answer_block, &object, &instance)) {
         opl_instance_name(&answer_block, &object, &instance, name, sizeof name);

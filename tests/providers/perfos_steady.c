@@ -38,7 +38,7 @@ DWORD APIENTRY CLOSE(void);
 static unsigned char storage[1 << 20];
 static WCHAR query[16];
 
-static void ask_for(const char *text)
+static void request(const char *text)
 {
     for (size_t i = 0; i <= strlen(text); i++)
         query[i] = (WCHAR)text[i];
@@ -81,13 +81,13 @@ static void no_open_in_a_steady_query(void **state)
 static void an_object_by_its_number_is_steady_too(void **state)
 {
     DWORD bytes, types;
-    ask_for(BY_NUMBER);
+    request(BY_NUMBER);
     collect(sizeof storage, &bytes, &types);
     assert_int_equal(types, 1);
     allocations = opens = 0;
     for (int i = 0; i < 20; i++)
         assert_int_equal(collect(sizeof storage, &bytes, &types), ERROR_SUCCESS);
-    ask_for("Global");
+    request("Global");
     assert_int_equal(allocations, 0);
     assert_int_equal(opens, 0);
 }
@@ -162,7 +162,7 @@ static void each_allocation_may_fail(void **state)
 
 static int open_objects(void **state)
 {
-    ask_for("Global");
+    request("Global");
     return (int)OPEN(NULL);
 }
 

@@ -99,7 +99,7 @@ static void odd_names_are_right(void **state)
         "]",           "[",        "two_lines",   "\xef\xbf\xbd\xef\xbf\xbd!",
         "caf\xc3\xa9", "",         "x [y] z_1_2", "zombie",
         "many",        "_Total"};
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     opl_object_view object;
     opl_instance_view instance = {0};
     char name[256];
@@ -117,7 +117,7 @@ static void odd_names_are_right(void **state)
 static void values_are_those_of_the_files(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t boot = (BTIME + 11644473600ull) * FREQUENCY;
     const struct expected {
@@ -156,7 +156,7 @@ static void values_are_those_of_the_files(void **state)
 static void idle_and_total(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     opl_object_view object;
     assert_true(answer_object(&answer, 230, &object));
     assert_int_equal(object.type.DefaultCounter, 0);
@@ -175,7 +175,7 @@ static void idle_and_total(void **state)
 static void zombies_have_no_memory_but_a_name(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     assert_int_equal(value_of(&answer, 230, "zombie", 172), 0);
     assert_int_equal(value_of(&answer, 230, "zombie", 784), 300);
     assert_int_equal(value_of(&answer, 230, "_Total", 172), 11 * 9000 * 1024);
@@ -188,7 +188,7 @@ static void a_process_without_threads_has_ended(void **state)
     opl_object_view object;
     opl_instance_view instance;
     write_process(&(struct task){500, 100, 0, 20, 0, 0, 0, 'X', "ended"});
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     assert_true(answer_object(&answer, 230, &object));
     assert_false(object_named(&answer, &object, "ended", &instance));
     assert_true(object_named(&answer, &object, "many", &instance));
@@ -205,7 +205,7 @@ static void f_b1_what_may_not_be_read_of_one_process_is_absent(void **state)
     opl_instance_view instance;
     tree_drop("proc/400/io");
     tree_write("proc/400/io/folder", "no file to read: fails for root too");
-    struct answer answer = ask(u"230 101800");
+    struct answer answer = run_query(u"230 101800");
     for (DWORD index = 1412; index <= 1424; index++)
         assert_false(answer_has(&answer, 230, index));
     assert_int_equal(value_of(&answer, 230, "many", 142), 1000 * tick());
@@ -221,7 +221,7 @@ static void f_b1_what_may_not_be_read_of_one_process_is_absent(void **state)
     assert_false(object_named(&answer, &object, "many", &instance));
     tree_drop("proc/400/io");
     write_process(&(struct task){400, 100, 3, 20, 0, 0, 0, 'R', "many"});
-    answer = ask(u"230");
+    answer = run_query(u"230");
     assert_int_equal(value_of(&answer, 230, "_Total", 1412), 12 * 30);
 }
 
@@ -244,7 +244,7 @@ static void write_io(int id, int creation, unsigned children, unsigned bytes)
 
 static uint64_t read_bytes_of(uint64_t id)
 {
-    struct answer answer = ask(u"230 101800");
+    struct answer answer = run_query(u"230 101800");
     uint64_t bytes = process_value(&answer, id, 1420);
     assert_int_equal(process_value(&answer, id, 1412), bytes / 10);
     assert_int_equal(process_value(&answer, id, 1414), bytes / 5);
@@ -274,8 +274,8 @@ static void f_b2_what_children_did_is_not_counted_again(void **state)
     write_io(600, 2300, 9, 50); /* another process with its number */
     assert_int_equal(read_bytes_of(600), 50);
     tree_drop("proc/600");
-    ask(u"230");
-    ask(u"230");
+    run_query(u"230");
+    run_query(u"230");
 }
 
 /* Whatever comes and goes, each process keeps what is its own: by a second account of it here. A
@@ -302,7 +302,7 @@ static void f_b2_many_processes_that_come_and_go(void **state)
             else
                 tree_drop(folder);
         }
-        struct answer answer = ask(round % 2 ? u"230 101800" : u"101800");
+        struct answer answer = run_query(round % 2 ? u"230 101800" : u"101800");
         for (int i = 0; i < MANY; i++)
             if (there[i])
                 assert_int_equal(process_value(&answer, (uint64_t)(FIRST + i), 1420), expected[i]);
@@ -312,13 +312,13 @@ static void f_b2_many_processes_that_come_and_go(void **state)
         snprintf(folder, sizeof folder, "proc/%d", FIRST + i);
         tree_drop(folder);
     }
-    ask(u"230");
+    run_query(u"230");
 }
 
 static void c18_c111_threads_bring_their_processes(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"232");
+    struct answer answer = run_query(u"232");
     opl_object_view processes, threads, parent_object;
     opl_instance_view instance = {0}, parent;
     char name[64];
@@ -345,7 +345,7 @@ static void c18_c111_threads_bring_their_processes(void **state)
 static void threads_have_their_values(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"232");
+    struct answer answer = run_query(u"232");
     opl_object_view threads;
     opl_instance_view instance = {0};
     unsigned found = 0;
@@ -362,11 +362,11 @@ static void threads_have_their_values(void **state)
     assert_int_equal(found, 3);
     tree_write("proc/400/task/401/schedstat", "5000 600 77\n"); /* the cheaper file goes first */
     tree_write("proc/400/task/402/schedstat", "0 0 0\n");       /* without scheduler statistics */
-    answer = ask(u"232");
+    answer = run_query(u"232");
     assert_int_equal(value_of(&answer, 232, "_Total", 146), 13 * 42 + 77);
     tree_drop("proc/400/task/401/schedstat");
     tree_drop("proc/400/task/402/schedstat");
-    answer = ask(u"232");
+    answer = run_query(u"232");
     assert_false(answer_has(&answer, 232, 706));
     assert_int_equal(value_of(&answer, 232, "_Total", 146), 14 * 42);
     assert_int_equal(value_of(&answer, 232, "_Total", 46), 0);
@@ -396,7 +396,7 @@ static void priorities_and_states(void **state)
         const struct expected *one = &expected[i];
         write_process(&(struct task){500, 1, 1, one->priority, one->nice, one->realtime,
                                      one->policy, one->letter, "here"});
-        struct answer answer = ask(u"232");
+        struct answer answer = run_query(u"232");
         opl_object_view threads;
         opl_instance_view instance;
         assert_true(answer_object(&answer, 232, &threads));
@@ -412,7 +412,7 @@ static void priorities_and_states(void **state)
 
 static LONG instances(const char16_t *query, DWORD index)
 {
-    struct answer answer = ask(query);
+    struct answer answer = run_query(query);
     opl_object_view object;
     assert_true(answer_object(&answer, index, &object));
     return object.type.NumInstances;
@@ -449,7 +449,7 @@ static void damaged_files_do_no_harm(void **state)
         tree_write("proc/500/stat", texts[i]);
         tree_write("proc/500/status", texts[i]);
         tree_write("proc/500/task/500/stat", texts[i]);
-        struct answer answer = ask(u"232");
+        struct answer answer = run_query(u"232");
         opl_object_view object = {0};
         while (opl_block_next_object(&answer.block, &object))
             ;
@@ -463,7 +463,7 @@ static void equal_names_stay_equal(void **state)
 {
     (void)state;
     write_process(&(struct task){500, 1, 1, 20, 0, 0, 0, 'S', "ordinary"});
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     opl_object_view object;
     opl_instance_view instance = {0};
     char name[64];
@@ -486,7 +486,7 @@ static void thread_details_are_those_of_the_threads(void **state)
                "35 0x7ffd 0x0 0x0 0x0 0x0 0x0 0x7ffc1 0x7f0012345678\n");
     tree_write("proc/400/task/401/syscall", "running\n");
     tree_write("proc/400/task/402/syscall", "-1 0x7ffc2 0x55aa00000001\n");
-    struct answer answer = ask(u"816 232");
+    struct answer answer = run_query(u"816 232");
     assert_int_equal(answer.types, 3);
     assert_true(answer_object(&answer, 816, &details));
     assert_true(answer_object(&answer, 232, &threads));
@@ -506,7 +506,7 @@ static void thread_details_are_those_of_the_threads(void **state)
                 assert_int_equal(thread.definition.ParentObjectInstance,
                                  detail.definition.ParentObjectInstance);
     }
-    answer = ask(u"Global");
+    answer = run_query(u"Global");
     assert_false(answer_object(&answer, 816, &details));
 }
 

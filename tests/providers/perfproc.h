@@ -9,9 +9,9 @@ PM_OPEN_PROC OpenSysProcessObject;
 PM_COLLECT_PROC CollectSysProcessObjectData;
 PM_CLOSE_PROC CloseSysProcessObject;
 
-static inline struct answer ask(const char16_t *query)
+static inline struct answer run_query(const char16_t *query)
 {
-    return ask_function(CollectSysProcessObjectData, query, ANSWER_SIZE);
+    return query_function(CollectSysProcessObjectData, query, ANSWER_SIZE);
 }
 
 /* The instance of Process with this number. */

@@ -7,11 +7,11 @@
 
 enum { PROCESS = 230, THREAD = 232, JOB = 1500, JOB_DETAILS = 1548 };
 
-static void ask(const char *root, const char *query)
+static void run_query(const char *root, const char *query)
 {
     static const char *const perfproc[] = {"perfproc", "OpenSysProcessObject",
                                            "CollectSysProcessObjectData", "CloseSysProcessObject"};
-    ask_root(perfproc, root, query);
+    query_root(perfproc, root, query);
 }
 
 static LONG instances(unsigned index)
@@ -25,7 +25,7 @@ static LONG instances(unsigned index)
  * U+FFFD. */
 static void odd_names_are_harmless(void **state)
 {
-    ask("oddnames", "230");
+    run_query("oddnames", "230");
     assert_int_equal(instances(PROCESS), 1 + 11 + 1);
     opl_object_view object;
     opl_instance_view instance;
@@ -50,7 +50,7 @@ static void odd_names_are_harmless(void **state)
 
 static void zombies_and_kernel_threads_are_there(void **state)
 {
-    ask("laptop4", "232");
+    run_query("laptop4", "232");
     assert_string_equal(answer_names(PROCESS), "Idle,systemd,kthreadd,editor,gone,_Total,");
     VALUE(PROCESS, "editor", 680, 3);
     VALUE(PROCESS, "gone", 784, 500);
@@ -59,7 +59,7 @@ static void zombies_and_kernel_threads_are_there(void **state)
 
 static void a_container_shows_its_own_numbers(void **state)
 {
-    ask("container", "230");
+    run_query("container", "230");
     assert_string_equal(answer_names(PROCESS), "Idle,sh,app,sleep,_Total,");
     VALUE(PROCESS, "sleep", 784, 12);
     VALUE(PROCESS, "sleep", 1410, 7);
@@ -67,7 +67,7 @@ static void a_container_shows_its_own_numbers(void **state)
 
 static void many_processors(void **state)
 {
-    ask("cpu128", "232");
+    run_query("cpu128", "232");
     assert_string_equal(answer_names(PROCESS), "Idle,systemd,server,_Total,");
     VALUE(PROCESS, "Idle", 680, 128);
     VALUE(PROCESS, "server", 680, 9);
@@ -75,7 +75,7 @@ static void many_processors(void **state)
 
 static void jobs(void **state)
 {
-    ask("laptop4", "1500");
+    run_query("laptop4", "1500");
     assert_string_equal(answer_names(JOB_DETAILS), "no object");
     assert_string_equal(
         answer_names(JOB),
@@ -91,9 +91,9 @@ static void jobs(void **state)
     VALUE(JOB, "system.slice|docker.service", 1522, 5000);
     VALUE(JOB, "system.slice|docker.service", 1524, 3000);
     VALUE(JOB, "system.slice|docker.service", 1526, 2000);
-    ask("laptop4", "Global");
+    run_query("laptop4", "Global");
     assert_string_equal(answer_names(JOB), "no object");
-    ask("cgroup1", "Costly");
+    run_query("cgroup1", "Costly");
     assert_string_equal(answer_names(JOB), "no object");
     assert_string_equal(answer_names(JOB_DETAILS), "no object");
 }
@@ -103,9 +103,9 @@ static void c31_c131_processes_of_jobs_bring_their_jobs(void **state)
 {
     opl_object_view details;
     opl_instance_view instance = {0};
-    ask("laptop4", "230"); /* alone, as in the block that Windows recorded */
+    run_query("laptop4", "230"); /* alone, as in the block that Windows recorded */
     assert_int_equal(answer.header.NumObjectTypes, 1);
-    ask("laptop4", "1548 230");
+    run_query("laptop4", "1548 230");
     assert_string_equal(answer_names(JOB_DETAILS), "editor,gone,");
     assert_true(answer_object(JOB_DETAILS, &details) && instances(JOB) == 6);
     opl_counter_view row = {0};
@@ -126,7 +126,7 @@ static void c31_c131_processes_of_jobs_bring_their_jobs(void **state)
 /* Whatever the groups are called: each name is another one, large and small letters being alike. */
 static void jobs_have_names_of_their_own(void **state)
 {
-    ask("oddnames", "1548");
+    run_query("oddnames", "1548");
     assert_string_equal(answer_names(JOB), "a,a|b,a_b,a|b~2,x_2d,x_2D~2,x_2d~3,x_2d~2~2,");
     VALUE(JOB, "a|b", 1522, 2000);
     VALUE(JOB, "a|b~2", 1522, 4000);
@@ -138,7 +138,7 @@ static void jobs_have_names_of_their_own(void **state)
 
 static void what_no_controller_counts_is_absent(void **state)
 {
-    ask("arm64", "1500");
+    run_query("arm64", "1500");
     VALUE(JOB, "system.slice|ssh.service", 1522, 2000);
     assert_false(answer_has(JOB, 1514));
     assert_false(answer_has(JOB, 1520));

@@ -57,15 +57,15 @@ int __wrap_openat64(int folder, const char *path, int flags, ...)
 static void a_steady_query_allocates_and_opens_nothing(void **state)
 {
     (void)state;
-    ask(u"232");
+    run_query(u"232");
     allocations = 1;
     /* others may start processes meanwhile */
     for (int i = 0; i < 200 && (allocations || opens_elsewhere); i++) {
         nanosleep(&(struct timespec){.tv_nsec = i < 50 ? 0 : 20000000}, NULL);
         allocations = opens = opens_elsewhere = 0;
-        assert_int_equal(ask(u"232").types, 2);
-        assert_int_equal(ask(u"230").types, 1);
-        assert_int_equal(ask(u"101800").types, 1);
+        assert_int_equal(run_query(u"232").types, 2);
+        assert_int_equal(run_query(u"230").types, 1);
+        assert_int_equal(run_query(u"101800").types, 1);
     }
     assert_int_equal(allocations, 0);
     assert_int_equal(opens_elsewhere, 0);
@@ -127,7 +127,7 @@ static void own_counters_lie_between_two_readings(void **state)
             reading[when] += pairs[i].plus ? own_word(pairs[i].plus) : 0;
             reading[when] *= pairs[i].unit ? pairs[i].unit : ticks;
             if (when == 0) {
-                struct answer answer = ask(u"230 101800");
+                struct answer answer = run_query(u"230 101800");
                 reading[1] = process_value(&answer, (uint64_t)getpid(), pairs[i].index);
             }
         }
@@ -139,7 +139,7 @@ static void own_counters_lie_between_two_readings(void **state)
 static void own_sizes_and_numbers(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     uint64_t self = (uint64_t)getpid();
     assert_int_equal(process_value(&answer, self, 1410), getppid());
     assert_int_equal(process_value(&answer, self, 680), own_word(20));
@@ -153,7 +153,7 @@ static void own_sizes_and_numbers(void **state)
 static void c113_idle_has_number_zero_and_total_too(void **state)
 {
     (void)state;
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     assert_int_equal(value_of(&answer, 230, "Idle", 784), 0);
     assert_int_equal(value_of(&answer, 230, "_Total", 784), 0);
     assert_int_equal(value_of(&answer, 230, "Idle", 680), sysconf(_SC_NPROCESSORS_ONLN));
@@ -207,11 +207,11 @@ static void worker_stop(struct worker *worker)
 static uint64_t work_growth(struct worker *worker, const DWORD *indices, uint64_t *growths,
                             size_t count)
 {
-    struct answer answer = ask(u"230 101800");
+    struct answer answer = run_query(u"230 101800");
     for (size_t i = 0; i < count; i++)
         growths[i] = process_value(&answer, (uint64_t)worker->pid, indices[i]);
     worker_work(worker);
-    answer = ask(u"230 101800");
+    answer = run_query(u"230 101800");
     for (size_t i = 0; i < count; i++)
         growths[i] = process_value(&answer, (uint64_t)worker->pid, indices[i]) - growths[i];
     return growths[0];
@@ -264,14 +264,14 @@ static void f_b2_a_shell_did_not_write_what_its_child_wrote(void **state)
     static const DWORD indices[] = {1422, 1414, 1420, 1412, 1416, 1424};
     uint64_t growths[6], first;
     struct worker worker = worker_start(have_a_child_write);
-    struct answer answer = ask(u"230 101800");
+    struct answer answer = run_query(u"230 101800");
     first = process_value(&answer, (uint64_t)worker.pid, 1422);
     for (int i = 0; i < 3; i++) {
         work_growth(&worker, indices, growths, 6);
         for (size_t k = 0; k < 6; k++)
             assert_int_equal(growths[k], 0); /* its own two bytes are lost, too */
     }
-    answer = ask(u"230 101800");
+    answer = run_query(u"230 101800");
     assert_int_equal(process_value(&answer, (uint64_t)worker.pid, 1422), first);
     assert_true(first < BLOCK);
     worker_stop(&worker);
@@ -340,13 +340,13 @@ static void creation_is_right_and_never_changes(void **state)
     int64_t before = filetime();
     struct worker worker = worker_start(burn);
     int64_t after = filetime();
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     int64_t created = (int64_t)process_value(&answer, (uint64_t)worker.pid, 684);
     assert_in_range(created, before - slack, after + slack);
     CloseSysProcessObject();
     assert_int_equal(OpenSysProcessObject(NULL), 0);
     for (int i = 0; i < 3; i++) {
-        answer = ask(u"230");
+        answer = run_query(u"230");
         assert_int_equal(process_value(&answer, (uint64_t)worker.pid, 684), created);
     }
     worker_stop(&worker);
@@ -356,11 +356,11 @@ static void opened_files_are_handles(void **state)
 {
     (void)state;
     int fds[10];
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     uint64_t before = process_value(&answer, (uint64_t)getpid(), 952);
     for (int i = 0; i < 10; i++)
         fds[i] = open("/dev/null", O_RDONLY);
-    answer = ask(u"230");
+    answer = run_query(u"230");
     assert_int_equal(process_value(&answer, (uint64_t)getpid(), 952), before + 10);
     for (int i = 0; i < 10; i++)
         close(fds[i]);
@@ -378,7 +378,7 @@ static void odd_names_of_living_processes(void **state)
     (void)state;
     struct worker worker = worker_start(odd_name);
     worker_work(&worker);
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     assert_int_equal(value_of(&answer, 230, "a] R 1 [_\xef\xbf\xbd", 784), worker.pid);
     worker_stop(&worker);
 }
@@ -391,7 +391,7 @@ static void zombies_are_there(void **state)
     if (pid == 0)
         _exit(0);
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     assert_int_equal(process_value(&answer, (uint64_t)pid, 174), 0);
     assert_int_equal(process_value(&answer, (uint64_t)pid, 1410), getpid());
     waitpid(pid, NULL, 0);
@@ -426,7 +426,7 @@ static void c31_own_threads_are_there(void **state)
     for (int i = 0; i < COUNT; i++)
         pthread_create(&threads[i], NULL, wait_twice, &numbers[i]);
     pthread_barrier_wait(&barrier);
-    struct answer answer = ask(u"232");
+    struct answer answer = run_query(u"232");
     opl_object_view object;
     opl_instance_view instance = {0};
     assert_true(answer_object(&answer, 232, &object));
@@ -492,7 +492,7 @@ static void a_storm_of_processes_leaves_answers_whole(void **state)
     assert_true(births != MAP_FAILED);
     pid_t storm = storm_start(births);
     for (int i = 0; i < 20 || *births < storm_least; i++) {
-        struct answer answer = ask(u"232");
+        struct answer answer = run_query(u"232");
         assert_int_equal(answer.types, 2);
         check_parents(&answer);
     }
@@ -510,11 +510,11 @@ static void a_forked_child_may_ask_too(void **state)
     pid_t child = fork();
     if (child == 0) {
         for (int i = 0; i < 50; i++)
-            ask(u"230");
+            run_query(u"230");
         _exit(0);
     }
     for (int i = 0; i < 50; i++) {
-        struct answer answer = ask(u"230");
+        struct answer answer = run_query(u"230");
         process_value(&answer, (uint64_t)getpid(), 784);
     }
     int status = 1;
@@ -529,12 +529,12 @@ static void a_program_may_close_all_descriptors(void **state)
     enum { COUNT = 16 };
     int pipes[COUNT][2];
     char text[4];
-    ask(u"232");
+    run_query(u"232");
     for (int fd = 3; fd < 64; fd++)
         close(fd);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(pipe(pipes[i]), 0);
-    struct answer answer = ask(u"232");
+    struct answer answer = run_query(u"232");
     process_value(&answer, (uint64_t)getpid(), 784);
     check_parents(&answer);
     for (int i = 0; i < COUNT; i++) {

@@ -77,10 +77,10 @@ static const struct seen *find(const struct snapshot *snapshot, const struct see
     return NULL;
 }
 
-static void take(DWORD wish, DWORD object, struct snapshot *snapshot)
+static void take(DWORD setting, DWORD object, struct snapshot *snapshot)
 {
-    use_records(wish);
-    struct answer answer = ask(object == THREADS ? u"232" : u"230");
+    use_records(setting);
+    struct answer answer = run_query(object == THREADS ? u"232" : u"230");
     assert_int_equal(answer.status, 0);
     spread(&answer, object, snapshot);
 }
@@ -410,11 +410,11 @@ static void descriptors_beyond_1024_count(void **state)
     }
     waitpid(pid, NULL, WUNTRACED);
     use_records(0);
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     uint64_t count = process_value(&answer, (uint64_t)pid, HANDLES);
     assert_true(count > 1300);
     use_records(1);
-    answer = ask(u"230");
+    answer = run_query(u"230");
     assert_int_equal(process_value(&answer, (uint64_t)pid, HANDLES), count);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -456,15 +456,15 @@ static void a_steady_query_opens_what_is_pinned(void **state)
     (void)state;
     enum { LEFT_OUT = 40 };
     use_records(1);
-    ask(u"232");
-    ask(u"230");
+    run_query(u"232");
+    run_query(u"230");
     allocations = 1;
     /* others may start and end many processes meanwhile, for half a minute */
     for (int i = 0; i < 500 && (allocations || opens > 2 + LEFT_OUT); i++) {
         usleep(i < 50 ? 0 : 100000);
         allocations = opens = 0;
-        assert_int_equal(ask(u"232").types, 2);
-        assert_int_equal(ask(u"230").types, 1);
+        assert_int_equal(run_query(u"232").types, 2);
+        assert_int_equal(run_query(u"230").types, 1);
     }
     assert_int_equal(allocations, 0);
     assert_in_range(opens, 2, 2 + LEFT_OUT);
@@ -540,7 +540,7 @@ static void sample_while(pid_t pid, bool numbers_are_unique)
     use_records(1);
     old->count = 0;
     while (waitpid(pid, NULL, WNOHANG) == 0) {
-        struct answer answer = ask(rounds++ % 2 ? u"230" : u"232");
+        struct answer answer = run_query(rounds++ % 2 ? u"230" : u"232");
         assert_int_equal(answer.status, 0);
         spread(&answer, PROCESSES, new);
         check_names(new);
@@ -570,7 +570,7 @@ static void use_numbers_again(int number)
         close(fd);
 }
 
-static void ask_inside(bool own_proc)
+static void query_inside(bool own_proc)
 {
     if (own_proc)
         assert_int_equal(mount("proc", "/proc", "proc", 0, NULL), 0);
@@ -597,7 +597,7 @@ static void inside_with_proc(void)
         pause();
         _exit(0);
     }
-    ask_inside(true);
+    query_inside(true);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     sample_while(lives_start(3000, use_numbers_again), false);
@@ -605,7 +605,7 @@ static void inside_with_proc(void)
 
 static void inside_with_others_proc(void)
 {
-    ask_inside(false);
+    query_inside(false);
 }
 
 static void inside(void (*deed)(void))
@@ -646,25 +646,25 @@ static void proc_of_another_namespace_is_read_itself(void **state)
 
 /* ---- who is believed, and who may ---- */
 
-static void ask_anew(void)
+static void query_anew(void)
 {
     CloseSysProcessObject();
     assert_int_equal(OpenSysProcessObject(NULL), 0);
-    struct answer answer = ask(u"230");
+    struct answer answer = run_query(u"230");
     process_value(&answer, (uint64_t)getpid(), ID);
 }
 
-static void ask_as_nobody(void)
+static void query_as_nobody(void)
 {
     assert_int_equal(setgid(65534) | setuid(65534), 0);
-    ask_anew();
+    query_anew();
 }
 
 static void without_permission_for_records_proc_is_read(void **state)
 {
     (void)state;
     use_records(1);
-    assert_true(trace_has(ask_as_nobody,
+    assert_true(trace_has(query_as_nobody,
                           "records \"processes\" are not used: this user may not read them"));
 }
 
@@ -673,7 +673,7 @@ static void a_group_may_read_them(void **state)
     (void)state;
     assert_int_equal(run_pin((const char *const[]){"pin", "--group", "nogroup", "--grant", NULL}),
                      0);
-    assert_true(trace_has(ask_as_nobody, "records \"processes\" are used"));
+    assert_true(trace_has(query_as_nobody, "records \"processes\" are used"));
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
 }
 
@@ -695,7 +695,7 @@ static void another_version_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(run_pin((const char *const[]){"pin", "--record-version", "7", NULL}), 0);
-    assert_true(trace_has(ask_anew, "not used: they are of another version"));
+    assert_true(trace_has(query_anew, "not used: they are of another version"));
     assert_int_equal(run_pin((const char *const[]){"status", NULL}), 1);
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
     assert_int_equal(run_pin((const char *const[]){"status", NULL}), 0);
@@ -706,50 +706,51 @@ static void another_owner_is_refused(void **state)
     (void)state;
     static const char file[] = "/sys/fs/bpf/openperflib/processes";
     assert_int_equal(chown(file, 65534, 0), 0);
-    assert_true(trace_has(ask_anew, "not used: the file does not belong to root"));
+    assert_true(trace_has(query_anew, "not used: the file does not belong to root"));
     assert_int_equal(chown(file, 0, 0) | chmod(file, 0462), 0);
-    assert_true(
-        trace_has(ask_anew, "not used: the file does not belong to root, or others may write it"));
+    assert_true(trace_has(query_anew,
+                          "not used: the file does not belong to root, or others may write it"));
     assert_int_equal(chmod(file, 0400), 0);
     assert_int_equal(chmod("/sys/fs/bpf/openperflib", 0722), 0);
-    assert_true(trace_has(ask_anew, "not used: the folder does not belong to root"));
+    assert_true(trace_has(query_anew, "not used: the folder does not belong to root"));
     assert_int_equal(chmod("/sys/fs/bpf/openperflib", 0700), 0);
-    assert_true(trace_has(ask_anew, "records \"processes\" are used"));
+    assert_true(trace_has(query_anew, "records \"processes\" are used"));
 }
 
-static void ask_with_a_plain_file(void)
+static void query_with_a_plain_file(void)
 {
     assert_int_equal(unshare(CLONE_NEWNS) | mount("tmpfs", "/sys/fs/bpf", "tmpfs", 0, NULL), 0);
     assert_int_equal(mkdir("/sys/fs/bpf/openperflib", 0700), 0);
     int fd = open("/sys/fs/bpf/openperflib/processes", O_CREAT | O_WRONLY, 0400);
     assert_int_equal(write(fd, "OPT\1\0\0\0\0", 8), 8);
     close(fd);
-    ask_anew();
+    query_anew();
 }
 
 static void a_plain_file_is_refused(void **state)
 {
     (void)state;
-    assert_true(trace_has(ask_with_a_plain_file, "not used: the file is not in a BPF file system"));
+    assert_true(
+        trace_has(query_with_a_plain_file, "not used: the file is not in a BPF file system"));
 }
 
 static void the_registry_switches_them_off(void **state)
 {
     (void)state;
     use_records(0);
-    assert_true(trace_has(ask_anew, "not used: \"Kernel Records\" of Perflib is 0"));
+    assert_true(trace_has(query_anew, "not used: \"Kernel Records\" of Perflib is 0"));
     use_records(1);
-    assert_true(trace_has(ask_anew, "records \"processes\" are used"));
+    assert_true(trace_has(query_anew, "records \"processes\" are used"));
 }
 
 static void what_is_unpinned_is_not_missed(void **state)
 {
     (void)state;
     assert_int_equal(run_pin((const char *const[]){"unpin", NULL}), 0);
-    assert_true(trace_has(ask_anew, "not used: nothing is pinned"));
+    assert_true(trace_has(query_anew, "not used: nothing is pinned"));
     assert_int_equal(run_pin((const char *const[]){"unpin", NULL}), 3);
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
-    assert_true(trace_has(ask_anew, "records \"processes\" are used"));
+    assert_true(trace_has(query_anew, "records \"processes\" are used"));
 }
 
 static int begin(void **state)
@@ -793,8 +794,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_unpinned_is_not_missed),
     };
     char folder[64];
-    int wish = argc > 1 ? atoi(argv[1]) : 0;
-    worker_count = wish > 0 && wish < MOST_WORKERS ? wish : MOST_WORKERS;
+    int setting = argc > 1 ? atoi(argv[1]) : 0;
+    worker_count = setting > 0 && setting < MOST_WORKERS ? setting : MOST_WORKERS;
     const char *why = records_prepare();
     if (why) {
         report_skipped(why);

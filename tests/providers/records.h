@@ -21,12 +21,12 @@
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
 /* 0: read /proc; 1: the records. */
-static inline void use_records(DWORD wish)
+static inline void use_records(DWORD setting)
 {
     HKEY key;
     assert_int_equal(
         RegCreateKeyExA(HKEY_LOCAL_MACHINE, PERFLIB, 0, NULL, 0, KEY_WRITE, NULL, &key, NULL), 0);
-    assert_int_equal(RegSetValueExA(key, "Kernel Records", 0, REG_DWORD, (const BYTE *)&wish, 4),
+    assert_int_equal(RegSetValueExA(key, "Kernel Records", 0, REG_DWORD, (const BYTE *)&setting, 4),
                      0);
     RegCloseKey(key);
 }

@@ -88,7 +88,7 @@ static struct taken *take_as(uid_t user)
     return good ? all : NULL;
 }
 
-static void give_back(struct taken *all)
+static void restore(struct taken *all)
 {
     if (all)
         munmap(all, sizeof(struct taken) * ANSWERS);
@@ -180,9 +180,9 @@ static size_t round_of(uid_t user, struct falsehood found[])
         found[count++] = (struct falsehood){.instance = "no answer"};
     for (size_t i = 0; i < ANSWERS && good; i++)
         count = compare(&mine[i], &before[i], &after[i], found, count);
-    give_back(before);
-    give_back(mine);
-    give_back(after);
+    restore(before);
+    restore(mine);
+    restore(after);
     return count;
 }
 
@@ -322,8 +322,8 @@ static void f_b1_what_may_not_be_read_has_no_definition(void **state)
     }
     assert_true(has(mine, 230, 6) && has(mine, 230, 784) && has(mine, 232, 804));
     assert_true(has(mine, 786, 780) && has(mine, 816, 708));
-    give_back(root);
-    give_back(mine);
+    restore(root);
+    restore(mine);
 }
 
 /* All providers in one program, which keeps their files open as long as there are descriptors. */
@@ -337,8 +337,8 @@ static void f_b7_few_descriptors_are_enough(void **state)
     assert_true(usual && few);
     for (size_t i = 0; i < ANSWERS; i++)
         assert_int_equal(few[i].block.header.NumObjectTypes, usual[i].block.header.NumObjectTypes);
-    give_back(usual);
-    give_back(few);
+    restore(usual);
+    restore(few);
 }
 
 int main(void)

@@ -117,7 +117,7 @@ static void check(int line, uint64_t value, uint64_t least, uint64_t most)
 static uint64_t queried(unsigned index)
 {
     uint64_t value = 0;
-    ask("262");
+    run_query("262");
     check(__LINE__, find(REDIRECTOR, NULL, index, &value), 1, 1);
     return value;
 }

@@ -34,11 +34,11 @@ enum {
 };
 static const uint64_t KIB = 1024;
 
-static void ask(const char *name, const char *root, const char *query)
+static void run_query(const char *name, const char *root, const char *query)
 {
     for (size_t i = 0; i < SHIPPED_PROVIDERS; i++)
         if (strcmp(shipped_providers[i][0], name) == 0)
-            ask_root(shipped_providers[i], root, query);
+            query_root(shipped_providers[i], root, query);
 }
 
 static uint64_t tick(void)
@@ -96,7 +96,7 @@ static size_t walk(const char *root, const char *const provider[4], const char *
     opl_object_view object = {0};
     size_t values = 0, objects = 0;
     snprintf(where, sizeof where, "%s of %s", provider[0], root);
-    ask_root(provider, root, query);
+    query_root(provider, root, query);
     for (; opl_block_next_object(&answer_block, &object); objects++)
         values += walk_object(where, &object);
     assert_int_equal(objects, answer.header.NumObjectTypes);
@@ -151,7 +151,7 @@ static void read_trace(const char *const provider[4], const char *root, char *re
         library_load(&library, provider[0], provider[1], provider[2], provider[3]);
         bool good = library.open(NULL) == 0;
         for (int i = 0; i < 3 && good; i++)
-            good = library_ask(&library, "Global") == 0;
+            good = library_query(&library, "Global") == 0;
         library.close();
         _exit(good ? 0 : 1);
     }
@@ -198,14 +198,14 @@ static void processor_values(unsigned object, const char *name, uint64_t cpu)
 static void all_processors(const char *root, unsigned count, unsigned (*node_of)(unsigned cpu))
 {
     char name[16];
-    ask("perfos", root, "238");
+    run_query("perfos", root, "238");
     assert_int_equal(count_of(PROCESSOR), count + 1);
     for (unsigned cpu = 0; cpu < count; cpu++) {
         snprintf(name, sizeof name, "%u", cpu);
         processor_values(PROCESSOR, name, cpu);
     }
     VALUE(PROCESSOR, "_Total", 6, (9000 * count + count * (count - 1)) * tick() / count);
-    ask("perflinux", root, "100000");
+    run_query("perflinux", root, "100000");
     for (unsigned cpu = 0; cpu < count; cpu++) {
         snprintf(name, sizeof name, "%u,%u", node_of(cpu), cpu);
         processor_values(INFORMATION, name, cpu);
@@ -236,7 +236,7 @@ static void all_64_processors(void **state)
     assert_int_equal(count_of(INFORMATION), 64 + 4 + 1);
     VALUE(INFORMATION, "2,_Total", 6, (9000 * 16 + 2 * (8 * 16 + 8 * 48 + 2 * 28)) * tick() / 16);
     VALUE(INFORMATION, "3,63", 100010, 2064); /* 2063.5 MHz of proc/cpuinfo */
-    ask("perfos", "cpu64", "238");
+    run_query("perfos", "cpu64", "238");
     VALUE(PROCESSOR, "63", 148, 280 + 8 * 63);
     VALUE(PROCESSOR, "_Total", 148, 64 * 280 + 8 * 63 * 32);
     VALUE(PROCESSOR, "63", 1334, 4500 + 10 * 63);
@@ -247,7 +247,7 @@ static void all_250_of_256_processors(void **state)
     all_processors("cpu256", 250, node_of_256);
     assert_int_equal(count_of(INFORMATION), 250 + 8 + 1); /* node 12 has none */
     VALUE(INFORMATION, "7,_Total", 6, (9000 * 26 + 2 * (26 * 224 + 25 * 13)) * tick() / 26);
-    ask("perfos", "cpu256", "238");
+    run_query("perfos", "cpu256", "238");
     assert_false(answer_has(PROCESSOR, 148)); /* too long a table */
     VALUE(PROCESSOR, "249", 1334, 4500 + 10 * 249);
     VALUE(PROCESSOR, "_Total", 1334, 250 * 4500 + 10 * 249 * 125);
@@ -269,11 +269,11 @@ static void fast_and_slow_processors(void **state)
 
 static void interrupts_of_arm(void **state)
 {
-    ask("perfos", "arm64", "238");
+    run_query("perfos", "arm64", "238");
     VALUE(PROCESSOR, "0", 148, 10 + 20 + 30);
     VALUE(PROCESSOR, "6", 148, 10 + 20 + 30 + 4 * 6);
     VALUE(PROCESSOR, "_Total", 148, 7 * 60 + 4 * 21);
-    ask("perflinux", "arm64", "100300");
+    run_query("perflinux", "arm64", "100300");
     assert_string_equal(answer_names(INTERRUPT),
                         "11 arch_timer,14 nvme0q0,IPI0 Rescheduling interrupts,"
                         "IPI1 Function call interrupts,_Total,");
@@ -285,7 +285,7 @@ static void interrupts_of_arm(void **state)
 
 static void nodes_values(const char *root, const char *const *names, size_t count)
 {
-    ask("perfos", root, "1814");
+    run_query("perfos", root, "1814");
     assert_int_equal(count_of(NODE), count);
     for (size_t i = 0; i < count; i++) {
         uint64_t times = strtoul(names[i], NULL, 10) + 1;
@@ -303,9 +303,9 @@ static void memory_of_nodes(void **state)
     nodes_values("cpu128", names, 2);
     nodes_values("cpu64", names, 4);
     nodes_values("cpu256", names, 9);
-    ask("perflinux", "cpu256", "100500");
+    run_query("perflinux", "cpu256", "100500");
     assert_int_equal(count_of(ZONE), 10); /* with _Total */
-    ask("perflinux", "cpu64", "100500");
+    run_query("perflinux", "cpu64", "100500");
     assert_int_equal(count_of(ZONE), 6);
 }
 
@@ -313,17 +313,17 @@ static void no_swap(void **state)
 {
     static const char *const roots[] = {"cpu64", "cgroup1", "old419", "cpu128"};
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-        ask("perfos", roots[i], "700");
+        run_query("perfos", roots[i], "700");
         assert_string_equal(answer_names(PAGING_FILE), "_Total,");
         VALUE(PAGING_FILE, "_Total", 702, 0);
         BASE(PAGING_FILE, "_Total", 702, 0);
     }
-    ask("perfos", "arm64", "Global"); /* a kernel that cannot swap */
+    run_query("perfos", "arm64", "Global"); /* a kernel that cannot swap */
     assert_string_equal(answer_names(PAGING_FILE), "no object");
     assert_false(answer_has(MEMORY, 48));
     VALUE(MEMORY, NULL, 28, 70);
     VALUE(MEMORY, NULL, 24, 32000000 * KIB);
-    ask("perfos", "cpu256", "700");
+    run_query("perfos", "cpu256", "700");
     VALUE(PAGING_FILE, "/dev/dm-9", 702, 250000);
     BASE(PAGING_FILE, "/dev/dm-9", 702, 1000000);
 }
@@ -333,7 +333,7 @@ static void no_swap(void **state)
 static void system_values(const char *root, uint64_t ctxt, uint64_t waiting, uint64_t processes,
                           uint64_t threads, uint64_t faults)
 {
-    ask("perfos", root, "2 4");
+    run_query("perfos", root, "2 4");
     VALUE(SYSTEM, NULL, 146, ctxt);
     VALUE(SYSTEM, NULL, 44, waiting);
     VALUE(SYSTEM, NULL, 248, processes);
@@ -354,7 +354,7 @@ static void how_much_there_is_to_do(void **state)
 static void processes_of(const char *root, const char *names, const char *server, unsigned threads,
                          unsigned processors)
 {
-    ask("perfproc", root, "230 232");
+    run_query("perfproc", root, "230 232");
     assert_string_equal(answer_names(PROCESS), names);
     VALUE(PROCESS, "Idle", 680, processors);
     VALUE(PROCESS, server, 680, threads);
@@ -386,20 +386,20 @@ static void disk_line(unsigned object, const char *name, uint64_t line)
 
 static void disks_and_places(void **state)
 {
-    ask("perfdisk", "cpu64", "234 236");
+    run_query("perfdisk", "cpu64", "234 236");
     assert_int_equal(count_of(PHYSICAL), 8 + 1);
     disk_line(PHYSICAL, "nvme7n1", 7);
     VALUE(PHYSICAL, "_Total", 214, 8 * 1000 + 28);
     disk_line(LOGICAL, "/", 0);
-    ask("perfdisk", "cpu256", "234 236");
+    run_query("perfdisk", "cpu256", "234 236");
     assert_string_equal(answer_names(LOGICAL), "/,/mnt/pmem0,_Total,");
     disk_line(LOGICAL, "/mnt/pmem0", 1);
     VALUE(LOGICAL, "/mnt/pmem0", 410, 0);
-    ask("perfdisk", "arm64", "234 236");
+    run_query("perfdisk", "arm64", "234 236");
     assert_string_equal(answer_names(PHYSICAL), "mmcblk0,sda,_Total,"); /* zram is memory */
     disk_line(PHYSICAL, "sda", 2);
     disk_line(LOGICAL, "/", 1);
-    ask("perfdisk", "cgroup1", "234 236");
+    run_query("perfdisk", "cgroup1", "234 236");
     assert_string_equal(answer_names(PHYSICAL), "vda,_Total,");
     assert_string_equal(answer_names(LOGICAL), "/,_Total,");
     disk_line(LOGICAL, "/", 1);
@@ -414,40 +414,40 @@ static void interface_line(const char *name, uint64_t line)
 
 static void interfaces(void **state)
 {
-    ask("perfnet", "cpu64", "510 1820");
+    run_query("perfnet", "cpu64", "510 1820");
     assert_string_equal(answer_names(INTERFACE), "lo,ens1f0,ens1f1,ens2f0,ens2f1,");
     assert_string_equal(answer_names(ADAPTER), "ens1f0,ens1f1,ens2f0,ens2f1,");
     interface_line("ens2f1", 4);
     VALUE(INTERFACE, "ens1f0", 520, 25000000000);
-    ask("perfnet", "cpu256", "510");
+    run_query("perfnet", "cpu256", "510");
     interface_line("eth0", 1);
     VALUE(INTERFACE, "eth0", 520, 400000000000);
-    ask("perfnet", "arm64", "510 1820");
+    run_query("perfnet", "arm64", "510 1820");
     assert_string_equal(answer_names(ADAPTER), "end0,wlan0,");
     interface_line("rmnet_ipa0", 3);
-    ask("perfnet", "cgroup1", "510 638");
+    run_query("perfnet", "cgroup1", "510 638");
     interface_line("eth0", 1);
     VALUE(638, NULL, 644, 3050);
 }
 
 static void old_control_groups_are_no_jobs(void **state)
 {
-    ask("perflinux", "cgroup1", "Global");
+    run_query("perflinux", "cgroup1", "Global");
     assert_string_equal(answer_names(UNIT), "no object");
     assert_string_equal(answer_names(JOB), "no object");
     assert_string_equal(answer_names(PRESSURE), "no object");
-    ask("perflinux", "cgroup1", "Costly");
+    run_query("perflinux", "cgroup1", "Costly");
     assert_string_equal(answer_names(UNIT), "no object");
     assert_string_equal(answer_names(JOB), "no object");
 }
 
 static void pressure_and_limits(void **state)
 {
-    ask("perflinux", "cpu64", "100100 100400");
+    run_query("perflinux", "cpu64", "100100 100400");
     assert_string_equal(answer_names(PRESSURE), "cpu,memory,io,");
     VALUE(PRESSURE, "io", 100102, 30000000);
     assert_int_equal(count_of(SOFTNET), 64 + 1);
-    ask("perflinux", "cpu256", "100400 100700");
+    run_query("perflinux", "cpu256", "100400 100700");
     assert_int_equal(count_of(SOFTNET), 250 + 1);
     VALUE(LIMITS, NULL, 100702, 9000);
     VALUE(LIMITS, NULL, 100712, 7000);

@@ -351,7 +351,7 @@ static LSTATUS judge_name(HKEY key)
     return status;
 }
 
-static LSTATUS ask_mutant(int number)
+static LSTATUS query_mutant(int number)
 {
     HKEY key;
     DWORD count;
@@ -390,10 +390,10 @@ static void mutated_replies(void **state)
     unlink(liar_url + strlen("unix:"));
     listen_at("liar");
     pid_t liar = server_fork(mutants);
-    ask_mutant(0);
+    query_mutant(0);
     long before = kib_of(getpid());
     for (int i = 0; i < mutations; i++)
-        good += !ask_mutant(i);
+        good += !query_mutant(i);
 #ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
     assert_true(kib_of(getpid()) - before < 16384);
 #endif
@@ -429,7 +429,7 @@ static void server_still_answers(void)
 }
 
 /* The reply's status; -1: it hung up. */
-static long long ask_raw(int fd, const void *bytes, size_t size)
+static long long query_raw(int fd, const void *bytes, size_t size)
 {
     static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + SIZE];
     struct proto_reply reply;
@@ -453,7 +453,7 @@ static void requests_with_wrong_bits(void **state)
         bytes.data[bit / 8] ^= (char)(1 << bit % 8);
         bool waits = bit >= 28 * 8 && bit < 36 * 8; /* lengths: it hangs up, or would wait */
         if (!waits || bit % 8 == 7) {
-            long long status = ask_raw(fd, bytes.data, bytes.len);
+            long long status = query_raw(fd, bytes.data, bytes.len);
             hung_up += status < 0;
             answered += status >= 0;
             if (status < 0) {
@@ -490,7 +490,7 @@ static struct proto_request some_request(void)
 
 /* After it nothing more is sent: a server that waits for the rest hears that there is none. The
  * reply's status, or -1: it hung up. */
-static long long ask_once(const void *bytes, size_t size)
+static long long query_once(const void *bytes, size_t size)
 {
     static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + SIZE];
     struct proto_reply reply;
@@ -524,7 +524,7 @@ static void judge_mutated(bool *ret_answered)
     }
     size_t size = bytes.len >= PROTO_START ? proto_size(bytes.data, PROTO_REQUEST_BYTES) : 0;
     bool whole = size && size <= bytes.len && proto_read_request(bytes.data, size, &read);
-    long long status = ask_once(bytes.data, bytes.len);
+    long long status = query_once(bytes.data, bytes.len);
     if (whole && read.operation <= PROTO_CLOSE)
         assert_true(status >= 0);
     *ret_answered = status >= 0;
@@ -572,7 +572,7 @@ static void what_is_no_request_is_hung_up_on(void **state)
                                         "SSH-2.0-OpenSSH\r\n"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         int fd = connect_to(server_socket);
-        assert_int_equal(ask_raw(fd, texts[i], strlen(texts[i])), -1);
+        assert_int_equal(query_raw(fd, texts[i], strlen(texts[i])), -1);
         close(fd);
     }
     for (size_t i = 1; i < 30; i++) { /* cut, and gone */
@@ -622,7 +622,7 @@ static void refused_requests(void **state)
         request.operation = rows[i].operation;
         request.path = rows[i].path;
         assert_true(proto_write_request(&request, &bytes));
-        assert_int_equal(ask_raw(fd, bytes.data, bytes.len), rows[i].status);
+        assert_int_equal(query_raw(fd, bytes.data, bytes.len), rows[i].status);
     }
     close(fd);
 }
@@ -635,7 +635,7 @@ static void space_is_not_trusted(void **state)
     request.capacity = 0xffffffff;
     int fd = connect_to(server_socket);
     assert_true(proto_write_request(&request, &bytes));
-    assert_int_equal(ask_raw(fd, bytes.data, bytes.len), 0);
+    assert_int_equal(query_raw(fd, bytes.data, bytes.len), 0);
     close(fd);
 }
 
@@ -649,7 +649,7 @@ static void only_so_many_clients(void **state)
     assert_true(proto_write_request(&request, &bytes));
     for (int i = 0; i < MANY; i++) {
         fds[i] = connect_to(server_socket);
-        served += ask_raw(fds[i], bytes.data, bytes.len) == 0;
+        served += query_raw(fds[i], bytes.data, bytes.len) == 0;
     }
     int wanted = geteuid() == 0 ? 128 : 32;
     assert_in_range(served, wanted - 4, wanted); /* clients of the cases before may still end */

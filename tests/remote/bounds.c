@@ -62,7 +62,7 @@ struct sums {
     unsigned received, blocks, hidden;
 };
 
-static void ask_one(int fd, const struct proto_request *request, struct sums *sums)
+static void query_one(int fd, const struct proto_request *request, struct sums *sums)
 {
     BUFFER_AUTO message = {0};
     struct proto_reply reply;
@@ -78,7 +78,7 @@ static void ask_one(int fd, const struct proto_request *request, struct sums *su
     sums->received++;
 }
 
-static void ask_in_all_ways(int fd, struct proto_request request, struct sums *sums)
+static void query_in_all_ways(int fd, struct proto_request request, struct sums *sums)
 {
     bool by_name = request.operation == PROTO_QUERY;
     for (size_t i = 0; i < (by_name ? COUNT(names) : 3); i++)
@@ -86,7 +86,7 @@ static void ask_in_all_ways(int fd, struct proto_request request, struct sums *s
             request.flags = flags;
             request.name = by_name ? names[i] : NULL;
             request.index = by_name ? 0 : (uint32_t)i;
-            ask_one(fd, &request, sums);
+            query_one(fd, &request, sums);
         }
 }
 
@@ -99,12 +99,12 @@ static void f_c1_no_request_shows_what_is_hidden(void **state)
     for (size_t i = 0; i < COUNT(roots); i++)
         for (size_t j = 0; j < COUNT(paths); j++)
             for (uint16_t operation = 1; operation < PROTO_CALLER; operation++)
-                ask_in_all_ways(fd,
-                                (struct proto_request){.operation = operation,
-                                                       .root = roots[i],
-                                                       .path = paths[j],
-                                                       .capacity = SIZE},
-                                &sums);
+                query_in_all_ways(fd,
+                                  (struct proto_request){.operation = operation,
+                                                         .root = roots[i],
+                                                         .path = paths[j],
+                                                         .capacity = SIZE},
+                                  &sums);
     close(fd);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
     lab_unset(SETTINGS, "MostPerSecond");
@@ -120,9 +120,9 @@ static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
     SET_LIST(OBJECTS, "230", "no such user");
     request.capacity = 300; /* a header, and no object */
     int fd = stream_for(CALLER);
-    assert_int_equal(ask(fd, &request), 0);
+    assert_int_equal(run_query(fd, &request), 0);
     request.capacity = 40;
-    assert_int_equal(ask(fd, &request), ERROR_MORE_DATA);
+    assert_int_equal(run_query(fd, &request), ERROR_MORE_DATA);
     close(fd);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
 }
@@ -150,10 +150,10 @@ static void f_c1_too_many_lists_hide_all(void **state)
     struct sums sums = {0};
     int fd = stream_for(CALLER);
     write_lists(MOST);
-    ask_one(fd, &request, &sums);
+    query_one(fd, &request, &sums);
     assert_int_equal(sums.blocks, 1);
     write_lists(MOST + 1);
-    ask_one(fd, &request, &sums);
+    query_one(fd, &request, &sums);
     assert_int_equal(sums.blocks, 1);
     close(fd);
     lab_remove("machine/registry.d/lists.reg");
@@ -162,7 +162,7 @@ static void f_c1_too_many_lists_hide_all(void **state)
 /* ---- what it costs ---- */
 
 /* All at once, each 1.5 seconds: how many were done, and how many refused. */
-static unsigned ask_at_once(struct proto_request request, unsigned *ret_busy)
+static unsigned query_at_once(struct proto_request request, unsigned *ret_busy)
 {
     enum { MANY = 7 };
     int fds[MANY];
@@ -204,7 +204,7 @@ static void f_c1_costly_however_it_is_asked(void **state)
                                         .name = rows[i].name,
                                         .index = 1,
                                         .capacity = SIZE};
-        unsigned good = ask_at_once(request, &busy);
+        unsigned good = query_at_once(request, &busy);
         if (good > 4 || (rows[i].name && (good != 4 || busy != 3)))
             fail_msg("row %zu: %u were done, %u refused", i, good, busy);
     }
@@ -226,7 +226,7 @@ static void f_c1_questions_a_second_however_they_are_asked(void **state)
         unsigned good = 0;
         int fd = stream_for(CALLER);
         for (int j = 0; j < MANY; j++) {
-            uint32_t status = ask(fd, &request);
+            uint32_t status = run_query(fd, &request);
             assert_true(status == 0 || status == ERROR_BUSY);
             good += status == 0;
         }
@@ -270,14 +270,14 @@ static pid_t start_hog(uid_t uid)
     return pid;
 }
 
-static int ask_as(uid_t uid)
+static int query_as(uid_t uid)
 {
     pid_t pid = fork();
     if (!pid) {
         struct proto_request request = query_of("2");
         if (!become(uid))
             _exit(99);
-        _exit((int)(ask(connect_here(), &request) & 0x7f));
+        _exit((int)(run_query(connect_here(), &request) & 0x7f));
     }
     return server_join(pid);
 }
@@ -295,7 +295,7 @@ static void f_c10_few_users_do_not_shut_out_the_others(void **state)
     for (int i = 0; i < HOGS; i++)
         hogs[i] = start_hog((uid_t)(FIRST_USER + i));
     for (int i = 0; i < NEWCOMERS; i++)
-        assert_int_equal(ask_as((uid_t)(FIRST_USER + HOGS + i)), 0);
+        assert_int_equal(query_as((uid_t)(FIRST_USER + HOGS + i)), 0);
     for (int i = 0; i < HOGS; i++) {
         kill(hogs[i], SIGKILL);
         waitpid(hogs[i], NULL, 0);
@@ -320,7 +320,7 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
     }
     int fd = stream_for("S-1-5-21-1-2-3-3000 " ADMINISTRATORS);
     struct proto_request request = query_of("2");
-    assert_int_equal(ask(fd, &request), 0);
+    assert_int_equal(run_query(fd, &request), 0);
     close(fd);
     for (int i = 0; i < CALLERS * OF_EACH; i++)
         close(fds[i]);
@@ -353,29 +353,29 @@ static void f_c10_one_too_many_is_hung_up_on(void **state)
 static void f_c10_refused_peers_do_not_stay(void **state)
 {
     struct proto_request request = query_of("2");
-    int good = stream_for(CALLER), asks = connect_here(), silent = connect_here();
-    assert_int_equal(speak_for(asks, "S-1-5-7", 0), 0);
+    int good = stream_for(CALLER), requests = connect_here(), silent = connect_here();
+    assert_int_equal(speak_for(requests, "S-1-5-7", 0), 0);
     assert_int_equal(speak_for(silent, "S-1-5-7", 0), 0);
-    assert_int_equal(ask(asks, &request), ERROR_ACCESS_DENIED);
-    assert_int_equal(ask(silent, &request), ERROR_ACCESS_DENIED);
+    assert_int_equal(run_query(requests, &request), ERROR_ACCESS_DENIED);
+    assert_int_equal(run_query(silent, &request), ERROR_ACCESS_DENIED);
     struct pollfd waits[] = {
-        {.fd = asks,   .events = POLLIN},
-        {.fd = silent, .events = POLLIN}
+        {.fd = requests, .events = POLLIN},
+        {.fd = silent,   .events = POLLIN}
     };
     sleep(5);
     BUFFER_AUTO bytes = {0};
     assert_true(proto_write_request(&request, &bytes));
-    send(asks, bytes.data, bytes.len, MSG_NOSIGNAL);
+    send(requests, bytes.data, bytes.len, MSG_NOSIGNAL);
     BUFFER_AUTO message = {0};
     struct proto_reply reply;
-    hear(asks, &message, &reply); /* 5, or it has gone on a busy machine */
+    hear(requests, &message, &reply); /* 5, or it has gone on a busy machine */
     for (size_t i = 0; i < COUNT(waits); i++) {
         char byte;
         assert_int_equal(poll(&waits[i], 1, 60000), 1);
         assert_true(recv(waits[i].fd, &byte, 1, 0) <= 0);
         close(waits[i].fd);
     }
-    assert_int_equal(ask(good, &request), 0);
+    assert_int_equal(run_query(good, &request), 0);
     close(good);
 }
 

@@ -24,7 +24,7 @@
 static uint32_t query(int fd)
 {
     struct proto_request request = query_of("2");
-    return ask(fd, &request);
+    return run_query(fd, &request);
 }
 
 /* A new stream, for one with these SIDs. Those before may still end: a user has only so many. */

@@ -34,7 +34,7 @@ static HKEY connect_to(HKEY root)
     return key;
 }
 
-static LSTATUS ask(HKEY key, const char *name, DWORD *size)
+static LSTATUS run_query(HKEY key, const char *name, DWORD *size)
 {
     DWORD type = 99;
     LSTATUS status = RegQueryValueExA(key, name, NULL, &type, remote_data, size);
@@ -55,20 +55,20 @@ static void c28_performance_data(void **state)
 {
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
     DWORD size = SIZE;
-    assert_int_equal(ask(key, "2 238", &size), ERROR_SUCCESS);
+    assert_int_equal(run_query(key, "2 238", &size), ERROR_SUCCESS);
     assert_true(has_object(remote_data, size, 2));
     assert_true(has_object(remote_data, size, 238));
     size = SIZE;
-    assert_int_equal(ask(key, "Global", &size), ERROR_SUCCESS);
+    assert_int_equal(run_query(key, "Global", &size), ERROR_SUCCESS);
     assert_true(has_object(remote_data, size, 22222));
     DWORD whole = size;
     size = 200;
     memset(remote_data, 0x5a, 300);
-    assert_int_equal(ask(key, "Global", &size), ERROR_MORE_DATA);
+    assert_int_equal(run_query(key, "Global", &size), ERROR_MORE_DATA);
     for (size_t i = 0; i < 300; i++)
         assert_int_equal(remote_data[i], 0x5a);
     size = whole + 4096;
-    assert_int_equal(ask(key, "Global", &size), ERROR_SUCCESS);
+    assert_int_equal(run_query(key, "Global", &size), ERROR_SUCCESS);
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
     assert_int_equal(RegCloseKey(key), ERROR_INVALID_HANDLE);
 }
@@ -255,9 +255,9 @@ static void c60_the_provider_is_loaded_at_the_server(void **state)
     server_forget_notes();
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
     DWORD size = SIZE;
-    assert_int_equal(ask(key, "22222", &size), 0);
+    assert_int_equal(run_query(key, "22222", &size), 0);
     size = SIZE;
-    assert_int_equal(ask(key, "22222", &size), 0);
+    assert_int_equal(run_query(key, "22222", &size), 0);
     pid_t there = server_notes(calls, sizeof calls);
     assert_int_not_equal(there, getpid());
     assert_string_equal(calls, "attach, Open, Collect, Collect");
@@ -279,7 +279,7 @@ static void c61_close_lets_the_next_query_open(void **state)
     for (int i = 0; i < 2; i++) {
         HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
         DWORD size = SIZE;
-        assert_int_equal(ask(key, "22222", &size), 0);
+        assert_int_equal(run_query(key, "22222", &size), 0);
         RegCloseKey(key);
     }
     server_notes(calls, sizeof calls);
@@ -463,13 +463,13 @@ static void a_client_that_vanishes_ends_its_query(void **state)
     char calls[512];
     lab_register(&service);
     server_forget_notes();
-    pid_t asking = server_fork(query_and_vanish);
+    pid_t requesting = server_fork(query_and_vanish);
     for (int i = 0; i < 1000 && !strstr(lab_read("notes"), "Collect"); i++)
         usleep(10000);
     pid_t there = server_notes(calls, sizeof calls);
     assert_string_equal(calls, "attach, Open, Collect");
-    kill(asking, SIGKILL);
-    server_join(asking);
+    kill(requesting, SIGKILL);
+    server_join(requesting);
     assert_true(server_gone(there));
     service.collect = "record_object";
     service.isolation = 0;
@@ -494,16 +494,16 @@ static void a_fork_has_its_own_connection(void **state)
 {
     inherited = connect_to(HKEY_PERFORMANCE_DATA);
     DWORD size = SIZE;
-    assert_int_equal(ask(inherited, "2", &size), 0);
+    assert_int_equal(run_query(inherited, "2", &size), 0);
     pid_t first = server_fork(query_inherited), second = server_fork(query_in_child);
     for (int i = 0; i < 10; i++) {
         size = SIZE;
-        assert_int_equal(ask(inherited, "2", &size), 0);
+        assert_int_equal(run_query(inherited, "2", &size), 0);
     }
     assert_int_equal(server_join(first), 0);
     assert_int_equal(server_join(second), 0);
     size = SIZE;
-    assert_int_equal(ask(inherited, "2", &size), 0);
+    assert_int_equal(run_query(inherited, "2", &size), 0);
     RegCloseKey(inherited);
 }
 
@@ -578,7 +578,7 @@ static void a_slow_query_blocks_no_other(void **state)
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
     DWORD size = SIZE;
     long long began = lab_now_ms();
-    assert_int_equal(ask(key, "2", &size), 0);
+    assert_int_equal(run_query(key, "2", &size), 0);
     assert_int_equal(kill(slow, 0), 0);
     assert_int_equal(waitpid(slow, NULL, WNOHANG), 0);
     assert_true(lab_now_ms() - began < 5000);
@@ -601,19 +601,19 @@ static void a_server_that_comes_back(void **state)
     }
     HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
     DWORD size = SIZE;
-    assert_int_equal(ask(key, "2", &size), 0);
+    assert_int_equal(run_query(key, "2", &size), 0);
     server_stop();
     size = SIZE;
-    assert_int_equal(ask(key, "2", &size), RPC_S_SERVER_UNAVAILABLE);
+    assert_int_equal(run_query(key, "2", &size), RPC_S_SERVER_UNAVAILABLE);
     long long began = lab_now_ms();
-    assert_int_equal(ask(key, "2", &size), RPC_S_SERVER_UNAVAILABLE);
+    assert_int_equal(run_query(key, "2", &size), RPC_S_SERVER_UNAVAILABLE);
     assert_true(lab_now_ms() - began < 500);
     server_start();
     LSTATUS status = ERROR_BUSY;
     for (int i = 0; i < 200 && status; i++) {
         usleep(50000);
         size = SIZE;
-        status = ask(key, "2", &size);
+        status = run_query(key, "2", &size);
     }
     assert_int_equal(status, 0);
     RegCloseKey(key);

@@ -25,7 +25,7 @@ static opl_block block;
 static struct fake plain = {.name = "PLAIN", .base = 5000, .frequency = 3579545};
 static struct fake turned = {.name = "TURNED", .base = 7000, .frequency = 1000, .turned = true};
 
-static LSTATUS ask(const char *query)
+static LSTATUS run_query(const char *query)
 {
     DWORD size = SIZE, type = 0;
     memset(data, 0x5a, sizeof data);
@@ -79,17 +79,17 @@ static void register_foreigner(int isolation)
 
 static void judge_foreigner(void)
 {
-    assert_int_equal(ask("Foreign GOOD"), 0);
+    assert_int_equal(run_query("Foreign GOOD"), 0);
     assert_int_equal(block.header.NumObjectTypes, 1);
     assert_int_equal(block.header.SystemTime.wYear, 1995);
     assert_int_equal(value(22222, NULL, 6), 4711);
-    assert_int_equal(ask("foreign GOOD"), 0);
+    assert_int_equal(run_query("foreign GOOD"), 0);
     assert_int_equal(block.header.SystemTime.wYear, 1995);
-    assert_int_equal(ask("Foreign OBJECTS"), 0);
+    assert_int_equal(run_query("Foreign OBJECTS"), 0);
     assert_int_equal(block.header.NumObjectTypes, 1);
     assert_true(block.header.SystemTime.wYear > 2000);
     assert_int_equal(value(22222, NULL, 6), 4711);
-    assert_int_equal(ask("Foreign NOWHERE"), 0);
+    assert_int_equal(run_query("Foreign NOWHERE"), 0);
     assert_int_equal(block.header.NumObjectTypes, 0);
     assert_true(block.header.SystemTime.wYear > 2000);
     DWORD size = 100;
@@ -112,9 +112,9 @@ static void damaged_blocks_are_dropped(void **state)
 {
     for (int isolation = 0; isolation < 2; isolation++) {
         register_foreigner(isolation);
-        assert_int_equal(ask("Foreign DAMAGED"), 0);
+        assert_int_equal(run_query("Foreign DAMAGED"), 0);
         assert_int_equal(block.header.NumObjectTypes, 0);
-        assert_int_equal(ask("Foreign LONG"), 0);
+        assert_int_equal(run_query("Foreign LONG"), 0);
         assert_int_equal(block.header.NumObjectTypes, 0);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
     }
@@ -125,7 +125,7 @@ static void damaged_blocks_are_dropped(void **state)
 static void a_block_answers_no_other_query(void **state)
 {
     register_foreigner(LAB_IN_PROCESS);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     assert_true(block.header.SystemTime.wYear > 2000);
     assert_true(has(2));
     assert_false(has(22222));
@@ -136,13 +136,13 @@ static void a_block_answers_no_other_query(void **state)
 
 static void c121_any_machine_that_can_be_reached(void **state)
 {
-    assert_int_equal(ask("Foreign PLAIN"), 0);
+    assert_int_equal(run_query("Foreign PLAIN"), 0);
     assert_int_equal(block.header.SystemTime.wYear, 2024); /* its clock, not ours */
     assert_int_equal(block.header.PerfFreq.QuadPart, 3579545);
     assert_int_equal(value(5000, "two", 5002), 8);
-    assert_int_equal(ask("Foreign \\\\plain 5000 4"), 0);
+    assert_int_equal(run_query("Foreign \\\\plain 5000 4"), 0);
     assert_int_equal(value(5000, "one", 5002), 7);
-    assert_int_equal(ask("Foreign TURNED"), 0);
+    assert_int_equal(run_query("Foreign TURNED"), 0);
     assert_true(block.swapped);
     assert_int_equal(value(7000, "two", 7002), 8);
 }
@@ -159,15 +159,15 @@ static void its_status_object(void **state)
 {
     const uint64_t second = 10000000;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     assert_false(has(STATUS_OBJECT)); /* not requested: no process was started */
     uint64_t before = now_100ns();
-    assert_int_equal(ask("Foreign PLAIN"), 0);
+    assert_int_equal(run_query("Foreign PLAIN"), 0);
     uint64_t after = now_100ns();
-    assert_int_equal(ask("Foreign AWAY"), 0);
+    assert_int_equal(run_query("Foreign AWAY"), 0);
     assert_int_equal(block.header.NumObjectTypes, 0);
-    assert_int_equal(ask("Foreign NOSUCH"), 0);
-    assert_int_equal(ask("109000"), 0);
+    assert_int_equal(run_query("Foreign NOSUCH"), 0);
+    assert_int_equal(run_query("109000"), 0);
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109002), 0);
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109004), 1);
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109006), 0);
@@ -177,7 +177,7 @@ static void its_status_object(void **state)
     assert_int_equal(value(STATUS_OBJECT, "AWAY", 109002), RPC_S_SERVER_UNAVAILABLE);
     assert_int_equal(value(STATUS_OBJECT, "AWAY", 109006), 1);
     assert_int_equal(value(STATUS_OBJECT, "NOSUCH", 109002), ERROR_BAD_NETPATH);
-    assert_int_equal(ask("Global"), 0);
+    assert_int_equal(run_query("Global"), 0);
     assert_true(has(STATUS_OBJECT));
     assert_true(has(2));
 }
@@ -187,10 +187,10 @@ static void its_times(void **state)
 {
     static const LONGLONG second = 10000000;
     plain.state->delay_ms = 300;
-    assert_int_equal(ask("Foreign PLAIN"), 0);
+    assert_int_equal(run_query("Foreign PLAIN"), 0);
     plain.state->delay_ms = 0;
     usleep(200000);
-    assert_int_equal(ask("109000"), 0);
+    assert_int_equal(run_query("109000"), 0);
     assert_in_range(value(STATUS_OBJECT, "PLAIN", 109010), 300, 2000);
     LONGLONG since = value(STATUS_OBJECT, "PLAIN", 109012);
     LONGLONG now = block.header.PerfTime100nSec.QuadPart;
@@ -203,25 +203,26 @@ static void its_times(void **state)
 static void c120_lost_and_found(void **state)
 {
     plain.state->level = 100;
-    assert_int_equal(ask("Foreign PLAIN"), 0);
+    assert_int_equal(run_query("Foreign PLAIN"), 0);
     LONGLONG time = block.header.PerfTime.QuadPart;
     fake_stop(&plain);
-    assert_int_equal(ask("Foreign PLAIN"), 0);
+    assert_int_equal(run_query("Foreign PLAIN"), 0);
     assert_int_equal(block.header.PerfTime.QuadPart, time);
     assert_int_equal(value(5000, "one", 5002), 100);
-    assert_int_equal(ask("Foreign PLAIN 5000"), 0); /* another question: nothing was kept of it */
+    assert_int_equal(run_query("Foreign PLAIN 5000"),
+                     0); /* another question: nothing was kept of it */
     assert_int_equal(block.header.NumObjectTypes, 0);
-    assert_int_equal(ask("109000"), 0);
+    assert_int_equal(run_query("109000"), 0);
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109002), RPC_S_SERVER_UNAVAILABLE);
     fake_start(&plain);
     for (int i = 0; i < 80; i++) {
         usleep(100000);
-        assert_int_equal(ask("Foreign PLAIN"), 0);
+        assert_int_equal(run_query("Foreign PLAIN"), 0);
         if (block.header.PerfTime.QuadPart != time)
             break;
     }
     assert_int_equal(value(5000, "one", 5002), 7);
-    assert_int_equal(ask("109000"), 0);
+    assert_int_equal(run_query("109000"), 0);
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109002), 0);
 }
 
@@ -231,7 +232,7 @@ static void the_connection_is_kept(void **state)
     int before = plain.state->connections;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(ask("Foreign PLAIN"), 0);
+        assert_int_equal(run_query("Foreign PLAIN"), 0);
     assert_int_equal(plain.state->connections, before + 1);
 }
 
@@ -256,10 +257,10 @@ static void c121_a_machine_by_ssh(void **state)
     make_shell();
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(ask("Foreign ssh://here 2"), 0);
+        assert_int_equal(run_query("Foreign ssh://here 2"), 0);
         assert_int_equal(block.header.NumObjectTypes, 1);
         assert_true(has(SYSTEM));
-        assert_int_equal(ask("109000"), 0);
+        assert_int_equal(run_query("109000"), 0);
         assert_int_equal(value(STATUS_OBJECT, "ssh:__here", 109002), 0);
         usleep(1500000); /* a process without a parent is ended within a second */
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What tests share that speak the form with a server of their own: any request, for any caller. */
-#ifndef OPL_TEST_REMOTE_ASKING_H
-#define OPL_TEST_REMOTE_ASKING_H
+#ifndef OPL_TEST_REMOTE_REQUESTS_H
+#define OPL_TEST_REMOTE_REQUESTS_H
 
 #include "remote/proto.h"
 #include "server.h"
@@ -49,7 +49,7 @@ static inline uint32_t hear(int fd, struct buffer *message, struct proto_reply *
     return ret->status;
 }
 
-static inline uint32_t ask(int fd, const struct proto_request *request)
+static inline uint32_t run_query(int fd, const struct proto_request *request)
 {
     BUFFER_AUTO message = {0};
     struct proto_reply reply;
@@ -59,10 +59,10 @@ static inline uint32_t ask(int fd, const struct proto_request *request)
 
 static inline uint32_t speak_for(int fd, const char *sids, uint32_t protection)
 {
-    return ask(fd, &(struct proto_request){.operation = PROTO_CALLER,
-                                           .index = protection,
-                                           .path = "ELSEWHERE\\anna",
-                                           .name = sids});
+    return run_query(fd, &(struct proto_request){.operation = PROTO_CALLER,
+                                                 .index = protection,
+                                                 .path = "ELSEWHERE\\anna",
+                                                 .name = sids});
 }
 
 static inline struct proto_request query_of(const char *name)

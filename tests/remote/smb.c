@@ -38,8 +38,8 @@ static int end(void **state)
     return 0;
 }
 
-static LSTATUS ask_with(enum proto_operation operation, uint32_t root, const char *path,
-                        const char *name, uint32_t capacity, uint16_t flags)
+static LSTATUS query_with(enum proto_operation operation, uint32_t root, const char *path,
+                          const char *name, uint32_t capacity, uint16_t flags)
 {
     struct proto_request request = {.id = 5,
                                     .operation = (uint16_t)operation,
@@ -53,13 +53,13 @@ static LSTATUS ask_with(enum proto_operation operation, uint32_t root, const cha
     return (LSTATUS)reply.status;
 }
 
-static LSTATUS ask(uint32_t root, const char *name)
+static LSTATUS run_query(uint32_t root, const char *name)
 {
-    return ask_with(PROTO_QUERY, root, "", name, SIZE, PROTO_WIDE);
+    return query_with(PROTO_QUERY, root, "", name, SIZE, PROTO_WIDE);
 }
 
-static void give(uint32_t root, const char *path, const char *name, uint32_t type, const void *data,
-                 size_t size)
+static void serve_value(uint32_t root, const char *path, const char *name, uint32_t type,
+                        const void *data, size_t size)
 {
     size_t i = 0;
     while (fake.values[i].name)
@@ -111,22 +111,23 @@ static void capacity_grows_blindly(void **state)
 {
     BUFFER_AUTO block = {0};
     fake_block(&block, 3000);
-    give(DATA, "", "Global", REG_BINARY, block.data, block.len);
+    serve_value(DATA, "", "Global", REG_BINARY, block.data, block.len);
     fake.only_size = true;
     assert_true(block.len > (256 << 10));
-    assert_int_equal(ask(DATA, "Global"), 0);
+    assert_int_equal(run_query(DATA, "Global"), 0);
     assert_int_equal(reply.data_size, block.len);
     assert_memory_equal(reply.data, block.data, block.len);
     for (unsigned i = 0; i < fake.size_count; i++)
         assert_int_equal(fake.sizes[i], (64 << 10) << i);
     unsigned before = fake.size_count;
-    assert_int_equal(ask(DATA, "global"), 0); /* what did last time does at once */
-    assert_int_equal(ask(DATA, "Global"), 0);
+    assert_int_equal(run_query(DATA, "global"), 0); /* what did last time does at once */
+    assert_int_equal(run_query(DATA, "Global"), 0);
     assert_int_equal(fake.size_count - before, 2);
-    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 100000, 0), ERROR_MORE_DATA);
+    assert_int_equal(query_with(PROTO_QUERY, DATA, "", "Global", 100000, 0), ERROR_MORE_DATA);
     assert_int_equal(fake.sizes[fake.size_count - 1], 100000);
     before = fake.size_count;
-    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 0, PROTO_NO_DATA), ERROR_MORE_DATA);
+    assert_int_equal(query_with(PROTO_QUERY, DATA, "", "Global", 0, PROTO_NO_DATA),
+                     ERROR_MORE_DATA);
     assert_int_equal(fake.size_count, before);
 }
 
@@ -134,12 +135,12 @@ static void success_with_less_than_all_is_too_little_space(void **state)
 {
     BUFFER_AUTO block = {0};
     fake_block(&block, 3000);
-    give(DATA, "", "Global", REG_BINARY, block.data, block.len);
+    serve_value(DATA, "", "Global", REG_BINARY, block.data, block.len);
     fake.cuts = true;
-    assert_int_equal(ask(DATA, "Global"), 0);
+    assert_int_equal(run_query(DATA, "Global"), 0);
     assert_int_equal(reply.data_size, block.len);
     assert_true(fake.size_count > 2);
-    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Global", 70000, 0), ERROR_MORE_DATA);
+    assert_int_equal(query_with(PROTO_QUERY, DATA, "", "Global", 70000, 0), ERROR_MORE_DATA);
 }
 
 static void swap_head(struct buffer *block)
@@ -200,19 +201,19 @@ static void what_is_behind_a_block_is_cut(void **state)
 static void other_blocks_are_refused(void **state)
 {
     BUFFER_AUTO block = {0};
-    give(DATA, "", "2", REG_BINARY, "", 0);
-    give(DATA, "", "4", REG_SZ, "P\0E\0", 4);
-    assert_int_equal(ask(DATA, "2"), ERROR_INVALID_DATA);
-    assert_int_equal(ask(DATA, "4"), ERROR_INVALID_DATA);
+    serve_value(DATA, "", "2", REG_BINARY, "", 0);
+    serve_value(DATA, "", "4", REG_SZ, "P\0E\0", 4);
+    assert_int_equal(run_query(DATA, "2"), ERROR_INVALID_DATA);
+    assert_int_equal(run_query(DATA, "4"), ERROR_INVALID_DATA);
     fake_block(&block, 2);
-    give(DATA, "", "6", REG_DWORD, block.data, block.len);
-    assert_int_equal(ask(DATA, "6"), ERROR_INVALID_DATA);
+    serve_value(DATA, "", "6", REG_DWORD, block.data, block.len);
+    assert_int_equal(run_query(DATA, "6"), ERROR_INVALID_DATA);
     for (size_t size = 0; size < block.len; size++) {
         BUFFER_AUTO cut = {0};
         buffer_add(&cut, block.data, size);
         assert_int_equal(rules_block(&cut, SIZE), ERROR_INVALID_DATA);
     }
-    assert_int_equal(ask(DATA, "nothing"), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(run_query(DATA, "nothing"), ERROR_FILE_NOT_FOUND);
     assert_int_equal(reply.data_size, 0);
 }
 
@@ -237,51 +238,52 @@ static void lists_are_put_in_order(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         fake.values[0] =
             (struct fake_value){DATA, "", "Counter 009", REG_BINARY, cases[i].bytes, cases[i].size};
-        assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", SIZE, 0), 0);
+        assert_int_equal(query_with(PROTO_QUERY, DATA, "", "Counter 009", SIZE, 0), 0);
         assert_int_equal(reply.type, REG_MULTI_SZ);
         assert_int_equal(reply.data_size, cases[i].wanted_size);
         assert_memory_equal(reply.data, cases[i].wanted, cases[i].wanted_size);
         assert_int_equal(reply.needed, reply.data_size);
-        assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", 0, PROTO_NO_DATA), 0);
+        assert_int_equal(query_with(PROTO_QUERY, DATA, "", "Counter 009", 0, PROTO_NO_DATA), 0);
         assert_int_equal(reply.needed, cases[i].wanted_size);
     }
-    assert_int_equal(ask_with(PROTO_QUERY, DATA, "", "Counter 009", 3, 0), ERROR_MORE_DATA);
+    assert_int_equal(query_with(PROTO_QUERY, DATA, "", "Counter 009", 3, 0), ERROR_MORE_DATA);
     assert_int_equal(reply.needed, 6);
 }
 
 static void stock_samba_calls_its_list_counters(void **state)
 {
-    give(TEXT, "", "Counters", REG_MULTI_SZ, "1\0\0\0a\0\0\0\0\0", 10);
-    assert_int_equal(ask(TEXT, "Counter"), 0);
+    serve_value(TEXT, "", "Counters", REG_MULTI_SZ, "1\0\0\0a\0\0\0\0\0", 10);
+    assert_int_equal(run_query(TEXT, "Counter"), 0);
     assert_int_equal(reply.data_size, 10);
-    assert_int_equal(ask(TEXT, "Help"), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(run_query(TEXT, "Help"), ERROR_FILE_NOT_FOUND);
 }
 
 static void plain_values(void **state)
 {
-    give(MACHINE, "SOFTWARE", "Text", REG_SZ, "a\0\xe4\0\0\0", 6);
-    give(MACHINE, "SOFTWARE", "Number", REG_DWORD, "\1\2\3\4", 4);
-    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Text", SIZE, 0), 0);
+    serve_value(MACHINE, "SOFTWARE", "Text", REG_SZ, "a\0\xe4\0\0\0", 6);
+    serve_value(MACHINE, "SOFTWARE", "Number", REG_DWORD, "\1\2\3\4", 4);
+    assert_int_equal(query_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Text", SIZE, 0), 0);
     assert_int_equal(reply.data_size, 4);
     assert_memory_equal(reply.data, "a\xc3\xa4", 4);
-    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", SIZE, 0), 0);
+    assert_int_equal(query_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", SIZE, 0), 0);
     assert_int_equal(reply.type, REG_DWORD);
     assert_memory_equal(reply.data, "\1\2\3\4", 4);
     assert_int_equal(
-        ask_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", 0, PROTO_NO_DATA | PROTO_NO_SIZE), 0);
-    assert_int_equal(ask_with(PROTO_QUERY, MACHINE, "missing", "Number", SIZE, 0),
+        query_with(PROTO_QUERY, MACHINE, "SOFTWARE", "Number", 0, PROTO_NO_DATA | PROTO_NO_SIZE),
+        0);
+    assert_int_equal(query_with(PROTO_QUERY, MACHINE, "missing", "Number", SIZE, 0),
                      ERROR_FILE_NOT_FOUND);
-    assert_int_equal(ask_with(PROTO_OPEN, MACHINE, "missing", NULL, 0, 0), ERROR_FILE_NOT_FOUND);
-    assert_int_equal(ask_with(PROTO_OPEN, DATA, "below", NULL, 0, 0), ERROR_INVALID_HANDLE);
-    assert_int_equal(ask_with(PROTO_OPEN, 0x80000001, "", NULL, 0, 0), ERROR_INVALID_HANDLE);
-    assert_int_equal(ask_with((enum proto_operation)9, DATA, "", NULL, 0, 0),
+    assert_int_equal(query_with(PROTO_OPEN, MACHINE, "missing", NULL, 0, 0), ERROR_FILE_NOT_FOUND);
+    assert_int_equal(query_with(PROTO_OPEN, DATA, "below", NULL, 0, 0), ERROR_INVALID_HANDLE);
+    assert_int_equal(query_with(PROTO_OPEN, 0x80000001, "", NULL, 0, 0), ERROR_INVALID_HANDLE);
+    assert_int_equal(query_with((enum proto_operation)9, DATA, "", NULL, 0, 0),
                      ERROR_INVALID_FUNCTION);
 }
 
 static void enumerations(void **state)
 {
-    give(MACHINE, "K", "Erster", REG_DWORD, "\1\0\0\0", 4);
-    assert_int_equal(ask_with(PROTO_ENUM_VALUE, MACHINE, "K", NULL, SIZE, 0), 0);
+    serve_value(MACHINE, "K", "Erster", REG_DWORD, "\1\0\0\0", 4);
+    assert_int_equal(query_with(PROTO_ENUM_VALUE, MACHINE, "K", NULL, SIZE, 0), 0);
     assert_string_equal(reply.name, "Erster");
     assert_int_equal(reply.data_size, 4);
     struct proto_request second = {
@@ -289,12 +291,12 @@ static void enumerations(void **state)
     smb_answer(&answers, &second, &reply);
     assert_int_equal(reply.status, ERROR_NO_MORE_ITEMS);
     assert_null(reply.name);
-    assert_int_equal(ask_with(PROTO_ENUM_KEY, MACHINE, "K", NULL, SIZE, 0), 0);
+    assert_int_equal(query_with(PROTO_ENUM_KEY, MACHINE, "K", NULL, SIZE, 0), 0);
     assert_string_equal(reply.name, "00\xc3\xa4");
     assert_int_equal(reply.data_size, PROTO_TIME_BYTES);
     assert_int_equal(proto_number(reply.data), 0x11223344);
     assert_int_equal(proto_number((const char *)reply.data + 4), 0x01020304);
-    assert_int_equal(ask_with(PROTO_INFO, MACHINE, "K", NULL, SIZE, PROTO_WIDE), 0);
+    assert_int_equal(query_with(PROTO_INFO, MACHINE, "K", NULL, SIZE, PROTO_WIDE), 0);
     static const uint32_t wanted[] = {100, 100, 400, 250, 600, 7, 8};
     for (size_t i = 0; i < COUNT(wanted); i++)
         assert_int_equal(proto_number((const char *)reply.data + 4 * i), wanted[i]);
@@ -306,10 +308,10 @@ static void a_sleeping_service_is_waited_for(void **state)
 {
     BUFFER_AUTO block = {0};
     fake_block(&block, 1);
-    give(DATA, "", "2", REG_BINARY, block.data, block.len);
+    serve_value(DATA, "", "2", REG_BINARY, block.data, block.len);
     for (int i = 0; i < 3; i++)
         fake.connects[i] = i % 2 ? SMB_PIPE_BUSY : ERROR_FILE_NOT_FOUND;
-    assert_int_equal(ask(DATA, "2"), 0);
+    assert_int_equal(run_query(DATA, "2"), 0);
     assert_int_equal(fake.connected, 4);
     assert_int_equal(fake.paused_ms, 700);
 }
@@ -318,10 +320,10 @@ static void a_stopped_service_is_left_alone(void **state)
 {
     for (int i = 0; i < FAKE_CONNECTS; i++)
         fake.connects[i] = ERROR_FILE_NOT_FOUND;
-    assert_int_equal(ask(DATA, "2"), RPC_S_SERVER_UNAVAILABLE);
+    assert_int_equal(run_query(DATA, "2"), RPC_S_SERVER_UNAVAILABLE);
     assert_in_range(fake.paused_ms, 4000, 6000);
     unsigned before = fake.connected;
-    assert_int_equal(ask(DATA, "2"), RPC_S_SERVER_UNAVAILABLE);
+    assert_int_equal(run_query(DATA, "2"), RPC_S_SERVER_UNAVAILABLE);
     assert_int_equal(fake.connected, before);
 }
 
@@ -333,17 +335,17 @@ static void refusals_are_reported_as_they_are(void **state)
         fake_machine_init(&fake);
         machine_init(&machine, &fake.wire);
         fake.connects[0] = reported[i];
-        assert_int_equal(ask(DATA, "2"), reported[i]);
+        assert_int_equal(run_query(DATA, "2"), reported[i]);
         assert_int_equal(fake.connected, 1);
         assert_int_equal(fake.paused_ms, 0);
     }
     begin(state);
     fake.open_status = ERROR_ACCESS_DENIED;
-    assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), ERROR_ACCESS_DENIED);
+    assert_int_equal(query_with(PROTO_OPEN, DATA, "", NULL, 0, 0), ERROR_ACCESS_DENIED);
     fake.open_status = 0;
     fake.refuse_with = ERROR_ACCESS_DENIED;
     fake.refusals = 5;
-    assert_int_equal(ask(DATA, "2"), ERROR_ACCESS_DENIED);
+    assert_int_equal(run_query(DATA, "2"), ERROR_ACCESS_DENIED);
     assert_int_equal(fake.refusals, 4);
 }
 
@@ -352,17 +354,17 @@ static void passing_troubles_are_waited_for(void **state)
     static const uint32_t passing[] = {ERROR_BUSY, 21, 212, 258};
     BUFFER_AUTO block = {0};
     fake_block(&block, 1);
-    give(DATA, "", "2", REG_BINARY, block.data, block.len);
+    serve_value(DATA, "", "2", REG_BINARY, block.data, block.len);
     for (size_t i = 0; i < COUNT(passing); i++) {
         fake.refuse_with = passing[i];
         fake.refusals = 3;
         fake.paused_ms = 0;
-        assert_int_equal(ask(DATA, "2"), 0);
+        assert_int_equal(run_query(DATA, "2"), 0);
         assert_int_equal(fake.paused_ms, 350);
     }
     fake.refusals = 1000;
     fake.paused_ms = 0;
-    assert_int_equal(ask(DATA, "2"), 258);
+    assert_int_equal(run_query(DATA, "2"), 258);
     assert_in_range(fake.paused_ms, 2000, 3000);
 }
 
@@ -370,27 +372,27 @@ static void forgotten_handles_and_lost_connections_are_made_anew(void **state)
 {
     BUFFER_AUTO block = {0};
     fake_block(&block, 1);
-    give(DATA, "", "2", REG_BINARY, block.data, block.len);
-    assert_int_equal(ask(DATA, "2"), 0);
+    serve_value(DATA, "", "2", REG_BINARY, block.data, block.len);
+    assert_int_equal(run_query(DATA, "2"), 0);
     assert_int_equal(fake.opened, 1);
     fake.refuse_with = ERROR_INVALID_HANDLE;
     fake.refusals = 1;
-    assert_int_equal(ask(DATA, "2"), 0);
+    assert_int_equal(run_query(DATA, "2"), 0);
     assert_int_equal(fake.opened, 2);
     fake.refusals = 2;
-    assert_int_equal(ask(DATA, "2"), ERROR_INVALID_HANDLE);
+    assert_int_equal(run_query(DATA, "2"), ERROR_INVALID_HANDLE);
     fake.lose_with = RPC_S_CALL_FAILED;
     fake.lose_at = fake.calls;
-    assert_int_equal(ask(DATA, "2"), 0);
+    assert_int_equal(run_query(DATA, "2"), 0);
     assert_int_equal(fake.connected, 2);
     assert_int_equal(fake.closed, 1);
     fake.lose_with = WAIT_TIMEOUT; /* who is slow is not asked again */
     fake.lose_at = fake.calls;
-    assert_int_equal(ask(DATA, "2"), RPC_S_CALL_FAILED);
+    assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 2);
     fake.lose_with = RPC_S_CALL_FAILED; /* nor who never answered on this connection */
     fake.lose_at = fake.calls;
-    assert_int_equal(ask(DATA, "2"), RPC_S_CALL_FAILED);
+    assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 3);
 }
 
@@ -400,20 +402,20 @@ static void keys_are_kept_and_not_too_many(void **state)
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 10; i++) {
             snprintf(path, sizeof path, "K%d", i);
-            assert_int_equal(ask_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
+            assert_int_equal(query_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
         }
     assert_int_equal(fake.opened, 11);
     for (int i = 0; i < 40; i++) {
         snprintf(path, sizeof path, "L%d", i);
-        assert_int_equal(ask_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
+        assert_int_equal(query_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
     }
     assert_int_equal(fake.open_handles, SMB_KEPT_KEYS);
     assert_int_equal(fake.opened, 51); /* the root is never the one that goes */
-    assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
+    assert_int_equal(query_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     unsigned before = fake.seen[RRP_CLOSE];
-    assert_int_equal(ask_with(PROTO_CLOSE, DATA, "", NULL, 0, 0), 0);
+    assert_int_equal(query_with(PROTO_CLOSE, DATA, "", NULL, 0, 0), 0);
     assert_int_equal(fake.seen[RRP_CLOSE], before + 1);
-    assert_int_equal(ask_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
+    assert_int_equal(query_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     assert_int_equal(fake.connected, 1);
 }
 
@@ -496,9 +498,9 @@ static void ten_thousand_mutated_replies(void **state)
     BUFFER_AUTO block = {0};
     unsigned good = 0, questions_sent = 0;
     fake_block(&block, 20);
-    give(DATA, "", "2", REG_BINARY, block.data, block.len);
-    give(DATA, "", "Counter 009", REG_MULTI_SZ, "1\0\0\0a\0\0\0\0\0", 10);
-    give(MACHINE, "K", "Text", REG_SZ, "a\0\xe4\0\0\0", 6);
+    serve_value(DATA, "", "2", REG_BINARY, block.data, block.len);
+    serve_value(DATA, "", "Counter 009", REG_MULTI_SZ, "1\0\0\0a\0\0\0\0\0", 10);
+    serve_value(MACHINE, "K", "Text", REG_SZ, "a\0\xe4\0\0\0", 6);
     fake.damage = sometimes_mutate;
     while (fake.calls < 14000 || questions_sent < 10000) {
         size_t which = chance(COUNT(questions));
@@ -522,7 +524,7 @@ static void ten_thousand_mutated_replies(void **state)
     assert_true(machine.reply.capacity < (1 << 20));
     fake.damage = NULL;
     machine_lose(&machine);
-    assert_int_equal(ask(DATA, "2"), 0);
+    assert_int_equal(run_query(DATA, "2"), 0);
 }
 
 int main(void)

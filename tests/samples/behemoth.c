@@ -43,7 +43,7 @@ static void c84_counters_are_what_the_server_says(void **state)
     struct behemoth_line line = {.socket = -1};
     start("--count=500", "--capacity=1000", "--forward=700");
     set("speed", 0);
-    assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+    assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
     const struct behemoth_herd *herd = behemoth_herd_of(&line);
     assert_non_null(herd);
     assert_in_range(herd->count, 300, 1000);
@@ -140,7 +140,7 @@ static void c120_a_dead_server_leaves_its_last_words(void **state)
 static unsigned char block_bytes[32 << 20];
 
 /* The count of behemoths that the answer to these objects shows; -1: it has no summary. */
-static int64_t ask_counters(const char *query)
+static int64_t query_counters(const char *query)
 {
     DWORD size = sizeof block_bytes;
     opl_block block;
@@ -217,10 +217,10 @@ static void c138_the_summary_alone_does_not_cost_the_herd(void **state)
         }
         close(listening);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
-        assert_int_equal(ask_counters(alone), 0);
+        assert_int_equal(query_counters(alone), 0);
         assert_int_equal(requested(ends[0]), BEHEMOTH_SUMMARY);
         assert_int_equal(requested(ends[0]), knows ? 0 : BEHEMOTH_HERD);
-        assert_int_equal(ask_counters(both), 0);
+        assert_int_equal(query_counters(both), 0);
         assert_int_equal(requested(ends[0]), BEHEMOTH_HERD);
         assert_int_equal(requested(ends[0]), 0);
         kill(server, SIGKILL);
@@ -245,7 +245,7 @@ static int64_t least_of_ten(const char *query)
     int64_t least = INT64_MAX;
     for (int i = 0; i < 10; i++) {
         int64_t begun = microseconds();
-        ask_counters(query);
+        query_counters(query);
         int64_t took = microseconds() - begun;
         least = took < least ? took : least;
     }
@@ -265,9 +265,9 @@ static void c138_the_summary_alone_says_the_same(void **state)
     snprintf(alone, sizeof alone, "%u", (unsigned)reader.first + BEHEMOTHS_SUMMARY);
     snprintf(both, sizeof both, "%u %u", (unsigned)reader.first + BEHEMOTH,
              (unsigned)reader.first + BEHEMOTHS_SUMMARY);
-    int64_t count = ask_counters(both);
+    int64_t count = query_counters(both);
     assert_in_range(count, 10000, 30000);
-    assert_int_equal(ask_counters(alone), count);
+    assert_int_equal(query_counters(alone), count);
     int64_t one = 0, all = 0;
     for (int i = 0; i < 10 && one * 4 >= all; i++) { /* other programs may be running */
         one = least_of_ten(alone);
@@ -276,8 +276,8 @@ static void c138_the_summary_alone_says_the_same(void **state)
     }
     assert_true(one * 4 < all);
     stop();
-    assert_int_equal(ask_counters(alone), count); /* its last words */
-    assert_int_equal(ask_counters(both), count);
+    assert_int_equal(query_counters(alone), count); /* its last words */
+    assert_int_equal(query_counters(both), count);
     reader_close(&reader);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
 }
@@ -332,7 +332,7 @@ static void ages_do_not_follow_the_time_of_day(void **state)
         return;
     }
     start("--count=20", "--speed=0", NULL);
-    assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+    assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
     struct reader reader = opened();
     for (int there = 1; there >= 0; there--) {
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -450,10 +450,10 @@ static void killed_and_restarted_100_times(void **state)
     struct reader reader = opened();
     for (int i = 0; i < 100; i++) {
         uint64_t saved_ticks, saved_born;
-        assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+        assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
         saved_ticks = behemoth_herd_of(&line)->ticks;
         saved_born = behemoth_herd_of(&line)->births;
-        assert_true(ask(BEHEMOTH_SAVE, NULL, 0, &line));
+        assert_true(send_request(BEHEMOTH_SAVE, NULL, 0, &line));
         behemoth_hang_up(&line);
         for (int j = 0; j < 3; j++) {
             look(&reader);
@@ -464,7 +464,7 @@ static void killed_and_restarted_100_times(void **state)
         }
         assert_true(reader.count > 0);
         start(NULL, NULL, NULL);
-        assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+        assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
         assert_true(behemoth_herd_of(&line)->ticks >= saved_ticks);
         assert_true(behemoth_herd_of(&line)->births >= saved_born);
         behemoth_hang_up(&line);
@@ -496,11 +496,11 @@ static void send_forward(int fd, uint64_t seconds)
     struct {
         struct behemoth_head head;
         uint64_t seconds;
-    } wish = {
+    } request = {
         {BEHEMOTH_MAGIC, BEHEMOTH_FORWARD, 8, 7},
         seconds
     };
-    assert_int_equal(send(fd, &wish, sizeof wish, MSG_NOSIGNAL), sizeof wish);
+    assert_int_equal(send(fd, &request, sizeof request, MSG_NOSIGNAL), sizeof request);
 }
 
 static void others_are_served_while_time_is_forwarded(void **state)
@@ -837,9 +837,10 @@ static void another_users_request_is_refused(void **state)
     if (third_party == 0) {
         struct behemoth_line line = {.socket = -1};
         uint64_t id = 1;
-        bool good = setgid(65534) == 0 && setuid(65534) == 0 && ask(BEHEMOTH_KILL, &id, 8, &line);
+        bool good =
+            setgid(65534) == 0 && setuid(65534) == 0 && send_request(BEHEMOTH_KILL, &id, 8, &line);
         good = good && line.head.what == BEHEMOTH_REFUSED;
-        good = good && ask(BEHEMOTH_HERD, NULL, 0, &line) && behemoth_herd_of(&line);
+        good = good && send_request(BEHEMOTH_HERD, NULL, 0, &line) && behemoth_herd_of(&line);
         _exit(good ? 0 : 1);
     }
     assert_int_equal(end_of(third_party), 0);
@@ -861,7 +862,7 @@ static void another_users_server_is_not_trusted(void **state)
     pid_t mean = mean_server(MEAN_SILENT);
     assert_int_equal(seteuid(0), 0);
     int64_t begun = behemoth_now();
-    assert_false(ask(BEHEMOTH_HERD, NULL, 0, &line));
+    assert_false(send_request(BEHEMOTH_HERD, NULL, 0, &line));
     assert_int_equal(errno, EACCES);
     assert_in_range(behemoth_now() - begun, 0, 1000);
     kill(mean, SIGKILL);

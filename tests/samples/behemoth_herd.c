@@ -81,8 +81,8 @@ static void c87_an_hour_of_ten_thousand(void **state)
 {
     (void)state;
     struct herd herd;
-    struct herd_beginning wish = beginning(7, 10000, 11500);
-    assert_true(herd_begin(&herd, &wish));
+    struct herd_beginning wanted = beginning(7, 10000, 11500);
+    assert_true(herd_begin(&herd, &wanted));
     for (int second = 0; second < 3600; second++) {
         assert_true(herd_tick(&herd));
         if (second % 60 == 0)
@@ -102,8 +102,8 @@ static void the_same_seed_the_same_herd(void **state)
 {
     (void)state;
     struct herd left, right, other;
-    struct herd_beginning wish = beginning(3, 60, 100), another = beginning(4, 60, 100);
-    assert_true(herd_begin(&left, &wish) && herd_begin(&right, &wish));
+    struct herd_beginning wanted = beginning(3, 60, 100), another = beginning(4, 60, 100);
+    assert_true(herd_begin(&left, &wanted) && herd_begin(&right, &wanted));
     assert_true(herd_begin(&other, &another));
     for (int i = 0; i < 2000; i++)
         assert_true(herd_tick(&left) && herd_tick(&right) && herd_tick(&other));
@@ -117,8 +117,8 @@ static void what_is_restored_lives_on(void **state)
 {
     (void)state;
     struct herd saved, restored;
-    struct herd_beginning wish = beginning(5, 300, 500);
-    assert_true(herd_begin(&saved, &wish));
+    struct herd_beginning wanted = beginning(5, 300, 500);
+    assert_true(herd_begin(&saved, &wanted));
     for (int i = 0; i < 500; i++)
         herd_tick(&saved);
     assert_int_equal(state_save(&saved, path), STATE_DONE);
@@ -152,8 +152,8 @@ static void a_damaged_file_is_no_herd(void **state)
     (void)state;
     static unsigned char bytes[65536];
     struct herd herd, none;
-    struct herd_beginning wish = beginning(5, 5, 20);
-    assert_true(herd_begin(&herd, &wish));
+    struct herd_beginning wanted = beginning(5, 5, 20);
+    assert_true(herd_begin(&herd, &wanted));
     assert_int_equal(state_save(&herd, path), STATE_DONE);
     size_t size = read_file(bytes, sizeof bytes);
     for (size_t cut = 0; cut < size; cut++) {
@@ -176,8 +176,8 @@ static void it_never_dies_out(void **state)
 {
     (void)state;
     struct herd herd;
-    struct herd_beginning wish = beginning(9, 0, 2);
-    assert_true(herd_begin(&herd, &wish));
+    struct herd_beginning wanted = beginning(9, 0, 2);
+    assert_true(herd_begin(&herd, &wanted));
     for (int i = 0; i < 20000; i++) {
         assert_true(herd_tick(&herd));
         assert_true(herd.count <= 2);
@@ -192,9 +192,9 @@ static void changes_from_outside(void **state)
     (void)state;
     struct herd herd;
     struct behemoth eve, child;
-    struct herd_beginning wish = beginning(1, 0, 3);
+    struct herd_beginning wanted = beginning(1, 0, 3);
     struct behemoth_create make = {.name = "Eve", .sex = BEHEMOTH_FEMALE};
-    assert_true(herd_begin(&herd, &wish));
+    assert_true(herd_begin(&herd, &wanted));
     assert_int_equal(herd_create(&herd, &make, &eve), BEHEMOTH_OK);
     assert_string_equal(eve.name, "Eve");
     assert_int_equal(herd_create(&herd, &make, &child), BEHEMOTH_TAKEN);

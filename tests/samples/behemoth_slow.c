@@ -126,7 +126,7 @@ static pid_t begin_killer(void)
             path, socket_option, state_option, "--count=2000", "--capacity=2500", "--speed=100000",
             NULL};
         pid_t victim = spawn(argv);
-        while (!ask(BEHEMOTH_HERD, NULL, 0, &line))
+        while (!send_request(BEHEMOTH_HERD, NULL, 0, &line))
             usleep(1000);
         usleep((useconds_t)(i * 7919 % 40) * 1000);
         behemoth_line_end(&line);
@@ -234,13 +234,13 @@ static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
     start("--count=10000", "--capacity=11500", "--speed=0");
     struct reader reader = opened();
     for (int minute = 0; minute < 60; minute++) {
-        assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+        assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
         note_newcomers(behemoth_herd_of(&line));
         forward(59);
         kept += assert_kept(&reader);
         usleep(150000);
         look(&reader);
-        assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+        assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
         const struct behemoth_herd *herd = behemoth_herd_of(&line);
         note_newcomers(herd);
         assert_int_equal(herd->ticks, (uint64_t)(minute + 1) * 60);

@@ -79,8 +79,8 @@ struct answer {
 };
 
 /* Bytes that were not written stay 0xCC; the pointer must agree with the length. */
-static struct answer ask_capacity(const struct sample *sample, const char16_t *query,
-                                  DWORD capacity)
+static struct answer query_capacity(const struct sample *sample, const char16_t *query,
+                                    DWORD capacity)
 {
     struct answer answer = {.size = capacity, .types = 77};
     LPVOID data = answer.bytes;
@@ -92,9 +92,9 @@ static struct answer ask_capacity(const struct sample *sample, const char16_t *q
     return answer;
 }
 
-static struct answer ask(const struct sample *sample, const char16_t *query)
+static struct answer run_query(const struct sample *sample, const char16_t *query)
 {
-    return ask_capacity(sample, query, sizeof((struct answer *)0)->bytes);
+    return query_capacity(sample, query, sizeof((struct answer *)0)->bytes);
 }
 
 static DWORD dword_at(const struct answer *answer, size_t offset)
@@ -139,7 +139,7 @@ static void c69_myperf1_is_the_articles_first_example(void **state)
     srand(7);
     set_dword(expected, 288 - 112, (DWORD)(rand() % 10));
     srand(7);
-    struct answer answer = ask(&sample, u"Global");
+    struct answer answer = run_query(&sample, u"Global");
     assert_int_equal(answer.status, ERROR_SUCCESS);
     assert_int_equal(answer.types, 1);
     assert_int_equal(answer.size, OBJECT_SIZE);
@@ -160,14 +160,14 @@ static void c71_myperf_says_more_data_with_zeros(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct sample sample = sample_open(names[i][0], names[i][1]);
-        DWORD needed = ask(&sample, u"Global").size;
+        DWORD needed = run_query(&sample, u"Global").size;
         for (DWORD capacity = 0; capacity < needed; capacity++) {
-            struct answer answer = ask_capacity(&sample, u"Global", capacity);
+            struct answer answer = query_capacity(&sample, u"Global", capacity);
             assert_int_equal(answer.status, ERROR_MORE_DATA);
             assert_int_equal(answer.size, 0);
             assert_int_equal(answer.types, 0);
         }
-        assert_int_equal(ask_capacity(&sample, u"Global", needed).status, ERROR_SUCCESS);
+        assert_int_equal(query_capacity(&sample, u"Global", needed).status, ERROR_SUCCESS);
         sample_close(&sample);
     }
 }
@@ -205,7 +205,7 @@ static void c72_words_of_the_query(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct sample sample = sample_open(names[i][0], names[i][1]);
         for (size_t row = 0; row < sizeof cases / sizeof *cases; row++) {
-            struct answer answer = ask(&sample, cases[row].query);
+            struct answer answer = run_query(&sample, cases[row].query);
             assert_int_equal(answer.status, ERROR_SUCCESS);
             if (answer.types != cases[row].types)
                 fail_msg("%s: query %zu is answered with %u objects", names[i][0], row,
@@ -223,7 +223,7 @@ static void c73_instances_lie_packed_behind_each_other(void **state)
     static const char *const names[] = {"Huey", "Dewey", "Louie"};
     (void)state;
     struct sample sample = sample_open("myperf1_inst_constant", "MyPerf1Inst");
-    struct answer answer = ask(&sample, u"Global");
+    struct answer answer = run_query(&sample, u"Global");
     size_t at = dword_at(&answer, offsetof(PERF_OBJECT_TYPE, DefinitionLength));
     assert_int_equal(at, 64 + 40);
     assert_int_equal(dword_at(&answer, offsetof(PERF_OBJECT_TYPE, NumInstances)), 3);
@@ -266,10 +266,10 @@ static void c74_the_constant_version_keeps_its_instances(void **state)
 {
     (void)state;
     struct sample constant = sample_open("myperf1_inst_constant", "MyPerf1Inst");
-    struct answer first = without_luck(ask(&constant, u"Global"));
+    struct answer first = without_luck(run_query(&constant, u"Global"));
     bool lucky = false;
     for (int i = 0; i < 100; i++) {
-        struct answer raw = ask(&constant, u"Global"), again = without_luck(raw);
+        struct answer raw = run_query(&constant, u"Global"), again = without_luck(raw);
         assert_memory_equal(again.bytes, first.bytes, sizeof first.bytes);
         lucky |= memcmp(raw.bytes, again.bytes, sizeof raw.bytes) != 0;
     }
@@ -284,7 +284,7 @@ static void c74_the_other_version_changes_them(void **state)
     bool seen[16] = {false};
     for (unsigned seed = 0; seed < 200; seed++) {
         srand(seed);
-        struct answer answer = ask(&random, u"Global");
+        struct answer answer = run_query(&random, u"Global");
         DWORD count = dword_at(&answer, offsetof(PERF_OBJECT_TYPE, NumInstances));
         assert_in_range(count, 0, 9);
         seen[count] = true;
@@ -296,7 +296,7 @@ static void c74_the_other_version_changes_them(void **state)
 }
 
 /* A shell starts a process for each question, and each has a rand() of its own. */
-static struct answer ask_in_a_process(const struct sample *sample)
+static struct answer query_in_a_process(const struct sample *sample)
 {
     struct answer answer;
     int ends[2], state;
@@ -304,7 +304,7 @@ static struct answer ask_in_a_process(const struct sample *sample)
     pid_t child = fork();
     if (child == 0) {
         sample->open(NULL);
-        answer = ask(sample, u"Global");
+        answer = run_query(sample, u"Global");
         _exit(write(ends[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
     }
     close(ends[1]);
@@ -329,9 +329,9 @@ static void f_b6_each_process_throws_its_own_die(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct sample sample = sample_open(names[i][0], names[i][1]);
-        struct answer first = ask_in_a_process(&sample), next = first;
+        struct answer first = query_in_a_process(&sample), next = first;
         for (int n = 0; n < 20 && memcmp(first.bytes, next.bytes, sizeof first.bytes) == 0; n++)
-            next = ask_in_a_process(&sample);
+            next = query_in_a_process(&sample);
         assert_memory_not_equal(first.bytes, next.bytes, sizeof first.bytes);
         sample_close(&sample);
     }
@@ -346,9 +346,9 @@ static void compare_twins(const char *left_name, const char *left_service, const
     struct sample right = sample_open(right_name, right_service);
     for (unsigned seed = 0; seed < 300; seed++) {
         srand(seed);
-        struct answer one = ask(&left, u"Global");
+        struct answer one = run_query(&left, u"Global");
         srand(seed);
-        struct answer other = ask(&right, u"Global");
+        struct answer other = run_query(&right, u"Global");
         assert_int_equal(one.status, ERROR_SUCCESS);
         assert_true(one.size > 0);
         assert_int_equal(one.size, other.size);
@@ -404,7 +404,7 @@ static void c49_c117_costly_has_more_counters(void **state)
     (void)state;
     struct sample sample = sample_open("costly", "CostlyFolder");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct answer answer = ask(&sample, cases[i].query);
+        struct answer answer = run_query(&sample, cases[i].query);
         assert_int_equal(answer.status, ERROR_SUCCESS);
         assert_int_equal(answer.types, cases[i].types);
         if (answer.types)
@@ -437,7 +437,7 @@ static void costly_counts_the_folder_it_is_reported(void **state)
     make_file(inner, "three", "");
     lab_set_text(LAB_SERVICES "CostlyFolder\\Parameters", "Folder", folder);
     struct sample sample = sample_open("costly", "CostlyFolder");
-    struct answer answer = ask(&sample, u"Costly");
+    struct answer answer = run_query(&sample, u"Costly");
     size_t block = dword_at(&answer, offsetof(PERF_OBJECT_TYPE, DefinitionLength));
     size_t entries = dword_at(&answer, 64 + offsetof(PERF_COUNTER_DEFINITION, CounterOffset));
     size_t files = dword_at(&answer, 104 + offsetof(PERF_COUNTER_DEFINITION, CounterOffset));
@@ -454,9 +454,9 @@ static void c117_the_costly_part_runs_at_a_lower_priority(void **state)
     int before = sched_getscheduler(0);
     struct sample sample = sample_open("costly", "CostlyFolder");
     policy_count = 0;
-    ask(&sample, u"Global");
+    run_query(&sample, u"Global");
     assert_int_equal(policy_count, 0);
-    ask(&sample, u"Costly");
+    run_query(&sample, u"Costly");
     assert_int_equal(sched_getscheduler(0), before);
     if (before == SCHED_OTHER) {
         assert_int_equal(policy_count, 2);

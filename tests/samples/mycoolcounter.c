@@ -37,7 +37,7 @@ struct answer {
     DWORD size;
 };
 
-static DWORD ask_capacity(const char *query, DWORD capacity, struct answer *ret)
+static DWORD query_capacity(const char *query, DWORD capacity, struct answer *ret)
 {
     DWORD type;
     ret->bytes = malloc(capacity);
@@ -53,11 +53,11 @@ static DWORD ask_capacity(const char *query, DWORD capacity, struct answer *ret)
 }
 
 /* In a session of its own. */
-static struct answer ask(const char *query)
+static struct answer run_query(const char *query)
 {
     struct answer answer;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
-    assert_int_equal(ask_capacity(query, SIZE, &answer), 0);
+    assert_int_equal(query_capacity(query, SIZE, &answer), 0);
     return answer;
 }
 
@@ -194,7 +194,7 @@ static void c93_it_leaves_without_a_trace(void **state)
     install();
     with = take_snapshot();
     assert_true(with.size > before.size);
-    free(ask("2").bytes);
+    free(run_query("2").bytes);
     uninstall();
     after = take_snapshot();
     assert_same_snapshot(&before, &after);
@@ -267,7 +267,7 @@ static void c91_c92_system_has_exactly_one_more(void **state)
 {
     struct answer before[QUERIES];
     for (size_t i = 0; i < QUERIES; i++)
-        before[i] = ask(queries[i]);
+        before[i] = run_query(queries[i]);
     install();
     lab_remove("events");
     for (int isolation = 0; isolation < 2; isolation++)
@@ -275,7 +275,7 @@ static void c91_c92_system_has_exactly_one_more(void **state)
             set_place(isolation);
             lab_set_dword(LAB_PERFLIB, "ExtCounterTestLevel", level);
             for (size_t i = 0; i < QUERIES; i++) {
-                struct answer now = ask(queries[i]);
+                struct answer now = run_query(queries[i]);
                 compare_answers(&before[i], &now);
                 free(now.bytes);
             }
@@ -292,14 +292,14 @@ static void c91_c92_system_has_exactly_one_more(void **state)
  * queries. */
 static void c92_space_is_kept_for_the_counter(void **state)
 {
-    struct answer before = ask("2"), now;
+    struct answer before = run_query("2"), now;
     install();
     for (int isolation = 0; isolation < 2; isolation++) {
         ULONGLONG queried = 0;
         set_place(isolation);
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         for (DWORD capacity = 8; capacity < MOST_SIZE; capacity += 8) {
-            DWORD status = ask_capacity("2", capacity, &now);
+            DWORD status = query_capacity("2", capacity, &now);
             if (status) {
                 assert_int_equal(status, ERROR_MORE_DATA);
                 assert_int_equal(queried, 0);
@@ -326,7 +326,7 @@ static void c92_space_is_kept_for_the_counter(void **state)
 
 static void remove_one(struct answer *before, DWORD gone)
 {
-    struct answer now = ask("2 4");
+    struct answer now = run_query("2 4");
     PERF_OBJECT_TYPE *was = find_object(before, SYSTEM), *is = find_object(&now, SYSTEM);
     assert_int_equal(is->NumCounters, was->NumCounters);
     assert_null(find_definition(is, gone));
@@ -346,7 +346,7 @@ static void remove_one(struct answer *before, DWORD gone)
 
 static void c93_counters_can_be_removed(void **state)
 {
-    struct answer before = ask("2 4");
+    struct answer before = run_query("2 4");
     PERF_OBJECT_TYPE *was = find_object(&before, SYSTEM);
     install();
     for (DWORD i = 0; i < was->NumCounters; i++) {
@@ -363,7 +363,7 @@ static void c93_counters_can_be_removed(void **state)
 
 static void c93_values_can_be_changed(void **state)
 {
-    struct answer before = ask("2");
+    struct answer before = run_query("2");
     PERF_OBJECT_TYPE *was = find_object(&before, SYSTEM);
     install();
     lab_set_dword(OWN, "Value", 4242);
@@ -371,7 +371,7 @@ static void c93_values_can_be_changed(void **state)
         const PERF_COUNTER_DEFINITION *counter = definition_at(was, i);
         ULONGLONG value = 0;
         lab_set_dword(OWN, "Change", counter->CounterNameTitleIndex);
-        struct answer now = ask("2");
+        struct answer now = run_query("2");
         PERF_OBJECT_TYPE *is = find_object(&now, SYSTEM);
         memcpy(&value, value_of(is, counter), counter->CounterSize);
         assert_int_equal(value, 4242);
@@ -390,7 +390,7 @@ static void c91_a_library_that_is_gone_is_reported(void **state)
     install();
     lab_set_text(OWN, "Library", "nowhere.so");
     lab_remove("events");
-    struct answer now = ask("2 230");
+    struct answer now = run_query("2 230");
     assert_null(find_object(&now, SYSTEM));
     assert_non_null(find_object(&now, 230));
     assert_true(lab_has_event("PerfOS", 1008));

@@ -46,15 +46,15 @@ int end_of(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-bool ask(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line)
+bool send_request(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line)
 {
-    return behemoth_ask(line, place, what, body, bytes, behemoth_now() + 60 * SECOND_MS);
+    return behemoth_exchange(line, place, what, body, bytes, behemoth_now() + 60 * SECOND_MS);
 }
 
 void wait_for_server(void)
 {
     struct behemoth_line line = {.socket = -1};
-    for (int i = 0; i < 6000 && !ask(BEHEMOTH_HERD, NULL, 0, &line); i++)
+    for (int i = 0; i < 6000 && !send_request(BEHEMOTH_HERD, NULL, 0, &line); i++)
         usleep(10000);
     assert_int_equal(line.head.what, BEHEMOTH_OK);
     behemoth_line_end(&line);
@@ -88,9 +88,9 @@ void stop(void)
 void set(const char *name, int64_t value)
 {
     struct behemoth_line line = {.socket = -1};
-    struct behemoth_parameter wish = {.value = value};
-    snprintf(wish.name, sizeof wish.name, "%s", name);
-    assert_true(ask(BEHEMOTH_SET, &wish, sizeof wish, &line));
+    struct behemoth_parameter wanted = {.value = value};
+    snprintf(wanted.name, sizeof wanted.name, "%s", name);
+    assert_true(send_request(BEHEMOTH_SET, &wanted, sizeof wanted, &line));
     assert_int_equal(line.head.what, BEHEMOTH_OK);
     behemoth_line_end(&line);
 }
@@ -98,7 +98,7 @@ void set(const char *name, int64_t value)
 uint64_t ticks_now(void)
 {
     struct behemoth_line line = {.socket = -1};
-    assert_true(ask(BEHEMOTH_HERD, NULL, 0, &line));
+    assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
     assert_non_null(behemoth_herd_of(&line));
     uint64_t ticks = behemoth_herd_of(&line)->ticks;
     behemoth_line_end(&line);
@@ -108,8 +108,8 @@ uint64_t ticks_now(void)
 void forward(uint64_t seconds)
 {
     struct behemoth_line line = {.socket = -1};
-    assert_true(behemoth_ask(&line, place, BEHEMOTH_FORWARD, &seconds, sizeof seconds,
-                             behemoth_now() + 600 * SECOND_MS));
+    assert_true(behemoth_exchange(&line, place, BEHEMOTH_FORWARD, &seconds, sizeof seconds,
+                                  behemoth_now() + 600 * SECOND_MS));
     assert_int_equal(line.head.what, BEHEMOTH_OK);
     behemoth_line_end(&line);
 }

@@ -25,7 +25,7 @@ pid_t spawn(char **argv);
 /* Waits; the exit code, or 1000 and the signal. */
 int end_of(pid_t pid);
 void program(char *path, size_t bytes);
-bool ask(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line);
+bool send_request(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line);
 void wait_for_server(void);
 /* With up to three options, and waits until it listens. */
 void start(const char *first, const char *second, const char *third);

@@ -329,14 +329,14 @@ static void c37_all_threads_are_lowered_and_get_back_what_they_had(void **state)
     assert_true(hold_nice(held, &nice));
     assert_int_equal(nice, own + 3);
     assert_int_equal(hold_judge(held, own + 3), SPARE_NICE);
-    if (hold_may_give_back()) {
+    if (hold_may_restore()) {
         /* another program's value is left as it is */
         assert_int_equal(setpriority(PRIO_PROCESS, held->threads[3].id, own + 5), 0);
-        assert_true(hold_give_back(held));
+        assert_true(hold_restore(held));
         for (int i = 0; i < 4; i++)
             assert_int_equal(getpriority(PRIO_PROCESS, held->threads[i].id), own + (i == 3) * 5);
     } else {
-        assert_false(hold_give_back(held));
+        assert_false(hold_restore(held));
         assert_true(errno == EACCES || errno == EPERM);
     }
     tombstone(pid);
@@ -349,10 +349,10 @@ static void a_process_keeps_the_nice_value_it_had(void **state)
     pid_t pid;
     int own = getpriority(PRIO_PROCESS, 0);
     struct held *held = hold_child(&(struct kind){.spins = -1, .threads = 2, .nice = 0}, &pid);
-    if (hold_may_give_back()) {
+    if (hold_may_restore()) {
         assert_int_equal(setpriority(PRIO_PROCESS, (id_t)pid, own + 4), 0);
         assert_true(hold_lower(held, own + 4));
-        assert_true(hold_give_back(held));
+        assert_true(hold_restore(held));
         assert_int_equal(getpriority(PRIO_PROCESS, (id_t)pid), own + 4);
     } else {
         report_skipped("giving priorities back needs rights");
@@ -543,7 +543,7 @@ static void everything_is_given_back_at_the_end(void **state)
     int own = getpriority(PRIO_PROCESS, 0);
     pid_t busy = child(&(struct kind){0}, own_name('r'));
     start(&run, QUICK, "--seconds=0.2", "--nice=19", "-ar", own_name('r'), NULL);
-    if (!hold_may_give_back()) {
+    if (!hold_may_restore()) {
         report_skipped("giving priorities back needs rights");
         while (listen_to(&run, 10000))
             ;

@@ -275,7 +275,7 @@ static void look_at(opl_block *block, const opl_object_view *object, const char 
 }
 
 /* In a process of its own, because the library looks at its environment once. */
-static void ask_root(const struct library *library, const char *root, int out)
+static void query_root(const struct library *library, const char *root, int out)
 {
     static unsigned char answer[sizeof(PERF_DATA_BLOCK) + ANSWER_BYTES];
     static const WCHAR costly[] = {'C', 'o', 's', 't', 'l', 'y', 0}, global[] = {0};
@@ -316,7 +316,7 @@ static void look_at_root(const struct library *library, const char *root)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0)
-        ask_root(library, root, ends[1]);
+        query_root(library, root, ends[1]);
     close(ends[1]);
     while (seen_count < MOST_ROWS * 8 &&
            read(ends[0], &seen[seen_count], sizeof *seen) == sizeof *seen)

@@ -109,8 +109,8 @@ bool worker_start(struct worker *worker, const struct registration *registration
                   struct report *report);
 /* Sends channel->request and waits `most_ms` (longer if the machine is busy), but not beyond the
  * `left_ms` of the check. False: the worker has ended. *ret is a copy of the reply. */
-bool worker_ask(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
-                struct worker_reply *ret);
+bool worker_send(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
+                 struct worker_reply *ret);
 /* By which factor (1 to 10) other load on this machine slows everything down. */
 int machine_is_busy(void);
 /* Kills the worker and every process that it started, reports what it printed, and frees. */

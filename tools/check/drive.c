@@ -239,8 +239,8 @@ static bool is_intact(const struct worker *worker)
     return worker->channel->mark == WORKER_MARK && worker->channel->end_mark == WORKER_MARK;
 }
 
-bool worker_ask(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
-                struct worker_reply *ret)
+bool worker_send(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
+                 struct worker_reply *ret)
 {
     uint64_t number = ++worker->number, answer = 0;
     int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* an overdue reply may still come */

@@ -12,7 +12,7 @@ enum { SOURCE = 1, NUMBER, LEVEL, SERVICE, MESSAGE, FIELDS };
 static const struct place nowhere;
 
 /* Returns the block that answers one query; malloc, NULL: none. */
-static unsigned char *ask(const char *query, DWORD *ret_size, LSTATUS *ret_status)
+static unsigned char *run_query(const char *query, DWORD *ret_size, LSTATUS *ret_status)
 {
     unsigned char *data = NULL;
     *ret_status = ERROR_MORE_DATA;
@@ -62,7 +62,7 @@ void perflib_check(const struct registration *registration, const char *query,
     LSTATUS status;
     opl_block block;
     opl_object_view object = {0};
-    unsigned char *data = ask(query, &size, &status);
+    unsigned char *data = run_query(query, &size, &status);
     if (status)
         report_add(report, MISTAKE, &nowhere, "query", IN_LIFE,
                    "an answer to a program that queries Perflib", "error %d for \"%s\"",

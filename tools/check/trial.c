@@ -238,13 +238,14 @@ static void report_starts(struct trial *trial, enum worker_order order)
     trial->worker.starts = 0;
 }
 
-static bool ask(struct trial *trial, enum worker_order order, int most_ms, struct worker_reply *ret)
+static bool send_order(struct trial *trial, enum worker_order order, int most_ms,
+                       struct worker_reply *ret)
 {
     if (trial->ended)
         return false;
     int64_t begin = now_ms();
     int64_t left = (int64_t)LAST_MS * machine_is_busy() - elapsed_ms(trial);
-    bool answered = worker_ask(&trial->worker, order, most_ms, left > 1 ? (int)left : 1, ret);
+    bool answered = worker_send(&trial->worker, order, most_ms, left > 1 ? (int)left : 1, ret);
     report_starts(trial, order);
     if (!answered) {
         report_end(trial, order, most_ms, now_ms() - begin);
@@ -308,7 +309,8 @@ static bool collect(struct trial *trial, const char *query, uint32_t capacity, b
     channel->request.null_buffer = false;
     channel->request.own_thread = own_thread;
     int64_t begin = now_ms();
-    if (!ask(trial, ORDER_COLLECT, costly ? COSTLY_MS : (int)trial->is->collect_ms, &ret->reply))
+    if (!send_order(trial, ORDER_COLLECT, costly ? COSTLY_MS : (int)trial->is->collect_ms,
+                    &ret->reply))
         return false;
     if (!ret->reply.status && (!trial->query || (ret->reply.end > 0 && !costly))) {
         double took = (double)(now_ms() - begin);
@@ -438,7 +440,7 @@ static void try_null(struct trial *trial)
     channel->request.capacity = 0;
     channel->request.null_buffer = true;
     channel->request.own_thread = false;
-    if (ask(trial, ORDER_COLLECT, (int)trial->is->collect_ms, &answer.reply))
+    if (send_order(trial, ORDER_COLLECT, (int)trial->is->collect_ms, &answer.reply))
         answer_check_returns(&answer, trial->report);
     channel->request.null_buffer = false;
 }
@@ -556,7 +558,7 @@ static void try_many(struct trial *trial)
 
 static bool open_once(struct trial *trial, struct worker_reply *reply)
 {
-    if (!ask(trial, ORDER_OPEN, (int)trial->is->open_ms, reply))
+    if (!send_order(trial, ORDER_OPEN, (int)trial->is->open_ms, reply))
         return false;
     trial->timing->open_ms =
         trial->timing->open_ms > 0 ? trial->timing->open_ms : (double)reply->took_ns / 1e6;
@@ -570,7 +572,7 @@ static bool open_once(struct trial *trial, struct worker_reply *reply)
 static bool close_once(struct trial *trial, struct worker_reply *reply)
 {
     answer_done(&trial->last); /* values that count since Open may restart */
-    if (!ask(trial, ORDER_CLOSE, CLOSE_MS, reply))
+    if (!send_order(trial, ORDER_CLOSE, CLOSE_MS, reply))
         return false;
     trial->timing->close_ms = (double)reply->took_ns / 1e6;
     if (reply->status)
@@ -637,27 +639,27 @@ static void try_again(struct trial *trial)
 static void try_unloading(struct trial *trial)
 {
     struct worker_reply reply;
-    if (!ask(trial, ORDER_NONE, LOAD_MS, &reply))
+    if (!send_order(trial, ORDER_NONE, LOAD_MS, &reply))
         return;
     if (reply.usage.threads > trial->loaded.threads)
         report_add(trial->report, MISTAKE, &nowhere, "threads", IN_LIFE,
                    "none after Close: the library is unloaded while they run", "%" PRId32,
                    reply.usage.threads - trial->loaded.threads);
-    if (ask(trial, ORDER_UNLOAD, LOAD_MS, &reply) && reply.usage.threads > 1) {
+    if (send_order(trial, ORDER_UNLOAD, LOAD_MS, &reply) && reply.usage.threads > 1) {
         usleep(20000);
-        ask(trial, ORDER_NONE, LOAD_MS, &reply);
+        send_order(trial, ORDER_NONE, LOAD_MS, &reply);
     }
-    ask(trial, ORDER_LOAD, LOAD_MS, &reply);
-    ask(trial, ORDER_UNLOAD, LOAD_MS, &reply);
+    send_order(trial, ORDER_LOAD, LOAD_MS, &reply);
+    send_order(trial, ORDER_UNLOAD, LOAD_MS, &reply);
 }
 
 static bool load(struct trial *trial)
 {
     struct worker_reply reply;
-    if (!ask(trial, ORDER_NONE, START_MS, &reply)) /* waits until the worker has started */
+    if (!send_order(trial, ORDER_NONE, START_MS, &reply)) /* waits until the worker has started */
         return false;
     trial->start = elapsed_ms(trial);
-    if (!ask(trial, ORDER_LOAD, LOAD_MS, &reply))
+    if (!send_order(trial, ORDER_LOAD, LOAD_MS, &reply))
         return false;
     trial->loaded = reply.usage;
     if (!reply.status)

@@ -24,7 +24,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { NOTHING_BEHIND = 1 << 20 };
+enum { UNMAPPED_AFTER = 1 << 20 };
 
 /* One call's buffer: an inaccessible page, a guard, the space, and such a page again. */
 static struct {
@@ -140,7 +140,7 @@ static bool make_buffer(size_t capacity)
     size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (capacity + 8 + page - 1) / page * page;
     if (buffer.map)
         munmap(buffer.map, buffer.size);
-    buffer.size = page + GUARD_BELOW + whole + NOTHING_BEHIND;
+    buffer.size = page + GUARD_BELOW + whole + UNMAPPED_AFTER;
     buffer.map =
         mmap(NULL, buffer.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     buffer.answered = 0;
@@ -260,7 +260,7 @@ static uint32_t open_library(void)
     return status;
 }
 
-static void obey(enum worker_order order, struct worker_reply *reply)
+static void follow_order(enum worker_order order, struct worker_reply *reply)
 {
     int64_t waited = waited_ns(), begin = clock_ticks();
     if (order == ORDER_COLLECT) {
@@ -317,7 +317,7 @@ static _Noreturn void serve(void)
         struct worker_reply reply = {0};
         reply.delayed_writes =
             buffer.answered && memcmp(buffer.start, channel->data, buffer.answered) != 0;
-        obey((enum worker_order)channel->request.order, &reply);
+        follow_order((enum worker_order)channel->request.order, &reply);
         if (!*reply.text)
             snprintf(reply.text, sizeof reply.text, "%s", status_text((LSTATUS)reply.status));
         reply.changed = state_changes();

@@ -109,7 +109,7 @@ static int print_all_kept(struct pcview *view)
     return service_each(print_kept, view) ? EXIT_FAILED : EXIT_GOOD;
 }
 
-static int ask_journal(struct pcview *view)
+static int show_journal(struct pcview *view)
 {
     char count[32];
     if (!has_journal())
@@ -126,7 +126,7 @@ int events_print(struct pcview *view)
     char path[PATH_MAX];
     const char *root = getenv("OPENPERFLIB_ROOT");
     if (!root || !*root)
-        return ask_journal(view);
+        return show_journal(view);
     snprintf(path, sizeof path, "%s/events", root);
     FILE *file = fopen(path, "r");
     if (!file && errno != ENOENT) {

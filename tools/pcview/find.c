@@ -65,7 +65,7 @@ char *find_query(const struct pcview *view)
     return NULL;
 }
 
-static bool wishes(struct requested_object *wanted, uint32_t index)
+static bool has_index(struct requested_object *wanted, uint32_t index)
 {
     for (size_t i = 0; i < wanted->index_count; i++)
         if (wanted->indices[i] == index)
@@ -79,36 +79,36 @@ bool find_mark(struct pcview *view)
     bool all = true;
     while (snapshot_next_object(&view->now, &object))
         for (size_t w = 0; w < view->wanted_count; w++)
-            if (wishes(&view->wanted[w], object.type.ObjectNameTitleIndex))
+            if (has_index(&view->wanted[w], object.type.ObjectNameTitleIndex))
                 view->wanted[w].found = true;
     for (size_t w = 0; w < view->wanted_count; w++)
         all &= view->wanted[w].found;
     return all;
 }
 
-struct requested_object *find_wish(struct pcview *view, const opl_object_view *object,
-                                   bool *ret_all)
+struct requested_object *find_requested(struct pcview *view, const opl_object_view *object,
+                                        bool *ret_all)
 {
     *ret_all = view->wanted_count == 0;
     for (size_t w = 0; w < view->wanted_count; w++)
-        if (wishes(&view->wanted[w], object->type.ObjectNameTitleIndex))
+        if (has_index(&view->wanted[w], object->type.ObjectNameTitleIndex))
             return &view->wanted[w];
     return NULL;
 }
 
-bool find_instance(struct requested_object *wish, const struct view_object *object,
+bool find_instance(struct requested_object *requested, const struct view_object *object,
                    const struct view_instance *instance)
 {
     char label[2048];
-    if (!wish)
+    if (!requested)
         return true;
-    if (!wish->instances)
-        return wish->matched = true;
+    if (!requested->instances)
+        return requested->matched = true;
     view_instance_label(object, instance, label, sizeof label);
     const char *name = view_text(object, instance->name);
-    bool good = fnmatch(wish->instances, label, FNM_CASEFOLD) == 0 ||
-                fnmatch(wish->instances, name, FNM_CASEFOLD) == 0;
-    wish->matched |= good;
+    bool good = fnmatch(requested->instances, label, FNM_CASEFOLD) == 0 ||
+                fnmatch(requested->instances, name, FNM_CASEFOLD) == 0;
+    requested->matched |= good;
     return good;
 }
 

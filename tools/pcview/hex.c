@@ -265,7 +265,7 @@ static const struct view_counter **counters_by_offset(const struct view_object *
 }
 
 static void dump_object(struct dump *dump, const struct view_object *object,
-                        struct requested_object *wish)
+                        struct requested_object *requested)
 {
     const struct view_counter **order = counters_by_offset(object);
     dump->shown = object->now.offset;
@@ -278,13 +278,13 @@ static void dump_object(struct dump *dump, const struct view_object *object,
                        object->counters[i].now.offset);
     }
     for (size_t i = 0; order && i < object->instance_count; i++) {
-        if (!find_instance(wish, object, &object->instances[i]))
+        if (!find_instance(requested, object, &object->instances[i]))
             continue;
-        if (wish && wish->instances)
+        if (requested && requested->instances)
             dump->shown = object->instances[i].now.offset;
         dump_instance(dump, object, &object->instances[i], order);
     }
-    if (!wish || !wish->instances)
+    if (!requested || !requested->instances)
         dump_gap(dump, object->now.offset + object->now.type.TotalByteLength);
     free(order);
 }
@@ -309,12 +309,12 @@ void hex_objects(struct pcview *view)
     while (snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        struct requested_object *wish = find_wish(view, &where, &all);
-        if (!wish && !all)
+        struct requested_object *requested = find_requested(view, &where, &all);
+        if (!requested && !all)
             continue;
         if (view_object_load(&object, &view->now, &where, view->has_before ? &view->before : NULL,
                              &view->names))
-            dump_object(&dump, &object, wish);
+            dump_object(&dump, &object, requested);
         view_object_done(&object);
     }
     if (view->wanted_count == 0)

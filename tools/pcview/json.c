@@ -148,7 +148,7 @@ static void json_object_head(struct json *json, struct pcview *view,
 }
 
 static void json_object(struct json *json, struct pcview *view, const struct view_object *object,
-                        struct requested_object *wish)
+                        struct requested_object *requested)
 {
     json_open(json, NULL, '{');
     json_object_head(json, view, object);
@@ -158,7 +158,7 @@ static void json_object(struct json *json, struct pcview *view, const struct vie
     json_close(json, ']');
     json_open(json, "instances", '[');
     for (size_t i = 0; i < object->instance_count; i++)
-        if (find_instance(wish, object, &object->instances[i]))
+        if (find_instance(requested, object, &object->instances[i]))
             json_instance(json, object, &object->instances[i]);
     json_close(json, ']');
     json_close(json, '}');
@@ -196,13 +196,13 @@ bool json_objects(struct pcview *view)
     while (good && snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        struct requested_object *wish = find_wish(view, &where, &all);
-        if (!wish && !all)
+        struct requested_object *requested = find_requested(view, &where, &all);
+        if (!requested && !all)
             continue;
         good = view_object_load(&object, &view->now, &where,
                                 view->has_before ? &view->before : NULL, &view->names);
         if (good)
-            json_object(&json, view, &object, wish);
+            json_object(&json, view, &object, requested);
         view_object_done(&object);
     }
     json_close(&json, ']');

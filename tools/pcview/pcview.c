@@ -327,7 +327,7 @@ static bool needs_two_samples(struct pcview *view)
     while (opl_block_next_object(&view->now.block, &object)) {
         bool all;
         opl_counter_view counter = {0};
-        if (!find_wish(view, &object, &all) && !all)
+        if (!find_requested(view, &object, &all) && !all)
             continue;
         while (snapshot_next_counter(&view->now, &object, &counter)) {
             opl_type_info type;
@@ -346,7 +346,7 @@ static void complain_of_machine(const struct pcview *view, LSTATUS status)
             message ? message : "it cannot be read", (int)status);
 }
 
-static int ask(struct pcview *view, const char *query)
+static int query_once(struct pcview *view, const char *query)
 {
     LSTATUS status = snapshot_query(&view->now, query);
     if (status && view->machine)
@@ -369,19 +369,19 @@ static int ask(struct pcview *view, const char *query)
 }
 
 /* Takes one sample, and a second one if a shown value needs it. */
-static int ask_system(struct pcview *view)
+static int query_system(struct pcview *view)
 {
     static const struct timespec pause = {0, SAMPLE_MILLISECONDS * 1000000L};
     bool only_texts = (view->counters || view->explain) && !view->values && !view->json;
     char *query = find_query(view);
-    int code = ask(view, query ? query : "none");
+    int code = query_once(view, query ? query : "none");
     if (!code && !view->names_only && !view->hex && !only_texts && !view->save &&
         needs_two_samples(view)) {
         struct view_snapshot older = view->now;
         view->now = view->before;
         view->before = older;
         nanosleep(&pause, NULL);
-        code = ask(view, query);
+        code = query_once(view, query);
         view->has_before = code == EXIT_GOOD;
     }
     free(query);
@@ -483,7 +483,7 @@ int main(int argc, char **argv)
     else if (view.watch)
         code = watch_run(&view);
     else
-        code = view.block_count ? read_blocks(&view) : ask_system(&view);
+        code = view.block_count ? read_blocks(&view) : query_system(&view);
     if (!code && !view.watch && !view.events && !view.paths)
         code = show_snapshot(&view);
     if (!output_end(&view))

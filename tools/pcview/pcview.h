@@ -55,14 +55,14 @@ char *find_query(const struct pcview *view);
 bool find_mark(struct pcview *view);
 /* The argument that requests this object; NULL: none. *ret_all: there are no such arguments, so
  * all objects are shown. */
-struct requested_object *find_wish(struct pcview *view, const opl_object_view *object,
-                                   bool *ret_all);
+struct requested_object *find_requested(struct pcview *view, const opl_object_view *object,
+                                        bool *ret_all);
 /* Reports on stderr what is missing and which names are similar. */
 void find_report(struct pcview *view);
 /* Reports on stderr instance patterns that matched nothing; false: there are some. */
 bool find_matched(const struct pcview *view);
 /* Is this instance requested? */
-bool find_instance(struct requested_object *wish, const struct view_object *object,
+bool find_instance(struct requested_object *requested, const struct view_object *object,
                    const struct view_instance *instance);
 
 /* ---- registered.c: objects in the registry ---- */
@@ -96,7 +96,7 @@ bool show_objects(struct pcview *view);
 bool json_objects(struct pcview *view);
 void hex_objects(struct pcview *view);
 void show_values(struct pcview *view, const struct view_object *object,
-                 struct requested_object *wish);
+                 struct requested_object *requested);
 
 /* ---- words.c ---- */
 const char *level_word(DWORD level);

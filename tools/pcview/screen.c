@@ -403,7 +403,7 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
     struct table_choice choice = {.counters = panel->counters[0] ? panel->counters : NULL,
                                   .leave_out_zero = panel->leave_out_zero,
                                   .filter = panel->format == PANEL_TABLE ? watch->filter : ""};
-    choice.wish = watch->home ? NULL : &watch->view->wanted[0];
+    choice.requested = watch->home ? NULL : &watch->view->wanted[0];
     bool good = table_make(&table, object, &choice);
     if (good && panel->format == PANEL_TABLE)
         sort_panel(watch, &table, panel->sort);
@@ -432,18 +432,18 @@ static void draw_panel(struct canvas *canvas, struct watch *watch, const struct 
 }
 
 /* The line before which a panel ends, so that the panels after it have some lines. */
-static int panel_last(const struct canvas *canvas, const struct panel *panels, size_t behind,
+static int panel_last(const struct canvas *canvas, const struct panel *panels, size_t after,
                       int last)
 {
-    for (size_t i = 1; !canvas->plain && i <= behind; i++)
+    for (size_t i = 1; !canvas->plain && i <= after; i++)
         last -= panels[i].format == PANEL_TABLE ? TABLE_LEAST : TOP_LEAST;
     return last > canvas->used + TOP_LEAST ? last : canvas->used + TOP_LEAST;
 }
 
 static void draw_panels(struct canvas *canvas, struct watch *watch, int last)
 {
-    struct panel opts = {watch->objects[0], PANEL_TABLE, {0}, 0, 0};
-    const struct panel *panels = watch->home ? home_panels : &opts;
+    struct panel single = {watch->objects[0], PANEL_TABLE, {0}, 0, 0};
+    const struct panel *panels = watch->home ? home_panels : &single;
     size_t count = watch->home ? sizeof home_panels / sizeof *home_panels : 1;
     bool drawn = false;
     for (size_t i = 0; i < count; i++) {

@@ -137,7 +137,7 @@ static void show_explanations(struct pcview *view, const struct view_object *obj
 }
 
 static void show_object(struct pcview *view, const struct view_object *object,
-                        struct requested_object *wish)
+                        struct requested_object *requested)
 {
     bool all = !view->counters && !view->values && !view->explain;
     print_header(view, object);
@@ -146,7 +146,7 @@ static void show_object(struct pcview *view, const struct view_object *object,
     else if (view->explain)
         show_explanations(view, object);
     if (all || view->values)
-        show_values(view, object, wish);
+        show_values(view, object, requested);
 }
 
 bool show_objects(struct pcview *view)
@@ -159,14 +159,14 @@ bool show_objects(struct pcview *view)
     while (snapshot_next_object(&view->now, &where)) {
         bool all;
         struct view_object object;
-        struct requested_object *wish = find_wish(view, &where, &all);
-        if (!wish && !all)
+        struct requested_object *requested = find_requested(view, &where, &all);
+        if (!requested && !all)
             continue;
         bool good = view_object_load(&object, &view->now, &where,
                                      view->has_before ? &view->before : NULL, &view->names);
         fprintf(view->out, "\n");
         if (good)
-            show_object(view, &object, wish);
+            show_object(view, &object, requested);
         const char *name = names_english(&view->names, where.type.ObjectNameTitleIndex);
         if (good && name)
             missing_rights("pcview", name);

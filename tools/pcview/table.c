@@ -43,7 +43,7 @@ static bool is_wanted(const struct table *table, const struct table_choice *choi
                           : (size_t)-1;
     if (choice->filter && *choice->filter && !text_contains(label, choice->filter))
         return false;
-    if (!find_instance(choice->wish, table->object, instance))
+    if (!find_instance(choice->requested, table->object, instance))
         return false;
     if (position == (size_t)-1)
         return true;

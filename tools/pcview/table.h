@@ -37,9 +37,9 @@ struct table {
 /* The counters to show: title indices in this order, ended by 0; NULL: all counters. */
 struct table_choice {
     const uint32_t *counters;
-    uint32_t leave_out_zero;       /* rows where this counter is 0 are omitted; 0: none are */
-    const char *filter;            /* show only labels that contain this; "": all */
-    struct requested_object *wish; /* the command line's argument for this object, or NULL */
+    uint32_t leave_out_zero;            /* rows where this counter is 0 are omitted; 0: none are */
+    const char *filter;                 /* show only labels that contain this; "": all */
+    struct requested_object *requested; /* the command line's argument for this object, or NULL */
 };
 
 bool table_make(struct table *table, const struct view_object *object,

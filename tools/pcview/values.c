@@ -60,7 +60,7 @@ static void grid_fill(struct grid *grid)
 }
 
 static bool grid_make(struct grid *grid, const struct view_object *object,
-                      struct requested_object *wish)
+                      struct requested_object *requested)
 {
     *grid = (struct grid){.object = object};
     grid->rows = calloc(object->instance_count + 1, sizeof *grid->rows);
@@ -68,7 +68,7 @@ static bool grid_make(struct grid *grid, const struct view_object *object,
     if (!grid->rows || !grid->columns)
         return false;
     for (size_t i = 0; i < object->instance_count; i++)
-        if (find_instance(wish, object, &object->instances[i]))
+        if (find_instance(requested, object, &object->instances[i]))
             grid->rows[grid->row_count++] = &object->instances[i];
     for (size_t i = 0; i < object->counter_count; i++)
         if (!object->counters[i].hidden)
@@ -270,12 +270,12 @@ static void print_grid(struct pcview *view, const struct grid *grid)
 }
 
 void show_values(struct pcview *view, const struct view_object *object,
-                 struct requested_object *wish)
+                 struct requested_object *requested)
 {
     struct grid grid;
     if (object->now.type.NumInstances < PERF_NO_INSTANCES)
         return;
-    if (grid_make(&grid, object, wish))
+    if (grid_make(&grid, object, requested))
         print_grid(view, &grid);
     grid_done(&grid);
 }

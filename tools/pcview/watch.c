@@ -59,7 +59,7 @@ static bool choose_object(struct watch *watch)
     opl_object_view where = {0};
     bool all;
     while (snapshot_next_object(&watch->view->now, &where))
-        if (watch->home || find_wish(watch->view, &where, &all)) {
+        if (watch->home || find_requested(watch->view, &where, &all)) {
             watch->objects[0] = where.type.ObjectNameTitleIndex;
             return true;
         }

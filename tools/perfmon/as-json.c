@@ -50,7 +50,7 @@ static void add_kept_event(struct json *json, const opl_load_event *event)
 
 static void add_answer(struct json *json, const struct status_answer *answer)
 {
-    if (!answer->opts)
+    if (!answer->queried)
         return;
     json_open_flat(json, "answer");
     json_bool(json, "answered", answer->answered);

@@ -165,7 +165,7 @@ static void read_export(struct event_log *log, FILE *file)
     free(line);
 }
 
-static void ask_journal(struct event_log *log)
+static void read_journal(struct event_log *log)
 {
     char *const args[] = {"journalctl",
                           "--quiet",
@@ -211,7 +211,7 @@ void event_log_read(struct event_log *log)
     if (root && *root)
         read_files(log, root);
     else
-        ask_journal(log);
+        read_journal(log);
 }
 
 void event_log_done(struct event_log *log)

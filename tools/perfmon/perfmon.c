@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 enum { STATUS = 1 };
-enum { JSON = 1, ASK, EVENTS, VERBOSE };
+enum { JSON = 1, QUERY, EVENTS, VERBOSE };
 enum { SHOWN = -1 };
 enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
 
 /* clang-format off */
 static const struct option_row status_rows[] = {
-    {'a', "ask", NULL, ASK, "Query each provider now, twice, and show whether it answers and how fast.", NULL, 0},
+    {'a', "ask", NULL, QUERY, "Query each provider now, twice, and show whether it answers and how fast.", NULL, 0},
     {'e', "events", "COUNT", EVENTS, "Show the last COUNT events of each provider; default 3, 0 for none.", NULL, 0},
     {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
     {'v', "verbose", NULL, VERBOSE, "Show all details of each provider.", NULL, 0},
@@ -77,8 +77,8 @@ static int parse(struct options *options, struct perfmon *perfmon)
         case JSON:
             perfmon->json = true;
             break;
-        case ASK:
-            perfmon->ask = true;
+        case QUERY:
+            perfmon->query = true;
             break;
         case VERBOSE:
             perfmon->details = true;

@@ -16,7 +16,7 @@ enum { EXIT_TROUBLE = 5 }; /* exit code: a provider needs attention */
 
 /* The options, and the output. */
 struct perfmon {
-    bool json, ask, details;
+    bool json, query, details;
     unsigned events;
     char **args; /* services */
     size_t arg_count;
@@ -48,9 +48,9 @@ struct recent {
 size_t event_log_last(const struct event_log *log, const char *service, bool warnings, size_t most,
                       struct recent *ret);
 
-/* ---- ask.c: queries a provider now ---- */
+/* ---- query.c: queries a provider now ---- */
 struct status_answer {
-    bool opts, answered;
+    bool queried, answered;
     bool only_global; /* the provider answers Global, but not the numbers of its objects */
     /* duration of the first query, with loading and Open; and of the next one */
     double first_ms, again_ms;
@@ -58,7 +58,7 @@ struct status_answer {
     LSTATUS status;
 };
 /* Queries it by its objects' numbers; not if these are unknown. */
-void ask_provider(const struct service_settings *service, struct status_answer *ret);
+void query_provider(const struct service_settings *service, struct status_answer *ret);
 
 /* ---- providers.c: each provider's state in the registry ---- */
 enum state {

@@ -140,11 +140,11 @@ static void answer_text(const struct status_page *page, const struct provider *p
 {
     if (provider->answer.answered)
         ms_text(provider->answer.again_ms, text, capacity);
-    else if (provider->answer.opts)
+    else if (provider->answer.queried)
         snprintf(text, capacity, "none");
-    else if (!page->perfmon->ask && provider->heard_at)
+    else if (!page->perfmon->query && provider->heard_at)
         ago_text(provider->heard_at, text, capacity);
-    else if (!page->perfmon->ask && provider->service.library)
+    else if (!page->perfmon->query && provider->service.library)
         snprintf(text, capacity, "-");
 }
 
@@ -170,7 +170,7 @@ static void print_list(const struct status_page *page)
     printf("%s%*s%-*s%*s%-*s%*s%-*s%*s%*s%*s%*s%s\n", paint(page, "\033[1m"), MARK_WIDTH, "",
            page->name_width, "PROVIDER", GAP, "", STATE_WIDTH, "STATE", GAP, "", PLACE_WIDTH,
            "RUNS", GAP, "", OBJECTS_WIDTH, "OBJECTS", GAP, "", ANSWER_WIDTH,
-           page->perfmon->ask ? "ANSWERS" : "ANSWERED", paint(page, "\033[0m"));
+           page->perfmon->query ? "ANSWERS" : "ANSWERED", paint(page, "\033[0m"));
     for (size_t i = 0; i < page->providers->count; i++)
         print_row(page, &page->providers->list[i]);
 }
@@ -183,7 +183,7 @@ static void print_label(const struct status_page *page, const char *label)
            paint(page, "\033[0m"));
 }
 
-/* Prints text behind its label. text_wrap indents the first line too, so the cursor is moved
+/* Prints text after its label. text_wrap indents the first line too, so the cursor is moved
  * back. */
 static void print_text(const struct status_page *page, const char *label, const char *text)
 {
@@ -356,7 +356,7 @@ static void print_details(const struct status_page *page, const struct provider 
         print_text(page, "library", provider->path);
     print_objects(page, service->object_list);
     print_numbers(page, service);
-    if (provider->answer.opts)
+    if (provider->answer.queried)
         print_answer(page, provider);
     else
         print_last_answer(page, provider);

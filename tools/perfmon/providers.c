@@ -63,7 +63,7 @@ static enum state judge(const struct provider *provider, const struct owners *ow
         return OVERDUE;
     if (!provider->answer.answered && last_event_fails(service->name, &event))
         return FAILING;
-    return provider->answer.opts && !provider->answer.answered ? SILENT : ENABLED;
+    return provider->answer.queried && !provider->answer.answered ? SILENT : ENABLED;
 }
 
 static void read_last_answer(struct provider *provider)
@@ -277,7 +277,7 @@ static bool take(void *self, const char *name)
 }
 
 /* Reads the state again, because the query may change it. */
-static void ask_all(struct providers *providers)
+static void query_all(struct providers *providers)
 {
     for (size_t i = 0; i < providers->count; i++) {
         struct provider *provider = &providers->list[i];
@@ -285,7 +285,7 @@ static void ask_all(struct providers *providers)
         if (provider->state == QUARANTINED || provider->state == DISABLED ||
             provider->state == NO_LIBRARY || provider->state == LIBRARY_GONE)
             continue;
-        ask_provider(&provider->service, &provider->answer);
+        query_provider(&provider->service, &provider->answer);
         if (service_read(provider->service.name, &fresh) == ERROR_SUCCESS) {
             service_done(&provider->service);
             provider->service = fresh;
@@ -316,8 +316,8 @@ void providers_read(const struct perfmon *perfmon, struct providers *ret)
     owners_read(&ret->owners);
     for (size_t i = 0; i < ret->count; i++)
         fill(&ret->list[i], &ret->owners);
-    if (perfmon->ask && !ret->missing && !ret->switched_off)
-        ask_all(ret);
+    if (perfmon->query && !ret->missing && !ret->switched_off)
+        query_all(ret);
 }
 
 void providers_done(struct providers *providers)

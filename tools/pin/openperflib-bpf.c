@@ -64,45 +64,45 @@ int bpf_complain(const char *format, ...)
     return EXIT_FAILED;
 }
 
-static bool take_option(struct bpf_wish *wish, const struct options *options, int id)
+static bool take_option(struct pin_request *request, const struct options *options, int id)
 {
     char *end;
-    wish->mount |= id == MOUNT;
-    wish->grant |= id == GRANT;
-    wish->verbose |= id == VERBOSE;
-    wish->indirect |= id == INDIRECT;
+    request->mount |= id == MOUNT;
+    request->grant |= id == GRANT;
+    request->verbose |= id == VERBOSE;
+    request->indirect |= id == INDIRECT;
     if (id == GROUP)
-        wish->group = options->value;
+        request->group = options->value;
     if (id == RECORD_VERSION) {
-        wish->version = (uint32_t)strtoul(options->value, &end, 0);
+        request->version = (uint32_t)strtoul(options->value, &end, 0);
         return *options->value && !*end;
     }
     return true;
 }
 
-static int run(int command, const struct bpf_wish *wish)
+static int run(int command, const struct pin_request *request)
 {
     if (command == PIN)
-        return bpf_pin(wish);
+        return bpf_pin(request);
     return command == UNPIN ? bpf_unpin() : bpf_status();
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
-    struct bpf_wish wish = {0};
+    struct pin_request request = {0};
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
         if (id == OPTION_ARGUMENT)
             return options_complain(&options, "unexpected argument: \"%s\"", options.value);
-        if (!take_option(&wish, &options, id))
+        if (!take_option(&request, &options, id))
             return options_complain(&options, "not a number: \"%s\"", options.value);
     }
     if (id < 0)
         return options_status(id);
     if (!options.command)
         return options_complain(&options, "a command is missing: pin, unpin or status");
-    int code = run(options.command->id, &wish);
+    int code = run(options.command->id, &request);
     if (fflush(stdout) != 0 || ferror(stdout))
         return bpf_complain("standard output could not be written");
     return code;

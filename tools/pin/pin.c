@@ -223,14 +223,14 @@ struct ability {
     bool processors, direct;
 };
 
-static int load(struct bpf_object *object, const struct bpf_wish *wish, struct ability with)
+static int load(struct bpf_object *object, const struct pin_request *request, struct ability with)
 {
     uint32_t settings[SETTINGS];
     int processors = libbpf_num_possible_cpus();
     if (!bpf_settings(object, settings))
         return EINVAL;
-    if (wish->version)
-        settings[SETTING_VERSION] = wish->version;
+    if (request->version)
+        settings[SETTING_VERSION] = request->version;
     with.processors = with.processors && processors > 0 && processors <= MOST_PROCESSORS;
     settings[SETTING_PROCESSORS] = with.processors ? (uint32_t)processors : 0;
     settings[SETTING_DIRECT] = with.direct;
@@ -246,7 +246,7 @@ static int load(struct bpf_object *object, const struct bpf_wish *wish, struct a
     return error ? error : run.retval ? ENXIO : 0;
 }
 
-static struct bpf_object *load_somehow(const struct bpf_wish *wish)
+static struct bpf_object *load_somehow(const struct pin_request *request)
 {
     static const struct ability abilities[] = {
         {.processors = true, .direct = true},
@@ -257,12 +257,12 @@ static struct bpf_object *load_somehow(const struct bpf_wish *wish)
     int error = 0;
     for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++) {
         struct ability with = abilities[i];
-        struct bpf_object *object = bpf_open(wish->verbose);
+        struct bpf_object *object = bpf_open(request->verbose);
         if (!object)
             return NULL;
-        with.direct &= !wish->indirect;
+        with.direct &= !request->indirect;
         bpf_cause_take(NULL);
-        error = load(object, wish, with);
+        error = load(object, request, with);
         if (!error)
             return object;
         bpf_object__close(object);
@@ -305,9 +305,9 @@ static int pin_program(int folder, const struct bpf_object *object, const char *
     return code;
 }
 
-static int pin_all(int folder, const struct bpf_wish *wish, gid_t group)
+static int pin_all(int folder, const struct pin_request *request, gid_t group)
 {
-    struct bpf_object *object = load_somehow(wish);
+    struct bpf_object *object = load_somehow(request);
     int code = object ? EXIT_GOOD : EXIT_FAILED;
     for (size_t i = 0; bpf_names[i] && code == EXIT_GOOD; i++)
         code = pin_program(folder, object, bpf_names[i], group);
@@ -315,16 +315,16 @@ static int pin_all(int folder, const struct bpf_wish *wish, gid_t group)
     return code;
 }
 
-static int pin_in(int place, const struct bpf_wish *wish, gid_t group)
+static int pin_in(int place, const struct pin_request *request, gid_t group)
 {
     int folder = make_folder(place, group);
-    int code = folder < 0 ? EXIT_FAILED : pin_all(folder, wish, group);
+    int code = folder < 0 ? EXIT_FAILED : pin_all(folder, request, group);
     if (folder >= 0)
         close(folder);
-    return code == EXIT_GOOD ? open_passage(place, group, wish->grant) : code;
+    return code == EXIT_GOOD ? open_passage(place, group, request->grant) : code;
 }
 
-int bpf_pin(const struct bpf_wish *wish)
+int bpf_pin(const struct pin_request *request)
 {
     gid_t group;
     if (geteuid() != 0)
@@ -332,15 +332,15 @@ int bpf_pin(const struct bpf_wish *wish)
     if (access(BPF_TYPES, R_OK) != 0)
         return bpf_complain(BPF_TYPES " is missing: this kernel has no type information "
                                       "(CONFIG_DEBUG_INFO_BTF), so that nothing can be loaded");
-    int code = find_group(wish->group, &group);
+    int code = find_group(request->group, &group);
     if (code == EXIT_GOOD)
-        code = find_place(wish->mount);
+        code = find_place(request->mount);
     if (code != EXIT_GOOD)
         return code;
     int place = open_place();
     if (place < 0)
         return EXIT_FAILED;
-    code = pin_in(place, wish, group);
+    code = pin_in(place, request, group);
     close(place);
     if (code == EXIT_GOOD)
         printf("pinned in " BPF_FOLDER ", readable by %s\n",

@@ -13,7 +13,7 @@
 #define BPF_GROUP "openperflib"
 #define BPF_TYPES "/sys/kernel/btf/vmlinux"
 
-struct bpf_wish {
+struct pin_request {
     /* group that may read the pinned files; NULL: BPF_GROUP if it exists, else root only */
     const char *group;
     bool mount;       /* mount a BPF file system where none is mounted */
@@ -29,7 +29,7 @@ extern const size_t bpf_tasks_bytes;
 struct bpf_object;
 
 /* Each function returns the exit code; errors are on stderr, with what to do. */
-int bpf_pin(const struct bpf_wish *wish);
+int bpf_pin(const struct pin_request *request);
 int bpf_unpin(void);
 int bpf_status(void);
 

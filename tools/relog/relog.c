@@ -122,10 +122,10 @@ static int take_time(struct options *options, LONGLONG *ret)
 }
 
 /* Words after -c are paths if they contain a backslash or "::". */
-static int take_word(struct relog *opts, const struct options *options, bool behind_counter)
+static int take_word(struct relog *opts, const struct options *options, bool after_counter)
 {
     const char *word = options->value;
-    bool path = behind_counter && (strchr(word, '\\') || strstr(word, "::"));
+    bool path = after_counter && (strchr(word, '\\') || strstr(word, "::"));
     return text_list_add(path ? &opts->wanted : &opts->inputs, word) ? 0 : EXIT_FAILED;
 }
 
@@ -178,12 +178,12 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
 static int take_arguments(struct relog *opts, int argc, char **argv, bool nested)
 {
     struct options options;
-    bool behind_counter = false;
+    bool after_counter = false;
     int wrong = 0, id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && !wrong && (id = options_next(&options)) > 0) {
-        wrong = id == OPTION_ARGUMENT ? take_word(opts, &options, behind_counter)
+        wrong = id == OPTION_ARGUMENT ? take_word(opts, &options, after_counter)
                                       : take_option(opts, &options, id, nested);
-        behind_counter = id == COUNTER || (id == OPTION_ARGUMENT && behind_counter);
+        after_counter = id == COUNTER || (id == OPTION_ARGUMENT && after_counter);
     }
     if (id == OPTION_SHOWN)
         return OPTION_SHOWN;

@@ -155,35 +155,35 @@ static int status(const struct samba *samba)
 
 /* ---- commands ---- */
 
-struct wish {
+struct opts {
     const char *root;
     bool dry, now, json;
 };
 
-static int change(int command, const struct samba *samba, const struct wish *wish)
+static int change(int command, const struct samba *samba, const struct opts *opts)
 {
     if (json.out)
         json_open(&json, "steps", '[');
-    int code = command == ENABLE ? samba_enable(samba, wish->dry, wish->now)
-                                 : samba_disable(samba, wish->dry, wish->now);
+    int code = command == ENABLE ? samba_enable(samba, opts->dry, opts->now)
+                                 : samba_disable(samba, opts->dry, opts->now);
     if (json.out) {
         json_close(&json, ']');
-        json_bool(&json, "done", !code && !wish->dry);
+        json_bool(&json, "done", !code && !opts->dry);
     }
     return code;
 }
 
-static int run(int command, const struct wish *wish)
+static int run(int command, const struct opts *opts)
 {
     struct samba samba;
-    if (!samba_look(wish->root, &samba))
-        return samba_complain("%s: the path is too long", wish->root);
-    if (wish->json) {
+    if (!samba_look(opts->root, &samba))
+        return samba_complain("%s: the path is too long", opts->root);
+    if (opts->json) {
         json.out = stdout;
         json_open(&json, NULL, '{');
     }
-    int code = command == STATUS ? status(&samba) : change(command, &samba, wish);
-    if (wish->json) {
+    int code = command == STATUS ? status(&samba) : change(command, &samba, opts);
+    if (opts->json) {
         json_close(&json, '}');
         putchar('\n');
     }
@@ -193,21 +193,21 @@ static int run(int command, const struct wish *wish)
 int main(int argc, char **argv)
 {
     struct options options;
-    struct wish wish = {.root = ""};
+    struct opts opts = {.root = ""};
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0) {
         if (id == OPTION_ARGUMENT)
             return options_complain(&options, "unexpected argument: \"%s\"", options.value);
-        wish.dry |= id == DRY;
-        wish.now |= id == NOW;
-        wish.json |= id == JSON;
-        wish.root = id == ROOT ? options.value : wish.root;
+        opts.dry |= id == DRY;
+        opts.now |= id == NOW;
+        opts.json |= id == JSON;
+        opts.root = id == ROOT ? options.value : opts.root;
     }
     if (id < 0)
         return options_status(id);
     if (!options.command)
         return options_complain(&options, "a command is missing: enable, disable or status");
-    int code = run(options.command->id, &wish);
+    int code = run(options.command->id, &opts);
     if (fflush(stdout) != 0 || ferror(stdout))
         return samba_complain("standard output could not be written");
     return code;

@@ -51,7 +51,7 @@ static PDH_STATUS enum_items(const char *machine, const char *object, struct obj
 struct object_listing {
     FILE *out;
     const char *machine; /* the machine with its backslashes, or "" */
-    const char *opts;    /* the machine for PDH: NULL is this machine */
+    const char *remote;  /* the machine for PDH: NULL is this machine */
     bool instances;
     bool both; /* print each also as Object(*)::Counter, for completions */
 };
@@ -83,7 +83,7 @@ static bool list_instances(const struct object_listing *listing, const char *obj
 {
     char path[PDH_MAX_COUNTER_PATH];
     DWORD length = 0;
-    snprintf(path, sizeof path, "%s\\%s(*)\\*", listing->opts ? listing->opts : "", object);
+    snprintf(path, sizeof path, "%s\\%s(*)\\*", listing->remote ? listing->remote : "", object);
     PDH_STATUS status = PdhExpandWildCardPathA(NULL, path, NULL, &length, 0);
     if ((DWORD)status != PDH_MORE_DATA)
         return false;
@@ -101,7 +101,7 @@ static bool list_instances(const struct object_listing *listing, const char *obj
 static int list_object(const struct object_listing *listing, const char *object)
 {
     struct object_items items = {0};
-    PDH_STATUS status = enum_items(listing->opts, object, &items);
+    PDH_STATUS status = enum_items(listing->remote, object, &items);
     if (!status &&
         !(listing->instances && items.instances_length > 0 && list_instances(listing, object)))
         list_counters(listing, object, &items);
@@ -136,7 +136,7 @@ static int list_requested(const struct object_listing *listing, const struct tex
     int code = EXIT_GOOD;
     for (size_t i = 0; i < args->count; i++) {
         bare_object(args->texts[i], object, sizeof object);
-        name_number(listing->opts, object, sizeof object);
+        name_number(listing->remote, object, sizeof object);
         int one = list_object(listing, object);
         code = one ? one : code;
     }
@@ -147,9 +147,9 @@ static int list_requested(const struct object_listing *listing, const struct tex
 static int list_all(const struct object_listing *listing)
 {
     PDH_STATUS status;
-    char *objects = enum_objects(listing->opts, &status);
+    char *objects = enum_objects(listing->remote, &status);
     if (!objects)
-        return pdh_complain("typeperf", listing->opts ? listing->opts : "the list of objects",
+        return pdh_complain("typeperf", listing->remote ? listing->remote : "the list of objects",
                             status);
     for (const char *at = objects; *at; at += strlen(at) + 1)
         list_object(listing, at);

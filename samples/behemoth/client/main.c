@@ -155,7 +155,7 @@ static void draw(bool whole)
 }
 
 /* After another registration the objects have different numbers. */
-static void ask(void)
+static void read_server(void)
 {
     struct reader fresh;
     struct titles titles;
@@ -255,7 +255,7 @@ static bool show_live(void)
                 draw(whole);
         }
         if (going) {
-            ask();
+            read_server();
             draw(false);
         }
     }

@@ -68,7 +68,7 @@ bool table_sort_by(struct view *view, const char *word)
 
 /* ---- cells ---- */
 
-/* The name, in a tree behind the lines that join it to the mother. */
+/* The name, in a tree after the lines that join it to the mother. */
 static void label_text(const struct view *view, size_t at, char out[LABEL])
 {
     const struct kin_one *all = view->kin.all, *one = view->kind == VIEW_TREE ? &all[at] : NULL;

@@ -20,7 +20,7 @@ struct kin_one {
 struct kin {
     size_t count;
     struct kin_one *all; /* by position */
-    size_t *order;       /* positions, each behind the mother */
+    size_t *order;       /* positions, each after its mother */
     size_t families;     /* roots */
     size_t strays;       /* named a mother who is not there */
     size_t circles;      /* were cut open */

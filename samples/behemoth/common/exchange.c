@@ -165,8 +165,8 @@ static bool receive_answer(struct behemoth_line *line, int64_t until)
     return transfer(line->socket, line->body, head->bytes, false, until);
 }
 
-static bool ask_once(struct behemoth_line *line, uint32_t what, const void *body, uint32_t bytes,
-                     int64_t until)
+static bool request_once(struct behemoth_line *line, uint32_t what, const void *body,
+                         uint32_t bytes, int64_t until)
 {
     unsigned char bytes_out[sizeof line->request + BEHEMOTH_REQUEST_MAX];
     line->request = (struct behemoth_head){BEHEMOTH_MAGIC, what, bytes, line->request.number + 1};
@@ -180,8 +180,8 @@ static bool ask_once(struct behemoth_line *line, uint32_t what, const void *body
     return good;
 }
 
-bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, const void *body,
-                  uint32_t bytes, int64_t until)
+bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t what,
+                       const void *body, uint32_t bytes, int64_t until)
 {
     if (bytes > BEHEMOTH_REQUEST_MAX) {
         errno = EMSGSIZE;
@@ -190,7 +190,7 @@ bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, c
     if (!is_own(line) || line->owner != getpid()) /* a parent goes on using its connection */
         behemoth_hang_up(line);
     if (line->socket >= 0) {
-        if (ask_once(line, what, body, bytes, until))
+        if (request_once(line, what, body, bytes, until))
             return true;
         /* The server closed the connection, perhaps long ago: retry once. Not for changes of the
          * herd, which may have been done. */
@@ -199,7 +199,7 @@ bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, c
         if (!reads || behemoth_now() >= until)
             return false;
     }
-    return dial(line, path) && ask_once(line, what, body, bytes, until);
+    return dial(line, path) && request_once(line, what, body, bytes, until);
 }
 
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd)

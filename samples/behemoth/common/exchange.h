@@ -58,7 +58,7 @@ enum behemoth_status {
 struct behemoth_head {
     uint32_t magic;
     uint32_t what;   /* a request; in answers a status */
-    uint32_t bytes;  /* of the body behind it */
+    uint32_t bytes;  /* of the body after it */
     uint32_t number; /* from the client, returned in the answer */
 };
 
@@ -137,8 +137,8 @@ bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes);
 /* Sends a request, on a new connection if there is none, and waits for its answer until `until`.
  * True: line->head and line->body are it. False: errno is the reason, and the line is closed.
  * The server must run as the caller, root or the user `behemoth`, else EACCES. */
-bool behemoth_ask(struct behemoth_line *line, const char *path, uint32_t what, const void *body,
-                  uint32_t bytes, int64_t until);
+bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t what,
+                       const void *body, uint32_t bytes, int64_t until);
 /* The answer to BEHEMOTH_HERD or BEHEMOTH_SUMMARY, after checks: counts, sexes, mothers before
  * their children, terminated names. NULL: invalid. */
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The options of behemoth-server; `behemoth-manager start` takes those behind the first one, too,
+/* The options of behemoth-server; `behemoth-manager start` takes those after the first one, too,
  * and passes them on. SERVER_PARAMETER is the first of the herd's parameters, in their order. */
 extern const struct option_row behemoth_server_rows[];
 enum {

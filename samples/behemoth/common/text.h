@@ -34,7 +34,7 @@ void text_clean(const char *text, char *out, size_t capacity);
 int text_width(const char *text);
 /* Prints it in exactly so many columns, cut with an ellipsis; negative: at their right end. */
 void text_put(FILE *out, const char *text, int width);
-/* Prints a line with nothing behind its column `width` (0: all of it stays). */
+/* Prints a line with nothing after its column `width` (0: all of it stays). */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
 /* The same with all lines of a text. */
 void text_lines(FILE *out, const char *text, int width, struct text_style style);

@@ -207,10 +207,10 @@ int command_list(struct manager *manager)
     int code = manager_herd(manager, &herd);
     if (code)
         return code;
-    size_t count = manager->word_count > 0 ? manager->word_count : herd->count;
+    size_t count = manager->arg_count > 0 ? manager->arg_count : herd->count;
     const struct behemoth **rows = calloc(count + 1, sizeof *rows);
     for (size_t i = 0; rows && !code && i < count; i++) {
-        rows[i] = manager->word_count > 0 ? find(herd, manager->words[i]) : &behemoth_all(herd)[i];
+        rows[i] = manager->arg_count > 0 ? find(herd, manager->args[i]) : &behemoth_all(herd)[i];
         code = rows[i] ? EXIT_GOOD : EXIT_MISSING;
     }
     if (rows && !code) {
@@ -228,25 +228,25 @@ int command_create(struct manager *manager)
 {
     const struct behemoth_herd *herd;
     struct behemoth born;
-    struct behemoth_create *wish = &manager->create;
-    const char *name = manager->word_count > 0 ? manager->words[0] : "";
+    struct behemoth_create *wanted = &manager->create;
+    const char *name = manager->arg_count > 0 ? manager->args[0] : "";
     if (strlen(name) >= BEHEMOTH_NAME)
         return options_complain(&manager->options, "a name has at most 23 letters");
-    strcpy(wish->name, name);
+    strcpy(wanted->name, name);
     int code = manager_herd(manager, &herd);
     if (code)
         return code;
     const struct behemoth *mother = manager->mother ? find(herd, manager->mother) : NULL;
     if (manager->mother && !mother)
         return EXIT_MISSING;
-    wish->mother = mother ? mother->id : 0;
-    if ((wish->x != BEHEMOTH_NONE && wish->x >= herd->width) ||
-        (wish->y != BEHEMOTH_NONE && wish->y >= herd->height)) {
+    wanted->mother = mother ? mother->id : 0;
+    if ((wanted->x != BEHEMOTH_NONE && wanted->x >= herd->width) ||
+        (wanted->y != BEHEMOTH_NONE && wanted->y >= herd->height)) {
         fprintf(stderr, "behemoth-manager: the field has %u x %u metres.\n", (unsigned)herd->width,
                 (unsigned)herd->height);
         return EXIT_FAILED;
     }
-    code = manager_ask(manager, BEHEMOTH_CREATE, wish, sizeof *wish, ANSWER_MS);
+    code = manager_request(manager, BEHEMOTH_CREATE, wanted, sizeof *wanted, ANSWER_MS);
     if (code || manager->line.head.bytes != sizeof born)
         return code ? code : EXIT_FAILED;
     memcpy(&born, manager->line.body, sizeof born);
@@ -261,14 +261,14 @@ int command_kill(struct manager *manager)
 {
     const struct behemoth_herd *herd;
     int ret = EXIT_GOOD;
-    if (manager->word_count == 0)
+    if (manager->arg_count == 0)
         return options_complain(&manager->options, "a name or a number is missing");
-    for (size_t i = 0; i < manager->word_count; i++) {
+    for (size_t i = 0; i < manager->arg_count; i++) {
         int code = manager_herd(manager, &herd);
-        const struct behemoth *one = code ? NULL : find(herd, manager->words[i]);
+        const struct behemoth *one = code ? NULL : find(herd, manager->args[i]);
         if (one) {
             struct behemoth dead = *one;
-            code = manager_ask(manager, BEHEMOTH_KILL, &dead.id, sizeof dead.id, ANSWER_MS);
+            code = manager_request(manager, BEHEMOTH_KILL, &dead.id, sizeof dead.id, ANSWER_MS);
             if (!code)
                 printf("killed %s (%" PRIu64 ")\n", dead.name, dead.id);
         } else if (!code) {
@@ -332,34 +332,34 @@ static int print_parameters(const struct manager *manager, const struct behemoth
 int command_parameters(struct manager *manager)
 {
     enum { MOST = 32 };
-    struct behemoth_parameter all[MOST] = {0}, wishes[MOST];
-    int code = manager_ask(manager, BEHEMOTH_PARAMETERS, NULL, 0, ANSWER_MS);
-    size_t count = manager->line.head.bytes / sizeof *all, words = manager->word_count;
+    struct behemoth_parameter all[MOST] = {0}, wanted[MOST];
+    int code = manager_request(manager, BEHEMOTH_PARAMETERS, NULL, 0, ANSWER_MS);
+    size_t count = manager->line.head.bytes / sizeof *all, args = manager->arg_count;
     if (code)
         return code;
-    if (words > MOST || count > MOST)
+    if (args > MOST || count > MOST)
         return options_complain(&manager->options, "too many parameters");
     memcpy(all, manager->line.body, count * sizeof *all);
     for (size_t i = 0; i < count; i++)
         all[i].name[BEHEMOTH_NAME - 1] = 0;
-    for (size_t i = 0; i < words && !code; i++)
-        code = read_parameter(all, count, manager->words[i], &wishes[i]);
-    for (size_t i = 0; i < words && !code; i++) {
-        if (strchr(manager->words[i], '='))
-            code = manager_ask(manager, BEHEMOTH_SET, &wishes[i], sizeof *wishes, ANSWER_MS);
+    for (size_t i = 0; i < args && !code; i++)
+        code = read_parameter(all, count, manager->args[i], &wanted[i]);
+    for (size_t i = 0; i < args && !code; i++) {
+        if (strchr(manager->args[i], '='))
+            code = manager_request(manager, BEHEMOTH_SET, &wanted[i], sizeof *wanted, ANSWER_MS);
     }
     if (code)
         return code;
-    return print_parameters(manager, words > 0 ? wishes : all, words > 0 ? words : count);
+    return print_parameters(manager, args > 0 ? wanted : all, args > 0 ? args : count);
 }
 
 int command_forward(struct manager *manager)
 {
     int64_t seconds;
-    if (manager->word_count != 1 || !number_of(manager->words[0], 1, FORWARD_MOST, &seconds))
+    if (manager->arg_count != 1 || !number_of(manager->args[0], 1, FORWARD_MOST, &seconds))
         return options_complain(&manager->options,
                                 "a number of seconds from 1 to 100000 is missing");
-    int code = manager_ask(manager, BEHEMOTH_FORWARD, &seconds, sizeof seconds, FORWARD_MS);
+    int code = manager_request(manager, BEHEMOTH_FORWARD, &seconds, sizeof seconds, FORWARD_MS);
     if (!code)
         printf("%" PRId64 " seconds passed\n", seconds);
     return code;
@@ -367,7 +367,7 @@ int command_forward(struct manager *manager)
 
 int command_save(struct manager *manager)
 {
-    int code = manager_ask(manager, BEHEMOTH_SAVE, NULL, 0, ANSWER_MS);
+    int code = manager_request(manager, BEHEMOTH_SAVE, NULL, 0, ANSWER_MS);
     if (!code)
         puts("saved");
     return code;

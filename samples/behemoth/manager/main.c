@@ -61,7 +61,7 @@ static const struct tool commands[] = {
 /* The functions of the commands, and how many plain words they may have. */
 static const struct {
     int (*run)(struct manager *manager);
-    size_t words;
+    size_t args;
 } functions[] = {
     [START] = {command_start, 0}, [STOP] = {command_stop, 0}, [STATUS] = {command_status, 0},
     [LIST] = {command_list, SIZE_MAX}, [CREATE] = {command_create, 1}, [KILL] = {command_kill, SIZE_MAX},
@@ -120,8 +120,8 @@ int manager_complain(const struct manager *manager)
     return code;
 }
 
-int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
-                int64_t milliseconds)
+int manager_request(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
+                    int64_t milliseconds)
 {
     static const struct {
         int code;
@@ -142,8 +142,8 @@ int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32
         [BEHEMOTH_NO_MOTHER] = {EXIT_FAILED,   "a male is no mother"                                 },
         [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than that herself"             },
     };
-    if (!behemoth_ask(&manager->line, manager->place, what, body, bytes,
-                      behemoth_now() + milliseconds))
+    if (!behemoth_exchange(&manager->line, manager->place, what, body, bytes,
+                           behemoth_now() + milliseconds))
         return manager_complain(manager);
     uint32_t status = manager->line.head.what;
     if (status >= sizeof refusals / sizeof *refusals) {
@@ -157,7 +157,7 @@ int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32
 
 int manager_herd(struct manager *manager, const struct behemoth_herd **ret)
 {
-    int code = manager_ask(manager, BEHEMOTH_HERD, NULL, 0, ANSWER_MS);
+    int code = manager_request(manager, BEHEMOTH_HERD, NULL, 0, ANSWER_MS);
     *ret = code ? NULL : behemoth_herd_of(&manager->line);
     if (code || *ret)
         return code;
@@ -177,8 +177,8 @@ static bool take_option(struct manager *manager, int id)
     int64_t number;
     switch (id) {
     case OPTION_ARGUMENT:
-        if (manager->word_count < functions[options->command->id].words) {
-            manager->words[manager->word_count++] = value;
+        if (manager->arg_count < functions[options->command->id].args) {
+            manager->args[manager->arg_count++] = value;
             return true;
         }
         options_complain(options, "one word too many: %s", value);
@@ -235,14 +235,14 @@ int main(int argc, char **argv)
     static struct manager manager = {.line = {.socket = -1}, .interval = 0.5};
     manager.create.sex = manager.create.x = manager.create.y = BEHEMOTH_NONE;
     manager.style = text_begin();
-    manager.words = calloc((size_t)argc, sizeof *manager.words);
-    int id = manager.words ? options_begin(&manager.options, &tool, argc, argv) : OPTION_WRONG;
+    manager.args = calloc((size_t)argc, sizeof *manager.args);
+    int id = manager.args ? options_begin(&manager.options, &tool, argc, argv) : OPTION_WRONG;
     while (id > 0 && (id = options_next(&manager.options)) > 0) {
         if (!take_option(&manager, id))
             id = OPTION_WRONG;
     }
     int code = id < 0 ? options_status(id) : run(&manager);
     behemoth_line_end(&manager.line);
-    free(manager.words);
+    free(manager.args);
     return code;
 }

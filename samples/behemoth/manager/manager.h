@@ -23,14 +23,14 @@ struct manager {
     double interval;
     int64_t seconds; /* of watching; 0: for ever */
     bool for_server; /* there are options that `start` passes on */
-    const char **words;
-    size_t word_count;
+    const char **args;
+    size_t arg_count;
     struct text_style style;
 };
 
 /* Sends a request; the exit code, EXIT_GOOD: manager->line has the answer. Reports errors. */
-int manager_ask(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
-                int64_t milliseconds);
+int manager_request(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
+                    int64_t milliseconds);
 /* The herd, with the same errors; it lives in the line until the next request. */
 int manager_herd(struct manager *manager, const struct behemoth_herd **ret);
 /* Reports errno; the exit code. */

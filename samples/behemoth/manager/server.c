@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_AGAIN_MS = 20, STOP_MS = 30000 };
+enum { RECHECK_MS = 20, STOP_MS = 30000 };
 
 /* ---- start ---- */
 
@@ -31,7 +31,7 @@ static void find_server(char *ret, size_t bytes)
         strcpy(ret, name);
 }
 
-/* In a session of its own, with nothing open but its log, and with the options behind our `start`;
+/* In a session of its own, with nothing open but its log, and with the options after our `start`;
  * a --socket among them is the same place. Returns 0 or errno. */
 static int spawn(struct manager *manager, const char *log, pid_t *ret)
 {
@@ -62,8 +62,8 @@ static int spawn(struct manager *manager, const char *log, pid_t *ret)
 static int wait_for_server(struct manager *manager, pid_t pid, const char *log, off_t from)
 {
     char line[1024];
-    while (!behemoth_ask(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
-                         behemoth_now() + ANSWER_MS)) {
+    while (!behemoth_exchange(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
+                              behemoth_now() + ANSWER_MS)) {
         if (waitpid(pid, NULL, WNOHANG) == pid) {
             FILE *file = fopen(log, "re");
             if (file)
@@ -75,7 +75,7 @@ static int wait_for_server(struct manager *manager, pid_t pid, const char *log, 
             fputs("behemoth-manager: the server did not start.\n", stderr);
             return EXIT_FAILED;
         }
-        poll(NULL, 0, LOOK_AGAIN_MS);
+        poll(NULL, 0, RECHECK_MS);
     }
     printf("started, process %ld, at %s\n", (long)pid, manager->place);
     return EXIT_GOOD;
@@ -105,8 +105,8 @@ static int launch(struct manager *manager)
 
 int command_start(struct manager *manager)
 {
-    if (!behemoth_ask(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
-                      behemoth_now() + ANSWER_MS))
+    if (!behemoth_exchange(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
+                           behemoth_now() + ANSWER_MS))
         return errno == ENOENT || errno == ECONNREFUSED ? launch(manager)
                                                         : manager_complain(manager);
     const struct behemoth_herd *herd = behemoth_herd_of(&manager->line);
@@ -130,7 +130,7 @@ int command_stop(struct manager *manager)
     pid_t pid = (pid_t)herd->process;
     /* a pidfd, because the process may end and its number be reused */
     struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    code = manager_ask(manager, BEHEMOTH_STOP, NULL, 0, ANSWER_MS);
+    code = manager_request(manager, BEHEMOTH_STOP, NULL, 0, ANSWER_MS);
     behemoth_hang_up(&manager->line);
     if (!code && process.fd >= 0 && poll(&process, 1, STOP_MS) == 0) {
         fprintf(stderr, "behemoth-manager: process %ld was stopped, and is still there.\n",

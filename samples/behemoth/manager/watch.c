@@ -101,8 +101,8 @@ static void look(void)
 {
     struct manager *manager = watch.manager;
     const struct behemoth_herd *herd = NULL;
-    if (behemoth_ask(&manager->line, manager->place, BEHEMOTH_HERD, NULL, 0,
-                     behemoth_now() + BUSY_MS))
+    if (behemoth_exchange(&manager->line, manager->place, BEHEMOTH_HERD, NULL, 0,
+                          behemoth_now() + BUSY_MS))
         herd = behemoth_herd_of(&manager->line);
     if (herd) {
         take(herd);

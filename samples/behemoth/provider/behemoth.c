@@ -148,8 +148,8 @@ static void take(bool alone)
     int64_t begun = behemoth_now();
     if (begun >= state.next && (!alone || begun >= state.summary_next)) {
         bool good = behemoth_place(state.socket, false, path, sizeof path) &&
-                    behemoth_ask(&state.line, path, alone ? BEHEMOTH_SUMMARY : BEHEMOTH_HERD, NULL,
-                                 0, begun + state.deadline);
+                    behemoth_exchange(&state.line, path, alone ? BEHEMOTH_SUMMARY : BEHEMOTH_HERD,
+                                      NULL, 0, begun + state.deadline);
         bool slow = !good && errno == ETIMEDOUT;
         if (good && alone && state.line.head.what == BEHEMOTH_BAD) {
             take(false); /* a server that knows the whole herd only */
@@ -212,7 +212,7 @@ static void list_herd(opl_listing *listing)
     list_all(listing, &behemoth);
 }
 
-/* Children are behind their mothers. */
+/* Children come after their mothers. */
 static void list_kin(opl_listing *listing)
 {
     struct item *items = state.items;
@@ -248,7 +248,7 @@ static void read_settings(void)
 }
 
 /* Is it only the summary's number? */
-static bool asks_for_summary(LPCWSTR query)
+static bool wants_summary(LPCWSTR query)
 {
     uint64_t value = 0;
     for (; query && *query >= '0' && *query <= '9' && value <= UINT32_MAX; query++)
@@ -281,7 +281,7 @@ DWORD APIENTRY Open(LPWSTR devices)
 DWORD APIENTRY Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     pthread_mutex_lock(&lock);
-    take(asks_for_summary(query));
+    take(wants_summary(query));
     DWORD result = opl_entry_collect_1(entry, query, data, bytes, types);
     pthread_mutex_unlock(&lock);
     return result;

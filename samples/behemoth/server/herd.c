@@ -248,55 +248,55 @@ static struct animal *find(const struct herd *herd, uint64_t id)
 }
 
 /* May there be such a behemoth? */
-static enum behemoth_status judge(const struct herd *herd, const struct behemoth_create *wish,
+static enum behemoth_status judge(const struct herd *herd, const struct behemoth_create *wanted,
                                   const struct animal *mother)
 {
-    if (!memchr(wish->name, 0, BEHEMOTH_NAME))
+    if (!memchr(wanted->name, 0, BEHEMOTH_NAME))
         return BEHEMOTH_BAD;
-    for (const char *at = wish->name; *at; at++) {
+    for (const char *at = wanted->name; *at; at++) {
         if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127 || strchr("\\/()#*", *at))
             return BEHEMOTH_NAME_BAD;
     }
-    for (uint64_t i = 0; wish->name[0] && i < herd->count; i++) {
-        if (strcmp(herd->all[i].is.name, wish->name) == 0)
+    for (uint64_t i = 0; wanted->name[0] && i < herd->count; i++) {
+        if (strcmp(herd->all[i].is.name, wanted->name) == 0)
             return BEHEMOTH_TAKEN;
     }
-    if (wish->mother && !mother)
+    if (wanted->mother && !mother)
         return BEHEMOTH_UNKNOWN;
     if (mother && mother->is.sex != BEHEMOTH_FEMALE)
         return BEHEMOTH_NO_MOTHER;
-    if (mother && wish->age > age_of(herd, mother))
+    if (mother && wanted->age > age_of(herd, mother))
         return BEHEMOTH_YOUNGER;
-    if ((wish->sex > BEHEMOTH_FEMALE && wish->sex != BEHEMOTH_NONE) ||
-        wish->age > (uint32_t)herd_parameters[HERD_LIFETIME].most ||
-        (wish->x >= (uint64_t)herd->parameters[HERD_WIDTH] && wish->x != BEHEMOTH_NONE) ||
-        (wish->y >= (uint64_t)herd->parameters[HERD_HEIGHT] && wish->y != BEHEMOTH_NONE))
+    if ((wanted->sex > BEHEMOTH_FEMALE && wanted->sex != BEHEMOTH_NONE) ||
+        wanted->age > (uint32_t)herd_parameters[HERD_LIFETIME].most ||
+        (wanted->x >= (uint64_t)herd->parameters[HERD_WIDTH] && wanted->x != BEHEMOTH_NONE) ||
+        (wanted->y >= (uint64_t)herd->parameters[HERD_HEIGHT] && wanted->y != BEHEMOTH_NONE))
         return BEHEMOTH_BAD;
     return herd->count < (uint64_t)herd->parameters[HERD_CAPACITY] ? BEHEMOTH_OK : BEHEMOTH_FULL;
 }
 
-enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
+enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
                                  struct behemoth *ret)
 {
-    const struct animal *mother = wish->mother ? find(herd, wish->mother) : NULL;
-    enum behemoth_status status = judge(herd, wish, mother);
+    const struct animal *mother = wanted->mother ? find(herd, wanted->mother) : NULL;
+    enum behemoth_status status = judge(herd, wanted, mother);
     if (status != BEHEMOTH_OK)
         return status;
     struct animal *animal = add(herd, mother ? (uint32_t)(mother - herd->all) : BEHEMOTH_NONE);
     if (!animal)
         return BEHEMOTH_FAILED;
     herd->births++;
-    if (wish->sex != BEHEMOTH_NONE)
-        animal->is.sex = wish->sex;
-    if (wish->x != BEHEMOTH_NONE)
-        animal->is.x = wish->x;
-    if (wish->y != BEHEMOTH_NONE)
-        animal->is.y = wish->y;
-    if (wish->age > 0)
-        make_older(herd, animal, wish->age);
+    if (wanted->sex != BEHEMOTH_NONE)
+        animal->is.sex = wanted->sex;
+    if (wanted->x != BEHEMOTH_NONE)
+        animal->is.x = wanted->x;
+    if (wanted->y != BEHEMOTH_NONE)
+        animal->is.y = wanted->y;
+    if (wanted->age > 0)
+        make_older(herd, animal, wanted->age);
     name_it(&animal->is);
-    if (wish->name[0])
-        memcpy(animal->is.name, wish->name, sizeof animal->is.name);
+    if (wanted->name[0])
+        memcpy(animal->is.name, wanted->name, sizeof animal->is.name);
     *ret = animal->is;
     return BEHEMOTH_OK;
 }
@@ -311,16 +311,16 @@ enum behemoth_status herd_kill(struct herd *herd, uint64_t id)
     return BEHEMOTH_OK;
 }
 
-enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wish)
+enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wanted)
 {
-    if (!memchr(wish->name, 0, sizeof wish->name))
+    if (!memchr(wanted->name, 0, sizeof wanted->name))
         return BEHEMOTH_BAD;
     for (int i = 0; i < HERD_PARAMETERS; i++) {
-        if (strcmp(herd_parameters[i].name, wish->name) != 0)
+        if (strcmp(herd_parameters[i].name, wanted->name) != 0)
             continue;
-        if (wish->value < herd_parameters[i].least || wish->value > herd_parameters[i].most)
+        if (wanted->value < herd_parameters[i].least || wanted->value > herd_parameters[i].most)
             return BEHEMOTH_BAD;
-        herd->parameters[i] = wish->value;
+        herd->parameters[i] = wanted->value;
         return BEHEMOTH_OK;
     }
     return BEHEMOTH_UNKNOWN;

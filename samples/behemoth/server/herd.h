@@ -52,10 +52,10 @@ bool herd_capacity(struct herd *herd, size_t count);
 bool herd_tick(struct herd *herd);
 /* Moves its beginning and all births back, so that seconds that are run at once are in the past. */
 void herd_earlier(struct herd *herd, uint64_t seconds);
-enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wish,
+enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
                                  struct behemoth *ret);
 enum behemoth_status herd_kill(struct herd *herd, uint64_t id);
-enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wish);
+enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wanted);
 /* Fills everything except the moment and the process. */
 void herd_summary(const struct herd *herd, struct behemoth_herd *ret);
 

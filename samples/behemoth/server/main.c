@@ -92,11 +92,11 @@ static struct answer answer_parameters(void)
     return ret;
 }
 
-static struct answer create(const struct behemoth_create *wish)
+static struct answer create(const struct behemoth_create *wanted)
 {
     struct answer ret;
     struct behemoth born;
-    enum behemoth_status status = herd_create(&service.herd, wish, &born);
+    enum behemoth_status status = herd_create(&service.herd, wanted, &born);
     if (status != BEHEMOTH_OK)
         return status_only(status);
     void *body = answer_body(&ret, sizeof born);

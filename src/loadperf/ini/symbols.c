@@ -99,8 +99,8 @@ static bool read_define(struct text_span line, struct symbol *ret)
     size_t word = name_length(line);
     if (word != 6 || memcmp(line.at, "define", 6))
         return false;
-    const char *behind = line.at + word;
-    if (behind < line.at + line.count && *behind != ' ' && *behind != '\t')
+    const char *after = line.at + word;
+    if (after < line.at + line.count && *after != ' ' && *after != '\t')
         return false;
     take(&line, word);
     size_t count = name_length(line);

@@ -204,8 +204,8 @@ void known_forget(struct known_files *known, enum registry_layer layer, const ch
     if (!file)
         return;
     free_file(file);
-    size_t behind = known->count - (size_t)(file - known->files) - 1;
-    memmove(file, file + 1, behind * sizeof *file);
+    size_t following = known->count - (size_t)(file - known->files) - 1;
+    memmove(file, file + 1, following * sizeof *file);
     known->count--;
 }
 

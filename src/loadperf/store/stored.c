@@ -47,7 +47,7 @@ struct stored_reading {
 
 /* ---- sections ---- */
 
-static bool behind(struct text_span section, const char *head, struct text_span *ret)
+static bool text_after(struct text_span section, const char *head, struct text_span *ret)
 {
     size_t count = strlen(head);
     if (section.count <= count || !span_is((struct text_span){section.at, count}, head))
@@ -97,11 +97,11 @@ static LSTATUS begin_section(struct stored_reading *reading, const struct ini_en
         reading->any = true;
     else if (span_is(entry->section, SECTION_OURS))
         reading->kind = OURS;
-    else if (behind(entry->section, SECTION_PROVIDER, &name))
+    else if (text_after(entry->section, SECTION_PROVIDER, &name))
         return begin_provider(reading, name, entry->line);
-    else if (behind(entry->section, SECTION_TEXTS, &name))
+    else if (text_after(entry->section, SECTION_TEXTS, &name))
         reading->kind = STRINGS;
-    else if (behind(entry->section, SECTION_HAND, &name))
+    else if (text_after(entry->section, SECTION_HAND, &name))
         reading->kind = HAND;
     if (reading->kind != STRINGS && reading->kind != HAND)
         return ERROR_SUCCESS;

@@ -267,7 +267,7 @@ static void take_answer(struct machine_group *group, const struct machine_questi
         group->frequency = 0; /* no interval ends at a gap */
 }
 
-static void ask_groups(struct pdh_query *query, struct machine_group *groups)
+static void query_groups(struct pdh_query *query, struct machine_group *groups)
 {
     uint32_t count = 0, used = 0, at = 0;
     for (struct machine_group *group = groups; group; group = group->next) {
@@ -286,7 +286,7 @@ static void ask_groups(struct pdh_query *query, struct machine_group *groups)
                                                           .query = group->question.data,
                                                           .snapshot = &group->snapshot};
     if (used)
-        machine_ask_all(questions, used);
+        machine_query_all(questions, used);
     for (struct machine_group *group = groups; group; group = group->next) {
         bool mine = at < used && questions[at].snapshot == &group->snapshot;
         take_answer(group, mine ? &questions[at] : NULL);
@@ -370,7 +370,7 @@ static PDH_STATUS live_collect(struct pdh_query *query, LONGLONG *ret_time)
         return (PDH_STATUS)PDH_NO_DATA;
     }
     int64_t time = local_time(clock_filetime());
-    ask_groups(query, ((struct live_source *)query->source)->groups);
+    query_groups(query, ((struct live_source *)query->source)->groups);
     lock_take(&query->lock);
     for (uint32_t i = 0; i < query->counter_count; i++)
         any |= sample_counter(query->counters[i], time);

@@ -184,7 +184,7 @@ void machine_list(struct buffer *ret)
 
 /* ---- queries ---- */
 
-static PDH_STATUS status_of_asking(const struct machine *machine, LSTATUS status)
+static PDH_STATUS status_of_query(const struct machine *machine, LSTATUS status)
 {
     if (status == ERROR_NOT_ENOUGH_MEMORY || status == ERROR_OUTOFMEMORY)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
@@ -195,7 +195,7 @@ static PDH_STATUS status_of_asking(const struct machine *machine, LSTATUS status
     return (PDH_STATUS)PDH_NO_DATA;
 }
 
-void machine_ask_all(struct machine_question *questions, size_t count)
+void machine_query_all(struct machine_question *questions, size_t count)
 {
     struct key_question few[FEW_MACHINES];
     FREE_AUTO struct key_question *many = count > FEW_MACHINES ? calloc(count, sizeof *many) : NULL;
@@ -212,14 +212,14 @@ void machine_ask_all(struct machine_question *questions, size_t count)
     key_query_all(pending_all, count);
     for (size_t i = 0; i < count; i++)
         questions[i].status = pending_all[i].status
-                                  ? status_of_asking(questions[i].machine, pending_all[i].status)
+                                  ? status_of_query(questions[i].machine, pending_all[i].status)
                                   : snapshot_parse(questions[i].snapshot);
 }
 
-PDH_STATUS machine_ask(struct machine *machine, const char *query, struct snapshot *ret)
+PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret)
 {
     struct machine_question question = {.machine = machine, .query = query, .snapshot = ret};
-    machine_ask_all(&question, 1);
+    machine_query_all(&question, 1);
     return question.status;
 }
 

@@ -33,8 +33,8 @@ struct machine_question {
     struct snapshot *snapshot;
     PDH_STATUS status;
 };
-void machine_ask_all(struct machine_question *questions, size_t count); /* all in parallel */
-PDH_STATUS machine_ask(struct machine *machine, const char *query, struct snapshot *ret);
+void machine_query_all(struct machine_question *questions, size_t count); /* all in parallel */
+PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret);
 
 enum { MOST_NUMBERS = 16 }; /* with one name */
 /* The numbers of a name at one stage, ascending; at most MOST_NUMBERS. */

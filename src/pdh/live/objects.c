@@ -177,14 +177,14 @@ static struct object_info *cached_info(struct machine *machine, enum info_age ag
     return info;
 }
 
-static PDH_STATUS ask_for_info(struct machine *machine, const uint32_t *numbers, size_t count,
+static PDH_STATUS request_info(struct machine *machine, const uint32_t *numbers, size_t count,
                                enum info_age age, struct object_info **ret)
 {
     char query[MOST_NUMBERS * 11 + 1];
     struct snapshot snapshot = {0};
     const struct snapshot_object *object = NULL;
     query_of(numbers, count, query, sizeof query);
-    PDH_STATUS status = machine_ask(machine, query, &snapshot);
+    PDH_STATUS status = machine_query(machine, query, &snapshot);
     for (size_t i = 0; !status && !object && i < count; i++)
         object = snapshot_object(&snapshot, numbers[i]);
     if (!status && !object)
@@ -211,7 +211,7 @@ static PDH_STATUS find_info(struct machine *machine, const char *name, enum titl
             return 0;
     if (!count)
         return (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-    return ask_for_info(machine, numbers, count, age, ret);
+    return request_info(machine, numbers, count, age, ret);
 }
 
 static PDH_STATUS find_info_at_any_stage(struct machine *machine, const char *name, bool english,
@@ -252,7 +252,7 @@ static bool is_listed(const struct object_infos *infos, uint32_t number)
 static PDH_STATUS add_infos(struct machine *machine, const char *query, struct object_infos *ret)
 {
     struct snapshot snapshot = {0};
-    PDH_STATUS status = machine_ask(machine, query, &snapshot);
+    PDH_STATUS status = machine_query(machine, query, &snapshot);
     struct object_info **items = NULL;
     if (!status) {
         items = reallocarray(ret->items, ret->count + snapshot.object_count + 1, sizeof *items);

@@ -101,7 +101,7 @@ static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 }
 
 /* The next reader starts at the same position as this one did. */
-static void give_back(struct capture *lender, struct log_source *source)
+static void return_to_lender(struct capture *lender, struct log_source *source)
 {
     UNCANCELLED;
     claim_take(&lender->claim);
@@ -123,7 +123,7 @@ static void log_source_close(struct data_source *base)
     if (source->losses.any) /* the check of an object has recorded its own */
         problem_losses(&source->losses);
     if (source->lender)
-        give_back(source->lender, source);
+        return_to_lender(source->lender, source);
     for (size_t i = 0; i < source->block_count; i++) {
         snapshot_done(&source->blocks[i].snapshot);
         item_set_done(&source->blocks[i].items);
@@ -280,10 +280,10 @@ PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
 
 /* ---- opened by PdhOpenLog ---- */
 
-static PDH_STATUS open_to_read(const struct capture_wish *wish, DWORD *type, PDH_HLOG *ret)
+static PDH_STATUS open_to_read(const struct capture_options *options, DWORD *type, PDH_HLOG *ret)
 {
     BUFFER_AUTO files = {0};
-    if (!buffer_add(&files, wish->file, strlen(wish->file) + 1))
+    if (!buffer_add(&files, options->file, strlen(options->file) + 1))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     PDH_STATUS status = capture_bind(files.data, files.len, ret);
     if (status)
@@ -297,12 +297,12 @@ static PDH_STATUS open_to_read(const struct capture_wish *wish, DWORD *type, PDH
     return 0;
 }
 
-static PDH_STATUS open_to_write(const struct capture_wish *wish, DWORD type, PDH_HLOG *ret)
+static PDH_STATUS open_to_write(const struct capture_options *options, DWORD type, PDH_HLOG *ret)
 {
     struct capture *capture = new_capture();
     if (!capture)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    PDH_STATUS status = writer_open(wish, type, &capture->writer);
+    PDH_STATUS status = writer_open(options, type, &capture->writer);
     if (status) {
         let_go(capture);
         return status;
@@ -310,16 +310,16 @@ static PDH_STATUS open_to_write(const struct capture_wish *wish, DWORD type, PDH
     return enter(capture, ret);
 }
 
-PDH_STATUS capture_open(const struct capture_wish *wish, DWORD *type, PDH_HLOG *ret)
+PDH_STATUS capture_open(const struct capture_options *options, DWORD *type, PDH_HLOG *ret)
 {
-    if (!wish->file || !type || !ret)
+    if (!options->file || !type || !ret)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    switch (wish->access & PDH_LOG_ACCESS_MASK) {
+    switch (options->access & PDH_LOG_ACCESS_MASK) {
     case PDH_LOG_READ_ACCESS:
-        return open_to_read(wish, type, ret);
+        return open_to_read(options, type, ret);
     case PDH_LOG_WRITE_ACCESS:
     case PDH_LOG_UPDATE_ACCESS:
-        return open_to_write(wish, *type, ret);
+        return open_to_write(options, *type, ret);
     default:
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     }
@@ -453,7 +453,7 @@ static PDH_STATUS find_record(struct capture *capture, LONGLONG time, struct log
     return status ? status : seek_record(capture->first, capture->record, time);
 }
 
-static PDH_STATUS give_record(const struct log_record *record, PDH_RAW_LOG_RECORD *ret, DWORD *size)
+static PDH_STATUS copy_record(const struct log_record *record, PDH_RAW_LOG_RECORD *ret, DWORD *size)
 {
     const size_t head = offsetof(PDH_RAW_LOG_RECORD, RawBytes);
     size_t needed = head + record->bytes.len;
@@ -489,7 +489,7 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
         claim_take(&capture->claim);
         status = find_record(capture, moment, &record);
         if (!status)
-            status = give_record(record, ret, size);
+            status = copy_record(record, ret, size);
         claim_release(&capture->claim);
     }
     let_go(capture);

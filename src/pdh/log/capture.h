@@ -55,7 +55,8 @@ void problem_losses(const struct log_losses *losses);
 
 /* ---- writer.c: a query's values, as text ---- */
 struct capture_writer;
-PDH_STATUS writer_open(const struct capture_wish *wish, DWORD type, struct capture_writer **ret);
+PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
+                       struct capture_writer **ret);
 /* Collects the query and writes a line. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string);
 PDH_STATUS writer_close(struct capture_writer *writer); /* NULL is fine */

@@ -108,14 +108,14 @@ static PDH_STATUS kind_of(DWORD type, enum log_kind *ret)
     return 0;
 }
 
-static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode *ret)
+static PDH_STATUS mode_of(const struct capture_options *options, enum log_create_mode *ret)
 {
     struct stat st;
-    bool there = stat(wish->file, &st) == 0;
+    bool there = stat(options->file, &st) == 0;
     *ret = LOG_CREATE_APPEND;
-    if (wish->access & PDH_LOG_OPT_CIRCULAR)
+    if (options->access & PDH_LOG_OPT_CIRCULAR)
         return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* text has no records of fixed length */
-    switch (wish->access & PDH_LOG_CREATE_MASK) {
+    switch (options->access & PDH_LOG_CREATE_MASK) {
     case PDH_LOG_CREATE_NEW:
         *ret = LOG_CREATE_NEW;
         return 0;
@@ -132,7 +132,7 @@ static PDH_STATUS mode_of(const struct capture_wish *wish, enum log_create_mode 
 }
 
 static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *query,
-                         const struct capture_wish *wish, enum log_kind kind,
+                         const struct capture_options *options, enum log_kind kind,
                          enum log_create_mode mode)
 {
     const char **paths = calloc(writer->count + 1, sizeof *paths);
@@ -142,41 +142,42 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
         for (size_t i = 0; i < writer->count; i++)
             paths[i] = writer->columns[i].path;
         struct log_header header = {.kind = kind, .paths = paths, .count = writer->count};
-        if (wish->access & PDH_LOG_OPT_USER_STRING)
-            header.caption = wish->caption ? wish->caption : "";
+        if (options->access & PDH_LOG_OPT_USER_STRING)
+            header.caption = options->caption ? options->caption : "";
         char storage[ZONE_TEXT_SIZE];
         header.zone = query->source->ops->zone(query->source, storage, &header.bias);
         BUFFER_AUTO problem = {0};
         problem_clear();
-        status = log_create(wish->file, mode, &header, &writer->log, &problem);
+        status = log_create(options->file, mode, &header, &writer->log, &problem);
         problem_note(problem.data);
     }
     free(paths);
     return status;
 }
 
-PDH_STATUS writer_open(const struct capture_wish *wish, DWORD type, struct capture_writer **ret)
+PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
+                       struct capture_writer **ret)
 {
     enum log_kind kind;
     enum log_create_mode mode;
     PDH_STATUS status = kind_of(type, &kind);
     if (!status)
-        status = mode_of(wish, &mode);
+        status = mode_of(options, &mode);
     if (status)
         return status;
-    struct pdh_query *query = query_claim(wish->query);
+    struct pdh_query *query = query_claim(options->query);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     struct capture_writer *writer = calloc(1, sizeof *writer);
     status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (writer) {
-        writer->query = wish->query;
+        writer->query = options->query;
         writer->live = query->source->ops->real_time;
-        writer->most_bytes = wish->max_size;
+        writer->most_bytes = options->max_size;
         status = add_columns(writer, query);
     }
     if (!status)
-        status = create(writer, query, wish, kind, mode);
+        status = create(writer, query, options, kind, mode);
     query_unclaim(query);
     if (status)
         writer_close(writer);

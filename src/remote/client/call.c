@@ -13,7 +13,7 @@
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
 static const int64_t short_wait = CLOCK_TICKS_PER_SECOND; /* for a machine that missed a deadline */
 enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, OVERDUE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
-enum { COSTLY_TIMES = 3, LOOK_AGAIN_MS = 5 };
+enum { COSTLY_TIMES = 3, RECHECK_MS = 5 };
 
 /* ---- ends of calls ---- */
 
@@ -21,7 +21,7 @@ static void end_call(struct call *call, LSTATUS status)
 {
     call->status = status;
     call->stage = CALL_DONE;
-    claim_release(&call->target->asking);
+    claim_release(&call->target->in_use);
 }
 
 /* One second, two, four, ... */
@@ -231,7 +231,7 @@ static void step(struct call *call)
     do {
         before = call->stage;
         if (before == CALL_CLAIMS) {
-            if (claim_take_until(&call->target->asking, 0))
+            if (claim_take_until(&call->target->in_use, 0))
                 start_call(call);
         } else if (before == CALL_CONNECTS) {
             connect_on(call);
@@ -264,7 +264,7 @@ static void leave_overdue(struct call *call)
     fail_call(call, RPC_S_CALL_FAILED);
 }
 
-static void give_up_overdue(struct call *call)
+static void abandon_overdue(struct call *call)
 {
     struct target *target = call->target;
     if (clock_ticks() - target->overdue.since > OVERDUE_SECONDS * second)
@@ -280,7 +280,7 @@ static void miss_deadline(struct call *call)
         call->status = ERROR_BUSY;
         call->stage = CALL_DONE;
     } else if (call->stage == CALL_OVERDUE) {
-        give_up_overdue(call);
+        abandon_overdue(call);
     } else if (call->stage == CALL_RECEIVES && call->request.operation != PROTO_CLOSE) {
         leave_overdue(call);
     } else {
@@ -325,8 +325,8 @@ static int64_t go_on(struct call *calls, size_t count, struct pollfd *waits)
         bool open = call->stage != CALL_DONE;
         short events = open ? events_of(call->stage) : 0;
         int64_t look = deadline_of(call);
-        if (!events && look > now + LOOK_AGAIN_MS * (second / 1000))
-            look = now + LOOK_AGAIN_MS * (second / 1000);
+        if (!events && look > now + RECHECK_MS * (second / 1000))
+            look = now + RECHECK_MS * (second / 1000);
         waits[i] = (struct pollfd){.fd = events ? call->target->link.fd : -1, .events = events};
         if (open && (!next || look < next))
             next = look;
@@ -340,7 +340,7 @@ static int ms_until(int64_t moment)
     return left < 0 ? 0 : left > 60000 ? 60000 : (int)left + 1;
 }
 
-static void give_up_all(struct call *calls, size_t count)
+static void abandon_all(struct call *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (calls[i].stage != CALL_DONE)
@@ -355,12 +355,12 @@ void calls_finish(struct call *calls, size_t count)
     struct pollfd *waits = count > FEW ? many : few;
     int64_t next;
     if (!waits)
-        give_up_all(calls, count);
+        abandon_all(calls, count);
     while (waits && (next = go_on(calls, count, waits)))
         poll(waits, count, ms_until(next));
 }
 
-LSTATUS call_ask(struct call *call)
+LSTATUS call_run(struct call *call)
 {
     call_begin(call);
     calls_finish(call, 1);

@@ -40,7 +40,7 @@ struct overdue_reply {
 struct target {
     struct target *next;
     unsigned users, data_users; /* under the lock of all targets */
-    struct claim asking;        /* its holder owns all members below */
+    struct claim in_use;        /* its holder owns all members below */
     struct link link;
     struct overdue_reply overdue; /* on this link */
     bool answered;                /* on this link */
@@ -88,6 +88,6 @@ static inline void call_done(struct call *call)
 }
 #define CALL_AUTO __attribute__((cleanup(call_done))) struct call
 /* Both in one; success if there is a reply. */
-LSTATUS call_ask(struct call *call);
+LSTATUS call_run(struct call *call);
 
 #endif

@@ -81,7 +81,7 @@ static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
     if (status)
         return status;
     CALL_AUTO call = call_of(*ret, PROTO_OPEN);
-    call_ask(&call);
+    call_run(&call);
     return finish_open(&call, ret);
 }
 
@@ -151,8 +151,8 @@ static void put_capacity(struct proto_request *request, bool wide, const void *d
     request->capacity = !size ? 0 : *size < PROTO_DATA_BYTES ? *size : PROTO_DATA_BYTES;
 }
 
-static LSTATUS give(const struct remote_key *key, const struct proto_request *request,
-                    const struct proto_reply *reply, DWORD *type, void *data, DWORD *size)
+static LSTATUS copy_reply(const struct remote_key *key, const struct proto_request *request,
+                          const struct proto_reply *reply, DWORD *type, void *data, DWORD *size)
 {
     LSTATUS status = (LSTATUS)reply->status;
     if (status == ERROR_MORE_DATA && size)
@@ -177,10 +177,10 @@ static LSTATUS remote_query(struct remote_key *key, const char *name, bool wide,
     CALL_AUTO call = call_of(key, PROTO_QUERY);
     call.request.name = name;
     put_capacity(&call.request, wide, data, size);
-    LSTATUS status = call_ask(&call);
+    LSTATUS status = call_run(&call);
     if (!status && call.reply.name)
         return ERROR_INVALID_DATA;
-    return status ? status : give(key, &call.request, &call.reply, type, data, size);
+    return status ? status : copy_reply(key, &call.request, &call.reply, type, data, size);
 }
 
 /* ---- enumerations ---- */
@@ -206,7 +206,7 @@ static LSTATUS remote_enum_key(struct remote_key *key, DWORD index, struct buffe
     UNCANCELLED;
     CALL_AUTO call = call_of(key, PROTO_ENUM_KEY);
     call.request.index = index;
-    LSTATUS status = call_ask(&call);
+    LSTATUS status = call_run(&call);
     status = status ? status : take_name(&call.reply, ret_name);
     if (!status && call.reply.data_size != PROTO_TIME_BYTES)
         return ERROR_INVALID_DATA;
@@ -222,10 +222,10 @@ static LSTATUS remote_enum_value(struct remote_key *key, DWORD index, bool wide,
     CALL_AUTO call = call_of(key, PROTO_ENUM_VALUE);
     call.request.index = index;
     put_capacity(&call.request, wide, data, size);
-    LSTATUS status = call_ask(&call);
+    LSTATUS status = call_run(&call);
     if (!status && !call.reply.status)
         status = take_name(&call.reply, ret_name);
-    return status ? status : give(key, &call.request, &call.reply, type, data, size);
+    return status ? status : copy_reply(key, &call.request, &call.reply, type, data, size);
 }
 
 static LSTATUS remote_info(struct remote_key *key, bool wide, struct key_info *ret)
@@ -233,7 +233,7 @@ static LSTATUS remote_info(struct remote_key *key, bool wide, struct key_info *r
     UNCANCELLED;
     CALL_AUTO call = call_of(key, PROTO_INFO);
     call.request.flags = wide ? PROTO_WIDE : 0;
-    LSTATUS status = call_ask(&call);
+    LSTATUS status = call_run(&call);
     status = status ? status : (LSTATUS)call.reply.status;
     if (status)
         return status;

@@ -315,5 +315,5 @@ void target_leave_data(struct target *target)
     bool last = --target->data_users == 0;
     lock_release(&lock);
     if (last && target->data_wanted)
-        call_ask(&call);
+        call_run(&call);
 }

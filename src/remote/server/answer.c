@@ -120,7 +120,7 @@ struct received {
     struct proto_reply *reply;
 };
 
-static LSTATUS ask_nothing(struct received *received)
+static LSTATUS answer_empty(struct received *received)
 {
     return ERROR_SUCCESS;
 }
@@ -262,13 +262,13 @@ static LSTATUS read_value(struct received *received, reading *read, const char *
     return read_data(received, read, &query);
 }
 
-static LSTATUS ask_value(struct received *received)
+static LSTATUS answer_value(struct received *received)
 {
     return read_value(received, query_value, received->request->name);
 }
 
 /* Enumerating the name only collects nothing. */
-static LSTATUS ask_enum_value(struct received *received)
+static LSTATUS answer_enum_value(struct received *received)
 {
     static char name[(LIMIT_VALUE_NAME + 1) * 3 + 1];
     DWORD count = sizeof name;
@@ -288,7 +288,7 @@ static void put_time(char *at, const FILETIME *time)
     proto_put_number(at + 4, time->dwHighDateTime);
 }
 
-static LSTATUS give_bytes(const struct received *received, const void *bytes, size_t size)
+static LSTATUS reply_bytes(const struct received *received, const void *bytes, size_t size)
 {
     struct buffer *data = &received->answers->data;
     buffer_clear(data);
@@ -298,7 +298,7 @@ static LSTATUS give_bytes(const struct received *received, const void *bytes, si
     return buffer_status(data);
 }
 
-static LSTATUS ask_enum_key(struct received *received)
+static LSTATUS answer_enum_key(struct received *received)
 {
     char name[1024], bytes[PROTO_TIME_BYTES];
     DWORD count = sizeof name;
@@ -311,10 +311,10 @@ static LSTATUS ask_enum_key(struct received *received)
     buffer_add_text(&received->answers->name, name);
     received->reply->name = received->answers->name.data;
     put_time(bytes, &time);
-    return give_bytes(received, bytes, sizeof bytes);
+    return reply_bytes(received, bytes, sizeof bytes);
 }
 
-static LSTATUS ask_info(struct received *received)
+static LSTATUS answer_info(struct received *received)
 {
     DWORD numbers[5];
     FILETIME time = {0};
@@ -330,18 +330,19 @@ static LSTATUS ask_info(struct received *received)
     for (size_t i = 0; i < COUNT(numbers); i++)
         proto_put_number(bytes + 4 * i, numbers[i]);
     put_time(bytes + 4 * COUNT(numbers), &time);
-    return give_bytes(received, bytes, sizeof bytes);
+    return reply_bytes(received, bytes, sizeof bytes);
 }
 
 /* Closes the providers; the next query opens them again. */
-static LSTATUS ask_close(struct received *received)
+static LSTATUS answer_close(struct received *received)
 {
     return received->key == HKEY_PERFORMANCE_DATA ? RegCloseKey(received->key) : ERROR_SUCCESS;
 }
 
 static LSTATUS (*const operations[PROTO_OPERATIONS])(struct received *received) = {
-    [PROTO_OPEN] = ask_nothing,          [PROTO_QUERY] = ask_value, [PROTO_ENUM_KEY] = ask_enum_key,
-    [PROTO_ENUM_VALUE] = ask_enum_value, [PROTO_INFO] = ask_info,   [PROTO_CLOSE] = ask_close,
+    [PROTO_OPEN] = answer_empty,        [PROTO_QUERY] = answer_value,
+    [PROTO_ENUM_KEY] = answer_enum_key, [PROTO_ENUM_VALUE] = answer_enum_value,
+    [PROTO_INFO] = answer_info,         [PROTO_CLOSE] = answer_close,
 };
 
 /* RegCloseKey of the performance data would close the providers; it is not an opened key. */
@@ -351,7 +352,7 @@ static void close_opened(HKEY key)
         RegCloseKey(key);
 }
 
-static LSTATUS ask(struct received *received)
+static LSTATUS answer_request(struct received *received)
 {
     const struct proto_request *request = received->request;
     bool counts = request->operation != PROTO_OPEN && request->operation != PROTO_CLOSE;
@@ -379,7 +380,7 @@ void answer(struct answers *answers, const struct peer *peer, const struct proto
     *ret_reply = (struct proto_reply){.id = request->id};
     answers->data.failed = answers->name.failed = false;
     bool known = request->operation > 0 && request->operation < PROTO_OPERATIONS;
-    ret_reply->status = (uint32_t)(known ? ask(&received) : ERROR_INVALID_FUNCTION);
+    ret_reply->status = (uint32_t)(known ? answer_request(&received) : ERROR_INVALID_FUNCTION);
     if (ret_reply->status) {
         ret_reply->name = NULL;
         ret_reply->data_size = 0;

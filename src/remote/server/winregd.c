@@ -143,7 +143,7 @@ static bool is_activated(void)
 
 /* A socket on which no process listens was left behind. Other files also refuse a connection, but
  * are kept. */
-static bool is_left_behind(const struct sockaddr_un *address)
+static bool is_stale(const struct sockaddr_un *address)
 {
     struct stat st;
     if (lstat(address->sun_path, &st) != 0 || !S_ISSOCK(st.st_mode)) {
@@ -171,7 +171,7 @@ static int listen_at(const char *path)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     mode_t before = umask(0);
     bool bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
-    if (!bound && errno == EADDRINUSE && is_left_behind(&address) && unlink(path) == 0)
+    if (!bound && errno == EADDRINUSE && is_stale(&address) && unlink(path) == 0)
         bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
     umask(before);
     return bound && listen(fd, BACKLOG) == 0 ? fd : -1;

@@ -207,7 +207,7 @@ static LSTATUS put_text(struct received *received)
     return buffer_add(data, narrow.data, size) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-static LSTATUS give(struct received *received, uint32_t type)
+static LSTATUS reply_data(struct received *received, uint32_t type)
 {
     const struct buffer *data = &received->answers->data;
     struct proto_reply *reply = received->reply;
@@ -226,7 +226,7 @@ static LSTATUS give(struct received *received, uint32_t type)
 }
 
 /* The size of a block is unknown until it is read into a buffer. */
-static LSTATUS ask_block(struct received *received)
+static LSTATUS answer_block(struct received *received)
 {
     struct rrp_reply value;
     uint32_t most = received->request->capacity;
@@ -237,11 +237,11 @@ static LSTATUS ask_block(struct received *received)
     LSTATUS status = read_growing(received, most, true, &value);
     if (!status && value.type != REG_BINARY)
         status = ERROR_INVALID_DATA;
-    return status ? status : give(received, REG_BINARY);
+    return status ? status : reply_data(received, REG_BINARY);
 }
 
 /* Samba marks its lists as REG_BINARY, and uses other names for some values. */
-static LSTATUS ask_list(struct received *received)
+static LSTATUS answer_list(struct received *received)
 {
     struct rrp_reply value;
     LSTATUS status = read_growing(received, RRP_DATA_BYTES, false, &value);
@@ -256,24 +256,24 @@ static LSTATUS ask_list(struct received *received)
         status = ERROR_INVALID_DATA;
     if (!status && !rules_list(&received->answers->data))
         status = ERROR_NOT_ENOUGH_MEMORY;
-    return status ? status : give(received, REG_MULTI_SZ);
+    return status ? status : reply_data(received, REG_MULTI_SZ);
 }
 
-static LSTATUS ask_plain(struct received *received)
+static LSTATUS answer_plain(struct received *received)
 {
     struct rrp_reply value;
     LSTATUS status = read_growing(received, RRP_DATA_BYTES, false, &value);
-    return status ? status : give(received, value.type);
+    return status ? status : reply_data(received, value.type);
 }
 
-static LSTATUS ask_value(struct received *received)
+static LSTATUS answer_value(struct received *received)
 {
     const struct proto_request *request = received->request;
     if ((request->flags & PROTO_NO_SIZE) && !(request->flags & PROTO_NO_DATA))
         return ERROR_INVALID_PARAMETER;
     if (!is_performance(request->root))
-        return ask_plain(received);
-    return rules_names_list(request->name) ? ask_list(received) : ask_block(received);
+        return answer_plain(received);
+    return rules_names_list(request->name) ? answer_list(received) : answer_block(received);
 }
 
 /* ---- enumerations ---- */
@@ -287,15 +287,15 @@ static LSTATUS put_name(struct received *received, const struct rrp_reply *value
     return buffer_status(ret);
 }
 
-static LSTATUS ask_enum_value(struct received *received)
+static LSTATUS answer_enum_value(struct received *received)
 {
     struct rrp_reply value;
     LSTATUS status = read_growing(received, RRP_DATA_BYTES, false, &value);
     status = status ? status : put_name(received, &value);
-    return status ? status : give(received, value.type);
+    return status ? status : reply_data(received, value.type);
 }
 
-static LSTATUS give_numbers(struct received *received, const uint32_t *numbers, size_t count)
+static LSTATUS reply_numbers(struct received *received, const uint32_t *numbers, size_t count)
 {
     struct buffer *data = &received->answers->data;
     char bytes[PROTO_INFO_BYTES];
@@ -308,7 +308,7 @@ static LSTATUS give_numbers(struct received *received, const uint32_t *numbers, 
     return buffer_status(data);
 }
 
-static LSTATUS ask_enum_key(struct received *received)
+static LSTATUS answer_enum_key(struct received *received)
 {
     struct rrp_reply key;
     LSTATUS status = machine_call(received->machine,
@@ -317,11 +317,11 @@ static LSTATUS ask_enum_key(struct received *received)
                                                         .index = received->request->index},
                                   received->deadline, &key);
     status = status ? status : put_name(received, &key);
-    return status ? status : give_numbers(received, &key.numbers[5], 2);
+    return status ? status : reply_numbers(received, &key.numbers[5], 2);
 }
 
 /* A character is a unit of UTF-16, and at most three bytes of UTF-8. */
-static LSTATUS ask_info(struct received *received)
+static LSTATUS answer_info(struct received *received)
 {
     struct rrp_reply info;
     LSTATUS status = machine_call(received->machine,
@@ -331,22 +331,23 @@ static LSTATUS ask_info(struct received *received)
         return status;
     for (int i = 1; i <= 4 && !(received->request->flags & PROTO_WIDE); i++)
         info.numbers[i] *= i == 2 ? 1 : 3;
-    return give_numbers(received, info.numbers, COUNT(info.numbers));
+    return reply_numbers(received, info.numbers, COUNT(info.numbers));
 }
 
 /* ---- requests ---- */
 
-static LSTATUS ask_nothing(struct received *received)
+static LSTATUS answer_empty(struct received *received)
 {
     return ERROR_SUCCESS;
 }
 
 static LSTATUS (*const operations[PROTO_OPERATIONS])(struct received *received) = {
-    [PROTO_OPEN] = ask_nothing,          [PROTO_QUERY] = ask_value, [PROTO_ENUM_KEY] = ask_enum_key,
-    [PROTO_ENUM_VALUE] = ask_enum_value, [PROTO_INFO] = ask_info,   [PROTO_CLOSE] = ask_nothing,
+    [PROTO_OPEN] = answer_empty,        [PROTO_QUERY] = answer_value,
+    [PROTO_ENUM_KEY] = answer_enum_key, [PROTO_ENUM_VALUE] = answer_enum_value,
+    [PROTO_INFO] = answer_info,         [PROTO_CLOSE] = answer_empty,
 };
 
-static LSTATUS ask_once(struct received *received)
+static LSTATUS try_request(struct received *received)
 {
     const struct proto_request *request = received->request;
     if (is_performance(request->root) && *request->path)
@@ -382,12 +383,12 @@ static bool deserves_another(struct received *received, LSTATUS status, bool ans
     return true;
 }
 
-static LSTATUS ask(struct received *received)
+static LSTATUS answer_request(struct received *received)
 {
     unsigned pause = FIRST_PAUSE_MS, waited = 0;
     bool again = false, answered = received->machine->answered;
     for (;;) {
-        LSTATUS status = ask_once(received);
+        LSTATUS status = try_request(received);
         if (!again && deserves_another(received, status, answered)) {
             again = true;
         } else if (passes(status) && waited + pause <= BUSY_MS &&
@@ -421,7 +422,7 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
     buffer_clear(&answers->data);
     buffer_clear(&answers->name);
     bool known = request->operation > 0 && request->operation < PROTO_OPERATIONS;
-    ret_reply->status = (uint32_t)(known ? ask(&received) : ERROR_INVALID_FUNCTION);
+    ret_reply->status = (uint32_t)(known ? answer_request(&received) : ERROR_INVALID_FUNCTION);
     if (ret_reply->status) {
         ret_reply->name = NULL;
         ret_reply->data_size = 0;

@@ -144,7 +144,7 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
         snprintf(why, capacity, "%s: %s", path, status_text(status));
     if (!good || status)
         return false;
-    /* text behind a NUL would be neither read nor kept */
+    /* text after a NUL would be neither read nor kept */
     bool text = !ret->len || !memchr(ret->data, '\0', ret->len);
     if (!text)
         snprintf(why, capacity, "%s is not a text file: it contains a NUL byte; write it again",

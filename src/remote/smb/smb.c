@@ -153,8 +153,8 @@ static void print_passed(const struct smb_samba *samba, enum smb_step step)
         print_good("session", protection_of(&samba->login));
 }
 
-static LSTATUS ask(struct check *check, HKEY root, const char *path, const char *name,
-                   enum proto_operation operation, struct proto_reply *ret)
+static LSTATUS send_request(struct check *check, HKEY root, const char *path, const char *name,
+                            enum proto_operation operation, struct proto_reply *ret)
 {
     struct proto_request request = {.operation = (uint16_t)operation,
                                     .root = (uint32_t)(uintptr_t)root,
@@ -169,7 +169,7 @@ static int check_connection(struct check *check)
 {
     struct proto_reply reply;
     struct smb_samba *samba = &check->samba;
-    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", NULL, PROTO_OPEN, &reply);
+    LSTATUS status = send_request(check, HKEY_PERFORMANCE_DATA, "", NULL, PROTO_OPEN, &reply);
     bool connected = check->machine.connected;
     enum smb_step step = connected ? SMB_STEP_CALL : samba->step;
     print_passed(samba, step);
@@ -188,7 +188,7 @@ static int check_counters(struct check *check)
     opl_block block;
     struct proto_reply reply;
     int64_t began = clock_ticks();
-    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Global", PROTO_QUERY, &reply);
+    LSTATUS status = send_request(check, HKEY_PERFORMANCE_DATA, "", "Global", PROTO_QUERY, &reply);
     if (status) {
         print_failed("counters", status, status == ERROR_INVALID_DATA ? "" : check->samba.reason);
         print_advice(ANY, status);
@@ -212,7 +212,8 @@ static int check_names(struct check *check)
     char text[100];
     size_t count = 0;
     struct proto_reply reply;
-    LSTATUS status = ask(check, HKEY_PERFORMANCE_DATA, "", "Counter 009", PROTO_QUERY, &reply);
+    LSTATUS status =
+        send_request(check, HKEY_PERFORMANCE_DATA, "", "Counter 009", PROTO_QUERY, &reply);
     if (status) {
         print_failed("names", status, "");
         print_advice(ANY, status);
@@ -387,8 +388,8 @@ static int smb_check(const struct smb_address *address, bool keep)
         return complain(why);
     /* prompt only at a terminal and without a ticket */
     bool nothing = login.kerberos && !*login.user && !getenv("KRB5CCNAME");
-    bool ask_now = keep || (nothing && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
-    if (ask_now && !smb_login_prompt(address, &login))
+    bool prompt = keep || (nothing && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
+    if (prompt && !smb_login_prompt(address, &login))
         return complain("no user was given");
     return run_check(address, &login, keep);
 }

@@ -60,15 +60,16 @@ static void count_answer(struct view_snapshot *snapshot, const char *query,
 
 /* Repeats the query until the provider had time to answer: queries do not wait for one that was
  * overdue too often. */
-static void ask_on(struct view_snapshot *snapshot, const char *query, struct status_answer *ret)
+static void repeat_query(struct view_snapshot *snapshot, const char *query,
+                         struct status_answer *ret)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     double begin = now_ms();
     while (!ret->status && !ret->objects && now_ms() - begin < TIMEOUT_MS) {
         nanosleep(&pause, NULL);
-        double opts = now_ms();
+        double start = now_ms();
         ret->status = snapshot_query(snapshot, query);
-        ret->again_ms = now_ms() - opts;
+        ret->again_ms = now_ms() - start;
         if (!ret->status)
             count_answer(snapshot, query, ret);
     }
@@ -82,7 +83,7 @@ static bool answers_global(struct view_snapshot *snapshot, const char *query)
     return global.objects > 0;
 }
 
-void ask_provider(const struct service_settings *service, struct status_answer *ret)
+void query_provider(const struct service_settings *service, struct status_answer *ret)
 {
     struct view_snapshot snapshot = {0};
     char query[QUERY_SIZE];
@@ -90,7 +91,7 @@ void ask_provider(const struct service_settings *service, struct status_answer *
     make_query(service, query);
     if (!*query)
         return;
-    ret->opts = true;
+    ret->queried = true;
     RegCloseKey(HKEY_PERFORMANCE_DATA); /* so that the first time includes loading and Open */
     double begin = now_ms();
     ret->status = snapshot_query(&snapshot, query);
@@ -103,7 +104,7 @@ void ask_provider(const struct service_settings *service, struct status_answer *
     ret->first_ms = middle - begin;
     ret->again_ms = end - middle;
     if (service->unanswered)
-        ask_on(&snapshot, query, ret);
+        repeat_query(&snapshot, query, ret);
     ret->answered = !ret->status && ret->objects;
     ret->only_global = !ret->status && !ret->objects && answers_global(&snapshot, query);
     snapshot_done(&snapshot);
