@@ -169,27 +169,27 @@ LSTATUS WINAPI RegFlushKey(HKEY key) OPL_SYMBOL(RegFlushKey);
 OPL_END_DECLS
 
 #ifdef UNICODE
-#define OPL_FORM(name) name##W
+#define OPL_AW_NAME(name) name##W
 #else
-#define OPL_FORM(name) name##A
+#define OPL_AW_NAME(name) name##A
 #endif
-#define RegOpenKeyEx OPL_FORM(RegOpenKeyEx)
-#define RegOpenKey OPL_FORM(RegOpenKey)
-#define RegCreateKeyEx OPL_FORM(RegCreateKeyEx)
-#define RegCreateKey OPL_FORM(RegCreateKey)
-#define RegQueryValueEx OPL_FORM(RegQueryValueEx)
-#define RegQueryValue OPL_FORM(RegQueryValue)
-#define RegSetValue OPL_FORM(RegSetValue)
-#define RegSetValueEx OPL_FORM(RegSetValueEx)
-#define RegDeleteValue OPL_FORM(RegDeleteValue)
-#define RegDeleteKey OPL_FORM(RegDeleteKey)
-#define RegDeleteKeyEx OPL_FORM(RegDeleteKeyEx)
-#define RegDeleteTree OPL_FORM(RegDeleteTree)
-#define RegEnumKeyEx OPL_FORM(RegEnumKeyEx)
-#define RegEnumKey OPL_FORM(RegEnumKey)
-#define RegEnumValue OPL_FORM(RegEnumValue)
-#define RegQueryInfoKey OPL_FORM(RegQueryInfoKey)
-#define RegGetValue OPL_FORM(RegGetValue)
-#define RegConnectRegistry OPL_FORM(RegConnectRegistry)
+#define RegOpenKeyEx OPL_AW_NAME(RegOpenKeyEx)
+#define RegOpenKey OPL_AW_NAME(RegOpenKey)
+#define RegCreateKeyEx OPL_AW_NAME(RegCreateKeyEx)
+#define RegCreateKey OPL_AW_NAME(RegCreateKey)
+#define RegQueryValueEx OPL_AW_NAME(RegQueryValueEx)
+#define RegQueryValue OPL_AW_NAME(RegQueryValue)
+#define RegSetValue OPL_AW_NAME(RegSetValue)
+#define RegSetValueEx OPL_AW_NAME(RegSetValueEx)
+#define RegDeleteValue OPL_AW_NAME(RegDeleteValue)
+#define RegDeleteKey OPL_AW_NAME(RegDeleteKey)
+#define RegDeleteKeyEx OPL_AW_NAME(RegDeleteKeyEx)
+#define RegDeleteTree OPL_AW_NAME(RegDeleteTree)
+#define RegEnumKeyEx OPL_AW_NAME(RegEnumKeyEx)
+#define RegEnumKey OPL_AW_NAME(RegEnumKey)
+#define RegEnumValue OPL_AW_NAME(RegEnumValue)
+#define RegQueryInfoKey OPL_AW_NAME(RegQueryInfoKey)
+#define RegGetValue OPL_AW_NAME(RegGetValue)
+#define RegConnectRegistry OPL_AW_NAME(RegConnectRegistry)
 
 #endif
