@@ -56,6 +56,5 @@ void provider_collect(struct channel *channel);
 void provider_close(struct channel *channel, bool and_unload);
 /* instead of provider_collect, if the buffer cannot be made large enough */
 void provider_has_no_capacity(struct channel *channel);
-bool provider_is_loaded(void);
 
 #endif

@@ -17,7 +17,7 @@ static struct {
     bool opened;
 } provider;
 
-bool provider_is_loaded(void)
+static bool is_loaded(void)
 {
     return provider.module.handle != NULL;
 }
@@ -115,8 +115,7 @@ static bool make_ready(struct channel *channel)
 {
     if (provider.opened)
         return true;
-    bool ready =
-        (provider_is_loaded() || (load(channel) && find(channel))) && open_provider(channel);
+    bool ready = (is_loaded() || (load(channel) && find(channel))) && open_provider(channel);
     /* another deadline holds from here on: make the client read `stage` */
     enter_stage(channel, ready ? ISOLATE_COLLECT : channel->reply.stage);
     if (ready)

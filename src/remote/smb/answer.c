@@ -83,7 +83,8 @@ bool rules_is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-bool rules_names_list(const char *name)
+/* "Counter 009", "Explain 7", "help": texts, and never a block. */
+static bool names_list(const char *name)
 {
     static const char *const text[] = {"Counter", "Explain", "Help"};
     for (size_t i = 0; name && i < COUNT(text); i++)
@@ -108,7 +109,8 @@ bool rules_list(struct buffer *list)
 
 /* ---- buffer size ---- */
 
-uint32_t rules_grow(uint32_t capacity, uint32_t most)
+/* The next buffer size after `capacity` was too small: double, at most `most`; 0: none. */
+static uint32_t grow(uint32_t capacity, uint32_t most)
 {
     if (capacity >= most)
         return 0;
@@ -183,7 +185,7 @@ static LSTATUS read_growing(struct received *received, uint32_t most, bool block
     LSTATUS status;
     do
         status = read_once(received, capacity, block, ret);
-    while (status == ERROR_MORE_DATA && (capacity = rules_grow(capacity, most)));
+    while (status == ERROR_MORE_DATA && (capacity = grow(capacity, most)));
     if (!status)
         *hint = (uint32_t)received->answers->data.len;
     return status;
@@ -273,7 +275,7 @@ static LSTATUS answer_value(struct received *received)
         return ERROR_INVALID_PARAMETER;
     if (!is_performance(request->root))
         return answer_plain(received);
-    return rules_names_list(request->name) ? answer_list(received) : answer_block(received);
+    return names_list(request->name) ? answer_list(received) : answer_block(received);
 }
 
 /* ---- enumerations ---- */
@@ -402,7 +404,8 @@ static LSTATUS answer_request(struct received *received)
     }
 }
 
-int smb_seconds_for(const struct proto_request *request)
+/* The longest time that the request may take. */
+static int seconds_for(const struct proto_request *request)
 {
     bool costly = request->name && text_starts_fold(request->name, "Costly");
     return request->operation == PROTO_CLOSE ? CLOSE_SECONDS
@@ -417,7 +420,7 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
                                 .answers = answers,
                                 .machine = answers->machine,
                                 .reply = ret_reply,
-                                .deadline = clock_ticks() + smb_seconds_for(request) * second};
+                                .deadline = clock_ticks() + seconds_for(request) * second};
     *ret_reply = (struct proto_reply){.id = request->id};
     buffer_clear(&answers->data);
     buffer_clear(&answers->name);
@@ -447,7 +450,7 @@ bool smb_serve(int in, int out, struct smb_machine *machine)
         good = size != SIZE_MAX && proto_read_request(message, size, &request);
         if (!good)
             break;
-        alarm((unsigned)(smb_seconds_for(&request) + GRACE_SECONDS));
+        alarm((unsigned)(seconds_for(&request) + GRACE_SECONDS));
         smb_answer(&answers, &request, &reply);
         alarm(0);
         good = stream_send(out, &reply, 0);

@@ -67,8 +67,6 @@ struct smb_answers {
 /* *ret_reply points into `answers`. */
 void smb_answer(struct smb_answers *answers, const struct proto_request *request,
                 struct proto_reply *ret_reply);
-/* The longest time that a request may take. */
-int smb_seconds_for(const struct proto_request *request);
 /* Serves the process that started this one until it closes the stream or breaks the protocol. True:
  * it closed the stream. */
 bool smb_serve(int in, int out, struct smb_machine *machine);
@@ -83,10 +81,6 @@ LSTATUS rules_block(struct buffer *block, size_t capacity);
 /* A list of texts, UTF-16LE: made to end with exactly one empty text. */
 bool rules_list(struct buffer *list);
 bool rules_is_text(uint32_t type);
-/* "Counter 009", "Explain 7", "help": texts, and never a block. */
-bool rules_names_list(const char *value_name);
-/* The next buffer size after `capacity` was too small: double, at most `most`; 0: none. */
-uint32_t rules_grow(uint32_t capacity, uint32_t most);
 
 /* ---- login.c: which machine, and as which user ---- */
 struct smb_address {
