@@ -108,7 +108,10 @@ void opl_listing_withdraw(opl_listing *listing);
 bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
                          const uint32_t **ret, size_t *ret_count);
 
-/* ---- beside build.h: what no program has needed yet ---- */
+/* ---- beside build.h ---- */
+/* For programs that write the objects of others, for example those of a simulated machine: with
+ * UniqueIDs and parents, values whose size is known only at run time, and multi timers. At present
+ * these programs are the project's tests; a provider needs only build.h. */
 /* opl_build_instance with all fields: the name with its length, the parent (object 0: none),
  * UniqueID (-1: none). */
 void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
