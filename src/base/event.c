@@ -95,8 +95,8 @@ static struct repetition *row_of(uint64_t what)
     return oldest;
 }
 
-/* An event that no log accepted, without an earlier line, is reported with the next one of its
- * kind. */
+/* Counts suppressed events. If a text is kept, a line with their count becomes due; else the count
+ * goes into the next event of this kind. */
 static void hold_back(struct repetition *row, unsigned count)
 {
     int64_t due = row->last_written + silence;

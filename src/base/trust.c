@@ -164,8 +164,8 @@ LSTATUS trust_check_program(const char *file, char why[static TRUST_TEXT])
     return realpath(file, real) ? trust_check_shipped(real, why) : ERROR_SUCCESS;
 }
 
-/* Behind a missing folder ".." leads nowhere yet, but could lead anywhere once the folder was
- * created. */
+/* After a missing folder, ".." cannot be resolved: once the folder was created, perhaps as a link,
+ * it could lead anywhere. */
 static LSTATUS refuse_up(const char *folder, const char *rest, char why[static TRUST_TEXT])
 {
     for (size_t length; (length = strcspn(rest, "/")); rest += length + strspn(rest + length, "/"))
@@ -177,8 +177,8 @@ static LSTATUS refuse_up(const char *folder, const char *rest, char why[static T
     return ERROR_SUCCESS;
 }
 
-/* Trees made with umask 002 let the group write; the reader's own group is the user's
- * responsibility. */
+/* Accepts folders that the group may write, because umask 002 makes them. Who else belongs to the
+ * group is not checked. */
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT])
 {
     struct walk walk = {.ignored = S_IWGRP, .makes = true};

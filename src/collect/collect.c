@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One query, on one page: parse, collect from the providers behind a header, complete the header.
+ * One query, on one page: parse it, collect from the providers, write the header before them.
  * (docs/windows/articles.md#c2, docs/windows/queries.md)
  */
 #include "collect/collect.h"

@@ -334,7 +334,7 @@ struct piece {
     uint32_t objects;
     bool whole;         /* a whole PERF_DATA_BLOCK, of a foreign machine */
     bool unowned;       /* has objects that are not registered to any service */
-    int64_t took_100ns; /* duration of Collect, for answers_note; below 0: no answer passed */
+    int64_t took_100ns; /* duration of Collect, for answers_note; below 0: no valid answer */
 };
 /* Returns ERROR_MORE_DATA if the provider needs a larger buffer. Otherwise success, with
  * piece->size 0 if nothing was kept. */

@@ -282,7 +282,7 @@ static void close_inside(struct service *service, bool unload)
     provider_leave();
 }
 
-/* Failures of one session do not block the next, unless they persist. */
+/* The next session starts without the failures of this one, unless they were marked to last. */
 static void end_backoff(struct backoff *backoff)
 {
     if (backoff->lasts)

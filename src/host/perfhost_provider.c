@@ -25,8 +25,8 @@ static bool is_loaded(void)
 /* What runs now: a copy that a provider does not overwrite together with the channel. */
 static enum isolate_stage running;
 
-/* Ends the helper as soon as the stage is over that overwrote the channel: its exit code is all
- * that still reaches the client. */
+/* Ends the helper if the provider has overwritten the channel: the exit code, with the stage, is
+ * the only report that still reaches the client. */
 static void check_marks(const struct channel *channel)
 {
     if (!channel_is_marked(channel))

@@ -160,8 +160,8 @@ static LSTATUS refuse_taken(struct install *install, uint32_t object, const char
     return ERROR_ALREADY_EXISTS;
 }
 
-/* Checks an Object List that was written by hand and stays: answers with other objects would be
- * dropped. */
+/* Checks an Object List that was written by hand and stays. Refuses one with an object of another
+ * service, because answers with it would be dropped. */
 static LSTATUS check_list(struct install *install, const char *list)
 {
     const char *service = install->plan.service;

@@ -214,7 +214,8 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider)
     return ERROR_SUCCESS;
 }
 
-/* For tools for people: the object's name, and the counters. */
+/* Writes "Object: counter, counter" into a text of the calling thread that tools can show: the
+ * counters that the user may not read. */
 static void note_denied(const struct object *object)
 {
     char *text = denied_here();

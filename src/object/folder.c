@@ -15,7 +15,7 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-enum { FEW_ENTRIES = 1024 }; /* bytes: about half of the entries that precede the processes */
+enum { FEW_ENTRIES = 1024 }; /* bytes: half of what proc has before its first process */
 
 struct folder_entry {
     uint64_t inode;

@@ -26,7 +26,7 @@ enum {
     OBJECT_MEMORIES = 16,   /* persistent memory blocks of a provider */
     OBJECT_RECORDS = 4,     /* pinned files of a provider */
     OBJECT_MAX_PERSISTENT =
-        8, /* instances whose files stay open: descriptors belong to the program */
+        8, /* instances whose files stay open: few, as descriptors are the program's */
     OBJECT_MAX_PERSISTENT_NAME = 16
 };
 
@@ -139,7 +139,7 @@ struct row {
     bool denied; /* in this collection, this user may not read the value for some instance */
     /* in this collection, the value cannot be read for some instance, which hides the row */
     bool unread;
-    bool hidden;     /* `denied` or `unread`, for this row or its pair: it has no definition now */
+    bool hidden; /* this row, its base, or the row whose base it is, is unread: no definition now */
     const char *why; /* what is wrong with the row, if row_init returns ERROR_INVALID_PARAMETER */
     /* the trace shows already that the value could not be read for some instance */
     bool complained;
@@ -221,7 +221,7 @@ struct tables {
 };
 struct table_fault {
     const char *object; /* the object's name; NULL: the fault concerns all tables */
-    const char *part;   /* of it */
+    const char *part;   /* the part of it that is wrong */
     char why[160];
 };
 /* ERROR_INVALID_PARAMETER: they cannot be used, `fault` says why; ERROR_NOT_ENOUGH_MEMORY. Texts,

@@ -74,8 +74,8 @@ static void take_names(struct source *source, const struct line_pair *pair)
     }
 }
 
-/* A hash of the lengths of the lines of names, and their number: names come and go with the
- * lines. */
+/* A sum of the lengths of the lines of names, and their number. While it is as before, the names
+ * are taken to be the same. */
 static uint64_t names_shape(const char *text)
 {
     struct line_pair pair;

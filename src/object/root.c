@@ -21,7 +21,7 @@ bool kept_is_ours(const struct kept *kept)
            now.st_ino == kept->inode;
 }
 
-/* descriptors or memory for one, since the last call of source_lacked */
+/* an open failed for lack of descriptors or memory, since the last call of source_lacked */
 static _Thread_local bool lacked;
 
 /* openat with close-on-exec; records a failure for lack of descriptors: then the failure does not

@@ -213,7 +213,7 @@ static bool is_requested(const struct source *source, unsigned number)
     return number == 0 || source->columns_requested >> (number - 1) & 1;
 }
 
-/* The end of the word; it may not be a number, which is not the same as 0. */
+/* Returns the end of the word. *ret_whole: it is a number; if not, *ret is 0. */
 static const char *split_number(const char *word, uint64_t *ret, bool *ret_whole)
 {
     const char *at = word;

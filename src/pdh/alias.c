@@ -47,7 +47,7 @@ static const struct alias {
     {"Processor",     "% Nice Time",             "Processor Information", NULL,                false},
 };
 
-/* Their instances are processors' numbers, ours "node,number". */
+/* Instance "3" of Processor is "node,3" of Processor Information: any node matches. */
 static void name_by_number(struct pdh_path *path)
 {
     static const char digits[] = "0123456789";

@@ -104,7 +104,7 @@ struct pdh_query *query_claim(PDH_HQUERY handle);
 void query_unclaim(struct pdh_query *query);
 
 /* ---- counter.c ---- */
-/* A counter with its query's lock taken, for a short time. */
+/* Takes the lock of the counter's query, until counter_unlock. NULL: not a handle of a counter. */
 struct counter *counter_lock(PDH_HCOUNTER handle);
 void counter_unlock(struct counter *counter);
 void counter_free(struct counter *counter); /* its handle is closed already */
@@ -139,7 +139,7 @@ void item_set_done(struct item_set *set);
 const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,
                                         uint32_t hint);
 struct instance_key item_key(const char *name, uint32_t number);
-/* The number of items with the name; the key's number is 0. */
+/* How many items have the key's name; the key's own number must be 0. */
 uint32_t item_set_number(struct item_set *set, struct instance_key key);
 const struct sample_item *item_find(struct item_set *set, const struct item_set *of,
                                     const struct sample_item *item, uint32_t hint);

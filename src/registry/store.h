@@ -27,7 +27,7 @@ struct layer_folder {
     enum registry_layer layer;
     char *path; /* .../registry.d; NULL: this layer has no path */
     struct file_state state;
-    bool settled;             /* its last change is old enough that the next one changes its time */
+    bool settled;             /* its last change is so old that another one gets a later time */
     struct layer_file *files; /* by name, manual.reg last */
     size_t count, capacity;
     size_t next;  /* the file that is checked next */
@@ -101,7 +101,7 @@ void store_forget(void); /* for tests: everything, including the paths */
 /* Between them this thread sees the files as they were at the beginning, or newer; they nest. */
 void store_walk_begin(void);
 void store_walk_end(void);
-void store_written(void);    /* by this process: a walk of this thread checks the files once more */
+void store_written(void);    /* this process wrote a file: a walk of this thread checks once more */
 void store_invalidate(void); /* a file changed since it was read: the next call checks all */
 LSTATUS store_refresh_all(void); /* checks every file */
 /* Does a file that is merged before (after) manual.reg of `layer` mention the key or value? */

@@ -149,7 +149,7 @@ static void code_text(struct coder *coder, const char **text, struct rrp_capacit
 
 /* ---- values ---- */
 
-/* Type, data, size and length, each behind a pointer that may be NULL. */
+/* Type, data, size and length; each follows a pointer, and is absent if that is NULL. */
 static void code_value(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     request->has_type = code_pointer(coder, request->has_type);

@@ -58,7 +58,7 @@ struct wire_finding {
 enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
                                 void (*each)(void *self, const struct wire_finding *finding),
                                 void *self);
-/* Returns the same fault, and its details in *ret: all zero if there is none. */
+/* Returns what wire_check_each returns, and the details in *ret: all zero if there is no fault. */
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
                                    struct wire_finding *ret);
 /* True: the answer is dropped because of it; false: it is kept with a warning. */

@@ -15,16 +15,16 @@
 
 enum {
     FIRST_SIZE = 64 << 10,
-    ROUNDS = 4,        /* rounds of calls; after each the resources in use are compared */
-    CALLS_MOST = 16,   /* in a round */
-    ROUND_MS = 150,    /* slower calls are repeated less often */
-    LEAK_ROUNDS = 4,   /* growth in fewer rounds may be a cache that fills */
-    LARGE = 1 << 20,   /* bytes a call that no cache keeps: such a leak needs one round less */
+    ROUNDS = 4,      /* rounds of calls; after each the resources in use are compared */
+    CALLS_MOST = 16, /* in a round */
+    ROUND_MS = 150,  /* slower calls are repeated less often */
+    LEAK_ROUNDS = 4, /* growth in fewer rounds may be a cache that fills */
+    LARGE = 1 << 20, /* bytes for each call: too many for a cache, so one round less shows a leak */
     REPEAT_MS = 1000,  /* after this time no test is repeated */
     BUDGET_MS = 1700,  /* of elapsed_ms(); no step begins that would end later */
     LAST_MS = 1800,    /* of elapsed_ms(); a call that has not ended then is ended */
     SIZES_FIRST = 1,   /* buffer sizes that are tried before unrelated queries */
-    LEAK_CALLS = 2,    /* kept for large leaks: they need one call, the other is a reserve */
+    LEAK_CALLS = 2,    /* calls that must still fit, to find a large leak: one, and a reserve */
     COSTLY_MS = 30000, /* programs wait so long, longer than this check takes */
     LOAD_MS = 2000,
     CLOSE_MS = 1000,

@@ -220,7 +220,8 @@ static void point_to(struct object_info *info, const struct object_columns *from
     }
 }
 
-/* Counters of a type without formula have empty cells, unless there was never an instance. */
+/* Records that the values of counters without a formula are lost, unless there was no instance at
+ * all. */
 static void lose_types(const struct object_columns *from, struct object_info *info)
 {
     if (!info->bare && !info->instance_count)

@@ -18,8 +18,9 @@
 
 static atomic_bool answering;
 
-/* Providers cannot be interrupted; the process can end. A query that is over is answered as usual,
- * also if the client has closed only its sending side: its end of the stream still reads. */
+/* Ends the process if the client disconnected and a query still runs a second later: a provider
+ * cannot be interrupted. A query that has ended by then is answered, because the client may have
+ * closed only its sending side. */
 static void *watch_client(void *argument)
 {
     const struct timespec grace = {1, 0};
