@@ -139,10 +139,15 @@ size_t select_services(const struct service_table *table, const struct query *qu
 size_t select_listed(const struct service_table *table, uint32_t object);
 
 /* ---- quarantine.c: a provider that fails is not queried, for longer each time ---- */
+enum backoff_count {
+    NO_COUNT,
+    FAILURES,        /* crashes, hangs and damage in this session */
+    MISSES,          /* sessions in which it did not answer */
+    OVERDUE_ANSWERS, /* answers in a row that were too late */
+    BACKOFF_COUNTS
+};
 struct backoff {
-    unsigned failures;    /* crashes, hangs and damage in this session */
-    unsigned misses;      /* sessions in which it did not answer */
-    unsigned missed;      /* late answers in a row */
+    unsigned counts[BACKOFF_COUNTS];
     int64_t last_failure; /* clock_ticks */
     int64_t until;        /* clock_ticks before which the provider is not queried */
     bool off;             /* the provider is not queried in this session */
@@ -154,32 +159,34 @@ struct backoff {
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
 } quarantine_clock; /* replaced by tests */
+/* What happened to a provider; quarantine.c has a row for each. */
+enum provider_event {
+    PROVIDER_UNCHANGED,
+    PROVIDER_FAILED, /* it crashed, hung or damaged memory: `why` says which */
+    /* It crashed in Close, at the end of a session. The first time may be chance; from the second
+     * on it is not queried for a while, and closing the key does not reset that. */
+    PROVIDER_CRASHED_LAST,
+    /* It did not answer in time, for the first time in this session. This is not a failure, but
+     * from the second session on it is not queried for a while, and other programs are informed. */
+    PROVIDER_MISSED,
+    PROVIDER_OVERDUE,   /* it answered, but too late: after several it is queried less often */
+    PROVIDER_CAUGHT_UP, /* an answer arrived that was counted as missing */
+    PROVIDER_ANSWERED,  /* it answered, and no query waited for that */
+    PROVIDER_IN_TIME,   /* it answered in time; its answer is not checked yet */
+    PROVIDER_PASSED,    /* its answer passed all checks */
+    PROVIDER_SILENT,    /* Collect changed none of its outputs: disables it permanently */
+    PROVIDER_NO_HELPER, /* it could not be queried for a reason outside of it: retried soon */
+    PROVIDER_CLOSED,    /* the session ended */
+    PROVIDER_ENABLED,   /* it was enabled by hand: its failures are forgotten */
+    PROVIDER_EVENTS
+};
+/* Without `settings` nothing is counted. `why` is needed for failures only. */
+void quarantine_take(struct service *service, const struct host_settings *settings,
+                     enum provider_event event, const char *why);
 /* Must the provider be skipped now? The trace prints the reason. */
 bool quarantine_waits(struct service *service);
-/* The provider crashed, hung or damaged memory: `why` says which. */
-void quarantine_failure(struct service *service, const struct host_settings *settings,
-                        const char *why);
-/* The provider crashed in Close, at the end of a session. The first time may be chance; from the
- * second on it is not queried for a while, and closing the key does not reset that. */
-void quarantine_timeout(struct service *service, const struct host_settings *settings,
-                        const char *why);
-/* The provider did not answer in time, for the first time in this session. This is not a failure,
- * but from the second session on it is not queried for a while, and other programs are informed. */
-void quarantine_miss(struct service *service, const struct host_settings *settings);
 /* Did so many programs get no answer lately that queries should not wait for this provider? */
 bool quarantine_suspects(const struct service *service, const struct host_settings *settings);
-/* An answer arrived that was counted as missing. */
-void quarantine_take_back(struct service *service);
-/* The provider answered, in time or late: clears the count of missing answers. */
-void quarantine_answered(struct service *service);
-/* An answer of the provider passed all checks. */
-void quarantine_success(struct service *service);
-/* The provider answered, but too late: after several such answers it is queried less often. */
-void quarantine_overdue(struct service *service);
-/* The provider could not be queried for a reason outside of it: it is retried soon. */
-void quarantine_delay(struct service *service);
-/* Disables the provider at once and permanently. */
-void quarantine_disable(struct service *service, const struct host_settings *settings);
 /* Parses "until WHEN (first quarantine): why": returns 1, and WHEN as filetime; 0 and 0 if it is no
  * such text. */
 unsigned quarantine_read(const char *text, int64_t *ret_end);

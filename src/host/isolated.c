@@ -120,10 +120,8 @@ static void take_crash(struct service *service, const struct host_settings *sett
         report_crash(service, reply);
     else
         report_exit(service, reply);
-    if (settings && reply->stage < ISOLATE_CLOSE)
-        quarantine_failure(service, settings, why);
-    else if (settings)
-        quarantine_timeout(service, settings, why);
+    quarantine_take(service, settings,
+                    reply->stage < ISOLATE_CLOSE ? PROVIDER_FAILED : PROVIDER_CRASHED_LAST, why);
     forget_file(service->code);
 }
 
@@ -138,8 +136,7 @@ static void take_largeness(struct service *service, const struct host_settings *
                    EVENT_FIELDS(EVENT_NUMBER("Resident", reply->resident_mib),
                                 EVENT_NUMBER("Limit", limit_mib)),
                    NULL);
-    if (settings)
-        quarantine_failure(service, settings, "it exceeded its memory limit");
+    quarantine_take(service, settings, PROVIDER_FAILED, "it exceeded its memory limit");
     forget_file(service->code);
 }
 
@@ -160,7 +157,7 @@ static void take_refusal(struct service *service, const struct isolate_reply *re
     if (!service->code->isolated.refusal_reported)
         verdict_report(service, 1018, EVENT_FIELDS(EVENT_STATUS(reply->status)), reply->text);
     service->code->isolated.refusal_reported = true;
-    quarantine_delay(service);
+    quarantine_take(service, NULL, PROVIDER_NO_HELPER, NULL);
 }
 
 /* Programs that query once exit before a long silence is noticed: so the first missing answer is
@@ -170,14 +167,14 @@ static void count_miss(struct service *service, const struct host_settings *sett
     struct library *code = service->code;
     if (code->isolated.miss_forgiven)
         return;
-    quarantine_miss(service, settings);
+    quarantine_take(service, settings, PROVIDER_MISSED, NULL);
     code->isolated.miss_counted = true;
 }
 
 static void take_miss_back(struct service *service)
 {
     if (service->code->isolated.miss_counted)
-        quarantine_take_back(service);
+        quarantine_take(service, NULL, PROVIDER_CAUGHT_UP, NULL);
     service->code->isolated.miss_counted = false;
 }
 
@@ -252,11 +249,11 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
     trace("host", "%s: Collect in its helper returned %d, %u bytes, %u objects", service->name,
           (int)reply->status, reply->bytes, reply->objects);
     take_miss_back(service);
+    quarantine_take(service, settings, PROVIDER_IN_TIME, NULL);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
         /* the state of the helper cannot be trusted any more */
         isolate_end(code->isolated.isolated);
-    code->backoff.missed = 0;
     code->isolated.suspect = false;
     return status;
 }
@@ -293,7 +290,7 @@ static void end_silent(struct service *service, const struct host_settings *sett
     snprintf(more, sizeof(more), "its process was ended after %lld ms", (long long)ms);
     verdict_report(service, 1015, NULL, more);
     isolate_end(service->code->isolated.isolated);
-    quarantine_failure(service, settings, "it did not answer for a long time");
+    quarantine_take(service, settings, PROVIDER_FAILED, "it did not answer for a long time");
     service->code->isolated.miss_counted = false;
     service->code->isolated.suspect = true;
     forget_file(service->code);
@@ -305,9 +302,8 @@ static void take_overdue_answer(struct service *service, const struct host_setti
     struct library *code = service->code;
     code->isolated.miss_forgiven |= code->isolated.miss_counted;
     take_miss_back(service);
-    quarantine_answered(service);
-    if (!code->isolated.suspect)
-        quarantine_overdue(service);
+    quarantine_take(service, settings,
+                    code->isolated.suspect ? PROVIDER_ANSWERED : PROVIDER_OVERDUE, NULL);
     code->isolated.suspect = false;
 }
 

@@ -241,7 +241,7 @@ LSTATUS judge(struct service *service, const struct host_settings *settings,
     piece->size = piece->objects = 0;
     if (!kept)
         return ERROR_SUCCESS;
-    quarantine_success(service);
+    quarantine_take(service, settings, PROVIDER_PASSED, NULL);
     piece->took_100ns = answer->took_100ns;
     if ((size_t)answer->end > piece->capacity)
         return ERROR_MORE_DATA;

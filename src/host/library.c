@@ -282,15 +282,6 @@ static void close_inside(struct service *service, bool unload)
     provider_leave();
 }
 
-/* The next session starts without the failures of this one, unless they were marked to last. */
-static void end_backoff(struct backoff *backoff)
-{
-    if (backoff->lasts)
-        backoff->off = backoff->answered = false;
-    else
-        *backoff = (struct backoff){0};
-}
-
 void library_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;
@@ -298,7 +289,7 @@ void library_close(struct service *service, const struct host_settings *settings
     isolated_close(service, settings, unload);
     lock_take(&code->lock);
     close_inside(service, unload);
-    end_backoff(&code->backoff);
+    quarantine_take(service, settings, PROVIDER_CLOSED, NULL);
     code->reported = 0;
     code->titles = 0;
     atomic_store(&code->twice_reported, false);

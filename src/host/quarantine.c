@@ -10,6 +10,8 @@
  * Being late is no failure: a program that queries once exits before it could distinguish a slow
  * provider from a hung one. `Unanswered` counts such programs until one of them gets an answer;
  * from the limit on they query it, but do not wait.
+ *
+ * What follows from an event has one row in `transitions`, and one function applies it.
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -132,57 +134,7 @@ static void report(const struct service *service, const char *why, LSTATUS writt
     verdict_report(service, written ? 1018 : 1017, NULL, more.data);
 }
 
-/* Starts a quarantine. Once it is in the registry, the registry determines how long it lasts. */
-static void quarantine(struct service *service, const char *why)
-{
-    char when[32];
-    int64_t length;
-    FREE_AUTO char *path = service_path(service);
-    FREE_AUTO char *text = write_value(service, why, when, &length);
-    LSTATUS status = path && text ? write_quarantine(path, text) : ERROR_NOT_ENOUGH_MEMORY;
-    service->code->backoff =
-        (struct backoff){.until = status ? quarantine_clock.ticks() + length : 0};
-    report(service, text ? text : why, status);
-}
-
-void quarantine_disable(struct service *service, const struct host_settings *settings)
-{
-    if (settings->configuration & CONFIGURATION_NEVER_DISABLE)
-        return;
-    FREE_AUTO char *path = service_path(service);
-    static const char why[] = "permanently: Collect changed none of its outputs";
-    LSTATUS status = path ? write_quarantine(path, why) : ERROR_NOT_ENOUGH_MEMORY;
-    service->code->backoff.off = status != ERROR_SUCCESS;
-    report(service, why, status);
-}
-
-/* ---- failures and successes ---- */
-
-/* The number of failures: of all processes if the registry can be written, else of this one. */
-static uint32_t count_failure(const struct service *service)
-{
-    FREE_AUTO char *path = service_path(service);
-    uint32_t count = 0, own = service->code->backoff.failures;
-    if (!path)
-        return own;
-    registry_get_dword(path, "Error Count", &count);
-    count = count < UINT32_MAX ? count + 1 : count;
-    return set_number(path, "Error Count", count) ? own : count;
-}
-
-/* Skips the provider for 1 s the first time, then for twice as long each time. */
-static void back_off(struct backoff *backoff, unsigned times)
-{
-    unsigned doublings = times - 1;
-    if (doublings > LONGEST_DOUBLINGS)
-        doublings = LONGEST_DOUBLINGS;
-    backoff->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
-}
-
-static bool is_counted(const struct host_settings *settings)
-{
-    return !(settings->configuration & CONFIGURATION_NEVER_DISABLE) && settings->error_limit;
-}
+/* ---- what follows in the registry and the event log ---- */
 
 static bool is_registered(const struct service *service)
 {
@@ -191,90 +143,88 @@ static bool is_registered(const struct service *service)
     return path && !registry_get_text(path, "Library", &library);
 }
 
-static void add_failure(struct service *service, const struct host_settings *settings,
-                        const char *why)
+static bool is_counted(const struct host_settings *settings)
 {
-    service->code->backoff.last_failure = quarantine_clock.ticks();
+    return !(settings->configuration & CONFIGURATION_NEVER_DISABLE) && settings->error_limit;
+}
+
+/* Starts a quarantine. Once it is in the registry, the registry determines how long it lasts. */
+static void start_quarantine(struct service *service, const struct host_settings *settings,
+                             const char *why)
+{
+    char when[32];
+    int64_t length;
     if (!is_counted(settings))
         return;
-    if (service->on_probation || count_failure(service) >= settings->error_limit)
-        quarantine(service, why);
+    FREE_AUTO char *path = service_path(service);
+    FREE_AUTO char *text = write_value(service, why, when, &length);
+    LSTATUS status = path && text ? write_quarantine(path, text) : ERROR_NOT_ENOUGH_MEMORY;
+    service->code->backoff =
+        (struct backoff){.until = status ? quarantine_clock.ticks() + length : 0};
+    report(service, text ? text : why, status);
 }
 
-void quarantine_failure(struct service *service, const struct host_settings *settings,
-                        const char *why)
+/* At once and permanently. */
+static void disable(struct service *service, const struct host_settings *settings, const char *why)
 {
-    struct backoff *backoff = &service->code->backoff;
-    back_off(backoff, ++backoff->failures);
-    add_failure(service, settings, why);
+    static const char reason[] = "permanently: Collect changed none of its outputs";
+    if (settings->configuration & CONFIGURATION_NEVER_DISABLE)
+        return;
+    FREE_AUTO char *path = service_path(service);
+    LSTATUS status = path ? write_quarantine(path, reason) : ERROR_NOT_ENOUGH_MEMORY;
+    service->code->backoff.off = status != ERROR_SUCCESS;
+    report(service, reason, status);
 }
 
-void quarantine_timeout(struct service *service, const struct host_settings *settings,
-                        const char *why)
+/* Counts the failures of all processes if the registry can be written, else of this one. */
+static void share_failure(struct service *service, const struct host_settings *settings,
+                          const char *why)
 {
-    struct backoff *backoff = &service->code->backoff;
-    if (backoff->failures++)
-        back_off(backoff, backoff->failures - 1);
-    if (is_registered(service)) /* a service that was removed since the query gets no values */
-        add_failure(service, settings, why);
-    backoff->lasts = true;
+    uint32_t count = 0;
+    if (!is_counted(settings))
+        return;
+    FREE_AUTO char *path = service_path(service);
+    if (path)
+        registry_get_dword(path, "Error Count", &count);
+    count = count < UINT32_MAX ? count + 1 : count;
+    if (!path || set_number(path, "Error Count", count))
+        count = service->code->backoff.counts[FAILURES];
+    if (count >= settings->error_limit)
+        start_quarantine(service, settings, why);
 }
 
-/* ---- missing answers ---- */
-
-/* Counts one more program that got no answer; returns the value that says how many in a row. NULL:
- * no memory. */
-static char *count_miss(const char *path, unsigned *ret_count)
+/* Counts how many programs in a row got no answer. If the registry cannot be written, each program
+ * counts for itself. */
+static void share_miss(struct service *service, const struct host_settings *settings,
+                       const char *why)
 {
     BUFFER_AUTO before = {0};
-    char when[32];
+    char when[32], more[96];
     int64_t end = 0, now = quarantine_clock.filetime();
-    *ret_count = 1;
-    if (!registry_get_text(path, "Unanswered", &before))
-        *ret_count += quarantine_read(before.data, &end);
-    if (end <= now)
-        *ret_count = 1;
-    write_end(now + forgotten_after, when);
-    return text_format("until %s (%u time%s in a row): it did not answer in time", when, *ret_count,
-                       *ret_count == 1 ? "" : "s");
-}
-
-/* If the registry cannot be written, each program counts for itself. */
-static void add_miss(const struct service *service, const struct host_settings *settings)
-{
-    unsigned count;
-    char more[96];
+    unsigned times = 1;
+    if (!is_counted(settings))
+        return;
     FREE_AUTO char *path = service_path(service);
-    FREE_AUTO char *text = path ? count_miss(path, &count) : NULL;
-    if (!text || set_value(path, "Unanswered", REG_SZ, text, strlen(text) + 1) ||
-        count != settings->error_limit)
+    if (path && !registry_get_text(path, "Unanswered", &before))
+        times += quarantine_read(before.data, &end);
+    if (end <= now)
+        times = 1;
+    write_end(now + forgotten_after, when);
+    FREE_AUTO char *text = text_format("until %s (%u time%s in a row): it did not answer in time",
+                                       when, times, times == 1 ? "" : "s");
+    if (!path || !text || set_value(path, "Unanswered", REG_SZ, text, strlen(text) + 1) ||
+        times != settings->error_limit)
         return;
     snprintf(more, sizeof(more),
              "%u times in a row; for 10 minutes, or until it answers, queries do not wait for it",
-             count);
+             times);
     verdict_report(service, 1015, NULL, more);
-}
-
-void quarantine_miss(struct service *service, const struct host_settings *settings)
-{
-    struct backoff *backoff = &service->code->backoff;
-    if (backoff->misses++)
-        back_off(backoff, backoff->misses - 1);
-    backoff->lasts = true;
-    if (is_counted(settings) && is_registered(service))
-        add_miss(service, settings);
-}
-
-bool quarantine_suspects(const struct service *service, const struct host_settings *settings)
-{
-    return is_counted(settings) && service->unanswered_times >= settings->error_limit &&
-           quarantine_clock.filetime() < service->unanswered_end &&
-           !service->code->backoff.answered;
 }
 
 /* Also clears what other programs counted. If the value may not be deleted, that is not retried
  * each time. */
-void quarantine_answered(struct service *service)
+static void share_answer(struct service *service, const struct host_settings *settings,
+                         const char *why)
 {
     struct backoff *backoff = &service->code->backoff;
     backoff->answered = true;
@@ -285,29 +235,6 @@ void quarantine_answered(struct service *service)
     backoff->kept = status && status != ERROR_FILE_NOT_FOUND;
 }
 
-void quarantine_take_back(struct service *service)
-{
-    struct backoff *backoff = &service->code->backoff;
-    if (!backoff->misses)
-        return; /* the value was cleared */
-    backoff->misses--;
-    backoff->until = 0;
-    backoff->lasts = backoff->failures + backoff->misses > 0;
-}
-
-/* The first late answer may be chance. */
-void quarantine_overdue(struct service *service)
-{
-    struct backoff *backoff = &service->code->backoff;
-    if (backoff->missed++)
-        back_off(backoff, backoff->missed - 1);
-}
-
-void quarantine_delay(struct service *service)
-{
-    back_off(&service->code->backoff, 1);
-}
-
 /* Removes a value. Without write access it stays, and every process tries the provider itself. */
 static void forget_value(const struct service *service, const char *value)
 {
@@ -316,25 +243,12 @@ static void forget_value(const struct service *service, const char *value)
         delete_value(path, value);
 }
 
-static void end_probation(struct service *service)
-{
-    trace("host", "%s: its quarantine is over", service->name);
-    forget_value(service, "Error Count");
-    forget_value(service, "Disable Performance Counters");
-    forget_value(service, "Quarantine");
-    service->code->backoff = (struct backoff){.cleared = true};
-}
-
-void quarantine_success(struct service *service)
+static void share_pass(struct service *service, const struct host_settings *settings,
+                       const char *why)
 {
     struct backoff *backoff = &service->code->backoff;
-    backoff->lasts = false;
-    backoff->misses = 0;
-    bool forgotten =
-        backoff->failures && quarantine_clock.ticks() - backoff->last_failure >= forgotten_after;
-    if (service->on_probation && !backoff->cleared)
-        end_probation(service);
-    if (forgotten) {
+    if (backoff->counts[FAILURES] &&
+        quarantine_clock.ticks() - backoff->last_failure >= forgotten_after) {
         forget_value(service, "Error Count");
         *backoff = (struct backoff){.cleared = backoff->cleared, .kept = backoff->kept};
     }
@@ -343,18 +257,115 @@ void quarantine_success(struct service *service)
         forget_value(service, "Quarantine");
         backoff->cleared = true;
     }
-    quarantine_answered(service);
+    share_answer(service, settings, why);
+}
+
+static void share_end(struct service *service, const struct host_settings *settings,
+                      const char *why)
+{
+    if (!service->code->backoff.cleared) {
+        trace("host", "%s: its quarantine is over", service->name);
+        forget_value(service, "Error Count");
+        forget_value(service, "Disable Performance Counters");
+        forget_value(service, "Quarantine");
+        service->code->backoff = (struct backoff){.cleared = true};
+    }
+    share_pass(service, settings, why);
+}
+
+/* An answer arrived that was counted as missing, unless an answer that passed cleared the count. */
+static void take_miss_back(struct service *service, const struct host_settings *settings,
+                           const char *why)
+{
+    struct backoff *backoff = &service->code->backoff;
+    if (!backoff->counts[MISSES])
+        return;
+    backoff->counts[MISSES]--;
+    backoff->until = 0;
+    backoff->lasts = backoff->counts[FAILURES] + backoff->counts[MISSES] > 0;
+}
+
+/* ---- the table ---- */
+
+/* `on_probation`: after a quarantine instead of `then`. In quarantine a provider is not queried. */
+static const struct transition {
+    enum backoff_count grows, clears;
+    unsigned skips_from; /* the first one that is followed by a time without queries; 0: none */
+    /* the counts end with the session, or persist until an answer passes */
+    enum { SAME, TEMPORARY, PERSISTENT, SESSION_OVER, FORGOTTEN } past;
+    bool if_registered; /* a service that was removed since the query gets no values */
+    void (*then)(struct service *, const struct host_settings *, const char *why);
+    void (*on_probation)(struct service *, const struct host_settings *, const char *why);
+} transitions[PROVIDER_EVENTS] = {
+  /* clang-format off */
+    [PROVIDER_FAILED]       = {FAILURES,        NO_COUNT,        1, SAME,         false, share_failure, start_quarantine},
+    [PROVIDER_CRASHED_LAST] = {FAILURES,        NO_COUNT,        2, PERSISTENT,   true,  share_failure, start_quarantine},
+    [PROVIDER_MISSED]       = {MISSES,          NO_COUNT,        2, PERSISTENT,   true,  share_miss, NULL},
+    [PROVIDER_CAUGHT_UP]    = {NO_COUNT,        NO_COUNT,        0, SAME,         false, take_miss_back, NULL},
+    [PROVIDER_OVERDUE]      = {OVERDUE_ANSWERS, NO_COUNT,        2, SAME,         false, share_answer, NULL},
+    [PROVIDER_ANSWERED]     = {NO_COUNT,        NO_COUNT,        0, SAME,         false, share_answer, NULL},
+    [PROVIDER_IN_TIME]      = {NO_COUNT,        OVERDUE_ANSWERS, 0, SAME,         false, NULL, NULL},
+    [PROVIDER_PASSED]       = {NO_COUNT,        MISSES,          0, TEMPORARY,    false, share_pass, share_end},
+    [PROVIDER_SILENT]       = {NO_COUNT,        NO_COUNT,        0, SAME,         false, disable, NULL},
+    [PROVIDER_NO_HELPER]    = {NO_COUNT,        NO_COUNT,        1, SAME,         false, NULL, NULL},
+    [PROVIDER_CLOSED]       = {NO_COUNT,        NO_COUNT,        0, SESSION_OVER, false, NULL, NULL},
+    [PROVIDER_ENABLED]      = {NO_COUNT,        NO_COUNT,        0, FORGOTTEN,    false, NULL, NULL},
+  /* clang-format on */
+};
+
+/* Skips the provider for 1 s the first time, then for twice as long each time. */
+static void count(struct backoff *backoff, const struct transition *row)
+{
+    unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;
+    if (row->grows == FAILURES)
+        backoff->last_failure = quarantine_clock.ticks();
+    backoff->counts[row->clears] = 0;
+    if (!row->skips_from || times < row->skips_from)
+        return;
+    unsigned doublings = times - row->skips_from;
+    if (doublings > LONGEST_DOUBLINGS)
+        doublings = LONGEST_DOUBLINGS;
+    backoff->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
+}
+
+void quarantine_take(struct service *service, const struct host_settings *settings,
+                     enum provider_event event, const char *why)
+{
+    const struct transition *row = &transitions[event];
+    struct backoff *backoff = &service->code->backoff;
+    void (*then)(struct service *, const struct host_settings *, const char *) =
+        service->on_probation && row->on_probation ? row->on_probation : row->then;
+    if (row->grows && !settings)
+        return;
+    count(backoff, row);
+    if (then && (!row->if_registered || is_registered(service)))
+        then(service, settings, why);
+    if (row->past == TEMPORARY || row->past == PERSISTENT)
+        backoff->lasts = row->past == PERSISTENT;
+    else if (row->past == FORGOTTEN || (row->past == SESSION_OVER && !backoff->lasts))
+        *backoff = (struct backoff){0};
+    else if (row->past == SESSION_OVER)
+        backoff->off = backoff->answered = false;
+}
+
+/* ---- before a query ---- */
+
+bool quarantine_suspects(const struct service *service, const struct host_settings *settings)
+{
+    return is_counted(settings) && service->unanswered_times >= settings->error_limit &&
+           quarantine_clock.filetime() < service->unanswered_end &&
+           !service->code->backoff.answered;
 }
 
 bool quarantine_waits(struct service *service)
 {
     struct backoff *backoff = &service->code->backoff;
     if (atomic_exchange(&service->code->forgiven, false))
-        *backoff = (struct backoff){0};
+        quarantine_take(service, NULL, PROVIDER_ENABLED, NULL);
     bool waits = backoff->off || quarantine_clock.ticks() < backoff->until;
     if (waits)
         trace("host", "%s is not queried now: it failed %u times%s", service->name,
-              backoff->failures + backoff->misses,
+              backoff->counts[FAILURES] + backoff->counts[MISSES],
               backoff->off ? ", and not again in this session" : "");
     return waits;
 }

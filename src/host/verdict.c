@@ -14,38 +14,37 @@
 enum effect {
     DROP,
     KEEP = 1,
-    EACH_TIME = 2, /* reported each time; else once in a session */
-    FAILS = 4,     /* counts as a failure, which leads to quarantine */
-    DISABLES = 8
+    EACH_TIME = 2 /* reported each time; else once in a session */
 };
 
 static const struct verdict {
     unsigned event;
     unsigned effects;
-    const char *fields[2]; /* the names of the numbers in docs/windows/providers.md#d5 */
+    enum provider_event means; /* what happened to the provider; PROVIDER_FAILED needs `why` */
+    const char *fields[2];     /* the names of the numbers in docs/windows/providers.md#d5 */
     /* the reason for the quarantine; with EACH_TIME also details that the event's row lacks */
     const char *why;
 } verdicts[FAULT_COUNT] = {
   /* clang-format off */
-    [FAULT_LENGTH]      = {2000, KEEP,      {"BytesLeft", "BytesAvailable"}, NULL},
-    [FAULT_SILENT]      = {2000, DISABLES,  {"BytesLeft", "BytesAvailable"}, "Collect left its outputs as they were"},
-    [FAULT_OVERRUN]     = {1001, FAILS,     {"Size"},                        "Collect wrote beyond its buffer"},
-    [FAULT_HEAP]        = {1013, FAILS,     {"Size"},                        "Collect returned a pointer far outside its buffer"},
-    [FAULT_GUARD]       = {1002, FAILS,     {NULL},                          "Collect wrote outside its buffer"},
-    [FAULT_OBJECTS]     = {1003, DROP,      {"ObjectCount"},                 NULL},
-    [FAULT_DEFINITIONS] = {1019, DROP,      {"ObjectIndex"},                 NULL},
-    [FAULT_INSTANCES]   = {1004, DROP,      {"ObjectIndex"},                 NULL},
-    [FAULT_TWICE]       = {4006, DROP,      {"ObjectIndex"},                 NULL},
-    [FAULT_BASE]        = {4007, DROP,      {"ObjectIndex"},                 NULL},
-    [FAULT_OFFSET]      = {4008, KEEP,      {"ObjectIndex"},                 NULL},
-    [FAULT_FOREIGN]     = {4009, DROP,      {NULL},                          NULL},
-    [FAULT_UNNAMED]    = {4010, KEEP,      {"ObjectIndex"},                 NULL},
-    [FAULT_ODD_LENGTH]  = {1016, DROP,      {"Buffer", "BytesLeft"},         "not aligned on 4 bytes either: dropped"},
-    [FAULT_ALIGNMENT]   = {1016, KEEP,      {"Buffer", "BytesLeft"},         NULL},
-    [FAULT_STATUS]      = {1014, EACH_TIME, {"Win32Error"},                  NULL},
-    [FAULT_NEVER_ENOUGH]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "there is no larger buffer"},
-    [FAULT_BUFFER_HOG]       = {1020, EACH_TIME | FAILS, {"BufferSize"},           "it fills a buffer of any size"},
-    [FAULT_OVERDUE]        = {1015, KEEP,      {NULL},                          NULL},
+    [FAULT_LENGTH]       = {2000, KEEP,      PROVIDER_UNCHANGED, {"BytesLeft", "BytesAvailable"}, NULL},
+    [FAULT_SILENT]       = {2000, DROP,      PROVIDER_SILENT,    {"BytesLeft", "BytesAvailable"}, "Collect left its outputs as they were"},
+    [FAULT_OVERRUN]      = {1001, DROP,      PROVIDER_FAILED,    {"Size"},                        "Collect wrote beyond its buffer"},
+    [FAULT_HEAP]         = {1013, DROP,      PROVIDER_FAILED,    {"Size"},                        "Collect returned a pointer far outside its buffer"},
+    [FAULT_GUARD]        = {1002, DROP,      PROVIDER_FAILED,    {NULL},                          "Collect wrote outside its buffer"},
+    [FAULT_OBJECTS]      = {1003, DROP,      PROVIDER_UNCHANGED, {"ObjectCount"},                 NULL},
+    [FAULT_DEFINITIONS]  = {1019, DROP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
+    [FAULT_INSTANCES]    = {1004, DROP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
+    [FAULT_TWICE]        = {4006, DROP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
+    [FAULT_BASE]         = {4007, DROP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
+    [FAULT_OFFSET]       = {4008, KEEP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
+    [FAULT_FOREIGN]      = {4009, DROP,      PROVIDER_UNCHANGED, {NULL},                          NULL},
+    [FAULT_UNNAMED]      = {4010, KEEP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
+    [FAULT_ODD_LENGTH]   = {1016, DROP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         "not aligned on 4 bytes either: dropped"},
+    [FAULT_ALIGNMENT]    = {1016, KEEP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         NULL},
+    [FAULT_STATUS]       = {1014, EACH_TIME, PROVIDER_UNCHANGED, {"Win32Error"},                  NULL},
+    [FAULT_NEVER_ENOUGH] = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "there is no larger buffer"},
+    [FAULT_BUFFER_HOG]   = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it fills a buffer of any size"},
+    [FAULT_OVERDUE]      = {1015, KEEP,      PROVIDER_UNCHANGED, {NULL},                          NULL},
   /* clang-format on */
 };
 
@@ -141,7 +140,7 @@ static void write_fields(const struct verdict *verdict, const struct fault_findi
 static void add_more(struct buffer *more, const struct verdict *verdict,
                      const struct fault_finding *finding, const struct found_text *content)
 {
-    bool reported = verdict->effects & FAILS && !(verdict->effects & EACH_TIME);
+    bool reported = verdict->means == PROVIDER_FAILED && !(verdict->effects & EACH_TIME);
     if (finding->because)
         buffer_printf(more, "dropped: event %u applies to both the pointer and the length",
                       verdicts[finding->because].event);
@@ -183,9 +182,6 @@ bool verdict_keep(struct service *service, const struct host_settings *settings,
     if (verdict->effects & EACH_TIME || !(service->code->reported & bit))
         verdict_report_finding(service, finding);
     service->code->reported |= bit;
-    if (verdict->effects & FAILS)
-        quarantine_failure(service, settings, verdict->why);
-    if (verdict->effects & DISABLES)
-        quarantine_disable(service, settings);
+    quarantine_take(service, settings, verdict->means, verdict->why);
     return keep;
 }

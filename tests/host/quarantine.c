@@ -26,12 +26,25 @@ static int set_up(void **state)
     return set_up_myperf(state);
 }
 
+static void it_is(enum provider_event event)
+{
+    struct service *service = myperf(); /* also renews the table */
+    quarantine_take(service, &table->settings, event, NULL);
+}
+
+/* What persists beyond the session would be the next test's past. */
+static int tear_down(void **state)
+{
+    it_is(PROVIDER_ENABLED);
+    return tear_down_myperf(state);
+}
+
 static void it_fails(int times)
 {
     for (int i = 0; i < times; i++) {
         struct service *service = myperf();
         quarantine_waits(service); /* every query asks that first */
-        quarantine_failure(service, &table->settings, "Collect crashed");
+        quarantine_take(service, &table->settings, PROVIDER_FAILED, "Collect crashed");
     }
 }
 
@@ -114,7 +127,7 @@ static void configuration_flag_2_never_disables(void **state)
     set_dword(REGISTRY_PERFLIB, "Configuration Flags", CONFIGURATION_NEVER_DISABLE);
     it_fails(20);
     struct service *service = myperf();
-    quarantine_disable(service, &table->settings);
+    quarantine_take(service, &table->settings, PROVIDER_SILENT, NULL);
     assert_false(disabled_in_registry());
     assert_true(quarantine_waits(service));
 }
@@ -129,7 +142,7 @@ static void when_it_is_over_it_is_tried_again(void **state)
     assert_false(myperf()->disabled);
     assert_true(myperf()->on_probation);
     assert_false(quarantine_waits(myperf()));
-    quarantine_success(myperf());
+    it_is(PROVIDER_PASSED);
     assert_int_equal(number_of("Disable Performance Counters"), -1);
     assert_string_equal(quarantine_text(), "");
     assert_false(myperf()->on_probation);
@@ -190,7 +203,7 @@ static void enabled_by_hand_and_answering_it_has_no_past(void **state)
     struct service *service = myperf();
     assert_string_not_equal(quarantine_text(), "");
     assert_false(quarantine_waits(service));
-    quarantine_success(service);
+    quarantine_take(service, &table->settings, PROVIDER_PASSED, NULL);
     assert_string_equal(quarantine_text(), "");
     set_dword(PERFORMANCE, "Disable Performance Counters", 1);
     now = MINUTES(60 * 24);
@@ -201,10 +214,10 @@ static void ten_good_minutes_are_forgiveness(void **state)
 {
     it_fails(4);
     now = MINUTES(10) - 1;
-    quarantine_success(myperf());
+    it_is(PROVIDER_PASSED);
     assert_int_equal(number_of("Error Count"), 4);
     now = MINUTES(10);
-    quarantine_success(myperf());
+    it_is(PROVIDER_PASSED);
     assert_int_equal(number_of("Error Count"), -1);
     it_fails(1);
     expect_backoff(1);
@@ -221,21 +234,58 @@ static void the_end_of_the_session_too(void **state)
 
 static void an_overdue_provider_is_queried_again_once(void **state)
 {
-    quarantine_overdue(myperf());
+    it_is(PROVIDER_OVERDUE);
     assert_false(quarantine_waits(myperf()));
-    quarantine_overdue(myperf());
+    it_is(PROVIDER_OVERDUE);
     expect_backoff(1);
-    quarantine_overdue(myperf());
+    it_is(PROVIDER_OVERDUE);
     expect_backoff(2);
     assert_int_equal(number_of("Error Count"), -1);
 }
 
 static void it_is_missed(int times)
 {
-    for (int i = 0; i < times; i++) {
-        struct service *service = myperf();
-        quarantine_miss(service, &table->settings);
+    for (int i = 0; i < times; i++)
+        it_is(PROVIDER_MISSED);
+}
+
+static void what_is_in_time_or_arrives_after_all_is_no_delay(void **state)
+{
+    it_is(PROVIDER_OVERDUE);
+    it_is(PROVIDER_IN_TIME);
+    it_is(PROVIDER_OVERDUE);
+    it_is_missed(1);
+    assert_false(quarantine_waits(myperf()));
+    it_is_missed(1);
+    assert_true(quarantine_waits(myperf()));
+    it_is(PROVIDER_CAUGHT_UP);
+    assert_false(quarantine_waits(myperf()));
+    it_is_missed(1);
+    expect_backoff(1);
+}
+
+static void a_helper_that_cannot_start_is_tried_again_each_second(void **state)
+{
+    for (int i = 0; i < 3; i++) {
+        it_is(PROVIDER_NO_HELPER);
+        expect_backoff(1);
     }
+    assert_int_equal(number_of("Error Count"), -1);
+}
+
+/* Once may be chance. */
+static void crashes_in_close_outlast_the_session_until_an_answer_passes(void **state)
+{
+    it_is(PROVIDER_CRASHED_LAST);
+    assert_false(quarantine_waits(myperf()));
+    it_is(PROVIDER_CRASHED_LAST);
+    host_close();
+    expect_backoff(1);
+    assert_int_equal(number_of("Error Count"), 2);
+    it_is(PROVIDER_PASSED);
+    host_close();
+    it_is(PROVIDER_CRASHED_LAST);
+    assert_false(quarantine_waits(myperf()));
 }
 
 static bool is_suspect(void)
@@ -275,13 +325,13 @@ static void after_five_misses_no_query_waits_for_ten_minutes(void **state)
 static void an_answer_forgives_all_misses(void **state)
 {
     it_is_missed(5);
-    quarantine_success(myperf());
+    it_is(PROVIDER_PASSED);
     assert_int_equal(misses_in_registry(), 0);
     it_is_missed(5); /* and in this session it is not suspected any more */
     assert_false(is_suspect());
     host_close();
     assert_true(is_suspect());
-    quarantine_answered(myperf());
+    it_is(PROVIDER_ANSWERED);
     assert_false(is_suspect());
     assert_int_equal(misses_in_registry(), 0);
 }
@@ -320,7 +370,7 @@ static void what_a_user_registered_is_in_quarantine_for_him(void **state)
     assert_string_equal(quarantine_text(),
                         "until 2026-11-21T20:10:00Z (first quarantine): Collect crashed");
     now += MINUTES(10);
-    quarantine_success(myperf());
+    it_is(PROVIDER_PASSED);
     assert_int_equal(number_of("Disable Performance Counters"), -1);
     assert_string_equal(quarantine_text(), "");
     temp_remove(from);
@@ -333,21 +383,21 @@ static void where_the_registry_cannot_be_written_it_is_for_this_session(void **s
     struct service *service = myperf();
     take_the_machines_layer(from, to);
     for (int i = 0; i < 5; i++)
-        quarantine_failure(service, &table->settings, "Collect crashed");
+        quarantine_take(service, &table->settings, PROVIDER_FAILED, "Collect crashed");
     assert_true(event_seen(1018));
     assert_false(event_seen(1017));
     now += MINUTES(10) - 1;
     assert_true(quarantine_waits(service));
     now += 1;
     assert_false(quarantine_waits(service));
-    quarantine_disable(service, &table->settings);
+    quarantine_take(service, &table->settings, PROVIDER_SILENT, NULL);
     now += MINUTES(60 * 24);
     assert_true(quarantine_waits(service));
     temp_remove(from);
     assert_int_equal(rename(to, from), 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_myperf)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
@@ -367,6 +417,9 @@ int main(void)
         CASE(ten_good_minutes_are_forgiveness),
         CASE(the_end_of_the_session_too),
         CASE(an_overdue_provider_is_queried_again_once),
+        CASE(what_is_in_time_or_arrives_after_all_is_no_delay),
+        CASE(a_helper_that_cannot_start_is_tried_again_each_second),
+        CASE(crashes_in_close_outlast_the_session_until_an_answer_passes),
         CASE(after_five_misses_no_query_waits_for_ten_minutes),
         CASE(an_answer_forgives_all_misses),
         CASE(without_a_limit_none_is_suspect),
