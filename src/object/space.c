@@ -150,12 +150,17 @@ static void round_free(struct remote_fs_round *round)
 
 static void take_answers(struct remote_fs_reader *remote_fs)
 {
-    for (size_t i = 0; i < remote_fs->count; i++)
-        if (remote_fs->places[i].round)
-            take_answer(&remote_fs->places[i]);
     for (struct remote_fs_round **at = &remote_fs->rounds; *at;) {
         struct remote_fs_round *round = *at;
-        if (atomic_load(&round->page->done) < round->page->count) {
+        /* first: what is answered after this stays for the next time, and so does the round */
+        bool done = atomic_load(&round->page->done) >= round->page->count;
+        for (struct remote_fs_place *place = remote_fs->places;
+             place < remote_fs->places + remote_fs->count; place++)
+            if (place->round == round) {
+                take_answer(place);
+                place->round = done ? NULL : place->round;
+            }
+        if (!done) {
             at = &round->next;
             continue;
         }
@@ -277,6 +282,7 @@ static void start_round(struct remote_fs_reader *remote_fs)
         trace("object", "%s could not be started: %s", file ? file : "perfspace",
               *why ? why : strerror(errand.start.exec_error));
         free(round);
+        round = NULL;
     }
     for (size_t i = 0; i < remote_fs->count; i++)
         if (is_due(&remote_fs->places[i], due_ms) || (round && remote_fs->places[i].round == round))
