@@ -110,6 +110,7 @@ static const struct death {
     {"abort_collect",       ISOLATE_CRASHED, SIGABRT, 0     },
     {"overflow_collect",    ISOLATE_CRASHED, SIGSEGV, 1     },
     {"kill_collect",        ISOLATE_CRASHED, SIGKILL, 0     },
+    {"kill_bus_collect",    ISOLATE_CRASHED, SIGBUS,  0     },
     {"exit_collect",        ISOLATE_EXITED,  3,       0     },
     {"_exit_collect",       ISOLATE_EXITED,  4,       0     },
     {"thread_exit_collect", ISOLATE_EXITED,  0,       0     },
@@ -150,6 +151,7 @@ static void late_is_late_and_may_come_later(void **state)
     wait_for(5000);
     take_text();
     assert_string_equal(answer, "late");
+    assert_true(reply.took_100ns >= 300 * (int64_t)MILLISECOND);
     assert_false(isolate_busy(isolated));
 }
 

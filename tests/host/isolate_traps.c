@@ -390,6 +390,8 @@ static void check_refused(const char *step, LSTATUS status)
         CHECK(reply.status == status);
         CHECK(strstr(reply.text, step));
         CHECK(strstr(reply.text, "Isolation") || strstr(reply.text, "perfhost"));
+        wait_for(isolated, 20000); /* once for each request */
+        CHECK(reply.end == ISOLATE_REFUSED && reply.status == ERROR_INVALID_FUNCTION);
     }
     isolate_free(isolated);
     CHECK(waitpid(-1, NULL, WNOHANG | __WALL) == -1 && errno == ECHILD);

@@ -503,6 +503,19 @@ static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
     assert_non_null(strstr(read_all(events), " ended its helper process with exit code 3; "));
 }
 
+/* The keeper notices it a moment later, so more than one query may be answered. */
+static void a_leak_is_a_failure_and_is_reported(void **state)
+{
+    INSTALL("Leak", "22222\0leak");
+    set_dword("Leak", "Memory Limit", 64);
+    set_switch("Error Count Limit", 1);
+    for (int tries = 0; tries < 10 && !count_events(4014); tries++)
+        assert_int_equal(run_query("22222"), ERROR_SUCCESS);
+    assert_int_equal(count_events(4014), 1);
+    assert_non_null(strstr(read_all(events), "it exceeded its memory limit"));
+    assert_int_equal(count_events(1017), 1);
+}
+
 /* The commonest reason, and what to do. */
 static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
 {
@@ -881,9 +894,10 @@ static bool noted_here(const char *what)
 static void no_helper_means_nothing_of_it_runs(void **state)
 {
     INSTALL("First", "22222");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         assert_int_equal(run_query("22222 2"), ERROR_SUCCESS);
         assert_string_equal(answered(), "");
+        usleep(i ? 1100000 : 0); /* the second comes too soon, the third is tried again */
     }
     assert_string_equal(read_all(notes), "");
     assert_int_equal(count_events(1018), 1);
@@ -1131,6 +1145,7 @@ int main(int argc, char **argv)
         CASE(a_provider_that_needs_much_is_queried_on),
         CASE(a_crash_costs_only_its_objects_and_a_second_without_queries),
         CASE(f_e1_a_crash_and_an_exit_are_distinguished),
+        CASE(a_leak_is_a_failure_and_is_reported),
         CASE(an_open_that_finds_no_numbers_is_reported_to_load_them),
         CASE(others_do_not_wait_for_a_waiting_query),
         CASE(no_query_waits_beyond_its_own_deadline),

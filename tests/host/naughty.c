@@ -149,6 +149,13 @@ PROCEDURE kill_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return ERROR_SUCCESS;
 }
 
+/* Not by a fault: no instruction is repeated when the handler returns. */
+PROCEDURE kill_bus_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
+{
+    kill(getpid(), SIGBUS);
+    return ERROR_SUCCESS;
+}
+
 PROCEDURE thread_exit_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     pthread_exit(NULL);

@@ -2,9 +2,10 @@
 /*
  * A correct third-party provider. Its registration defines what it does: Linkage\Export holds its
  * object and then words: "gate" waits while file "gate" of OPENPERFLIB_ROOT exists, "sleep N" takes
- * N ms, "open N" in Open, "big N" writes N bytes, "hog" all that it can, "crash", "exit", "fall"
- * crashes in Close, "lost" finds no numbers in Open, "observe" looks at the process in the file
- * "observed" there. Notes go to its file "notes", also when two threads are inside.
+ * N ms, "open N" in Open, "big N" writes N bytes, "hog" all that it can, "leak" keeps 100 MiB each
+ * time, "crash", "exit", "fall" crashes in Close, "lost" finds no numbers in Open, "observe" looks
+ * at the process in the file "observed" there. Notes go to its file "notes", also when two threads
+ * are inside.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -28,7 +30,7 @@ EXPORT DWORD third_party_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDW
 enum { MOST_INSTANCES = 4096 };
 static struct {
     unsigned object, sleep_ms, open_ms, big;
-    bool gate, crash, exit, fall, lost, hog, observe;
+    bool gate, crash, exit, fall, lost, hog, leak, observe;
 } mode;
 static atomic_int inside;
 
@@ -69,6 +71,7 @@ static void take_word(const char *word)
     mode.fall |= !strcmp(word, "fall");
     mode.lost |= !strcmp(word, "lost");
     mode.hog |= !strcmp(word, "hog");
+    mode.leak |= !strcmp(word, "leak");
     mode.observe |= !strcmp(word, "observe");
 }
 
@@ -94,6 +97,14 @@ DWORD third_party_close(void)
     if (mode.fall)
         raise(SIGSEGV);
     return ERROR_SUCCESS;
+}
+
+static void leak(void)
+{
+    enum { LEAK = 100 << 20 };
+    char *memory = mmap(NULL, LEAK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED)
+        memset(memory, 1, LEAK);
 }
 
 static bool can_read(const char *process, const char *name)
@@ -134,6 +145,8 @@ static void spend_time(void)
         raise(SIGSEGV);
     if (mode.exit)
         exit(3);
+    if (mode.leak)
+        leak();
 }
 
 DWORD third_party_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)

@@ -77,6 +77,11 @@ static void texts_are_kept_once(void **state)
     assert_string_equal(first, "abc");
     assert_ptr_equal(name_intern("abc", 3), first);
     assert_ptr_not_equal(name_intern("ab", 2), first);
+    for (int i = 0; i < 2000; i++) { /* some of them have equal places, all an equal length */
+        char text[8];
+        snprintf(text, sizeof text, "%04d", i);
+        assert_string_equal(name_intern(text, 4), text);
+    }
 }
 
 static void c27_the_users_language(void **state)
@@ -98,6 +103,7 @@ static void c27_the_users_language(void **state)
         {NULL,         NULL,    "pt_BR.UTF-8",   0x416},
         {NULL,         NULL,    "pt_PT",         0x816},
         {NULL,         NULL,    "de_AT",         0xc07},
+        {NULL,         NULL,    "ca_ES",         0x403},
         {NULL,         NULL,    "de",            0x407},
         {NULL,         NULL,    "de_XX",         0x407}, /* a country that we do not know */
         {NULL,         NULL,    "es_ES",         0xc0a},

@@ -157,6 +157,30 @@ static void what_is_answered(void **state)
             "\x8\0\0\0\x9\0\0\0\0\0\0\0");
 }
 
+static bool reads_reply(uint32_t capacity, struct rrp_reply *ret)
+{
+    const struct rrp_reply data = {.type = 3, .size = 5, .data = "bytes", .data_size = 5};
+    BUFFER_AUTO text = {0};
+    BUFFER_AUTO out = {0};
+    struct rrp_request request;
+    assert_true(rrp_read_request(RRP_QUERY, query, SIZE(query), &text, &request));
+    assert_true(rrp_write_reply(&request, &data, &out));
+    request.capacity = capacity;
+    bool good = rrp_read_reply(&request, out.data, out.len, &text, ret);
+    if (good)
+        assert_memory_equal(ret->data, "bytes", 5);
+    return good;
+}
+
+static void no_more_than_was_requested(void **state)
+{
+    struct rrp_reply reply;
+    assert_true(reads_reply(5, &reply));
+    assert_int_equal(reply.data_size, 5);
+    assert_int_equal(reply.type, 3);
+    assert_false(reads_reply(4, &reply));
+}
+
 static void what_has_no_answer(void **state)
 {
     BUFFER_AUTO text = {0};
@@ -173,7 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_requested),  cmocka_unit_test(what_is_cut),
         cmocka_unit_test(lengths_that_lie),   cmocka_unit_test(what_is_answered),
-        cmocka_unit_test(what_has_no_answer),
+        cmocka_unit_test(what_has_no_answer), cmocka_unit_test(no_more_than_was_requested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
