@@ -46,9 +46,11 @@ DWORD opl_load_library_path(const char *library, char *path, size_t size)
 
 LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT])
 {
-    FREE_AUTO char *real = realpath(path, NULL);
-    FREE_AUTO char *folder = text_format("%s/", place_vendor());
-    LSTATUS status = real && folder ? ERROR_SUCCESS : status_from_errno(errno);
+    FREE_AUTO char *folder = text_format("%s/", place_vendor()); /* first: it may change errno */
+    FREE_AUTO char *real = folder ? realpath(path, NULL) : NULL;
+    LSTATUS status = !folder ? ERROR_NOT_ENOUGH_MEMORY
+                     : real  ? ERROR_SUCCESS
+                             : status_from_errno(errno);
     bool shipped = folder && !strncmp(path, folder, strlen(folder));
     if (!status)
         return (shipped ? trust_check_shipped : trust_check)(real, why);
