@@ -318,7 +318,10 @@ struct event_record {
     enum event_level level;
     unsigned repeated;                /* how many equal events were suppressed before this one */
     const struct event_field *fields; /* terminated by a field without name, or NULL */
+    const struct buffer *entry;       /* or the fields as event_add_fields made them */
 };
+/* In journald's form. */
+void event_add_fields(struct buffer *entry, const struct event_field *fields);
 /* To the file `events` below OPENPERFLIB_ROOT, one line each: time, source, id, level, service,
  * text, separated by tabs; at 4 MiB it becomes `events.old` and a new one begins. Else to journald
  * with its fields, else to the system log's socket. Never waits. ERROR_NOT_READY: there is no

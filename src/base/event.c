@@ -24,6 +24,7 @@ struct last_message {
     char *source, *service, *text, *advice;
     unsigned id;
     enum event_level level;
+    struct buffer fields; /* for journald */
 };
 
 struct repetition {
@@ -63,6 +64,7 @@ static void free_message(struct last_message *message)
     free(message->service);
     free(message->text);
     free(message->advice);
+    buffer_done(&message->fields);
     free(message);
 }
 
@@ -144,7 +146,9 @@ static struct last_message *copy_message(const struct event_record *record)
                                      .advice = strdup(record->advice),
                                      .id = record->id,
                                      .level = record->level};
-    if (message->source && message->service && message->text && message->advice)
+    event_add_fields(&message->fields, record->fields);
+    if (message->source && message->service && message->text && message->advice &&
+        !message->fields.failed)
         return message;
     free_message(message);
     return NULL;
@@ -252,7 +256,8 @@ static void write_count(const struct count *count)
                                   .level = message->level,
                                   .service = message->service,
                                   .advice = message->advice,
-                                  .repeated = count->held_back};
+                                  .repeated = count->held_back,
+                                  .entry = &message->fields};
     buffer_add_text(&text, message->text);
     if (write_record(&record, &text))
         was_not_written(count->what, count->held_back);

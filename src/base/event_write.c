@@ -284,10 +284,9 @@ static void add_number(struct buffer *entry, const char *name, unsigned number)
     buffer_printf(entry, "%s=%u\n", name, number);
 }
 
-static void add_fields(struct buffer *entry, const struct event_record *record)
+void event_add_fields(struct buffer *entry, const struct event_field *field)
 {
     char name[64], number[32];
-    const struct event_field *field = record->fields;
     for (; field && field->name; field++) {
         const char *format = field->style == EVENT_AS_HEX ? "0x%llx" : "%llu";
         snprintf(number, sizeof number, format, (unsigned long long)field->number);
@@ -313,7 +312,9 @@ static void add_entry(struct buffer *entry, const struct event_record *record)
     add_field(entry, "OPENPERFLIB_SERVICE", record->service);
     if (record->repeated)
         add_number(entry, "OPENPERFLIB_REPEATED", record->repeated);
-    add_fields(entry, record);
+    if (record->entry)
+        buffer_add(entry, record->entry->data, record->entry->len);
+    event_add_fields(entry, record->fields);
 }
 
 /* An entry that is too large for a datagram is sent as a sealed file without name. */

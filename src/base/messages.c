@@ -264,6 +264,8 @@ void event_field_name(const char *name, char ret[static 64])
 {
     size_t length = (size_t)snprintf(ret, 64, "OPENPERFLIB_");
     for (const char *c = name; *c && length < 62; c++) {
+        if (*c >= '0' && *c <= '9') /* journald's catalog knows letters only */
+            continue;
         if (c > name && is_upper(*c) && !is_upper(c[-1]))
             ret[length++] = '_';
         ret[length++] = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;

@@ -431,8 +431,27 @@ static void journald_gets_a_field_for_each_value(void **state)
     assert_entry(&entry, "OPENPERFLIB_LIBRARY", "/l/\xef\xbf\xbd.so");
     assert_entry(&entry, "OPENPERFLIB_EXCEPTION_CODE", "0xb");
     assert_entry(&entry, "OPENPERFLIB_OBJECT_INDEX", "3");
-    assert_entry(&entry, "OPENPERFLIB_WIN32_ERROR", "5");
+    assert_entry(&entry, "OPENPERFLIB_WIN_ERROR", "5");
     assert_null(entry_value(&entry, "OPENPERFLIB_REPEATED"));
+    close(fd);
+}
+
+/* journalctl -x explains it by the same fields as the events before. */
+static void a_count_has_the_fields_of_the_last_event(void **state)
+{
+    BUFFER_AUTO entry = {0};
+    int fd = listen_at(journal, SOCK_DGRAM);
+    for (int i = 0; i < 12; i++) {
+        event_log("Perflib", 1023, "Counted",
+                  EVENT_FIELDS(EVENT_TEXT("Library", "/l.so"), EVENT_STATUS(126)), NULL);
+        if (i < 10)
+            receive(fd, &entry);
+    }
+    event_close();
+    receive(fd, &entry);
+    assert_entry(&entry, "OPENPERFLIB_REPEATED", "2");
+    assert_entry(&entry, "OPENPERFLIB_LIBRARY", "/l.so");
+    assert_entry(&entry, "OPENPERFLIB_WIN_ERROR", "126");
     close(fd);
 }
 
@@ -563,6 +582,7 @@ int main(void)
         TEST(a_pipe_is_not_waited_for),
         TEST(standard_output_is_left_alone),
         SOCKET_TEST(journald_gets_a_field_for_each_value),
+        SOCKET_TEST(a_count_has_the_fields_of_the_last_event),
         SOCKET_TEST(what_no_datagram_holds_is_passed_as_a_file),
         SOCKET_TEST(a_journal_that_does_not_read_is_not_waited_for),
         SOCKET_TEST(without_journald_the_system_log_gets_a_line),
