@@ -159,7 +159,9 @@ enum environment_for { ENVIRONMENT_FOR_HELPER, ENVIRONMENT_FOR_LOGIN };
 char **environment_new(enum environment_for purpose);
 
 /* ---- place.c: paths; read once, through environment_get ---- */
-const char *place_vendor(void); /* OPENPERFLIB_VENDOR, if it is trusted, or the compiled-in one */
+/* OPENPERFLIB_VENDOR, if it is trusted; else the folder openperflib beside the library; else the
+ * compiled-in one. */
+const char *place_vendor(void);
 bool place_honours_vendor(void);
 /* OPENPERFLIB_ROOT/machine or /var/lib/openperflib; NULL: OPENPERFLIB_ROOT is not trusted */
 const char *place_machine(void);

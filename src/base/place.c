@@ -7,6 +7,8 @@
  */
 #include "base/base.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool known;
 static struct {
-    char *vendor, *machine, *user, *root, *events, *answers, *sysroot;
+    char *vendor, *beside, *machine, *user, *root, *events, *answers, *sysroot;
     bool root_refused;
 } places;
 /* Refused paths, to be reported when the lock is free. */
@@ -86,11 +88,27 @@ static char *runtime_answers(void)
     return runtime && *runtime == '/' ? text_format("%s/openperflib/answers", runtime) : NULL;
 }
 
+/* The folder openperflib beside the library itself, so that an unpacked archive runs wherever it
+ * lies; NULL: there is none, as in a build folder. A relative path is not followed: the program may
+ * have changed its working folder since it was loaded. */
+static char *beside_library(void)
+{
+    Dl_info library;
+    char file[PATH_MAX];
+    if (!dladdr(&places, &library) || library.dli_fname[0] != '/' ||
+        !realpath(library.dli_fname, file))
+        return NULL;
+    *strrchr(file, '/') = '\0';
+    FREE_AUTO char *data = text_format("%s/openperflib/data", file);
+    return data && access(data, F_OK) == 0 ? text_format("%s/openperflib", file) : NULL;
+}
+
 static void find_out(void)
 {
     const char *root = environment_get("OPENPERFLIB_ROOT");
     refused = 0;
     places.vendor = trusted_folder("OPENPERFLIB_VENDOR");
+    places.beside = beside_library();
     places.sysroot = from_environment("OPENPERFLIB_SYSROOT");
     places.root = trusted_folder("OPENPERFLIB_ROOT");
     places.root_refused = root && *root && !places.root;
@@ -132,9 +150,9 @@ static void report_refusal(void)
 
 const char *place_vendor(void)
 {
-    const char *folder = lookup(&places.vendor, OPL_VENDOR_DIR);
+    const char *folder = lookup(&places.vendor, NULL);
     report_refusal();
-    return folder;
+    return folder ? folder : lookup(&places.beside, OPL_VENDOR_DIR);
 }
 
 bool place_honours_vendor(void)
@@ -172,8 +190,8 @@ const char *place_answers(void)
 
 void place_forget(void)
 {
-    char **all[] = {&places.vendor, &places.machine, &places.user,   &places.root,
-                    &places.events, &places.answers, &places.sysroot};
+    char **all[] = {&places.vendor, &places.beside, &places.machine, &places.user,
+                    &places.root,   &places.events, &places.answers, &places.sysroot};
     lock_take(&lock);
     for (size_t i = 0; i < COUNT(all); i++) {
         free(*all[i]);
