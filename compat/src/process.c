@@ -11,9 +11,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,6 +82,24 @@ static bool has_ended(HANDLE handle)
         return false;
     look.fd = opl_shim_kind(handle, &file) ? file : -1;
     return look.fd < 0 || poll(&look, 1, 0) != 0;
+}
+
+DWORD WINAPI GetPriorityClass(HANDLE process)
+{
+    pid_t number = number_of(process);
+    int policy = number ? sched_getscheduler(number) : -1;
+    errno = 0;
+    int nice = number ? getpriority(PRIO_PROCESS, (id_t)number) : 0;
+    if (policy < 0 || errno || has_ended(process)) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return 0;
+    }
+    return policy == SCHED_FIFO || policy == SCHED_RR ? REALTIME_PRIORITY_CLASS
+           : policy == SCHED_IDLE || nice >= 10       ? IDLE_PRIORITY_CLASS
+           : nice >= 5                                ? BELOW_NORMAL_PRIORITY_CLASS
+           : nice > -5                                ? NORMAL_PRIORITY_CLASS
+           : nice > -10                               ? ABOVE_NORMAL_PRIORITY_CLASS
+                                                      : HIGH_PRIORITY_CLASS;
 }
 
 /* ---- modules ---- */

@@ -403,6 +403,16 @@ BOOL WINAPI ReleaseMutex(HANDLE mutex) OPL_SHIM(ReleaseMutex);
 /* The process with this id, to wait for its end and for psapi.h; `access` is ignored, the
  * kernel checks rights. NULL: ERROR_INVALID_PARAMETER (there is none). */
 HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD number) OPL_SHIM(OpenProcess);
+#define NORMAL_PRIORITY_CLASS 0x00000020
+#define IDLE_PRIORITY_CLASS 0x00000040
+#define HIGH_PRIORITY_CLASS 0x00000080
+#define REALTIME_PRIORITY_CLASS 0x00000100
+#define BELOW_NORMAL_PRIORITY_CLASS 0x00004000
+#define ABOVE_NORMAL_PRIORITY_CLASS 0x00008000
+/* By the scheduler's policy (REALTIME) and the nice value: 10 and more IDLE, 5 and more
+ * BELOW_NORMAL, -5 and less ABOVE_NORMAL, -10 and less HIGH. 0 and last error ERROR_INVALID_HANDLE:
+ * no process, or it has ended. */
+DWORD WINAPI GetPriorityClass(HANDLE process) OPL_SHIM(GetPriorityClass);
 HANDLE WINAPI GetCurrentProcess(void) OPL_SHIM(GetCurrentProcess);
 
 /* Memory. A handle is the memory's address, which only ReAlloc changes; NULL and

@@ -16,11 +16,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../skip.h"
@@ -408,6 +410,40 @@ static void c132_all_of_proc(void **state)
     assert_int_equal(missing, 0);
 }
 
+static void c132_priority_classes(void **state)
+{
+    static const struct {
+        int nice;
+        DWORD wanted;
+    } cases[] = {
+        {0,  NORMAL_PRIORITY_CLASS      },
+        {5,  BELOW_NORMAL_PRIORITY_CLASS},
+        {19, IDLE_PRIORITY_CLASS        }
+    };
+    if (getpriority(PRIO_PROCESS, 0) > 0) {
+        report_skipped("this process has a low priority already");
+        return;
+    }
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            setpriority(PRIO_PROCESS, 0, cases[i].nice);
+            pause();
+        }
+        while (getpriority(PRIO_PROCESS, (id_t)child) < cases[i].nice)
+            usleep(1000);
+        HANDLE process = OpenProcess(0, FALSE, (DWORD)child);
+        DWORD now = GetPriorityClass(process);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        assert_int_equal(now, cases[i].wanted);
+        assert_int_equal(GetPriorityClass(process), 0);
+        assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+        assert_true(CloseHandle(process));
+    }
+    assert_int_equal(GetPriorityClass(NULL), 0);
+}
+
 static void c132_modules(void **state)
 {
     MODULEENTRY32 module = {.dwSize = sizeof module};
@@ -547,6 +583,7 @@ int main(void)
         cmocka_unit_test(c142_counters_ini_files),
         cmocka_unit_test(c132_processes_and_threads),
         cmocka_unit_test(c132_all_of_proc),
+        cmocka_unit_test(c132_priority_classes),
         cmocka_unit_test(c132_modules),
         cmocka_unit_test(c132_statistics_are_the_kernels),
     };
