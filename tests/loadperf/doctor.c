@@ -362,12 +362,15 @@ static const char *const reasons[] = {"until later", "",
                                       "until 2099-01-02T03:04:05Z, time 3: crashed",
                                       "until 1999-01-02T03:04:05Z, time 1: hung"};
 
+/* reasons[ENABLED_SINCE] lasts, and an administrator has enabled the provider. */
+enum { ENABLED_SINCE = 2 };
+
 static void quarantine(unsigned which)
 {
     const char *why = reasons[which % COUNT(reasons)];
     if (!strcmp(service, "Svc 0"))
         return; /* it was disabled meanwhile */
-    set_number("Disable Performance Counters", 1);
+    set_number("Disable Performance Counters", which != ENABLED_SINCE);
     set_value("Quarantine", REG_SZ, why, strlen(why) + 1);
 }
 
@@ -534,7 +537,7 @@ static const struct {
     {"names of no service", names_of_no_service, 0}, {"German names of no service", names_of_no_service, 1},
     {"overlap", overlap, 0}, {"half an overlap", overlap, 2}, /* 89 */
     {"quarantine", quarantine, 0}, {"quarantine without reason", quarantine, 1},
-    {"quarantine until 2099", quarantine, 2}, {"quarantine that is over", quarantine, 3}, /* 93 */
+    {"quarantine of an enabled one", quarantine, ENABLED_SINCE}, {"quarantine that is over", quarantine, 3}, /* 93 */
     {"torn file", hurt_file, CUT}, {"file torn at a line", hurt_file, CUT_AT_LINE},
     {"overwritten file", hurt_file, HASHES}, {"zeros in a file", hurt_file, ZEROS},
     {"Latin-1 in a file", hurt_file, LATIN}, {"a key without bracket", hurt_file, NO_BRACKET},
@@ -889,6 +892,52 @@ static bool has_event(const char *start)
            buffer_add_byte(&text, 0) && strstr(text.data, start);
 }
 
+/* ---- quarantines that are not over ---- */
+
+static void assert_held(const char *why)
+{
+    DWORD disabled = 0;
+    registry_get_dword(PERFORMANCE_KEY, "Disable Performance Counters", &disabled);
+    assert_int_equal(disabled, 1);
+    assert_text(PERFORMANCE_KEY, "Quarantine", why);
+}
+
+static void a_quarantine_that_lasts_stays(void **state)
+{
+    static const char *const records[] = {"until 2099-01-02T03:04:05Z (first quarantine): it hung",
+                                          "permanently: Collect changed none of its outputs"};
+    char library[256];
+    put_library("my.so");
+    snprintf(library, sizeof library, "%s", path_of("my.so"));
+    opl_load_options options = options_of();
+    options.library = library;
+    put_ini(ini_head, ini_texts);
+    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS);
+    snprintf(key, sizeof key, "%s", PERFORMANCE_KEY);
+    for (size_t i = 0; i < COUNT(records); i++) {
+        set_number("Disable Performance Counters", 1);
+        set_value("Quarantine", REG_SZ, records[i], strlen(records[i]) + 1);
+        usleep(20000); /* the clock of the file system is coarse */
+        event_log("Perflib", 1017, "MyPerf", NULL, NULL);
+        for (int times = 0; times < 2; times++) {
+            assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+            assert_found("left quarantine MyPerf: -: is disabled ");
+            assert_found(records[i]);
+            assert_found("last event: 1017, ");
+            assert_found("my.so; when it is repaired: lodctr /E:MyPerf");
+            assert_int_equal(cured.left, 1);
+            assert_int_equal(cured.restored, 0);
+            assert_held(records[i]);
+        }
+        usleep(20000);
+        put_library("my.so"); /* a new version of it is tried */
+        assert_int_equal(doctor_with(false), ERROR_SUCCESS);
+        assert_found("repaired quarantine MyPerf");
+        assert_int_equal(cured.restored, 1);
+        assert_text(PERFORMANCE_KEY, "Quarantine", NULL);
+    }
+}
+
 /* ---- damaged lines ---- */
 
 static void assert_file(const char *name, const char *expected)
@@ -1159,6 +1208,7 @@ int main(void)
         LOAD_TEST(libraries_are_looked_into),
         LOAD_TEST(what_cannot_be_read_is_not_forgotten),
         LOAD_TEST(a_provider_without_names_is_reported),
+        LOAD_TEST(a_quarantine_that_lasts_stays),
         LOAD_TEST(damaged_lines_become_remarks),
         LOAD_TEST(a_first_line_that_is_no_header),
         LOAD_TEST(a_file_in_utf_16_is_left),

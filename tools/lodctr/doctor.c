@@ -54,7 +54,7 @@ static const char *judge_other_layer(const struct service_settings *service, con
 {
     bool held = service->quarantine && service->disabled;
     if (held)
-        snprintf(text, capacity, "%s; \"lodctr%s doctor\" ends its quarantine", service->quarantine,
+        snprintf(text, capacity, "%s; \"lodctr%s doctor\" tells what to do", service->quarantine,
                  option);
     else if (service_enabled(service) && !library_is_there(service))
         snprintf(text, capacity,

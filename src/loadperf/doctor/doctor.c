@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 void doctor_report(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
                    const char *format, ...)
@@ -237,15 +239,56 @@ static LSTATUS report_objects(struct checked *checked)
     return status;
 }
 
-/* The quarantine ends when all is repaired, see end_quarantines(). */
+/* Is it permanent, or is its time not over? */
+static bool is_due_later(const char *why)
+{
+    struct tm end = {0};
+    const char *rest = strptime(why, "until %Y-%m-%dT%H:%M:%SZ", &end);
+    return rest ? timegm(&end) > time(NULL) : !strncmp(why, "permanently", strlen("permanently"));
+}
+
+/* Packages keep the time of the content (mtime), so the time of the file's last change counts. */
+static bool was_replaced(const char *path, const struct event_last *event)
+{
+    struct stat st;
+    return event->when && path && !stat(path, &st) && clock_filetime_of(&st.st_ctim) > event->when;
+}
+
+static void report_held(struct doctor *doctor, const char *service, const char *path,
+                        const char *why, const struct event_last *event)
+{
+    const opl_load_finding finding = {.kind = "quarantine", .service = service};
+    FREE_AUTO char *last = !event->when ? strdup("none is recorded")
+                           : strstr(event->text, why)
+                               ? text_format("%u", event->id)
+                               : text_format("%u, %s", event->id, event->text);
+    doctor_report(doctor, false, &finding,
+                  "is disabled %s; last event: %s; test it: openperflib-check %s; when it is "
+                  "repaired: lodctr%s /E:%s",
+                  why, last ? last : "", path ? path : "LIBRARY",
+                  doctor->load->layer == LAYER_USER ? " --user" : "", service);
+}
+
+/* A provider that failed again and again is not enabled before something about it has changed. Else
+ * its quarantine ends when all is repaired, see end_quarantines(). */
 static void report_quarantine(struct checked *checked)
 {
     struct doctor *doctor = checked->doctor;
     const char *service = checked->here->name;
-    FREE_AUTO char *why = here_text(service, "Quarantine");
+    FREE_AUTO char *why = here_text(service, "Quarantine"), *key = here_key(service);
+    FREE_AUTO char *library = here_text(service, text_names[LIBRARY]);
+    FREE_AUTO char *path = library ? trust_path(library) : NULL;
     const opl_load_finding finding = {.kind = "quarantine", .service = service};
-    if (!why)
+    struct event_last event = {0};
+    uint32_t disabled = 0;
+    if (!why || !key)
         return;
+    registry_get_dword(key, VALUE_DISABLED, &disabled);
+    event_last(service, &event);
+    if (disabled & 1 && is_due_later(why) && !was_replaced(path, &event)) {
+        report_held(doctor, service, path, why, &event);
+        return;
+    }
     doctor_report(doctor, true, &finding, "was in quarantine (%s) and is enabled again", why);
     buffer_add(&doctor->quarantined, service, strlen(service) + 1);
 }
