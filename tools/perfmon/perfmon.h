@@ -73,13 +73,15 @@ enum state {
     LIBRARY_GONE,
     QUARANTINED,
     TAKEN, /* an object in its list belongs to another service */
+    REFUSED,
     SWITCHED_OFF,
     STATES
 };
 struct provider {
     struct service_settings service;
     enum state state;
-    char *path; /* path of its library; NULL: it has none */
+    char *path;    /* path of its library; NULL: it has none */
+    char *refused; /* why the library may not be loaded; NULL: it may */
     /* From Quarantine or Unanswered: its end (0: not recorded), its ordinal number, its reason. */
     time_t until;
     unsigned ordinal;

@@ -18,7 +18,8 @@ enum look { GOOD, WEAK, WARN, BAD, LOOKS };
 static const enum look looks[STATES] = {
     [ENABLED] = GOOD,    [DISABLED] = WEAK,    [ON_PROBATION] = WARN, [OVERDUE] = WARN,
     [FAILING] = BAD,     [SWITCHED_OFF] = BAD, [SILENT] = WARN,       [NOT_LOADED] = WARN,
-    [NO_LIBRARY] = WARN, [LIBRARY_GONE] = BAD, [QUARANTINED] = BAD,   [TAKEN] = BAD};
+    [NO_LIBRARY] = WARN, [LIBRARY_GONE] = BAD, [QUARANTINED] = BAD,   [TAKEN] = BAD,
+    [REFUSED] = BAD};
 static const char *const marks[2][LOOKS] = {
     {"*",   "-",   "!",   "X"  },
     {"●", "○", "▲", "✖"}

@@ -55,6 +55,8 @@ static enum state judge(const struct provider *provider, const struct owners *ow
         return DISABLED;
     if (!provider->path || access(provider->path, F_OK) != 0)
         return LIBRARY_GONE;
+    if (provider->refused)
+        return REFUSED;
     if (!service->loaded && !service->object_list)
         return NOT_LOADED;
     if (owners_other(owners, service->name, &object, &owner))
@@ -64,6 +66,22 @@ static enum state judge(const struct provider *provider, const struct owners *ow
     if (!provider->answer.answered && last_event_fails(service->name, &event))
         return FAILING;
     return provider->answer.queried && !provider->answer.answered ? SILENT : ENABLED;
+}
+
+static void note_refusal(void *self, const opl_load_remark *remark)
+{
+    struct provider *provider = self;
+    if (!provider->refused)
+        provider->refused = strdup(remark->text);
+}
+
+/* Without a query: by its owner, its mode and its format. */
+static void read_refusal(struct provider *provider)
+{
+    const opl_load_options options = {.remark = note_refusal, .self = provider};
+    free(provider->refused);
+    provider->refused = NULL;
+    opl_load_library_check(provider->service.library, &options);
 }
 
 static void read_last_answer(struct provider *provider)
@@ -89,6 +107,7 @@ static void fill(struct provider *provider, const struct owners *owners)
     provider->path = NULL;
     if (service->library && !opl_load_library_path(service->library, path, sizeof path))
         provider->path = strdup(path);
+    read_refusal(provider);
     read_record(service->quarantine               ? service->quarantine
                 : service_not_waited_for(service) ? service->unanswered
                                                   : NULL,
@@ -107,7 +126,8 @@ const char *provider_state(const struct provider *provider)
         [FAILING] = "failing",           [SWITCHED_OFF] = "switched off",
         [SILENT] = "no answer",          [NOT_LOADED] = "not loaded",
         [NO_LIBRARY] = "no library",     [LIBRARY_GONE] = "library gone",
-        [QUARANTINED] = "in quarantine", [TAKEN] = "object taken"};
+        [QUARANTINED] = "in quarantine", [TAKEN] = "object taken",
+        [REFUSED] = "not loadable"};
     return args[provider->state];
 }
 
@@ -197,6 +217,9 @@ static void print_next(const struct provider *provider, const char *name, char *
     case NOT_LOADED:
         snprintf(text, capacity,
                  "It has no numbers and no names yet: load its ini file with lodctr.");
+        break;
+    case REFUSED:
+        snprintf(text, capacity, "Its library is not loaded: %s.", provider->refused);
         break;
     case DISABLED:
     case SWITCHED_OFF:
@@ -325,6 +348,7 @@ void providers_done(struct providers *providers)
     for (size_t i = 0; i < providers->count; i++) {
         service_done(&providers->list[i].service);
         free(providers->list[i].path);
+        free(providers->list[i].refused);
     }
     free(providers->list);
     owners_done(&providers->owners);
