@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define EXPORT __declspec(dllexport)
@@ -82,16 +83,30 @@ static DWORD answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
     return opl_build_collect(&build, data, bytes, types);
 }
 
-/* Global, or the object's number as the first word. */
+/* Global, or the object's number as one of the first `words` words. */
+static BOOL queried_in(LPCWSTR query, int words)
+{
+    char own[16];
+    snprintf(own, sizeof own, "%u", (unsigned)first_counter);
+    for (BOOL first = TRUE; *query && words > 0; first = FALSE, words--) {
+        char text[16];
+        size_t count = 0;
+        for (; *query && *query != ' '; query++)
+            if (count < sizeof text - 1)
+                text[count++] = (char)*query;
+        text[count] = '\0';
+        if (strcmp(text, own) == 0 || (first && strcmp(text, "Global") == 0))
+            return TRUE;
+        while (*query == ' ')
+            query++;
+    }
+    return FALSE;
+}
+
 static BOOL queried(LPCWSTR query)
 {
-    char text[16], own[16];
-    int i = 0;
-    for (; query[i] && query[i] != ' ' && i < 15; i++)
-        text[i] = (char)query[i];
-    text[i] = '\0';
-    snprintf(own, sizeof own, "%u", (unsigned)first_counter);
-    return strcmp(text, "Global") == 0 || strcmp(text, own) == 0;
+    enum { ALL_WORDS = 1000 };
+    return queried_in(query, ALL_WORDS);
 }
 
 __attribute__((unused)) static void put(unsigned char *at, DWORD value)
@@ -168,6 +183,12 @@ MISTAKE(same_id, put(at + ONE + ID, 5); put(at + TWO + ID, 5))
 MISTAKE(same_name, memcpy(at + TWO + 24, at + ONE + 24, 8))
 MISTAKE(no_parent, put(at + TWO + PARENT, get(at + TITLE)); put(at + TWO + PARENT_INSTANCE, 9))
 MISTAKE(own_parent, put(at + TWO + PARENT, get(at + TITLE)); put(at + TWO + PARENT_INSTANCE, 1))
+MISTAKE(
+    each_others_parent, for (int i = 0; i < 2; i++) {
+        unsigned char *instance = at + (i ? TWO : ONE);
+        put(instance + PARENT, get(at + TITLE));
+        put(instance + PARENT_INSTANCE, (DWORD)!i);
+    })
 MISTAKE(parent_elsewhere, put(at + TWO + PARENT, 230))
 FIELD(no_name, ONE + NAME_LENGTH, 0)
 FIELD(odd_name, ONE + NAME_LENGTH, 7)
@@ -182,6 +203,7 @@ FIELD(code_page, OBJECT + PAGE, 77777)
 /* values */
 MISTAKE(falls, put(at + ONE_BLOCK + get(at + RATE + OFFSET), 1000000 - calls))
 MISTAKE(is_reset, put(at + ONE_BLOCK + get(at + RATE + OFFSET), calls % 2 ? 5000 : 0))
+MISTAKE(time_stands, put(at + FREQUENCY, 10000000); put(at + TIME, 1000000); put(at + TIME + 4, 0))
 MISTAKE(no_frequency, put(at + RATE + TYPE, PERF_ELAPSED_TIME))
 
 /* what it leaves */
@@ -200,6 +222,21 @@ static void start_thread(void)
 }
 
 MISTAKE(leaks_memory, leaked = malloc(100); memset(leaked, 1, 100))
+static void map_pages(void)
+{
+    enum { BYTES = 64 << 10 };
+    void *pages = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages != MAP_FAILED)
+        memset(pages, 1, BYTES);
+}
+MISTAKE(leaks_mappings, map_pages())
+static void use_block(void)
+{
+    enum { BYTES = 1 << 20 }; /* a sanitizer unmaps it late */
+    void *volatile block = malloc(BYTES);
+    free(block);
+}
+MISTAKE(frees_large_blocks, use_block())
 MISTAKE(leaks_slowly, usleep(60000); leaked = malloc(4 << 20); memset(leaked, 1, 4 << 20))
 MISTAKE(leaks_descriptors, open("/dev/null", O_RDONLY))
 MISTAKE(leaves_a_thread, if (calls == 1) start_thread())
@@ -267,6 +304,15 @@ DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD typ
         return ERROR_MORE_DATA;
     }
     return good(query, data, bytes, types);
+}
+
+EXPORT DWORD first_word_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD first_word_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    if (queried_in(query, 1))
+        return good(query, data, bytes, types);
+    *bytes = *types = 0;
+    return ERROR_SUCCESS;
 }
 
 EXPORT DWORD global_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);

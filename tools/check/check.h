@@ -120,6 +120,7 @@ void worker_end(struct worker *worker, struct report *report);
 struct check_answer {
     const char *query;
     uint32_t capacity;
+    int64_t begin_ms, end_ms; /* of the call */
     struct worker_reply reply;
     unsigned char *data; /* a copy of its `size` bytes */
     size_t size;
@@ -137,6 +138,9 @@ void fields_check(struct check_answer *answer, const struct registration *regist
                   struct report *report);
 /* ---- compare.c: two answers to one query, the older one first ---- */
 void values_compare(struct check_answer *before, struct check_answer *now, struct report *report);
+/* Finds a PerfTime that stands still while values change. */
+void values_compare_times(struct check_answer *before, struct check_answer *now,
+                          struct report *report);
 
 /* ---- trial.c: the sequence of tests ---- */
 /* The steps that are left out where calls are slow. */

@@ -160,6 +160,51 @@ static void compare_times(const struct pair *pair, struct report *report)
                    (long long)before);
 }
 
+/* Has a value changed from which a rate is calculated? */
+static bool counts_changed(struct pair *pair)
+{
+    uint64_t first, second;
+    if (!same_population(pair, pair->object[1].type.ObjectNameTitleIndex, 0))
+        return false;
+    begin_instances(pair);
+    while (next_instances(pair) > 0) {
+        opl_counter_view before = {0}, now = {0};
+        while (next_counters(pair, &before, &now))
+            if (counts_up(now.definition.CounterType, false) &&
+                opl_counter_number(&pair->before->block, &pair->instance[0], &before, &first) &&
+                opl_counter_number(&pair->now->block, &pair->instance[1], &now, &second) &&
+                first != second)
+                return true;
+    }
+    return false;
+}
+
+/* Was there time for two ticks of the object's clock? An object without frequency has no time. */
+static bool must_move(const struct pair *pair)
+{
+    enum { COARSE_MS = 20 }; /* clocks that the kernel updates with its timer are as coarse */
+    int64_t ms = pair->now->begin_ms - pair->before->end_ms;
+    return ms >= COARSE_MS && pair->object[1].type.PerfFreq.QuadPart >= 2000 / ms;
+}
+
+/* A provider that returns a stored answer is correct: its values do not change either. */
+void values_compare_times(struct check_answer *before, struct check_answer *now,
+                          struct report *report)
+{
+    struct pair pair = {.before = before, .now = now};
+    while (opl_block_next_object(&now->block, &pair.object[1])) {
+        uint32_t number = pair.object[1].type.ObjectNameTitleIndex;
+        LONGLONG time = pair.object[1].type.PerfTime.QuadPart;
+        if (opl_block_find_object(&before->block, number, &pair.object[0]) &&
+            pair.object[0].type.PerfTime.QuadPart == time && must_move(&pair) &&
+            counts_changed(&pair))
+            report_add(report, MISTAKE, &(struct place){number, 0, NULL}, "PerfTime", IN_VALUES,
+                       "a later time when values have changed: rates are divided by it",
+                       "still %lld after %lld ms", (long long)time,
+                       (long long)(now->begin_ms - before->end_ms));
+    }
+}
+
 void values_compare(struct check_answer *before, struct check_answer *now, struct report *report)
 {
     struct pair pair = {.before = before, .now = now};

@@ -448,6 +448,7 @@ static void check_parent(const struct scene *scene, const opl_instance_view *ins
 struct key {
     uint32_t parent, parent_instance;
     int32_t id;
+    size_t seen; /* 1 + the position from which check_circles came here; 0: not yet */
     char name[PARTIAL];
 };
 
@@ -482,6 +483,27 @@ static void check_twins(const struct scene *scene, struct key *keys, size_t coun
     }
 }
 
+/* An instance that is its own parent is found by check_parent. The keys are in the order of the
+ * instances. */
+static void check_circles(const struct scene *scene, struct key *keys, size_t count)
+{
+    struct place place = object_place(scene);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i, next;
+        while (!keys[at].seen && keys[at].parent == place.object &&
+               (next = keys[at].parent_instance) < count && next != at) {
+            keys[at].seen = i + 1;
+            at = next;
+        }
+        if (keys[at].seen != i + 1)
+            continue;
+        place.instance = keys[at].name;
+        report_add(scene->report, MISTAKE, &place, "ParentObjectInstance", IN_INSTANCES,
+                   "parents that do not lead back to the instance",
+                   "%" PRIu32 ", of which it is a parent itself", keys[at].parent_instance);
+    }
+}
+
 static void check_instances(const struct scene *scene)
 {
     opl_block *block = &scene->answer->block;
@@ -501,9 +523,11 @@ static void check_instances(const struct scene *scene)
         check_parent(scene, &instance, &place);
         keys[count] = (struct key){instance.definition.ParentObjectTitleIndex,
                                    instance.definition.ParentObjectInstance,
-                                   instance.definition.UniqueID, ""};
+                                   instance.definition.UniqueID, 0, ""};
         snprintf(keys[count++].name, PARTIAL, "%.*s", PARTIAL - 1, name);
     }
+    if (keys)
+        check_circles(scene, keys, count);
     if (keys)
         check_twins(scene, keys, count);
     free(keys);

@@ -32,6 +32,8 @@ enum {
     SLOW_CALL_MS = 5,
     SLOW_MOST = 2,  /* calls that may be slow: a single one may be caused by the machine's load */
     LEFT_MOST = 16, /* threads or children that may be left: more calls would only add more */
+    PAUSE_MS = 20,
+    MAPPED_LEAST = 64 << 10, /* bytes in a round: mapped files, as the registry's, grow by pages */
     TIMES_MOST = 2048
 };
 
@@ -45,7 +47,7 @@ struct trial {
     char own[256];     /* the query for its own objects; "": unknown */
     const char *query; /* a query that returned data; NULL: none */
     uint32_t capacity; /* a buffer size that is large enough for the answer to `query` */
-    struct check_answer last;
+    struct check_answer first, last; /* the first answer that was compared, and the last one */
     double times[TIMES_MOST];
     struct usage loaded;   /* resources in use before the first Open */
     struct usage usage[2]; /* resources in use after the last answer but one, and after the last */
@@ -308,12 +310,13 @@ static bool collect(struct trial *trial, const char *query, uint32_t capacity, b
     channel->request.capacity = capacity;
     channel->request.null_buffer = false;
     channel->request.own_thread = own_thread;
-    int64_t begin = now_ms();
+    int64_t begin = ret->begin_ms = now_ms();
     if (!send_order(trial, ORDER_COLLECT, costly ? COSTLY_MS : (int)trial->is->collect_ms,
                     &ret->reply))
         return false;
+    ret->end_ms = now_ms();
     if (!ret->reply.status && (!trial->query || (ret->reply.end > 0 && !costly))) {
-        double took = (double)(now_ms() - begin);
+        double took = (double)(ret->end_ms - begin);
         trial->each = trial->each > 0 ? (trial->each + took) / 2 : took;
         trial->usage[0] = trial->usage[1];
         trial->usage[1] = ret->reply.usage;
@@ -351,7 +354,12 @@ static void take(struct trial *trial, struct check_answer *answer)
 {
     if (trial->last.data && answer->data)
         values_compare(&trial->last, answer, trial->report);
-    answer_done(&trial->last);
+    if (trial->first.data && answer->data)
+        values_compare_times(&trial->first, answer, trial->report);
+    if (trial->first.data)
+        answer_done(&trial->last);
+    else
+        trial->first = trial->last;
     trial->last = *answer;
     *answer = (struct check_answer){0};
 }
@@ -405,6 +413,25 @@ static void try_foreign(struct trial *trial)
     }
 }
 
+/* Perflib passes a program's whole query: its numbers may be of several providers, in any order.
+ * 2 is System, which every query may name. */
+static void try_positions(struct trial *trial)
+{
+    for (int first = 0; first <= 1; first++) {
+        struct check_answer answer;
+        char query[sizeof trial->own + sizeof "2 2"];
+        if (!may(trial, STEP_OWN, 1 + SIZES_FIRST + LEAK_CALLS))
+            continue;
+        snprintf(query, sizeof query, "%s%s%s", first ? "" : "2 ", trial->own, first ? " 2" : "");
+        collect(trial, query, trial->capacity, false, &answer);
+        if (!trial->ended && !answer.reply.status && answer.reply.end <= 0)
+            report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
+                       "an answer to the numbers of its objects wherever they are in the query",
+                       "none to \"%s\"", query);
+        answer_done(&answer);
+    }
+}
+
 static void try_queries(struct trial *trial)
 {
     if (trial->is->object_list)
@@ -418,6 +445,8 @@ static void try_queries(struct trial *trial)
         report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                    "an answer to the numbers of its objects, as to Global", "none to \"%s\"",
                    trial->own);
+    else if (made && trial->query == trial->own)
+        try_positions(trial);
     try_foreign(trial);
 }
 
@@ -495,13 +524,14 @@ static int64_t growth(const int64_t *values, int count, int64_t large)
 }
 
 struct account {
-    int64_t heap[ROUNDS + 1], descriptors[ROUNDS + 1], threads[ROUNDS + 1];
+    int64_t heap[ROUNDS + 1], descriptors[ROUNDS + 1], threads[ROUNDS + 1], mapped[ROUNDS + 1];
     int count;
 };
 
 static void note_usage(struct account *account, const struct usage *usage)
 {
     account->heap[account->count] = usage->heap;
+    account->mapped[account->count] = usage->mapped;
     account->descriptors[account->count] = usage->descriptors;
     account->threads[account->count++] = usage->threads;
 }
@@ -509,19 +539,30 @@ static void note_usage(struct account *account, const struct usage *usage)
 static void report_leaks(struct trial *trial, const struct account *account, int calls,
                          const char *what)
 {
-    const int64_t *const values[] = {account->heap, account->descriptors, account->threads};
-    static const char *const names[] = {"memory", "descriptors", "threads"};
-    for (int i = 0; i < 3; i++) {
-        int64_t large = i == 0 ? (int64_t)LARGE * calls : INT64_MAX;
-        int64_t more = growth(values[i], account->count, large);
-        if (more >= (i == 0 ? 8 * calls : 1))
-            report_add(trial->report, MISTAKE, &nowhere, names[i], IN_LIFE,
-                       "as many after many calls as after some", "%" PRId64 "%s more after %d %s%s",
-                       more, i == 0 ? " bytes" : "", calls, what, calls == 1 ? "" : "s");
+    const struct {
+        const char *name;
+        const int64_t *values;
+        int64_t least, large; /* of a round */
+    } kinds[] = {
+        {"memory",        account->heap,        8 * calls,    (int64_t)LARGE * calls},
+        {"mapped memory", account->mapped,      MAPPED_LEAST, (int64_t)LARGE * calls},
+        {"descriptors",   account->descriptors, 1,            INT64_MAX             },
+        {"threads",       account->threads,     1,            INT64_MAX             }
+    };
+    bool bytes = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int64_t more = growth(kinds[i].values, account->count, kinds[i].large);
+        if (more < kinds[i].least || (i == 1 && bytes)) /* what is allocated is mapped, too */
+            continue;
+        bytes |= i <= 1;
+        report_add(trial->report, MISTAKE, &nowhere, kinds[i].name, IN_LIFE,
+                   "as many after many calls as after some", "%" PRId64 "%s more after %d %s%s",
+                   more, i <= 1 ? " bytes" : "", calls, what, calls == 1 ? "" : "s");
     }
 }
 
 static double median(const struct trial *trial);
+static void must_answer(struct trial *trial, const char *when);
 
 static void try_many(struct trial *trial)
 {
@@ -552,6 +593,10 @@ static void try_many(struct trial *trial)
     trial->timing->made[STEP_ROUNDS] = (unsigned)(account.count - first);
     trial->timing->hurried = account.count < LEAK_ROUNDS && !trial->ended;
     report_leaks(trial, &account, calls, "Collect call");
+    if (trial->each < PAUSE_MS && fits(trial, 1)) { /* only now a coarse clock must have moved */
+        usleep(PAUSE_MS * 1000);
+        must_answer(trial, "after a pause");
+    }
 }
 
 /* ---- Open and Close ---- */
@@ -754,6 +799,7 @@ void trial_run(const struct registration *registration, struct report *report,
                    "none could be started");
     }
     timing->waited_ms = waited_ms(trial);
+    answer_done(&trial->first);
     answer_done(&trial->last);
     free(trial);
 }

@@ -322,6 +322,7 @@ static _Noreturn void serve(void)
             snprintf(reply.text, sizeof reply.text, "%s", status_text((LSTATUS)reply.status));
         reply.changed = state_changes();
         reply.usage = usage_now();
+        reply.usage.mapped -= (int64_t)buffer.size;
         reply.waited_ns = waited_ns();
         channel->reply = reply;
         if (!transfer(send_bytes, &number))

@@ -43,7 +43,8 @@ enum worker_state {
 
 /* Resources that the process has in use. */
 struct usage {
-    int64_t heap; /* bytes that were allocated and not freed */
+    int64_t heap;   /* bytes that were allocated and not freed */
+    int64_t mapped; /* bytes of address space, without the buffer */
     int32_t descriptors, threads, children;
 };
 
