@@ -3,15 +3,11 @@
  * A checked walk over a performance block: never reads outside the given bytes; a damaged length
  * ends the walk and is reported. The block need not be aligned, and need not be trusted.
  *
- * opl_block block;
- *
- * opl_object_view object = {0};
- *
- * if (opl_block_init(&block, data, size) == OPL_BLOCK_GOOD)
- *
- * while (opl_block_next_object(&block, &object))
- *
- * ...
+ *     opl_block block;
+ *     opl_object_view object = {0};
+ *     if (opl_block_init(&block, data, size) == OPL_BLOCK_GOOD)
+ *         while (opl_block_next_object(&block, &object))
+ *             printf("%u\n", object.type.ObjectNameTitleIndex);
  */
 #ifndef OPENPERFLIB_BLOCK_H
 #define OPENPERFLIB_BLOCK_H

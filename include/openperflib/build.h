@@ -6,19 +6,13 @@
  * and check once at the end. The builder handles lengths, padding and alignment to 8. Meant for
  * Collect:
  *
- * opl_build build;
- *
- * opl_build_init(&build, *data, *bytes);
- *
- * opl_build_object(&build, &object_definition, counters, 2);
- *
- * opl_build_instance(&build, "first", NULL);
- *
- * opl_build_dword(&build, 0, 42);
- *
- * opl_build_dword(&build, 1, 43);
- *
- * return opl_build_collect(&build, data, bytes, types);
+ *     opl_build build;
+ *     opl_build_init(&build, *data, *bytes);
+ *     opl_build_object(&build, &object_definition, counters, 2);
+ *     opl_build_instance(&build, "first");
+ *     opl_build_dword(&build, 0, 42);
+ *     opl_build_dword(&build, 1, 43);
+ *     return opl_build_collect(&build, data, bytes, types);
  */
 #ifndef OPENPERFLIB_BUILD_H
 #define OPENPERFLIB_BUILD_H

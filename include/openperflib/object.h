@@ -3,29 +3,18 @@
  * A performance object as a table: one row per counter, and no other place to keep consistent with
  * it. This is a complete provider, for the service Demo:
  *
- * static uint64_t visitors;
- *
- * static const opl_source meminfo = {"proc/meminfo"};
- *
- * static const opl_counter counters[] = {
- *
- * {.index = 2, .help_index = 2, .type = PERF_COUNTER_LARGE_RAWCOUNT,
- *
- * .level = PERF_DETAIL_NOVICE, .value = OPL_VARIABLE(visitors),
- *
- * .name = "Visitors", .help = "Number of visitors."},
- *
- * {4, 4, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE,
- *
- * OPL_KEY(&meminfo, "MemAvailable", OPL_KIB), .name = "Free Bytes", .help = "..."},
- *
- * };
- *
- * static const opl_object demo = {0, 0, "Demo", "...", OPL_COUNTERS(counters)};
- *
- * static const opl_object *const objects[] = {&demo};
- *
- * OPL_PROVIDER("Demo", objects);
+ *     static uint64_t visitors;
+ *     static const opl_source meminfo = {"proc/meminfo"};
+ *     static const opl_counter counters[] = {
+ *         {.index = 2, .help_index = 2, .type = PERF_COUNTER_LARGE_RAWCOUNT,
+ *          .level = PERF_DETAIL_NOVICE, .value = OPL_VARIABLE(visitors),
+ *          .name = "Visitors", .help = "Number of visitors."},
+ *         {4, 4, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE,
+ *          OPL_KEY(&meminfo, "MemAvailable", OPL_KIB), .name = "Free Bytes", .help = "..."},
+ *     };
+ *     static const opl_object demo = {0, 0, "Demo", "...", OPL_COUNTERS(counters)};
+ *     static const opl_object *const objects[] = {&demo};
+ *     OPL_PROVIDER("Demo", objects);
  *
  * (C++20 requires that all members of a row are named, as in the first one, or none; older C++ does
  * not.) The indices are offsets from the service's First Counter and First Help, which lodctr
