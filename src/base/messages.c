@@ -15,12 +15,12 @@
 
 #define REINSTALL "unload and load its counters again: unlodctr {Service}, lodctr FILE.ini"
 #define VENDOR                                                                                     \
-    "the library has a bug; report it to its author (author: see docs/provider-guide.md, "         \
-    "Debugging)"
+    "the library has a bug: report it to its author. If you are the author, see \"Debugging\" in " \
+    "docs/provider-guide.md"
 #define FINDING "{Field} of {Part} (byte {Offset} of the answer) is {Found}, expected {Expected}; "
 #define FINDING_FIELDS " Part Field Found Expected Offset"
 #define DROPPED FINDING "the answer of {Service} in {Library} was dropped"
-#define RIGHTS "run it as root, or with --user for yourself only"
+#define RIGHTS "run lodctr or unlodctr as root, or with --user to change only your own registration"
 
 const struct event_message event_messages[] = {
   /* clang-format off */
@@ -73,8 +73,8 @@ const struct event_message event_messages[] = {
      "the answer of {Service} in {Library} is not aligned on 8 bytes ({Buffer} bytes, {BytesLeft} too many)",
      VENDOR},
     {"Perflib", 1017, EVENT_ERROR, "Service",
-     "{Service} was disabled because of its errors",
-     "when they are corrected, enable it again: lodctr /E:{Service}, or lodctr --user /E:{Service} if it is registered with --user"},
+     "{Service} was put in quarantine",
+     "to end it, when the cause is corrected: lodctr /E:{Service}, or lodctr --user /E:{Service} if it is registered with --user"},
     {"Perflib", 1018, EVENT_ERROR, "Service",
      "{Service} is not queried in this session",
      "when the cause is corrected, restart the program that queried it"},
@@ -155,7 +155,7 @@ const struct event_message event_messages[] = {
      "the helper process of {Service} in {Library} had {Resident} MiB of memory and was ended; its limit is {Limit} MiB",
      "if it needs that much, set the value Memory Limit (in MiB) of its Performance key; else the library has a memory leak"},
     {"Perflib", 4016, EVENT_WARNING, "Library Service Tries BufferSize Needs",
-     "{Tries} queries in a row ended with ERROR_MORE_DATA, the last one with {BufferSize} bytes for objects: {Service} needs {Needs}",
+     "{Tries} queries in a row ended with ERROR_MORE_DATA, the last with a buffer of {BufferSize} bytes after its header; {Service} needs {Needs}",
      "double the buffer, or query single objects; if instances are too many, find what leaves them behind (processes: ps -eo ppid,stat | grep Z)"},
     {"Perflib", 4017, EVENT_ERROR, "Library Service Win32Error",
      "{Library} of {Service} was built for an unreleased version of openperflib and must be built again",

@@ -338,13 +338,15 @@ static void note_pressure(const struct collection *collection)
     enum { MANY_TRIES = 10 };
     static _Thread_local unsigned tries;
     const struct shortage *shortage = &collection->shortage;
-    char needs[200];
+    char needs[200], others[64] = "";
     tries = collection->status == ERROR_MORE_DATA ? tries + 1 : 0;
     if (!collection->short_of_space || tries == 0 || tries % MANY_TRIES)
         return;
+    if (collection->before)
+        snprintf(others, sizeof(others), " after %zu of other services", collection->before);
     if (shortage->needed)
-        snprintf(needs, sizeof(needs), "%zu bytes after %zu of others (%s has %zu instances)",
-                 shortage->needed, collection->before, shortage->object, shortage->instances);
+        snprintf(needs, sizeof(needs), "%zu bytes%s (%s has %zu instances)", shortage->needed,
+                 others, shortage->object, shortage->instances);
     else
         snprintf(needs, sizeof(needs), "more than its buffer of %zu bytes",
                  collection->capacity - collection->before);

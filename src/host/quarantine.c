@@ -98,18 +98,18 @@ static void write_end(int64_t filetime, char when[static 32])
              utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u);
 }
 
-/* The end of the quarantine, and the value that states it. */
-static char *write_value(const struct service *service, const char *why, char when[static 32],
-                         int64_t *ret_length)
+/* "until 2026-11-21T20:10:00Z (first": the end of the quarantine, and how often there was one. */
+static char *write_period(const struct service *service, int64_t *ret_length)
 {
+    char when[32];
     int64_t end;
     unsigned before = quarantine_read(service->quarantine, &end);
     unsigned doublings = before < QUARANTINE_DOUBLINGS ? before : QUARANTINE_DOUBLINGS;
     *ret_length = SECONDS(60 * QUARANTINE_MINUTES) << doublings;
     write_end(quarantine_clock.filetime() + *ret_length, when);
     if (before + 1 < COUNT(ordinals))
-        return text_format("until %s (%s quarantine): %s", when, ordinals[before + 1], why);
-    return text_format("until %s (%uth quarantine): %s", when, before + 1, why);
+        return text_format("until %s (%s", when, ordinals[before + 1]);
+    return text_format("until %s (%uth", when, before + 1);
 }
 
 /* The reason is written before the effect: no reader sees a disabled provider without a reason. */
@@ -152,16 +152,17 @@ static bool is_counted(const struct host_settings *settings)
 static void start_quarantine(struct service *service, const struct host_settings *settings,
                              const char *why)
 {
-    char when[32];
     int64_t length;
     if (!is_counted(settings))
         return;
     FREE_AUTO char *path = service_path(service);
-    FREE_AUTO char *text = write_value(service, why, when, &length);
+    FREE_AUTO char *period = write_period(service, &length);
+    FREE_AUTO char *text = period ? text_format("%s quarantine): %s", period, why) : NULL;
+    FREE_AUTO char *because = period ? text_format("%s time), because %s", period, why) : NULL;
     LSTATUS status = path && text ? write_quarantine(path, text) : ERROR_NOT_ENOUGH_MEMORY;
     service->code->backoff =
         (struct backoff){.until = status ? quarantine_clock.ticks() + length : 0};
-    report(service, text ? text : why, status);
+    report(service, because ? because : why, status);
 }
 
 /* At once and permanently. */
@@ -173,7 +174,7 @@ static void disable(struct service *service, const struct host_settings *setting
     FREE_AUTO char *path = service_path(service);
     LSTATUS status = path ? write_quarantine(path, reason) : ERROR_NOT_ENOUGH_MEMORY;
     service->code->backoff.off = status != ERROR_SUCCESS;
-    report(service, reason, status);
+    report(service, "permanently, because Collect changed none of its outputs", status);
 }
 
 /* Counts the failures of all processes if the registry can be written, else of this one. */

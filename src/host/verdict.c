@@ -42,7 +42,7 @@ static const struct verdict {
     [FAULT_ODD_LENGTH]   = {1016, DROP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         "not aligned on 4 bytes either: dropped"},
     [FAULT_ALIGNMENT]    = {1016, KEEP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         NULL},
     [FAULT_STATUS]       = {1014, EACH_TIME, PROVIDER_UNCHANGED, {"Win32Error"},                  NULL},
-    [FAULT_NEVER_ENOUGH] = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "there is no larger buffer"},
+    [FAULT_NEVER_ENOUGH] = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it asked for more than 64 MiB, the largest buffer there is"},
     [FAULT_BUFFER_HOG]   = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it fills a buffer of any size"},
     [FAULT_OVERDUE]      = {1015, KEEP,      PROVIDER_UNCHANGED, {NULL},                          NULL},
   /* clang-format on */

@@ -38,7 +38,8 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
     bool others = view_has_any(&below);
     removal->users = layer == LAYER_USER && !below.text[LIBRARY];
     if (others)
-        status = refuse(removal, "is loaded for the machine, not for the user");
+        status = refuse(removal,
+                        "is loaded for the machine, not for the user; run unlodctr without --user");
     else if (!view_has_any(&view) && !(removal->record && view.text[LIBRARY]))
         status = refuse(removal, view.exists ? "is not loaded" : "there is no such service");
     else if (!removal->change.load->options->dry_run && view_has_any(&view))

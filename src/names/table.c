@@ -253,9 +253,14 @@ static LSTATUS answer(enum names_part part, uint32_t language, bool wide, void *
     DWORD capacity = data ? *size : 0;
     if (!status)
         status = hand_out(text, data, size);
-    trace("names", "%s wanted in %03X, found in %03X; %zu bytes, capacity %u: %s",
-          part == NAMES_COUNTER ? "names" : "explanations", (unsigned)language, (unsigned)base->id,
-          text->len, (unsigned)capacity, status_text(status));
+    const char *what = part == NAMES_COUNTER ? "names" : "explanations";
+    if (data)
+        trace("names", "%s wanted in %03X, found in %03X; %zu bytes, capacity %u: %s", what,
+              (unsigned)language, (unsigned)base->id, text->len, (unsigned)capacity,
+              status_text(status));
+    else
+        trace("names", "%s wanted in %03X, found in %03X; size queried: %zu bytes", what,
+              (unsigned)language, (unsigned)base->id, text->len);
     return status;
 }
 

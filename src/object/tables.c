@@ -56,8 +56,9 @@ static LSTATUS check_size(struct table_fault *ret, const char *what, size_t foun
 {
     if (found >= expected && found <= MOST_BYTES && (found - expected) % sizeof(void *) == 0)
         return ERROR_SUCCESS;
-    snprintf(ret->why, sizeof ret->why, "%s has %zu bytes, expected are %zu to %d in steps of %zu",
-             what, found, expected, MOST_BYTES, sizeof(void *));
+    snprintf(ret->why, sizeof ret->why,
+             "%s has %zu bytes; this version accepts %zu to %d, divisible by %zu", what, found,
+             expected, MOST_BYTES, sizeof(void *));
     return refuse(ret, NULL, NULL, ret->why);
 }
 

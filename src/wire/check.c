@@ -271,7 +271,7 @@ static void report_outside(struct answer_check *check, const opl_instance_view *
              : COUNTER_FIELD(check, WIRE_FAULT_OFFSET, &counter, CounterSize);
     set_expected(&finding, fits ? counter.definition.CounterOffset : counter.definition.CounterSize,
                  at_most, instance->counters_size - (fits ? counter.definition.CounterSize : 0),
-                 "the value lies in its counter block");
+                 "so that the value lies inside the counter block");
     take_instance(check, &finding, instance);
     report(check, &finding);
 }

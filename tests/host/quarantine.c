@@ -94,6 +94,8 @@ static void the_fifth_is_a_quarantine_that_says_why_and_until_when(void **state)
     it_fails(1);
     assert_true(disabled_in_registry());
     assert_true(event_seen(1017));
+    assert_non_null(strstr(events(), "MyPerf was put in quarantine: until 2026-11-21T20:10:00Z "
+                                     "(first time), because Collect crashed"));
     assert_string_equal(quarantine_text(),
                         "until 2026-11-21T20:10:00Z (first quarantine): Collect crashed");
     assert_int_equal(number_of("Error Count"), -1);

@@ -412,7 +412,7 @@ static void users_begin_at_a_million(void **state)
     assert_int_equal(access(path_of("machine/registry.d/A.reg"), F_OK), -1);
     assert_int_equal(access(path_of("user/registry.d/A.reg"), F_OK), 0);
     assert_int_equal(opl_load_remove("B", &options, &result), ERROR_FILE_NOT_FOUND);
-    assert_remark("is loaded for the machine");
+    assert_remark("is loaded for the machine, not for the user; run unlodctr without --user");
     assert_int_equal(unload("A"), ERROR_FILE_NOT_FOUND);
     assert_int_equal(opl_load_remove("A", &options, &result), ERROR_SUCCESS);
     assert_not_loaded("A");

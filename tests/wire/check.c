@@ -216,7 +216,7 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
         {"several.hex", last.offset + 20,  9,          "NameLength at 316 is 9, expected at most 8 (what ByteLength leaves after NameOffset)"},
         {"several.hex", object.offset + 40, 1,         "NumInstances at 152 is 1, expected at least 2 (one more follows the last)"},
         {"several.hex", object.offset + 40, 3,         "NumInstances at 152 is 3, expected at most 2 (what fits into TotalByteLength)"},
-        {"hello.hex",   212,               40,         "CounterOffset at 100 is 40, expected at most 8 (the value lies in its counter block)"},
+        {"hello.hex",   212,               40,         "CounterOffset at 100 is 40, expected at most 8 (so that the value lies inside the counter block)"},
   /* clang-format on */
     };
     bool good = true;

@@ -207,9 +207,8 @@ static bool register_it(struct registration *is, const struct wanted *wanted, st
     if (!is->service)
         report_add(
             report, WARNING, &nowhere, "registration", IN_NAMES,
-            "an ini file in the library's folder or given with --ini, DllRegisterServer, or a "
-            "service",
-            "none: names and numbers are not checked");
+            "an ini file beside the library or given with --ini, DllRegisterServer, or a service",
+            "there is none, so names and numbers are not checked");
     return true;
 }
 

@@ -97,7 +97,7 @@ static void print_finding(const struct report *report, const struct finding *fin
     printf("%s%s%s: ", colours ? colour : "", finding->warning ? "warning" : "mistake",
            colours ? "\033[0m" : "");
     print_place(report, finding);
-    printf("%s: found: %s; expected: %s", finding->field, finding->found, finding->expected);
+    printf("%s: %s; expected: %s", finding->field, finding->found, finding->expected);
     if (finding->times > 1)
         printf(" (%u times)", finding->times);
     printf("; see " GUIDE "%s\n", finding->section);

@@ -166,8 +166,8 @@ static void report_cut(struct trial *trial, enum worker_order order, int most_ms
              query, *query ? ")" : "", took_ms);
     if (took_ms * 3 >= (int64_t)most_ms * 2)
         report_add(trial->report, MISTAKE, &nowhere, order_text(order), IN_LIFE,
-                   "an end within its deadline", "none after %" PRId64 " ms of %d", took_ms,
-                   most_ms);
+                   "a return within its deadline",
+                   "it did not return within %" PRId64 " of its %d ms", took_ms, most_ms);
 }
 
 static void report_end(struct trial *trial, enum worker_order order, int most_ms, int64_t took_ms)
@@ -180,8 +180,8 @@ static void report_end(struct trial *trial, enum worker_order order, int most_ms
         report_crash(trial, during);
         break;
     case WORKER_OVERDUE:
-        report_add(report, MISTAKE, &nowhere, during, IN_LIFE, "an end within its deadline",
-                   "none after %" PRId64 " ms", took_ms);
+        report_add(report, MISTAKE, &nowhere, during, IN_LIFE, "a return within its deadline",
+                   "it did not return within %" PRId64 " ms", took_ms);
         break;
     case WORKER_CUT:
         report_cut(trial, order, most_ms, took_ms);
@@ -224,9 +224,8 @@ static void report_left(struct trial *trial, enum worker_order order, const stru
                    "none that are left", "%" PRId32 " after %s", usage->children,
                    order_text(order));
     if (many)
-        report_add(trial->report, MISTAKE, &nowhere, "threads", IN_LIFE,
-                   "as many after many calls as after some", "%" PRId32 " more after %s", threads,
-                   order_text(order));
+        report_add(trial->report, MISTAKE, &nowhere, "threads", IN_LIFE, "no increase",
+                   "%" PRId32 " more after %s", threads, order_text(order));
     trial->ended = many || usage->children > LEFT_MOST;
 }
 
@@ -555,9 +554,9 @@ static void report_leaks(struct trial *trial, const struct account *account, int
         if (more < kinds[i].least || (i == 1 && bytes)) /* what is allocated is mapped, too */
             continue;
         bytes |= i <= 1;
-        report_add(trial->report, MISTAKE, &nowhere, kinds[i].name, IN_LIFE,
-                   "as many after many calls as after some", "%" PRId64 "%s more after %d %s%s",
-                   more, i <= 1 ? " bytes" : "", calls, what, calls == 1 ? "" : "s");
+        report_add(trial->report, MISTAKE, &nowhere, kinds[i].name, IN_LIFE, "no increase",
+                   "%" PRId64 "%s more after %d call%s of %s", more, i <= 1 ? " bytes" : "", calls,
+                   calls == 1 ? "" : "s", what);
     }
 }
 
@@ -592,7 +591,7 @@ static void try_many(struct trial *trial)
     }
     trial->timing->made[STEP_ROUNDS] = (unsigned)(account.count - first);
     trial->timing->hurried = account.count < LEAK_ROUNDS && !trial->ended;
-    report_leaks(trial, &account, calls, "Collect call");
+    report_leaks(trial, &account, calls, "Collect");
     if (trial->each < PAUSE_MS && fits(trial, 1)) { /* only now a coarse clock must have moved */
         usleep(PAUSE_MS * 1000);
         must_answer(trial, "after a pause");
@@ -609,8 +608,10 @@ static bool open_once(struct trial *trial, struct worker_reply *reply)
         trial->timing->open_ms > 0 ? trial->timing->open_ms : (double)reply->took_ns / 1e6;
     if (!reply->status)
         return true;
+    bool unnumbered = reply->status == ERROR_FILE_NOT_FOUND && !trial->is->first_counter;
     report_add(trial->report, MISTAKE, &nowhere, "Open", IN_LIFE, "ERROR_SUCCESS",
-               "%" PRIu32 ", %s", reply->status, reply->text);
+               "it failed (%" PRIu32 "): %s", reply->status,
+               unnumbered ? "the registration has no First Counter; give --ini" : reply->text);
     return false;
 }
 
@@ -622,7 +623,7 @@ static bool close_once(struct trial *trial, struct worker_reply *reply)
     trial->timing->close_ms = (double)reply->took_ns / 1e6;
     if (reply->status)
         report_add(trial->report, MISTAKE, &nowhere, "Close", IN_LIFE, "ERROR_SUCCESS",
-                   "%" PRIu32 ", %s", reply->status, reply->text);
+                   "it failed (%" PRIu32 "): %s", reply->status, reply->text);
     return true;
 }
 

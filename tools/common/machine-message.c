@@ -33,7 +33,8 @@ static const struct {
     {OF_SMB, ERROR_INVALID_DATA, "the reply is not performance data;  openperflib-smb --check %s  shows more"},
     {OF_SMB, ERROR_ACCESS_DENIED, "that user may not read counters there;  openperflib-smb --check %s  shows what is missing"},
     {OF_SMB, ERROR_TIME_SKEW, "the clocks of the two machines differ too much for Kerberos, which allows five minutes"},
-    {OF_NAME, ERROR_BAD_NETPATH, "the name is neither listed in HKLM\\" MACHINES " nor known in the network (needs openperflib-smb); check the spelling"},
+    {OF_NAME, ERROR_BAD_NETPATH, "unknown host name; check the spelling (a name that is not in HKLM\\" MACHINES
+                                 " is resolved only if openperflib-smb is installed)"},
     {OF_NONE, ERROR_BAD_NETPATH, "\"%s\" is not an address; use a NAME, " MACHINE_ADDRESSES},
     {OF_ANY, ERROR_ACCESS_DENIED, "access is denied there"},
     {OF_ANY, ERROR_INVALID_DATA, "the reply is not in the expected format"},

@@ -110,7 +110,7 @@ static void print_result(const struct install_run *install, const opl_load_resul
     printf("%zu object%s, %zu name%s, %zu explanation%s, %zu language%s%s\n", result->objects,
            plural(result->objects), result->names, plural(result->names), result->helps,
            plural(result->helps), result->languages, plural(result->languages),
-           opts->check     ? "; nothing to repair"
+           opts->check     ? "; no mistakes found"
            : opts->dry_run ? "; dry run"
                            : "");
     if (opts->dry_run && install->planned)

@@ -182,7 +182,7 @@ void list_objects(struct pcview *view)
               view->out);
         return;
     }
-    fprintf(view->out, "%s  INDEX  %-*s  INSTANCES  COUNTERS         VALUE  OF%s\n",
+    fprintf(view->out, "%s  INDEX  %-*s  INSTANCES  COUNTERS         VALUE  COUNTER%s\n",
             view->style.weak, width, "OBJECT", view->style.off);
     for (size_t i = 0; i < count; i++) {
         fprintf(view->out, "%7u  ", lines[i].index);

@@ -147,7 +147,8 @@ static int take_option(struct pcview *view, const struct options *options, int i
     else if (id == MACHINE)
         view->machine = options->value;
     else if (id == BLOCK && view->block_count == 2)
-        return options_complain(options, "more than two blocks");
+        return options_complain(options, "%s may be given at most twice, to compare two blocks",
+                                options->spelled);
     else if (id == BLOCK)
         view->blocks[view->block_count++] = options->value;
     return EXIT_GOOD;

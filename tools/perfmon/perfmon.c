@@ -138,10 +138,27 @@ static int run_status(struct perfmon *perfmon)
     return finish(code);
 }
 
+/* Windows' perfmon starts its window, or a part of it, with these. */
+static bool refuse_window(const char *word)
+{
+    static const char *const names[] = {"/sys", "/res", "/rel", "/report"};
+    for (size_t i = 0; word && i < sizeof names / sizeof *names; i++)
+        if (!strcasecmp(word, names[i])) {
+            fprintf(stderr,
+                    "perfmon: %s starts a window of Windows, which does not exist here yet; use "
+                    "'perfmon status' or 'pcview --watch'\n",
+                    word);
+            return true;
+        }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     struct perfmon perfmon = {.events = DEFAULT_EVENTS};
+    if (refuse_window(argc > 1 ? argv[1] : NULL))
+        return EXIT_USAGE;
     int id = options_begin(&options, &tool, argc, argv);
     if (id < 0)
         return options_status(id);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 1, DEFAULT, ALL, TYPE, DATA, RECURSIVE, SEPARATOR, FORCE, VIEW, LEFT_OUT };
+enum { NAME = 1, DEFAULT, ALL, TYPE, DATA, RECURSIVE, SEPARATOR, FORCE, VIEW, LEFT_OUT, NUMBER };
 enum { QUERY = 1, ADD, DELETE_, EXPORT, IMPORT };
 
 #define TYPES                                                                                      \
@@ -28,6 +28,7 @@ static const struct option_row query_rows[] = {
     {'d', "data", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
     {'c', "case", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
     {'e', "exact", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
+    {'z', "type-number", NULL, NUMBER, "Not supported: the number of the type.", NULL, true},
     {0, "se", "CHAR", LEFT_OUT, "Not supported: other separators.", NULL, true},
     {0},
 };
@@ -85,10 +86,9 @@ static const char more[] =
     "  reg add 'HKCU\\Software\\Mine' /v Answer /t REG_DWORD /d 42\n"
     "  reg export 'HKCU\\Software\\Mine' mine.reg\n"
     "\n"
-    "The exit code is 0, or the Win32 code of the error: 2 not found, 5 no rights, 87 "
-    "usage,\n"
-    "50 not supported: query /f /k /d /c /e /se, and copy, save, load, unload, restore, compare, "
-    "flags.\n";
+    "The exit code is 0, or the Win32 code of the error: 2 not found, 5 no rights, 87 usage,\n"
+    "50 not supported: query /f /k /d /c /e /se /z, and copy, save, load, unload, restore,\n"
+    "compare, flags.\n";
 
 static const struct tool tool = {
     .name = "reg",
@@ -200,6 +200,8 @@ int main(int argc, char **argv)
     while (id > 0 && (id = options_next(&options)) > 0)
         if (id == LEFT_OUT)
             return refuse_left_out("searching (/f /k /d /c /e /se)", "pipe reg query /s into grep");
+        else if (id == NUMBER)
+            return refuse_left_out("/z", "reg query shows the type by its name");
         else if (id != OPTION_ARGUMENT)
             take_option(&reg, id, options.value);
         else if (!take_arg(&reg, options.command->id, options.value))

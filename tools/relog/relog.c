@@ -95,7 +95,8 @@ static int take_every(struct relog *opts, const struct options *options)
     errno = 0;
     opts->every = strtoul(options->value, &end, 10);
     if (errno || *end || !strchr("123456789", options->value[0]) || !opts->every)
-        return options_complain(options, "not a positive number: %s", options->value);
+        return options_complain(options, "%s needs a number above 0, not '%s'", options->spelled,
+                                options->value);
     return 0;
 }
 

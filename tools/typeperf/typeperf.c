@@ -138,7 +138,8 @@ static int take_number(struct typeperf *opts, const struct options *options, int
         return options_complain(options, "'%s' is not a time; use [[hh:]mm:]ss, at least 0.001",
                                 text);
     if (id != INTERVAL && !parse_count(text, id == TOP ? &opts->top : &opts->samples))
-        return options_complain(options, "not a positive number: %s", text);
+        return options_complain(options, "%s needs a number above 0, not '%s'", options->spelled,
+                                text);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { USER = 1, QUIET, DRY_RUN, JSON, LIBRARY, REFUSED };
 
@@ -171,10 +172,9 @@ static DWORD remove_all(struct unlodctr *opts)
     return first;
 }
 
-static int refuse(const struct options *options)
+static int refuse(const struct options *options, const char *why)
 {
-    options_complain(options, "%s: manifests are not supported yet; name the service",
-                     options->spelled);
+    options_complain(options, "%s: %s", options->spelled, why);
     return ERROR_INVALID_PARAMETER;
 }
 
@@ -195,7 +195,10 @@ static int read_options(struct unlodctr *opts, int argc, char **argv)
         if (id == OPTION_ARGUMENT)
             opts->services[opts->service_count++] = (char *)options.value;
         if (id == REFUSED)
-            return refuse(&options);
+            return refuse(&options, "manifests are not supported yet; name the service");
+        if (id == OPTION_ARGUMENT && !strncmp(options.value, "\\\\", 2))
+            return refuse(&options, "unlodctr changes only the machine that it runs on; run it "
+                                    "there, for example with ssh");
     }
     if (id == OPTION_END && !opts->service_count)
         options_complain(&options, "SERVICE is missing");

@@ -296,7 +296,7 @@ static int check_programs(const struct check *check)
         return EXIT_FAILED;
     }
     if (!status) {
-        print_good("programs", "find and open it");
+        print_good("programs", "they can read its counters");
         printf("\nPrograms can read this machine:  typeperf -s %s  and paths  \\\\%s\\...\n",
                check->name, check->name);
         return EXIT_GOOD;
