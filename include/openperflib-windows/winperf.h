@@ -2,7 +2,7 @@
 /*
  * The performance data block: its structures (openperflib/format.h), counter types and the three
  * provider functions.
- * Layout and meaning of every field: docs/format.md (reference parts A and B).
+ * Layout and meaning of every field: docs/format.md.
  */
 #ifndef OPENPERFLIB_WINPERF_H
 #define OPENPERFLIB_WINPERF_H

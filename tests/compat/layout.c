@@ -77,8 +77,8 @@ POINTER(HINSTANCE);
 POINTER(LPVOID);
 POINTER(LPCWSTR);
 
-/* 8-byte numbers are 8-aligned inside structures, on 32 bits too (the portability trap of part A)
- */
+/* 8-byte numbers are 8-aligned inside structures, on 32 bits too, where compilers for Linux align
+ * them to 4. */
 struct aligned {
     char before;
     LONGLONG number;

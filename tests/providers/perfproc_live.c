@@ -332,7 +332,7 @@ static int64_t filetime(void)
     return ((int64_t)now.tv_sec + 11644473600) * FREQUENCY + now.tv_nsec / 100;
 }
 
-/* Decision 16: number and creation time identify a process, so the latter must never change. */
+/* Number and creation time identify a process, so the latter must never change. */
 static void creation_is_right_and_never_changes(void **state)
 {
     (void)state;

@@ -113,7 +113,8 @@ static double plan_step(void)
                                                     : 0;
 }
 
-/* What PDH need not see: decision 15 allows 1 % of difference and the reading of the clocks. */
+/* PDH does not report smaller steps: it accepts that the two clocks differ by 1 % of the interval,
+ * and by the time that reading them takes. */
 static bool must_be_seen(double step)
 {
     return step > 0.05 || step < -0.05;
