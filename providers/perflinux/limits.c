@@ -157,7 +157,7 @@ static const opl_counter counters[] = {
     {100726, 100727, COUNT, -1, PERF_DETAIL_ADVANCED, OPL_COLUMN(&instances_max, 1, OPL_ONE), .name = "Inotify Instances Maximum",
      .help = "Queues for changes of files that one user's programs can have."},
     {100728, 100729, COUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN_OF(&key_users, keys), .name = "Keys",
-     .help = "Keys that the kernel keeps for those users that the asking one may see.", .where = "proc/key-users: the sum of nkeys"},
+     .help = "Keys that the kernel keeps for the users that the querying user may see.", .where = "proc/key-users: the sum of nkeys"},
     {100730, 100731, SHARE, OPL_FN_OF(&key_users, key_count), .base = OPL_FN_OF(&key_users, key_count_max), .name = "% Key Quota Used",
      .help = "Share of the quota of keys that is used by the user who uses the largest share.", .where = "proc/key-users: qnkeys and maxkeys"},
     {100732, 100733, SHARE, OPL_FN_OF(&key_users, key_bytes), .base = OPL_FN_OF(&key_users, key_bytes_max), .name = "% Key Byte Quota Used",

@@ -55,7 +55,7 @@ static const PerfCounter scribbleCounters[] = {
     PERF_COUNTER(Scribble, points, PERF_COUNTER_COUNTER, -1, "Points/sec", "How many points are drawn in a second."),
 };
 static const PerfObject objects[] = {
-    PERF_CHAIN("Perf Map", "What a provider sees of those who ask it.", usageCounters, Usage, readUsage),
+    PERF_CHAIN("Perf Map", "What a provider sees of the programs that query it.", usageCounters, Usage, readUsage),
     PERF_CHAIN("Perf Scribble", "What atl_perf scribble publishes, while it runs.", scribbleCounters, Scribble, readScribble),
 };
 /* clang-format on */

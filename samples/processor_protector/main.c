@@ -38,7 +38,7 @@ static void clear_line(void)
 
 /* "16:40:12 lowered 4711 cruncher: reasons and figures" */
 __attribute__((format(printf, 3, 4))) static void
-print_event(const char *what, const struct process *whom, const char *format, ...)
+print_event(const char *what, const struct process *process, const char *format, ...)
 {
     char time_text[16], why[256];
     time_t now = time(NULL);
@@ -48,19 +48,20 @@ print_event(const char *what, const struct process *whom, const char *format, ..
     va_end(arguments);
     strftime(time_text, sizeof time_text, "%H:%M:%S", localtime(&now));
     clear_line();
-    printf("%s %-11s %7u %s: %s\n", time_text, what, (unsigned)whom->identity.id, whom->name, why);
+    printf("%s %-11s %7u %s: %s\n", time_text, what, (unsigned)process->identity.id, process->name,
+           why);
     fflush(stdout);
 }
 
 /* Changes of a process are also written to the event log, for other users to find later. */
-static void report(DWORD id, const struct process *whom, const char *what, int from, int to)
+static void report(DWORD id, const struct process *process, const char *what, int from, int to)
 {
     char text[256];
     const char *strings[] = {text};
     if (!protector.log)
         return;
     snprintf(text, sizeof text, "process %u (%s) was %s: nice %d to %d",
-             (unsigned)whom->identity.id, whom->name, what, from, to);
+             (unsigned)process->identity.id, process->name, what, from, to);
     ReportEventA(protector.log, EVENTLOG_INFORMATION_TYPE, 0, id, NULL, 1, 0, strings, NULL);
 }
 

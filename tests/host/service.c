@@ -67,7 +67,7 @@ static void c41_export_is_ended_twice(void **state)
 }
 
 /* docs/windows/providers.md#d1: 1 for all, 2 and 4 by the consumer's word size. */
-static void disabled_for_whom(void **state)
+static void disabled_by_word_size(void **state)
 {
     bool wide = sizeof(void *) == 8;
     const bool expected[] = {false, true, !wide, true, wide, true, true, true, false};
@@ -158,7 +158,7 @@ int main(void)
         CASE(c39_a_service_without_library_is_no_provider),
         CASE(a_library_name_may_name_variables),
         CASE(c41_export_is_ended_twice),
-        CASE(disabled_for_whom),
+        CASE(disabled_by_word_size),
         CASE(a_value_of_a_wrong_type_is_reported_and_passed_over),
         CASE(how_long_collect_may_take),
         CASE(perflibs_switches),

@@ -478,11 +478,11 @@ static bool listen_to(struct run *run, int milliseconds)
 }
 
 /* Waits until it says this of the process; ten seconds are for machines that do much else. */
-static bool hears(struct run *run, const char *what, pid_t whom)
+static bool hears(struct run *run, const char *what, pid_t process)
 {
     char text[64];
     long long until = lab_now_ms() + 10000;
-    snprintf(text, sizeof text, "%-11s %7u ", what, (unsigned)whom);
+    snprintf(text, sizeof text, "%-11s %7u ", what, (unsigned)process);
     while (!strstr(run->reported, text) && lab_now_ms() < until && listen_to(run, 100))
         ;
     return strstr(run->reported, text) != NULL;

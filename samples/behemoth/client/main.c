@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
 
 static const struct tool tool = {
     .name = "behemoth-client",
-    .summary = "Show a herd of behemoths as HKEY_PERFORMANCE_DATA tells of it.",
+    .summary = "Show a herd of behemoths with the values of HKEY_PERFORMANCE_DATA.",
     .usage = "[OPTION]... [field | tree | list]",
     .rows = rows,
     .complete_args = "field tree list",
@@ -51,7 +51,7 @@ static const struct tool tool = {
         "\n"
         "Environment: NO_COLOR, unless it is empty, takes the colours away.\n"
         "Exit status: 0 shown, 1 there was nothing to show, 2 a wrong option, 3 shown, but the\n"
-        "behemoths' server is away: it is what it said last.\n",
+        "behemoths' server is away: it is the server's last answer.\n",
 };
 
 static const char help_text[] =
@@ -64,7 +64,7 @@ static const char help_text[] =
     "q                     end\n"
     "\n"
     "All of it comes from HKEY_PERFORMANCE_DATA. Rates need two answers; while the server is away\n"
-    "what it said last is shown.\n";
+    "its last answer is shown.\n";
 
 static struct client {
     struct options options;

@@ -148,7 +148,7 @@ static void draw(bool whole)
     fprintf(out, STRONG "Behemoths at %s, process %" PRIu64 PLAIN "\n", watch.manager->place,
             now->process);
     fputs(watch.there ? "\n"
-                      : BAD "The server does not answer; this is what it said last." PLAIN "\n",
+                      : BAD "The server does not answer; this is its last answer." PLAIN "\n",
           out);
     fprintf(out, "Herd time  %s  ", time_text((uint64_t)now->time, text));
     fprintf(out, "%s since it began, %.0f seconds in one of ours\n",

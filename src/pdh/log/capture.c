@@ -101,20 +101,20 @@ static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 }
 
 /* The next reader starts at the same position as this one did. */
-static void return_to_lender(struct capture *lender, struct log_source *source)
+static void return_to_owner(struct capture *owner, struct log_source *source)
 {
     UNCANCELLED;
-    claim_take(&lender->claim);
-    if (!lender->first && !log_rewind(source->log)) {
-        lender->first = source->log;
+    claim_take(&owner->claim);
+    if (!owner->first && !log_rewind(source->log)) {
+        owner->first = source->log;
         source->log = NULL;
     }
-    if (!lender->scan) {
-        lender->scan = source->scan;
+    if (!owner->scan) {
+        owner->scan = source->scan;
         source->scan = NULL;
     }
-    claim_release(&lender->claim);
-    let_go(lender);
+    claim_release(&owner->claim);
+    let_go(owner);
 }
 
 static void log_source_close(struct data_source *base)
@@ -122,8 +122,8 @@ static void log_source_close(struct data_source *base)
     struct log_source *source = (struct log_source *)base;
     if (source->losses.any) /* the check of an object has recorded its own */
         problem_losses(&source->losses);
-    if (source->lender)
-        return_to_lender(source->lender, source);
+    if (source->owner)
+        return_to_owner(source->owner, source);
     for (size_t i = 0; i < source->block_count; i++) {
         snapshot_done(&source->blocks[i].snapshot);
         item_set_done(&source->blocks[i].items);
@@ -179,7 +179,7 @@ static PDH_STATUS open_log_of(struct log_source *source, struct pdh_from from,
         return status;
     claim_take(&capture->claim);
     __atomic_add_fetch(&capture->references, 1, __ATOMIC_RELAXED);
-    source->lender = capture;
+    source->owner = capture;
     source->scan = capture->scan;
     capture->scan = NULL;
     claim_release(&capture->claim);

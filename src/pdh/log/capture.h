@@ -24,7 +24,7 @@ struct log_source {
     struct data_source base;
     char *file; /* base.from.file */
     struct log *log;
-    struct capture *lender; /* gets the log back */
+    struct capture *owner; /* the log is returned to it when the source is closed */
     struct object_scan *scan;
     struct log_losses losses; /* of an expansion: shown when the source is closed */
     bool limited;             /* columns that are not needed are skipped */
