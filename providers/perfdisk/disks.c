@@ -85,7 +85,7 @@ static void device_take(struct perfdisk_device *device, const struct disk_line *
     time_add(&device->busy, numbers[9], fresh);
     time_add(&device->queued, numbers[10], fresh);
     device->now = now;
-    /* the busy time has the kernel's ticks and may be ahead of the clock */
+    /* the busy time is rounded to kernel ticks, so it can exceed the elapsed time */
     uint64_t busy = device->busy.sum * MILLISECOND, idle = now > busy ? now - busy : 0;
     if (fresh || idle > device->idle)
         device->idle = idle;

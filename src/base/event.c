@@ -68,7 +68,7 @@ static void free_message(struct last_message *message)
     free(message);
 }
 
-/* In a child of fork(), clears the counts: the parent reports them. */
+/* After fork(), the child clears its counts of held-back repetitions; the parent reports them. */
 static void leave_parents_counts(void)
 {
     static pid_t owner;

@@ -40,7 +40,8 @@ struct keeper_start {
 
 /* ---- in the detached child ---- */
 
-/* 0, 1 and 2 get a descriptor without effect; a chroot may have no /dev. */
+/* Opens /dev/null as descriptors 0, 1 and 2. Without /dev (chroot): an O_PATH descriptor of /,
+ * which can be neither read nor written. */
 DETACHED static bool occupy_standard(void)
 {
     int fd = open("/dev/null", O_RDWR);

@@ -27,7 +27,7 @@ static const uint32_t kinds[KINDS] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386};
 #define NEW_CALL(name, number) {number, number},
 #define CALL_32(name, number_32) {NO_CALL, number_32},
 #define CALL_64(name, number) {number, NO_CALL},
-#define WHOSE(name, number, number_32)                                                             \
+#define TARGET(name, number, number_32)                                                            \
     {                                                                                              \
         number, number_32                                                                          \
     }
@@ -68,7 +68,7 @@ enum { KINDS = 1 };
 static const uint32_t kinds[KINDS] = {AUDIT_ARCH_AARCH64};
 #define CALL(name, number, number_32) {SYS_##name},
 #define NEW_CALL(name, number) {number},
-#define WHOSE(name, number, number_32)                                                             \
+#define TARGET(name, number, number_32)                                                            \
     {                                                                                              \
         SYS_##name                                                                                 \
     }
@@ -143,20 +143,20 @@ static const unsigned short send_by_descriptor[][KINDS] = {NEW_CALL(pidfd_send_s
 
 /* An argument, given by its position, selects the target; `kind`: the argument before it says that
  * it is a process (0), a group (1), or all of a user (2, 3 for I/O), which no provider needs. */
-static const struct whose {
+static const struct target_rule {
     unsigned short call[KINDS];
     unsigned char position, users; /* users: the kind that is refused; 0: there are no kinds */
-} whose[] = {
+} target_rules[] = {
   /* clang-format off */
-    {WHOSE(prlimit64, 302, 340), 0, 0},
-    {WHOSE(sched_setaffinity, 203, 241), 0, 0},
-    {WHOSE(sched_setscheduler, 144, 156), 0, 0},
-    {WHOSE(sched_setparam, 142, 154), 0, 0},
-    {WHOSE(sched_setattr, 314, 351), 0, 0},
-    {WHOSE(migrate_pages, 256, 294), 0, 0},
-    {WHOSE(move_pages, 279, 317), 0, 0},
-    {WHOSE(setpriority, 141, 97), 1, 2},
-    {WHOSE(ioprio_set, 251, 289), 1, 3},
+    {TARGET(prlimit64, 302, 340), 0, 0},
+    {TARGET(sched_setaffinity, 203, 241), 0, 0},
+    {TARGET(sched_setscheduler, 144, 156), 0, 0},
+    {TARGET(sched_setparam, 142, 154), 0, 0},
+    {TARGET(sched_setattr, 314, 351), 0, 0},
+    {TARGET(migrate_pages, 256, 294), 0, 0},
+    {TARGET(move_pages, 279, 317), 0, 0},
+    {TARGET(setpriority, 141, 97), 1, 2},
+    {TARGET(ioprio_set, 251, 289), 1, 3},
   /* clang-format on */
 };
 
@@ -248,15 +248,16 @@ static void deny_calls(size_t kind)
     deny_namespaces(kind);
 }
 
-/* Allows the call only for the process itself: target 0, or its own number. */
-static void deny_of_others(const struct whose *call, size_t kind)
+/* Denies the call unless its target is the process itself (0 or its own pid). The numbers are jump
+ * distances in the filter. */
+static void deny_of_others(const struct target_rule *rule, size_t kind)
 {
-    equal(call->call[kind], 0, call->users ? 7 : 5);
-    if (call->users) {
+    equal(rule->call[kind], 0, rule->users ? 7 : 5);
+    if (rule->users) {
         load(argument(0));
-        add(BPF_JMP | BPF_JGE | BPF_K, call->users, 3, 0);
+        add(BPF_JMP | BPF_JGE | BPF_K, rule->users, 3, 0);
     }
-    load(argument(call->position));
+    load(argument(rule->position));
     equal(0, 2, 0);
     equal((uint32_t)getpid(), 1, 0);
     end_with(SECCOMP_RET_ERRNO | EPERM);
@@ -294,8 +295,8 @@ static void deny_signals(size_t kind)
 
 static void deny_priorities(size_t kind)
 {
-    for (size_t i = 0; i < COUNT(whose); i++)
-        deny_of_others(&whose[i], kind);
+    for (size_t i = 0; i < COUNT(target_rules); i++)
+        deny_of_others(&target_rules[i], kind);
     deny_owners(kind);
 }
 

@@ -254,14 +254,13 @@ LSTATUS known_update(struct known_files *known, const struct registry_file *file
 void known_forget(struct known_files *known, enum registry_layer layer, const char *name);
 /* Saves the scan results if possible: without a cache the next process scans again. */
 void known_save(const struct known_files *known, const struct registry_edit *edit);
-/* The highest even index in use in the machine's or the user's range; without the file `but`, which
- * may be NULL. */
-uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *but);
+/* The highest even index in use in the layer's range, ignoring the file `without` (NULL: none). */
+uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *without);
 const struct known_file *known_find(const struct known_files *known, enum registry_layer layer,
                                     const char *name);
 /* Does a file other than that one of the layer mention the service? */
 bool known_elsewhere(const struct known_files *known, const char *service,
-                     enum registry_layer layer, const char *but);
+                     enum registry_layer layer, const char *without);
 
 /* Does a file of a higher layer mention the service or languages? */
 bool known_above(const struct known_files *known, const char *service, enum registry_layer layer);

@@ -230,7 +230,7 @@ static bool make_key(const struct parts *parts, struct image *image, size_t numb
     return true;
 }
 
-/* All of it is written at once: one call is cheaper than a fault for each page. */
+/* All of it is written at once: one call is cheaper than a page fault for each page. */
 static void populate(char *memory, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE

@@ -369,11 +369,7 @@ LSTATUS key_delete_tree(HKEY key, const char *sub)
     return status;
 }
 
-/* ---- several machines ---- */
-
-/* Several machines at once: connecting and querying take the time of the slowest. */
-
-/* ---- connecting ---- */
+/* ---- connecting to several machines ---- */
 
 static void take_key(const struct pending_remote *from, struct pending_connect *pending)
 {

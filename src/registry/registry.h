@@ -178,7 +178,8 @@ LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
 LSTATUS key_close(HKEY key);
-/* Several machines in the time of the slowest; `key` is NULL unless status is 0. */
+/* For key_connect_all, which connects to all machines at once, so it takes as long as the slowest.
+ * `key` is NULL unless status is 0. */
 struct pending_connect {
     const char *machine;
     HKEY root, key;

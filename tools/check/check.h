@@ -97,7 +97,7 @@ struct worker {
     struct worker_channel *channel;
     pid_t process;
     /* the socket to the worker; the file that receives the worker's standard output and error */
-    int line, output;
+    int socket, output_file;
     int listener;    /* readable when it tries to start a process; -1: this kernel cannot */
     unsigned starts; /* the number of such attempts since the last reset */
     uint64_t number;

@@ -84,7 +84,7 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
     /* descriptors 3 and 4 may be in use here */
     memory = fcntl(memory, F_DUPFD, 16);
     line = fcntl(line, F_DUPFD, 16);
-    int output = fcntl(worker->output, F_DUPFD, 16);
+    int output = fcntl(worker->output_file, F_DUPFD, 16);
     if (dup2(nothing, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
         dup2(memory, WORKER_MEMORY_FD) < 0 || dup2(line, WORKER_LINE_FD) < 0)
         _exit(EXIT_FAILURE);
@@ -110,7 +110,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
     char runtime[64];
     int lines[2] = {-1, -1}, memory = new_memory("channel", sizeof *worker->channel);
     (void)report;
-    *worker = (struct worker){.output = new_memory("output", 0), .line = -1, .listener = -1};
+    *worker = (struct worker){.output_file = new_memory("output", 0), .socket = -1, .listener = -1};
 #ifndef __SANITIZE_ADDRESS__ /* otherwise this process has the runtime already */
     worker->sanitized = find_runtime(registration->library, runtime);
 #else
@@ -119,7 +119,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
     if (memory >= 0)
         worker->channel =
             mmap(NULL, sizeof *worker->channel, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-    if (!worker->channel || worker->channel == MAP_FAILED || worker->output < 0 ||
+    if (!worker->channel || worker->channel == MAP_FAILED || worker->output_file < 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lines) != 0)
         return false;
     worker->channel->mark = worker->channel->end_mark = WORKER_MARK;
@@ -130,7 +130,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
         become_worker(worker, memory, lines[1], registration, worker->sanitized ? runtime : NULL);
     close(lines[1]);
     close(memory);
-    worker->line = lines[0];
+    worker->socket = lines[0];
     return worker->process > 0;
 }
 
@@ -169,7 +169,7 @@ static void refuse_process(struct worker *worker)
 static bool await(struct worker *worker, int most_ms)
 {
     struct pollfd ends[] = {
-        {.fd = worker->line,     .events = POLLIN},
+        {.fd = worker->socket,   .events = POLLIN},
         {.fd = worker->listener, .events = POLLIN}
     };
     int64_t start = now_ms(), left = most_ms;
@@ -225,7 +225,7 @@ static bool receive(struct worker *worker, uint64_t *ret_number)
         message.msg_control = control.bytes;
         message.msg_controllen = sizeof control.bytes;
     }
-    if (recvmsg(worker->line, &message, MSG_WAITALL | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC) !=
+    if (recvmsg(worker->socket, &message, MSG_WAITALL | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC) !=
         sizeof *ret_number)
         return false;
     struct cmsghdr *head = first ? CMSG_FIRSTHDR(&message) : NULL;
@@ -247,7 +247,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
     *ret = (struct worker_reply){0};
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;
-    if (send(worker->line, &number, sizeof number, MSG_NOSIGNAL) == sizeof number &&
+    if (send(worker->socket, &number, sizeof number, MSG_NOSIGNAL) == sizeof number &&
         !await(worker, whole_ms < left_ms ? whole_ms : left_ms)) {
         worker->end = whole_ms <= left_ms ? WORKER_OVERDUE : WORKER_CUT;
         return false;
@@ -309,8 +309,8 @@ static void report_output(struct worker *worker, struct report *report)
     static char text[32768];
     char summary[FINDING_TEXT];
     struct stat state;
-    ssize_t count = pread(worker->output, text, sizeof text - 1, 0);
-    if (count <= 0 || fstat(worker->output, &state) != 0)
+    ssize_t count = pread(worker->output_file, text, sizeof text - 1, 0);
+    if (count <= 0 || fstat(worker->output_file, &state) != 0)
         return;
     text[count] = '\0';
     const char *rest = sanitizer_summary(text, summary);
@@ -336,10 +336,10 @@ void worker_end(struct worker *worker, struct report *report)
     }
     kill_children();
     report_output(worker, report);
-    if (worker->line >= 0)
-        close(worker->line);
+    if (worker->socket >= 0)
+        close(worker->socket);
     if (worker->listener >= 0)
         close(worker->listener);
-    close(worker->output);
+    close(worker->output_file);
     munmap(worker->channel, sizeof *worker->channel);
 }

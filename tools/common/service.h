@@ -14,7 +14,8 @@ struct service_settings {
     /* shares: the value Shared Objects allows objects of other services (event 4009) */
     bool loaded, isolated, shares;
 };
-/* Is its quarantine over? Then it is queried again, and the next answer decides. */
+/* Is its quarantine over? Then it is queried again, and the next answer decides whether it is
+ * enabled or quarantined again. */
 bool service_on_probation(const struct service_settings *service);
 /* Did the service miss so many deadlines in a row that queries do not wait for it for a while? */
 bool service_not_waited_for(const struct service_settings *service);

@@ -14,7 +14,7 @@ struct samba {
     char series[16];       /* "4.17" */
     char unit[32];         /* "smbd.service" */
     char shim[SAMBA_PATH]; /* the path that smbd loads, without the root */
-    /* the series of Samba for which libraries are installed, separated by commas */
+    /* Samba series for which an openperflib library is installed, comma-separated */
     char made_for[128];
     char drop_in[SAMBA_PATH]; /* path of the drop-in, with the root */
     bool has_unit, has_shim, has_drop_in, is_ours, is_this_shim;

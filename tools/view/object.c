@@ -11,11 +11,11 @@
 #include <string.h>
 
 /* Title indices of values that belong to an instance's identity, wherever they occur. */
-enum { TELLER_NUMBER, TELLER_START, TELLER_THREAD, TELLERS, NAME_SIZE = 2048 };
-static const uint32_t teller_titles[TELLERS] = {
-    [TELLER_NUMBER] = 784, /* ID Process */
-    [TELLER_START] = 684,  /* Elapsed Time: its raw value is the start time */
-    [TELLER_THREAD] = 804, /* ID Thread */
+enum { ID_NUMBER, ID_START, ID_THREAD, ID_COUNTERS, NAME_SIZE = 2048 };
+static const uint32_t id_titles[ID_COUNTERS] = {
+    [ID_NUMBER] = 784, /* ID Process */
+    [ID_START] = 684,  /* Elapsed Time: its raw value is the start time */
+    [ID_THREAD] = 804, /* ID Thread */
 };
 
 const char *view_text(const struct view_object *object, size_t offset)
@@ -150,43 +150,44 @@ static bool parent_name(struct view_snapshot *snapshot, struct parents *parents,
     return true;
 }
 
-static void read_tellers(struct view_snapshot *snapshot, const opl_instance_view *instance,
-                         const opl_counter_view *tellers, uint64_t values[TELLERS])
+static void read_id_counters(struct view_snapshot *snapshot, const opl_instance_view *instance,
+                             const opl_counter_view *id_counters, uint64_t values[ID_COUNTERS])
 {
-    for (size_t i = 0; i < TELLERS; i++) {
+    for (size_t i = 0; i < ID_COUNTERS; i++) {
         values[i] = 0;
-        if (tellers[i].offset)
-            opl_counter_number(&snapshot->block, instance, &tellers[i], &values[i]);
+        if (id_counters[i].offset)
+            opl_counter_number(&snapshot->block, instance, &id_counters[i], &values[i]);
     }
 }
 
 /* The identity of this instance, as text. The name of a process is not part of it, because it
  * may change (kernel workers change theirs with their work). Number 0 is not a process: Idle
- * and _Total, whose start time is always now. */
+ * and _Total, whose start time is always now; `id_counters`: the counters (ID, start time, thread
+ * ID) that identify an instance. */
 static void identity(struct view_snapshot *snapshot, const opl_instance_view *instance,
-                     const char *path, const opl_counter_view *tellers, char *out, size_t capacity)
+                     const char *path, const opl_counter_view *id_counters, char *out,
+                     size_t capacity)
 {
-    uint64_t values[TELLERS];
-    bool has_start = tellers[TELLER_NUMBER].offset && tellers[TELLER_START].offset;
-    read_tellers(snapshot, instance, tellers, values);
-    bool is_process = has_start && values[TELLER_NUMBER] != 0;
+    uint64_t values[ID_COUNTERS];
+    bool has_start = id_counters[ID_NUMBER].offset && id_counters[ID_START].offset;
+    read_id_counters(snapshot, instance, id_counters, values);
+    bool is_process = has_start && values[ID_NUMBER] != 0;
     if (has_start && !is_process)
-        values[TELLER_START] = 0;
+        values[ID_START] = 0;
     snprintf(out, capacity, "%s\x1f%d\x1f%llx\x1f%llx\x1f%llx", is_process ? "" : path,
-             is_process ? 0 : instance->definition.UniqueID,
-             (unsigned long long)values[TELLER_NUMBER], (unsigned long long)values[TELLER_START],
-             (unsigned long long)values[TELLER_THREAD]);
+             is_process ? 0 : instance->definition.UniqueID, (unsigned long long)values[ID_NUMBER],
+             (unsigned long long)values[ID_START], (unsigned long long)values[ID_THREAD]);
 }
 
-static void find_tellers(struct view_snapshot *snapshot, const opl_object_view *where,
-                         opl_counter_view tellers[TELLERS])
+static void find_id_counters(struct view_snapshot *snapshot, const opl_object_view *where,
+                             opl_counter_view id_counters[ID_COUNTERS])
 {
     opl_counter_view at = {0};
-    memset(tellers, 0, sizeof *tellers * TELLERS);
+    memset(id_counters, 0, sizeof *id_counters * ID_COUNTERS);
     while (snapshot_next_counter(snapshot, where, &at))
-        for (size_t i = 0; i < TELLERS; i++)
-            if (at.definition.CounterNameTitleIndex == teller_titles[i] && !tellers[i].offset)
-                tellers[i] = at;
+        for (size_t i = 0; i < ID_COUNTERS; i++)
+            if (at.definition.CounterNameTitleIndex == id_titles[i] && !id_counters[i].offset)
+                id_counters[i] = at;
 }
 
 /* An instance's texts: its name, the name with its parent, and its identity. */
@@ -197,13 +198,13 @@ struct path {
 
 static void path_read(struct path *path, struct view_snapshot *snapshot,
                       const opl_object_view *where, struct parents *parents,
-                      const opl_instance_view *instance, const opl_counter_view *tellers)
+                      const opl_instance_view *instance, const opl_counter_view *id_counters)
 {
     path->parent[0] = 0;
     path->has_parent = parent_name(snapshot, parents, instance, path->parent);
     opl_instance_name(&snapshot->block, where, instance, path->name, sizeof path->name);
     snprintf(path->whole, sizeof path->whole, "%s\x1f%s", path->parent, path->name);
-    identity(snapshot, instance, path->whole, tellers, path->key, sizeof path->key);
+    identity(snapshot, instance, path->whole, id_counters, path->key, sizeof path->key);
 }
 
 static bool load_instances(struct view_object *object)
@@ -211,8 +212,8 @@ static bool load_instances(struct view_object *object)
     struct path path;
     struct parents parents = {0};
     opl_instance_view at = {0};
-    opl_counter_view tellers[TELLERS];
-    find_tellers(object->now_snapshot, &object->now, tellers);
+    opl_counter_view id_counters[ID_COUNTERS];
+    find_id_counters(object->now_snapshot, &object->now, id_counters);
     keep_text(object, "");
     while (snapshot_next_instance(object->now_snapshot, &object->now, &at)) {
         void *grown = grow(object->instances, object->instance_count, sizeof *object->instances);
@@ -220,7 +221,7 @@ static bool load_instances(struct view_object *object)
             return false;
         object->instances = grown;
         struct view_instance *instance = &object->instances[object->instance_count++];
-        path_read(&path, object->now_snapshot, &object->now, &parents, &at, tellers);
+        path_read(&path, object->now_snapshot, &object->now, &parents, &at, id_counters);
         *instance = (struct view_instance){.now = at, .has_parent = path.has_parent};
         instance->name = keep_text(object, path.name);
         instance->path = keep_text(object, path.whole);
@@ -253,14 +254,14 @@ static struct keyed *old_keys(struct view_object *object, size_t *ret_count)
     struct keyed *keys = NULL;
     size_t count = 0;
     opl_instance_view at = {0};
-    opl_counter_view tellers[TELLERS];
-    find_tellers(object->before_snapshot, &object->before, tellers);
+    opl_counter_view id_counters[ID_COUNTERS];
+    find_id_counters(object->before_snapshot, &object->before, id_counters);
     while (snapshot_next_instance(object->before_snapshot, &object->before, &at)) {
         struct keyed *grown = grow(keys, count, sizeof *keys);
         if (!grown)
             break;
         keys = grown;
-        path_read(&path, object->before_snapshot, &object->before, &parents, &at, tellers);
+        path_read(&path, object->before_snapshot, &object->before, &parents, &at, id_counters);
         keys[count] = (struct keyed){NULL, keep_text(object, path.key), count, at};
         count++;
     }

@@ -72,25 +72,26 @@ const struct known_file *known_find(const struct known_files *known, enum regist
     return NULL;
 }
 
-uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *but)
+uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *without)
 {
     bool user = layer == LAYER_USER;
     uint32_t highest = user ? USER_FIRST - 2 : NAMES_BASE_INDEX - 1;
     for (size_t i = 0; i < known->count; i++) {
         const struct range_row *row = &known->files[i].row;
         uint32_t top = user ? row->user_top : row->machine_top;
-        if (top > highest && !(but && row->file.layer == layer && !strcmp(row->file.name, but)))
+        if (top > highest &&
+            !(without && row->file.layer == layer && !strcmp(row->file.name, without)))
             highest = top;
     }
     return highest;
 }
 
 bool known_elsewhere(const struct known_files *known, const char *service,
-                     enum registry_layer layer, const char *but)
+                     enum registry_layer layer, const char *without)
 {
     for (size_t i = 0; i < known->count; i++) {
         const struct range_row *row = &known->files[i].row;
-        if (row->file.layer == layer && !strcmp(row->file.name, but))
+        if (row->file.layer == layer && !strcmp(row->file.name, without))
             continue;
         if (scan_mentions(row->services, service) || scan_mentions(row->services, ""))
             return true;

@@ -145,7 +145,8 @@ static LSTATUS plan_texts(struct merged_service *service)
 
 /* ---- settings ---- */
 
-/* Writes the Object List; its numbers move with the provider's. */
+/* Writes the Object List; if First Counter changed, its numbers are shifted by the same
+ * difference. */
 static LSTATUS set_objects(struct merged_service *service)
 {
     const struct merge_target *target = service->target;

@@ -29,7 +29,8 @@ struct log_source {
     struct log_losses losses; /* of an expansion: shown when the source is closed */
     bool limited;             /* columns that are not needed are skipped */
     uint64_t samples;
-    /* columns by object and counter: first and next of each hash, as number + 1 */
+    /* hash table of columns by object and counter: index + 1 of a bucket's first column, and of the
+     * next column in the same bucket; 0: none */
     uint32_t *first_column, *next_column;
     size_t indexed, places;
     struct item_set numbering;    /* all items of a column, to count equal names */
