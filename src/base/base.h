@@ -42,7 +42,7 @@ const char *status_text(LSTATUS status);
 
 /* ---- buffer.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
 struct buffer {
-    char *data; /* when not NULL, a NUL always follows after len */
+    char *data; /* NULL, or ended by a NUL at data[len] */
     size_t len, capacity;
     bool failed;
 };
@@ -59,9 +59,9 @@ void free_pointer(void *pointer_to_pointer);
 #define FREE_AUTO __attribute__((cleanup(free_pointer)))
 
 /* ---- utf.c ---- */
-/* Converts `count` units. Writes at most `capacity` and returns how many are needed in all;
- * capacity 0 only measures. Invalid UTF-8 bytes become U+FFFD each; lone surrogates survive both
- * conversions. */
+/* Converts `count` units of `text`. Writes at most `capacity` units to `out` and returns how many
+ * the whole text needs (capacity 0: only measures). Invalid UTF-8 bytes become U+FFFD each; lone
+ * surrogates survive both conversions. */
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity);
 size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity);
 /* `text` may be misaligned, as in network data. */
@@ -85,20 +85,23 @@ bool library_is_unreleased(const char *path);
     "it was built for an unreleased version of openperflib and must be built again"
 
 /* ---- text.c ---- */
-/* Next word of blank-separated (space, tab) text: start, or NULL at the end; *count its length. */
+/* Returns the start of the next word and sets *count to its length; *cursor moves after it. Words
+ * are separated by spaces and tabs. NULL: no more words. */
 const char *text_word(const char **cursor, size_t *count);
-/* The whole of [text, text+count) as a decimal number; false if it is not one or exceeds 2^32-1. */
+/* Converts the whole of [text, text+count) from a decimal number; returns false if it is not one or
+ * exceeds 2^32-1. */
 bool text_decimal(const char *text, size_t count, uint32_t *ret);
 bool text_hex(const char *text, size_t count, uint32_t *ret);
 bool text_equal_fold(const char *left, const char *right);
 bool text_starts_fold(const char *text, const char *prefix);
-/* Next string of a multi-string in [cursor, end): NULL at the end, which is an empty string or one
- * without NUL (a struct buffer has a NUL after its len: pass data + len + 1 to accept it). */
+/* Returns the next string of a multi-string in [*cursor, end). NULL: the end, which is an empty
+ * string or one without NUL (a struct buffer has a NUL after its len: pass data + len + 1 to accept
+ * a last string without its own). */
 const char *text_multi_next(const char **cursor, const char *end);
-char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* malloc, NULL: no memory */
+char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* to be freed; NULL: no memory */
 
 /* ---- file.c ---- */
-/* Both replace the content of `ret`, and never wait for a pipe. */
+/* Both read up to the end and replace the content of `ret`. They never wait for a pipe. */
 LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret);
 LSTATUS file_read_fd(int fd, struct buffer *ret);
 /* Like file_read. ERROR_FILE_TOO_LARGE: the file has more bytes than `most`, or never ends, like a
@@ -111,13 +114,13 @@ LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer 
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
 LSTATUS file_remove(int dir_fd, const char *path); /* unlink, fsync folder */
-/* A file that is overwritten in place: a regular file of the effective user, created readable by
- * all users, whatever the umask; no link is followed. `make_folder` creates its folder, if missing.
- * -1: it cannot be opened. */
+/* Opens a file that is to be overwritten in place. It must be a regular file of the effective user;
+ * no link is followed. A missing file is created, readable by all users whatever the umask; with
+ * `make_folder` also its folder. -1: it cannot be opened. */
 int file_open_to_write(const char *path, bool make_folder);
 /* Like mkdir -p; each new folder has `mode` and is durable. */
 LSTATUS file_make_folders(const char *path, mode_t mode);
-LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* flock, 0600, never renamed */
+LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* creates it, waits for its flock */
 void file_unlock(int *fd);
 /* The disk operations of file.c, for tests that record them, make them fail or stop between
  * them. */
@@ -132,11 +135,11 @@ extern struct file_steps file_steps;
 
 /* ---- trust.c ---- */
 /* Is the owner of `st` trusted (root, the effective user, in a user namespace also root outside)
- * and may no other user write it? A sticky folder of root is trusted for an entry that is the
- * caller's (the flag). */
+ * and may no other user write it? `folder_of_caller_entry`: `st` is a folder with an entry of the
+ * caller's; then root's sticky folders, such as /tmp, are trusted too. */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
-/* Is it a regular file that only root and the reader may change, and so is every folder above it?
- * Else a status, and `why` names the path and what to do. Links are refused. */
+/* ERROR_SUCCESS if `real_path` is a regular file that only root and the effective user may change,
+ * and so is every folder above it. Else `why` names the path and what to do. Links are refused. */
 enum { TRUST_TEXT = 512 };
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
 /* The same for a file of this package; the reader's own group may write there, as in a build folder
@@ -150,7 +153,8 @@ LSTATUS trust_check_program(const char *file, char why[static TRUST_TEXT]);
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT]);
 
 /* ---- environment.c ---- */
-/* NULL then, or if the variable is not set. */
+/* The variable's value. NULL: it is not set, or the program has more rights than its caller
+ * (setuid), so that the environment is not trusted. */
 const char *environment_get(const char *name);
 /* A new list for a program that is started: PATH, languages, time zone, the effective user's entry
  * in the user database, and our own variables if they are trusted; for logins to other machines
@@ -175,28 +179,29 @@ const char *place_answers(void);
 void place_forget(void); /* tests only: read the environment anew; all answers become invalid */
 
 /* ---- lock.c: locks that are free in a child of fork(); fork() waits for their holders ---- */
-/* Until the end of the block, and while it holds a lock, the thread cannot be cancelled:
- * pthread_cancel would leave the lock, or a claim, taken for ever. May be nested. A thread must be
- * in such a block to take a claim. */
+/* UNCANCELLED: until the end of the block the thread cannot be cancelled, because pthread_cancel
+ * would leave a lock or a claim taken for ever. May be nested. A thread that holds a lock cannot be
+ * cancelled anyway; one that takes a claim must be in such a block. */
 void cancel_forbid(void);
 void cancel_permit(void *unused);
 #define UNCANCELLED                                                                                \
     __attribute__((cleanup(cancel_permit), unused)) char uncancelled = (cancel_forbid(), '\0')
 void lock_take(pthread_mutex_t *lock);
 void lock_release(pthread_mutex_t *lock);
-/* A lock that may be held for long: fork() does not wait for it. Free when zero. Never to be taken
- * by a thread that holds a lock. */
+/* A lock that may be held for long: fork() does not wait for it. Zero is a free one. A thread that
+ * holds a mutex of lock_take must not take a claim. */
 struct claim {
     _Atomic uint32_t word;
 };
 void claim_take(struct claim *claim);
-/* Waits until `deadline` at most, of clock_ticks; INT64_MAX: for ever. False: not taken. */
+/* Waits at most until clock_ticks() is `deadline`; INT64_MAX: for ever. Returns false if the claim
+ * was not taken. */
 bool claim_take_until(struct claim *claim, int64_t deadline);
 void claim_release(struct claim *claim);
 
 /* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----
  * Thread-safe; the caller must protect what handle_get returned against a concurrent close. A table
- * is never freed; {.tag = 1} (1 to 7) is an empty one. */
+ * is never freed. {.tag = 1} is an empty one; tags are 1 to 7. */
 struct handle_table {
     struct handle_slot *slots;
     uint32_t count, capacity, free_head;
@@ -206,7 +211,7 @@ struct handle_table {
 LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
 /* NULL: the handle is not of this table, or was closed. */
 void *handle_get(struct handle_table *table, uintptr_t handle);
-/* returns the object and closes the handle */
+/* Closes the handle and returns its object; NULL as for handle_get. */
 void *handle_take(struct handle_table *table, uintptr_t handle);
 
 /* ---- clock.c ---- */
@@ -230,24 +235,24 @@ bool machine_is_own(const char *name);
 
 /* ---- detached.c: short-lived processes that share our memory and nothing else ---- */
 /* Runs `function` on another stack in a child with an empty descriptor table of its own; the
- * program gets neither SIGCHLD nor a result of wait() for it. 0 or errno. */
+ * program gets neither SIGCHLD nor a result of wait() for it. Returns 0 or an errno. */
 int detached_run(void (*function)(void *argument), void *argument);
 /* The same; the descriptor `kept` is also open there. */
 int detached_run_keeping(int kept, void (*function)(void *argument), void *argument);
 /* Inside such a child: starts `function` as a process for whose exit this process does not wait;
- * returns when that process has called exec or exited. Its pid, or -1 and errno. */
+ * returns when that process has called exec or exited. Returns its pid, or -1 with errno. */
 pid_t detached_spawn(int (*function)(void *argument), void *argument);
-/* Marks code that runs on that stack, which the sanitizers do not know. */
 bool detached_would_be_process_1(void); /* if true, no process may be started */
+/* Marks code that runs on the child's stack, which the sanitizers do not know. */
 #define DETACHED __attribute__((no_sanitize("address", "undefined")))
 
 /* ---- trace.c: OPENPERFLIB_TRACE=1 prints each step of a query to stderr ---- */
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* ---- shortage.c: what answers lacked, for reports; separate for each thread ---- */
+/* ---- shortage.c: what this thread's last answers lacked, for reports ---- */
 struct shortage {
-    size_t needed;    /* bytes; 0: unknown */
+    size_t needed;    /* size of the whole answer in bytes; 0: unknown */
     size_t instances; /* number of instances of the object whose instances take the most bytes */
     char object[64];
 };
@@ -271,8 +276,8 @@ struct event_message {
 extern const struct event_message event_messages[];
 extern const size_t event_message_count;
 const struct event_message *event_message(const char *source, unsigned id); /* NULL: no row */
-/* 32 hexadecimal digits that identify the event in a structured log; events of programs, which have
- * no row, share one. */
+/* Writes 32 hexadecimal digits that identify the event in a structured log; all events that have no
+ * row share one number. */
 void event_message_id(const char *source, unsigned id, char ret[static 33]);
 /* "ObjectCount" becomes OPENPERFLIB_OBJECT_COUNT. */
 void event_field_name(const char *name, char ret[static 64]);
@@ -282,8 +287,8 @@ enum event_style { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS
 struct event_field {
     const char *name; /* a name of the row's fields; "Service" is added automatically */
     enum event_style style;
-    const char *text; /* value in the style EVENT_AS_TEXT; NULL is empty */
-    uint64_t number;  /* for the other formats; a status is followed by its text in the message */
+    const char *text; /* the value if `style` is EVENT_AS_TEXT; NULL: "" */
+    uint64_t number;  /* the value in other styles; messages add a status's text */
 };
 #define EVENT_TEXT(name, text) ((struct event_field){name, EVENT_AS_TEXT, text, 0})
 #define EVENT_NUMBER(name, number) ((struct event_field){name, EVENT_AS_NUMBER, NULL, number})
@@ -292,25 +297,24 @@ struct event_field {
     ((struct event_field){"Win32Error", EVENT_AS_STATUS, NULL, (uint32_t)(status)})
 #define EVENT_FIELDS(...) ((const struct event_field[]){__VA_ARGS__, {NULL}})
 
-/* Writes the event of the catalog's row, which has its level and text; the values are given by the
- * names of its fields, in any order. `service` and `fields` may be NULL; `more`, if not NULL, is
- * appended to the text (such as a linker's message). Example:
+/* Writes an event. The catalog's row of (source, id) gives its level and text; `fields` gives the
+ * values of the row's fields by name, in any order. `service` and `fields` may be NULL; `more`, if
+ * not NULL, is appended to the text (such as a linker's message). Example:
  *     event_log("Perflib", 1008, service->name,
  *               EVENT_FIELDS(EVENT_TEXT("Library", path), EVENT_STATUS(status)), NULL);
  * The first ten of a (source, id, service) are written singly, then one line a minute with the
- * count. Returns no error, never waits, preserves errno. */
+ * count. Returns no error, waits at most as long as event_write, preserves errno. */
 void event_log(const char *source, unsigned id, const char *service,
                const struct event_field *fields, const char *more);
 /* Adds `message` with the value of each {Field}; a missing value is a question mark. */
 void event_add_message(struct buffer *text, const char *message, const char *service,
                        const struct event_field *fields);
-/* Replaced by tests. */
 /* At the end of a session: writes the counts of suppressed events, at most once a minute for each
  * event. */
 void event_close(void);
 /* For tests: clears all counts. */
 void event_forget(void);
-extern int64_t (*event_clock)(void);
+extern int64_t (*event_clock)(void); /* clock_ticks; replaced by tests */
 
 /* ---- event_write.c: the logs ---- */
 struct event_record {
@@ -320,14 +324,14 @@ struct event_record {
     enum event_level level;
     unsigned repeated;                /* how many equal events were suppressed before this one */
     const struct event_field *fields; /* terminated by a field without name, or NULL */
-    const struct buffer *entry;       /* or the fields as event_add_fields made them */
+    const struct buffer *entry;       /* NULL, or more fields, from event_add_fields */
 };
-/* In journald's form. */
+/* Appends the fields in journald's format. */
 void event_add_fields(struct buffer *entry, const struct event_field *fields);
-/* To the file `events` below OPENPERFLIB_ROOT, one line each: time, source, id, level, service,
- * text, separated by tabs; at 4 MiB it becomes `events.old` and a new one begins. Else to journald
- * with its fields, else to the system log's socket. Never waits. ERROR_NOT_READY: there is no
- * log. */
+/* Writes to the file `events` below OPENPERFLIB_ROOT, one line each: time, source, id, level,
+ * service, text, separated by tabs; at 4 MiB it becomes `events.old` and a new one begins. Without
+ * OPENPERFLIB_ROOT: to journald with the fields, else to the system log's socket. Waits for nothing
+ * but the file's lock, about 50 ms at most. ERROR_NOT_READY: there is no log. */
 LSTATUS event_write(const struct event_record *record);
 extern const char *event_journal_path, *event_syslog_path; /* sockets; replaced by tests */
 

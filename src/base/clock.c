@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The clocks of a block: ticks from CLOCK_MONOTONIC, 100 ns since 1601 from CLOCK_REALTIME. */
+/* The two clocks of performance data, both in 100 ns: ticks are CLOCK_MONOTONIC, a filetime is
+ * CLOCK_REALTIME since 1601. */
 #include "base/base.h"
 
 #include <time.h>
@@ -49,8 +50,8 @@ void clock_both(int64_t *ret_ticks, int64_t *ret_filetime)
     }
 }
 
-/* Years counted from March, so that the leap day ends a year; 1600-03-01 begins a 400-year
- * period. */
+/* Years are counted from March, so that a leap day is the last day of its year; 1600-03-01 begins a
+ * period of 400 years. */
 enum { DAYS_BEFORE_1601 = 306, DAYS_PER_400_YEARS = 146097 };
 
 static void date_of_day(int64_t day, SYSTEMTIME *ret)

@@ -19,7 +19,7 @@ enum { SINGLE_EVENTS = 10, SLOTS = 512, SLOT_ROWS = 8, ROWS = SLOTS * SLOT_ROWS 
 enum { COUNTS_AT_ONCE = 16 }; /* so that one event does not write a thousand lines */
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
-/* The last text, for a count that is written later. */
+/* A copy of the last event, for the line that reports later how many were suppressed. */
 struct last_message {
     char *source, *service, *text, *advice;
     unsigned id;
@@ -175,7 +175,8 @@ static LSTATUS write_record(struct event_record *record, struct buffer *text)
         buffer_printf(text, " (and %u more like this)", record->repeated);
     record->text = text->failed || !text->data ? "" : text->data;
     trace("event", "%s %u %s: %s", record->source, record->id, record->service, record->text);
-    /* after a registration was loaded or removed (information), earlier events do not concern it */
+    /* an information event of LoadPerf: a registration was loaded or removed, so the service's
+     * earlier events do not concern the present state */
     if (!strcmp(record->source, "Perflib") || record->level == EVENT_INFO)
         event_last_keep(record);
     return text->failed ? ERROR_NOT_ENOUGH_MEMORY : event_write(record);
@@ -198,7 +199,8 @@ struct count {
     struct last_message *message;
 };
 
-/* At the end of a session a count is also due, at most once a minute. */
+/* A count is due a minute after the event's last line. At the end of a session (`closing`) it is
+ * due earlier, but for each event only once a minute. */
 static bool is_count_due(const struct repetition *row, int64_t now, bool closing)
 {
     return row->held_back && row->message &&
@@ -216,7 +218,8 @@ static struct count take_count(struct repetition *row, int64_t now, bool closing
     return count;
 }
 
-/* Finds the next due count, from row *at on; first_count_due becomes the earliest of the others. */
+/* Takes the next due count, from row *at on; *at becomes the row after it. Returns false if there
+ * is none. first_count_due becomes the earliest time of the counts that are not due yet. */
 static bool next_count(size_t *at, bool closing, struct count *ret)
 {
     int64_t now = event_clock();

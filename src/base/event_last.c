@@ -2,7 +2,8 @@
 /*
  * The last event of each service, for its user: in a file beside the answers (place_answers),
  * because the log may be readable by root only. One record of fixed size for each service,
- * overwritten in place; records are only appended, so writers need no lock between them.
+ * overwritten in place. Records never move, so writers take no lock; of two new records that are
+ * appended at the same moment one may be lost.
  *
  *     2026-11-23T07:50:01.123Z 1010 error MyPerf<TAB>text<TAB>what to do      (and blanks)
  */
@@ -16,14 +17,15 @@
 enum { RECORD = 2048, NAME_AT = 43, MOST_BYTES = 1 << 20, TRIES = 8 };
 #define HEAD "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ %5u %-11.11s "
 
-/* The file beside `answers`; NULL: there is none. */
+/* The path of `last-events` in the folder of `answers`, to be freed. NULL: there is no such
+ * folder. */
 static char *path_beside(const char *answers)
 {
     const char *slash = answers ? strrchr(answers, '/') : NULL;
     return slash ? text_format("%.*s/last-events", (int)(slash - answers), answers) : NULL;
 }
 
-/* Is the record at `record` the service's? */
+/* Does the record belong to the service? */
 static bool is_of(const char *record, const char *service)
 {
     size_t length = strlen(service);
@@ -46,7 +48,8 @@ static const char *level_word(enum event_level level)
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
 }
 
-/* Tabs and line ends separate records; a long text is truncated here, the log has all of it. */
+/* Tabs separate the fields, and a line end the records: other control characters become blanks. A
+ * long text is truncated here; the log has all of it. */
 static void write_record(const struct event_record *event, char record[static RECORD + 1])
 {
     SYSTEMTIME utc;
@@ -66,8 +69,8 @@ static void write_record(const struct event_record *event, char record[static RE
     record[RECORD] = '\0';
 }
 
-/* The position of the service's record, else the end of the complete records: an incomplete
- * one is overwritten. */
+/* Returns the position of the service's record, else the end of the complete records: an incomplete
+ * record there is overwritten. */
 static off_t place_of(int fd, const char *service)
 {
     char part[16 * RECORD];
@@ -144,8 +147,8 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
     return false;
 }
 
-/* Takes the file's record if it is later than *ret, and the file belongs to the user who is
- * expected to write it. */
+/* Copies the service's record to *ret if it is later than *ret, and the file belongs to `owner`,
+ * who is expected to write it. */
 static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
 {
     struct stat st;

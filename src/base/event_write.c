@@ -29,7 +29,7 @@ const char *event_syslog_path = "/dev/log";
 
 /* ---- text that is safe for a log ---- */
 
-/* Bytes of the character at `text`; 0: none, or an invalid or control character. */
+/* Returns the number of bytes of the character at `text`; 0: it is not valid UTF-8. */
 static size_t character_at(const char *text)
 {
     unsigned char first = (unsigned char)text[0], second = (unsigned char)(first ? text[1] : 0);
@@ -75,7 +75,7 @@ static const char *level_name(enum event_level level)
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
 }
 
-/* In syslog(3)'s numbers: err, warning, info. */
+/* The level as a number of syslog(3): err, warning, info. */
 static int level_priority(enum event_level level)
 {
     return level == EVENT_ERROR ? 3 : level == EVENT_WARNING ? 4 : 6;
@@ -115,8 +115,8 @@ static int open_log(const char *path)
     return open_once(path);
 }
 
-/* If the lock is not free within 50 ms, write without it: a stopped process may hold it for
- * ever. */
+/* Returns false if the lock is not free within 50 ms: then the event is written without it, because
+ * a stopped process may hold it for ever. */
 static bool lock_log(int fd)
 {
     const struct timespec moment = {0, 1000000};
@@ -142,8 +142,8 @@ static bool is_the_file(const char *path, const struct stat *ret)
     return lstat(path, &named) == 0 && named.st_ino == ret->st_ino && named.st_dev == ret->st_dev;
 }
 
-/* The full file becomes the old one. Without the right to rename, it is truncated: it is more
- * important that the log goes on. Returns whether the name must be opened again. */
+/* Renames the full file to .old. Without the right to rename, the file is truncated: it is more
+ * important that the log goes on. Returns whether `path` must be opened again. */
 static bool turn_over(int fd, const char *path)
 {
     FREE_AUTO char *old = text_format("%s.old", path);
@@ -152,7 +152,8 @@ static bool turn_over(int fd, const char *path)
     return ftruncate(fd, 0) != 0;
 }
 
-/* The file of this name, locked if possible, with space for `length` bytes. */
+/* Opens the log, locked if possible, with space for `length` more bytes. *ret: its stat data.
+ * Returns -1 and errno if it cannot be opened or is not ours. */
 static int open_with_capacity(const char *path, size_t length, struct stat *ret, bool *ret_locked)
 {
     for (int tries = 0;; tries++) {
@@ -230,7 +231,8 @@ static LSTATUS write_file(const struct event_record *record, const char *path)
 
 /* ---- sockets ---- */
 
-/* A message to the socket of this name, optionally with a descriptor; 0 or errno. */
+/* Sends a message to the socket `path`, with the descriptor `pass_fd` unless that is -1. Returns 0
+ * or an errno. */
 static int send_to(const char *path, int kind, const void *data, size_t size, int pass_fd)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -259,7 +261,7 @@ static int send_to(const char *path, int kind, const void *data, size_t size, in
 
 /* ---- journald: https://systemd.io/JOURNAL_NATIVE_PROTOCOL ---- */
 
-/* NAME=value, or with a length if the value has several lines. */
+/* Adds NAME=value, or the name, a binary length and the value if it has several lines. */
 static void add_field(struct buffer *entry, const char *name, const char *value)
 {
     BUFFER_AUTO clean = {0};
@@ -398,7 +400,8 @@ static LSTATUS write_somewhere(const struct event_record *record)
     return status ? write_syslog(record) : ERROR_SUCCESS;
 }
 
-/* A program at its file size limit (RLIMIT_FSIZE) must not be killed by our write. */
+/* If the program has reached its file size limit (RLIMIT_FSIZE), our write sends SIGXFSZ, which
+ * would kill it: the signal is blocked meanwhile, and taken away afterwards. */
 LSTATUS event_write(const struct event_record *record)
 {
     sigset_t too_large, before, pending;

@@ -53,7 +53,7 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
 {
     struct stat st;
     buffer_clear(ret);
-    /* one byte more than a plain file has: the end is found without growing the buffer */
+    /* one byte more than the file's size: the read that finds the end needs no larger buffer */
     size_t piece = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096;
     for (;;) {
         if (ret->len > most || piece - 1 > most)
@@ -178,8 +178,8 @@ static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
 
 enum { TEMPORARY_SIZE = 32 };
 
-/* The name does not contain the file's own, which may have the maximum length, and has a suffix
- * that no reader loads. */
+/* Creates a temporary file with a random name. The name does not contain the final one, which may
+ * have the maximum length, and has a suffix that no reader loads. */
 static LSTATUS open_temporary(int folder, char name[static TEMPORARY_SIZE], int *ret_fd)
 {
     for (int attempt = 0; attempt < 100; attempt++) {

@@ -2,7 +2,7 @@
 /*
  * Handles: a slot number, the generation of that slot and the table's tag in one small number, so
  * that a closed handle, one of another kind and a stray pointer are refused and never dereferenced.
- * Bit 31 is always clear: no handle equals a predefined key, in either extension.
+ * Bit 31 is always clear, so no handle equals a predefined key, neither sign- nor zero-extended.
  */
 #include "base/base.h"
 

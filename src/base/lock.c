@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-/* a fork must not wait for ever in a program that queries all the time */
+/* prefers writers: else a fork would wait for ever in a program that queries all the time */
 #define GATE_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 #else
 #define GATE_INITIALIZER PTHREAD_RWLOCK_INITIALIZER
@@ -26,7 +26,7 @@ static pthread_rwlock_t gate = GATE_INITIALIZER;
 static pthread_once_t registered = PTHREAD_ONCE_INIT;
 static _Thread_local unsigned held; /* locks of this thread; only the first one enters the gate */
 static _Thread_local unsigned forbidden; /* how many blocks forbid that this thread is cancelled */
-static _Thread_local int permitted;      /* the program's own setting, to restore */
+static _Thread_local int permitted;      /* the thread's earlier state, to restore */
 
 void cancel_forbid(void)
 {
@@ -41,7 +41,7 @@ void cancel_permit(void *unused)
         pthread_setcancelstate(permitted, &(int){0});
 }
 
-/* A provider that forks inside Collect holds locks itself: it must not wait for them. */
+/* If a provider forks inside Collect, this thread holds locks itself: it must not wait for them. */
 static void before_fork(void)
 {
     if (!held)
@@ -54,7 +54,8 @@ static void after_fork_in_parent(void)
         pthread_rwlock_unlock(&gate);
 }
 
-/* The state of a claim is in its two lowest bits, the number of forks of its process above them. */
+/* The two lowest bits of a claim are its state. Above them is the value of `forks` in the process
+ * that took it: a claim with another value was taken before a fork, and is free here. */
 enum { CLAIM_OPEN, CLAIM_TAKEN, CLAIM_AWAITED, CLAIM_BITS = 3, FORKED_ONCE = 4 };
 static uint32_t forks;
 
@@ -66,7 +67,8 @@ static void after_fork_in_child(void)
         pthread_rwlock_rdlock(&gate);
 }
 
-/* At the first lock, not in a constructor; the library is never unloaded. */
+/* Called at the first lock, not in a constructor. The handlers stay valid, because the library is
+ * never unloaded. */
 static void watch_forks(void)
 {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -105,7 +107,8 @@ static bool is_open(uint32_t word)
     return (word & ~(uint32_t)CLAIM_BITS) != forks || (word & CLAIM_BITS) == CLAIM_OPEN;
 }
 
-/* The clock counts from boot: its seconds also fit into the kernel's 32-bit ones. */
+/* CLOCK_MONOTONIC counts from boot, so its seconds also fit into the 32-bit times of a 32-bit
+ * kernel. */
 static void wait_for_change(struct claim *claim, uint32_t word, int64_t deadline)
 {
     struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The computer's name as in a block: first label of the host name, upper case, 15 units. */
+/* The computer's name in performance data: first label of the host name, upper case, at most 15
+ * UTF-16 units. */
 #include "base/base.h"
 
 #include <string.h>

@@ -114,7 +114,7 @@ const struct event_message event_messages[] = {
     {"Perflib", 3004, EVENT_ERROR, "Value Service",
      "the value {Value} in the Performance key of {Service} is wrong or missing",
      "correct it, or " REINSTALL},
-    /* ours */
+    /* events that Windows does not have */
     {"Perflib", 4001, EVENT_WARNING, "Path Owner Mode",
      "{Path} is ignored: its owner {Owner} or its mode {Mode} allows another user to write it",
      "make root or yourself its owner and remove the write permission of others; see docs/registry.md"},
@@ -248,7 +248,7 @@ const struct event_message *event_message(const char *source, unsigned id)
     return NULL;
 }
 
-/* Random, but constant; the last 8 digits identify the event. */
+/* The first 24 digits are random, but constant; the last 8 identify the event. */
 void event_message_id(const char *source, unsigned id, char ret[static 33])
 {
     unsigned number = strcmp(source, "Perflib") == 0 ? 1 : strcmp(source, "LoadPerf") == 0 ? 2 : 0;

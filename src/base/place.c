@@ -26,14 +26,15 @@ static struct {
     char *vendor, *beside, *machine, *user, *root, *events, *answers, *sysroot;
     bool root_refused;
 } places;
-/* Refused paths, to be reported when the lock is free. */
+/* Refused paths; they are reported later, when the lock is free. */
 static struct refusal {
     const char *variable;
     char why[TRUST_TEXT];
 } refusals[2];
 static size_t refused;
 
-/* NULL, and a refusal, if it may not be used. */
+/* A copy of the folder that the variable names. NULL: the variable is not set, or the folder is not
+ * trusted, which is noted in `refusals`. */
 static char *trusted_folder(const char *variable)
 {
     const char *value = environment_get(variable);
@@ -79,7 +80,8 @@ static char *user_folder(void)
     return home ? text_format("%s/.local/share/openperflib", home) : NULL;
 }
 
-/* Emptied when the machine starts or the user logs out. */
+/* A folder that the system empties when it starts (root's) or when the user logs out (another
+ * user's). */
 static char *runtime_answers(void)
 {
     const char *runtime = environment_get("XDG_RUNTIME_DIR");
@@ -160,7 +162,7 @@ bool place_honours_vendor(void)
     return lookup(&places.vendor, NULL) != NULL;
 }
 
-/* If the separate root is refused, the system's state must not be used in its place. */
+/* If OPENPERFLIB_ROOT is refused, the system's state must not be used in its place. */
 const char *place_machine(void)
 {
     const char *folder = lookup(&places.machine, STATE_DIR);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A query whose buffer is too small returns that status and nothing more
+ * A query whose buffer is too small returns only a status that says so
  * (docs/windows/articles.md#c118). The sizes measured on the way are kept here, for the event that
  * reports endless retries. Nor does an answer state which counters it lacks because of missing
- * rights; tools for people want to report them.
+ * rights: their names are kept here too, for tools that report them.
  */
 #include "base/base.h"
 

@@ -74,17 +74,18 @@ static LSTATUS explain(const char *path, const struct stat *st, char why[static 
 
 /* ---- the walk down to it ---- */
 
-/* From "/" down: no other user may change the folders that were judged before, so no entry can be
- * replaced between its check and its use. It needs no descriptor: a program may have none left. */
+/* A walk from "/" down to a path. No other user may change the folders that were checked before, so
+ * no entry can be replaced between its check and its use. It opens no descriptor: a program may
+ * have none left. */
 struct walk {
-    struct stat st; /* of the last entry that exists; of a link itself, not what it leads to */
-    mode_t ignored; /* a right of the reader's own group */
-    bool makes;     /* makes an entry that other users could make, too */
+    struct stat st; /* of the last entry that exists; links are not followed */
+    mode_t ignored; /* mode bits that are accepted for the caller's own group */
+    bool makes;     /* creates a missing entry in a folder like /tmp */
     char path[PATH_MAX];
     const char *rest; /* after `path` */
 };
 
-/* /tmp: the next entry may be any user's. */
+/* Is it a folder like /tmp, in which every user may create the next entry? */
 static bool is_shared(const struct stat *st)
 {
     return (st->st_mode & S_ISVTX) && (st->st_mode & (S_IWGRP | S_IWOTH));
@@ -117,7 +118,7 @@ static LSTATUS judge(const struct walk *walk, char why[static TRUST_TEXT])
     return ERROR_SUCCESS;
 }
 
-/* Ends with the first entry that is missing or not trusted. */
+/* Stops at the first entry that is missing or not trusted. */
 static LSTATUS walk_down(struct walk *walk, const char *path, char why[static TRUST_TEXT])
 {
     size_t used = 0, length;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The names of an ELF file's symbols stand in it with a NUL before and after. */
+/* In an ELF file the name of a symbol has a NUL before and after it. */
 static bool names_tables(const void *file, size_t size)
 {
     static const char old[] = "\0opl_tables", versioned[] = "\0opl_tables_1";
