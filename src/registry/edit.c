@@ -52,7 +52,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* By name, with manual.reg last, in the order in which they are merged. */
+/* Lists the files in the order in which they are merged: by name, with manual.reg last. */
 static LSTATUS list_names(DIR *folder, struct listing *ret)
 {
     bool manual = false;
@@ -220,7 +220,7 @@ void registry_edit_end(struct registry_edit *edit)
 struct item {
     opl_reg_entry entry; /* for `report` */
     struct change change;
-    const struct mount *mount; /* the mount that the value belongs to, or NULL */
+    const struct mount *mount; /* the mount that has the value, or NULL */
     char *memory;
 };
 struct items {
@@ -242,7 +242,7 @@ static void items_done(struct items *items)
     free(items->items);
 }
 
-/* path, the key as in the file, the value's name, its data: in one block. */
+/* Copies the path, the key as written in the file, the value's name and its data into one block. */
 static bool keep_strings(struct item *item, const char *path, const opl_reg_entry *entry)
 {
     const char *name = entry->name ? entry->name : "";
@@ -279,7 +279,7 @@ static LSTATUS keep(struct items *items, const struct item *like, const char *pa
     return ERROR_SUCCESS;
 }
 
-/* The entry's change to the key; ERROR_SUCCESS without a path: none. */
+/* Sets the kind of change that the entry makes to its key. CHANGE_SET: none. */
 static LSTATUS judge_key(struct change *change, const char *path, enum opl_reg_kind kind)
 {
     bool root = !strchr(path, '\\');

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Our event numbers, besides Windows' own; docs/registry.md lists them. */
+/* Numbers of events that Windows does not have; docs/registry.md lists them. */
 enum {
     EVENT_FILE_NOT_TRUSTED = 4001,
     EVENT_FILE_NOT_READ = 4002,
@@ -50,8 +50,8 @@ bool file_state_same(const struct file_state *left, const struct file_state *rig
 
 bool layer_trusts(enum registry_layer layer, const struct stat *st)
 {
-    /* a user who may write the vendor's folder may also write the library in it: so a build tree
-     * made with umask 002 is as good as one made with 022 */
+    /* a user who may write the vendor's folder may also write the library in it, so the group's
+     * write permission is accepted, as in a build tree that was made with umask 002 */
     if (layer == LAYER_VENDOR) {
         struct stat without_group = *st;
         without_group.st_mode &= ~(mode_t)S_IWGRP;
@@ -65,8 +65,8 @@ bool layer_trusts(enum registry_layer layer, const struct stat *st)
 /* ---- one file ---- */
 
 struct loading {
-    struct tree_key *root, *key; /* key: that of the values being read */
-    const char *file, *folder;   /* folder NULL: nothing is lazy */
+    struct tree_key *root, *key; /* key: to which the next values belong */
+    const char *file, *folder;   /* folder: NULL if nothing is lazy */
     const struct file_state *state;
     struct buffer *remarks;
     struct buffer path;
@@ -115,7 +115,7 @@ static void report_not_trusted(const char *path, const struct stat *st)
               NULL);
 }
 
-/* Services\NAME\Performance\Names\LLL */
+/* Is it a key Services\NAME\Performance\Names\LLL? */
 static bool holds_texts(const char *path)
 {
     static const char above[] = REGISTRY_SERVICES "\\", below[] = "\\Performance\\Names\\";
@@ -240,7 +240,7 @@ void folder_forget(struct layer_folder *folder)
     folder->count = 0;
 }
 
-/* By name, with manual.reg last. */
+/* Orders files by name, with manual.reg last. */
 static int compare_names(const char *left, const char *right)
 {
     int left_manual = !strcmp(left, MANUAL_FILE), right_manual = !strcmp(right, MANUAL_FILE);
@@ -290,9 +290,10 @@ bool hive_is_name(const char *name)
     return *name != '.' && count > 4 && !strcmp(name + count - 4, ".reg");
 }
 
-/* Adds the file to `fresh`: its earlier content if it is unchanged, else it is read. A file that
- * cannot be read or trusted has no content, and is not read again before it changes; but if this
- * process lacks descriptors or memory, the file is read again next time. */
+/* Adds the file to `fresh`: with its earlier content if it is unchanged, else it is read. A file
+ * that cannot be read or trusted has no content, and is not read again until it changes. If this
+ * process lacks descriptors or memory, an error is returned and the file is read again next
+ * time. */
 static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *name,
                          struct layer_folder *fresh, bool *ret_changed)
 {
@@ -332,8 +333,9 @@ static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct laye
     return status;
 }
 
-/* Another change within the same clock tick would leave the folder's time unchanged. A time in the
- * future does not come from a recent change. */
+/* Is the folder's last change so old that another change must give it another time? Two changes
+ * within one clock tick have the same time. A time in the future does not come from a recent
+ * change. */
 static bool is_settled(const struct stat *st)
 {
     int64_t age = clock_filetime() - clock_filetime_of(&st->st_mtim);
@@ -380,7 +382,7 @@ LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret
     return ERROR_ACCESS_DENIED;
 }
 
-/* The machine's and the user's folder are optional. */
+/* Reports once that the vendor's folder is missing; the machine's and the user's are optional. */
 static void report_missing(struct layer_folder *folder, LSTATUS status)
 {
     if (folder->layer != LAYER_VENDOR || folder->missing)
@@ -429,7 +431,7 @@ static bool file_changed(int dir_fd, const struct layer_file *file)
     return !file_state_same(&now, &file->state);
 }
 
-/* Checks the next `most` files; the following call goes on after them. */
+/* Checks `most` files, or all if there are fewer; the next call continues after them. */
 static bool any_file_changed(struct layer_folder *folder, size_t most)
 {
     int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -11,7 +11,7 @@ struct reader {
     const char *start, *cursor, *end;
     const char *line_start;
     unsigned line;  /* the last one read */
-    bool regedit4;  /* its hex(1), hex(2), hex(7) hold bytes of the code page */
+    bool regedit4;  /* old format: hex(1), hex(2), hex(7) are bytes in the code page */
     bool key_known; /* false: after a damaged key line or a deletion */
     bool stopped, no_memory;
     struct buffer key, name, data, text;
@@ -45,7 +45,8 @@ static bool take_line(struct reader *reader, struct span *ret)
     return true;
 }
 
-/* Every entry is reported through this function: if memory ran out, it is not reported. */
+/* Every entry is reported through this function. If memory ran out, the entry is not reported, and
+ * the reading stops. */
 static void report(struct reader *reader, opl_reg_entry entry)
 {
     if (reader->key.failed || reader->name.failed || reader->data.failed || reader->text.failed) {
@@ -69,7 +70,8 @@ static void report_line(struct reader *reader, opl_reg_kind kind, unsigned line,
 
 /* ---- keys ---- */
 
-/* The long name of a root, "HKEY_LOCAL_MACHINE" for "HKLM" too; NULL: no root of a file. */
+/* The long name of a root: "HKEY_LOCAL_MACHINE" for "HKLM" too. NULL: a file cannot have this
+ * root. */
 static const char *hive_root(const char *name, size_t count)
 {
     static const struct {
@@ -97,7 +99,7 @@ static size_t characters(const char *text, size_t count)
     return utf8_to_16(text, count, NULL, 0);
 }
 
-/* NULL: the path is valid and is in reader->key. */
+/* Copies the path to reader->key. Returns NULL, or what is wrong with the path. */
 static const char *take_path(struct reader *reader, struct span path)
 {
     size_t count = 0, depth = 0;
@@ -122,7 +124,7 @@ static const char *take_path(struct reader *reader, struct span path)
     return NULL;
 }
 
-/* Up to the next line that is, or may be, a key's line. */
+/* Skips lines up to the next one that is, or may be, a key's line. */
 static void skip_section(struct reader *reader)
 {
     const char *start = reader->line_start;
@@ -166,8 +168,8 @@ static const char *read_key(struct reader *reader, struct span line)
 
 /* ---- values ---- */
 
-/* A quoted text with \\ and \" from its opening quote on; afterwards *at is after the closing
- * one. */
+/* Reads a quoted text with the escapes \\ and \" from its opening quote on; afterwards line->at is
+ * after the closing quote. Returns NULL, or what is wrong with it. */
 static const char *read_quoted(struct span *line, struct buffer *ret)
 {
     buffer_clear(ret);
@@ -179,7 +181,7 @@ static const char *read_quoted(struct span *line, struct buffer *ret)
             line->at = at + 1;
             return NULL;
         }
-        from = ++at; /* what is escaped is the first of the next part */
+        from = ++at; /* the escaped character begins the next part */
         if (at == line->end || (*at != '\\' && *at != '"'))
             return "a backslash in a text is written twice";
     }
@@ -193,7 +195,7 @@ static int hex_digit(char digit)
     return digit > ' ' && found ? (int)(found - digits) : -1;
 }
 
-/* A hex value may continue in the next line; a line that starts something else is not consumed. */
+/* Takes the next line if it continues a hex value. Any other line is not consumed. */
 static bool next_hex_line(struct reader *reader, struct span *line)
 {
     struct span next;
@@ -209,7 +211,8 @@ static bool next_hex_line(struct reader *reader, struct span *line)
     return false;
 }
 
-/* Bytes separated by commas, continued while lines end with a backslash. */
+/* Reads bytes separated by commas; a backslash at the end of a line continues it. Returns NULL, or
+ * what is wrong with them. */
 static const char *read_hex(struct reader *reader, struct span *line)
 {
     bool first = true;
@@ -238,7 +241,8 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* The text was read as the bytes that the registry editor stores: converts it to UTF-8. */
+/* Converts the bytes of hex(1), hex(2) or hex(7) to UTF-8: UTF-16, or the code page in REGEDIT4.
+ * Returns NULL, or what is wrong with them. */
 static const char *hex_to_text(struct reader *reader)
 {
     struct buffer *data = &reader->data, *text = &reader->text;
@@ -273,7 +277,7 @@ static const char *read_dword(struct reader *reader, struct span *line)
     return NULL;
 }
 
-/* "hex:" or "hex(7):"; false if it is neither. */
+/* Takes "hex:" or, for example, "hex(7):" from the line; false if it has neither. */
 static bool hex_type(struct span *line, uint32_t *ret_type)
 {
     size_t count = (size_t)(line->end - line->at), digits = 0;
@@ -293,7 +297,7 @@ static bool hex_type(struct span *line, uint32_t *ret_type)
     return true;
 }
 
-/* The data after "name"=; NULL: it is in reader->data. */
+/* Reads the data after "name"= into reader->data. Returns NULL, or what is wrong with it. */
 static const char *read_data(struct reader *reader, struct span *line, uint32_t *ret_type)
 {
     static const char dword[] = "dword:";
@@ -422,7 +426,8 @@ static LSTATUS read_header(struct reader *reader, unsigned flags)
     return ERROR_SUCCESS;
 }
 
-/* The whole file in UTF-8; *ret points into `bytes` if they are UTF-8 already. */
+/* Decodes the whole file to UTF-8, in `storage`; if `bytes` are UTF-8 already, *ret points into
+ * them. */
 static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *storage,
                    struct span *ret)
 {

@@ -21,7 +21,7 @@
 
 #define INDEX_FILE "registry.index"
 #define INDEX_TEMPORARY ".registry.index.tmp"
-static const char index_magic[8] = "OPLIDX1"; /* another layout gets another number */
+static const char index_magic[8] = "OPLIDX1"; /* increase the number if the layout changes */
 enum { INDEX_LAYERS = LAYER_MACHINE + 1, LARGEST_INDEX = 64 << 20, BYTE_ORDER_MARK = 0x01020304 };
 static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
@@ -32,11 +32,11 @@ struct disk_state {
 };
 struct disk_head {
     char magic[sizeof index_magic];
-    uint64_t check;     /* of all bytes after it */
-    uint32_t order;     /* of bytes */
-    uint32_t text_size; /* the last byte is 0 */
+    uint64_t check;     /* a hash of all bytes after it */
+    uint32_t order;     /* BYTE_ORDER_MARK */
+    uint32_t text_size; /* size of the texts; the last byte is 0 */
     uint32_t files, keys, values, lazies;
-    uint32_t paths[INDEX_LAYERS]; /* of the folders; in the texts, like all names and data */
+    uint32_t paths[INDEX_LAYERS]; /* the folders' paths: offsets in the texts, as for names */
     struct disk_state folders[INDEX_LAYERS];
 };
 struct disk_file {
@@ -57,7 +57,7 @@ struct disk_lazy {
     uint64_t offset, size;
 };
 
-/* The parts of an index in memory. */
+/* Where the parts of an index are in its bytes. */
 struct parts {
     const struct disk_head *head;
     const struct disk_file *files;
@@ -89,7 +89,7 @@ void index_seal(void *bytes, size_t size)
 
 /* ---- reading ---- */
 
-/* Finds the parts; false: these bytes are no complete index of this version. */
+/* Finds the parts; false: the bytes are not a complete index of this version. */
 static bool find_parts(const struct buffer *bytes, struct parts *ret)
 {
     const struct disk_head *head = (const void *)bytes->data;
@@ -121,7 +121,8 @@ static bool same_state(const struct disk_state *disk, const struct file_state *s
            disk->changed_ns == (uint32_t)state->ctime.tv_nsec;
 }
 
-/* ERROR_FILE_NOT_FOUND: the folder or one of its files is not as it was, or may not be trusted. */
+/* Adds the folder's files. ERROR_FILE_NOT_FOUND: the folder or one of its files has changed since
+ * the index was written, or may not be trusted. */
 static LSTATUS check_folder(const struct parts *parts, struct layer_folder *folder)
 {
     const struct disk_head *head = parts->head;
@@ -134,7 +135,7 @@ static LSTATUS check_folder(const struct parts *parts, struct layer_folder *fold
     bool good = fd < 0 || (fstat(fd, &st) == 0 && layer_trusts(folder->layer, &st));
     file_state_of(&st, &folder->state);
     good = good && same_state(&head->folders[folder->layer], &folder->state);
-    uid_t owner = st.st_uid; /* is trusted */
+    uid_t owner = st.st_uid; /* is trusted, so its files in the folder are, too */
     LSTATUS status = good ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
     for (uint32_t i = 0; !status && i < head->files; i++) {
         const struct disk_file *file = &parts->files[i];
@@ -157,18 +158,19 @@ static LSTATUS check_folder(const struct parts *parts, struct layer_folder *fold
     return status;
 }
 
-/* A part of the texts; NULL: it is not in them. */
+/* The text at `offset`; NULL: it would end after the index's texts. */
 static const char *text_at(const struct parts *parts, uint32_t offset, uint32_t size)
 {
     return (uint64_t)offset + size < parts->head->text_size ? parts->text + offset : NULL;
 }
 
-/* Memory of a tree that is made of an index. The tree's names and data stay in the bytes. */
+/* The memory of a tree that is made from an index. The tree's names and data stay in the index's
+ * bytes. */
 struct image {
     struct tree_key *keys, **children;
     struct tree_value *values;
     struct lazy *lazies;
-    struct file_state *states; /* of the files */
+    struct file_state *states; /* states of the index's files */
     size_t used_keys, used_values, used_lazies;
 };
 
@@ -193,7 +195,7 @@ static struct lazy *make_lazy(const struct parts *parts, struct image *image)
     return lazy->folder && lazy->name ? lazy : NULL;
 }
 
-/* Makes one key and takes the places of its subkeys and values; false: the index is damaged. */
+/* Makes one key; its subkeys and values are the next unused ones. False: the index is damaged. */
 static bool make_key(const struct parts *parts, struct image *image, size_t number)
 {
     const struct disk_key *disk = &parts->keys[number];
@@ -230,7 +232,7 @@ static bool make_key(const struct parts *parts, struct image *image, size_t numb
     return true;
 }
 
-/* All of it is written at once: one call is cheaper than a page fault for each page. */
+/* Maps the pages of the memory at once: one call is cheaper than a page fault for each page. */
 static void populate(char *memory, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -289,7 +291,8 @@ void index_done(struct index *index)
     *index = (struct index){0};
 }
 
-/* Reads it if it may be trusted as the machine's files are. Links are not followed. */
+/* Reads the index file if it and its folder are trusted by the rules for the machine's files. Links
+ * are not followed. */
 static LSTATUS read_trusted(const char *place, struct buffer *ret)
 {
     struct stat st;
@@ -359,7 +362,8 @@ static struct disk_state disk_state_of(const struct file_state *state)
                                .changed_ns = (uint32_t)state->ctime.tv_nsec};
 }
 
-/* The number of the file that has the section: the vendor's come first. */
+/* *ret: the number of the file that has the section, counted through the vendor's files and then
+ * the machine's. False: it is none of them. */
 static bool file_number(const struct writer *writer, const struct lazy *lazy, uint32_t *ret)
 {
     size_t before = 0;
@@ -470,7 +474,8 @@ static bool print_index(const struct layer_folder *folders, const struct tree_ke
     return true;
 }
 
-/* A change within the same tick of the file system's clock would leave the times as they are. */
+/* Is the file's last change so long ago that another one would give it other times? Two changes
+ * within one tick of the file system's clock have the same times. */
 static bool is_old(const struct file_state *state)
 {
     static const int64_t fine_100ns = 50 * 10000, coarse_100ns = 21 * 1000000;
@@ -483,8 +488,9 @@ static bool is_old(const struct file_state *state)
     return old;
 }
 
-/* Only files that every user may read, and that were read without any event: an index would hide
- * it from other programs. The number of a user means another key for each user. */
+/* An index may contain only files that every user may read, because every user reads the index, and
+ * only files whose reading caused no event, because the index would hide the event from other
+ * programs. HKEY_USERS and HKEY_CURRENT_USER differ between users. */
 static bool is_suitable(const struct layer_folder *folders, const struct tree_key *root)
 {
     bool good = !tree_find(root, "HKEY_USERS") && !tree_find(root, "HKEY_CURRENT_USER");
@@ -501,8 +507,8 @@ static bool is_suitable(const struct layer_folder *folders, const struct tree_ke
     return good;
 }
 
-/* Not synced: an incomplete file has another check, and is ignored. The temporary file's one name
- * keeps two writers apart. */
+/* The file is not synced: an incomplete one has a wrong hash and is ignored. All writers use one
+ * name for the temporary file, so only one writes at a time. */
 static bool replace_index(int folder, const struct buffer *bytes)
 {
     struct stat st;
@@ -538,7 +544,7 @@ void index_write(const char *place, const struct layer_folder *folders, const st
     bool good = folder >= 0 && fstat(folder, &st) == 0 && layer_trusts(LAYER_MACHINE, &st);
     bool made = good && is_suitable(folders, root) && print_index(folders, root, &bytes);
     bool written = made && replace_index(folder, &bytes);
-    if (good && !made) /* an earlier one may have what only some users may read now */
+    if (good && !made) /* an older index may contain what only some users may read now */
         file_steps.unlink(folder, INDEX_FILE);
     if (folder >= 0)
         close(folder);

@@ -15,12 +15,12 @@ enum { KEY_TABLE_TAG = 1 };
 static const REGSAM writing_rights = KEY_SET_VALUE | KEY_CREATE_SUB_KEY | KEY_CREATE_LINK | DELETE;
 
 struct open_key {
-    struct open_key *next, **link; /* list of all open ones, to mark deleted keys */
+    struct open_key *next, **link; /* list of all open keys, to mark deleted ones */
     unsigned holders;
     bool deleted;
     REGSAM access;
     const struct mount *mount;
-    struct remote_key *remote; /* NULL: of this machine */
+    struct remote_key *remote; /* NULL: a key of this machine */
     bool remote_performance;
     char path[];
 };
@@ -86,7 +86,8 @@ static LSTATUS key_of_remote(struct remote_key *remote, bool performance, HKEY *
     return status;
 }
 
-/* The lock is held on entry, and released on return: closing a remote key may take long. */
+/* Drops one use. The caller holds the lock, which this function releases: closing a remote key may
+ * take long. */
 static void drop_and_unlock(struct open_key *key)
 {
     bool last = --key->holders == 0;
@@ -167,7 +168,7 @@ static bool at_or_below(const char *path, const char *above)
            (!path[count] || path[count] == '\\');
 }
 
-/* `below`: the key itself is kept. */
+/* With `below` the key itself is kept. */
 void key_mark_deleted(const char *path, bool below)
 {
     lock_take(&lock);
@@ -221,7 +222,7 @@ static LSTATUS open_path(const char *path, REGSAM access, HKEY *ret)
     return new_handle(path, access, ret);
 }
 
-/* *ret_path = the key's path\sub. `sub` NULL: the key's own. */
+/* *ret_path = the key's path\sub. `sub` NULL: the path of the key itself. */
 static LSTATUS locate(HKEY key, const char *sub, struct buffer *ret_path)
 {
     HELD_AUTO held;
@@ -425,8 +426,8 @@ struct batch {
     size_t count;
 };
 
-/* The key does not return the required size (docs/windows/queries.md#c3): the buffer is doubled,
- * and kept. */
+/* A performance key does not return the required size (docs/windows/queries.md#c3): the buffer is
+ * doubled until the value fits, and kept for the next query. */
 static LSTATUS query_here(const struct held *held, const char *name, struct buffer *data)
 {
     enum { FIRST_SIZE = 64 << 10, MOST_SIZE = 256 << 20 };
@@ -444,7 +445,7 @@ static LSTATUS query_here(const struct held *held, const char *name, struct buff
     }
 }
 
-/* This machine's own values, while the other machines work. */
+/* Queries this machine's own values, while the other machines work. */
 static void query_own(void *self)
 {
     const struct batch *batch = self;
@@ -484,7 +485,7 @@ static void query_all(struct batch *batch, struct remote_question *remote)
         held_done(&batch->held[i]);
 }
 
-/* For a few queries nothing is allocated. */
+/* Few questions are answered without allocating memory. */
 void key_query_all(struct key_question *questions, size_t count)
 {
     enum { FEW = 8 };

@@ -6,7 +6,7 @@
 #include "registry/store.h"
 
 /* ---- mount.c: keys with a source other than the files ---- */
-const struct mount *mount_of_handle(HKEY key); /* the performance keys; NULL: none of them */
+const struct mount *mount_of_handle(HKEY key); /* of a performance key; NULL: it is none */
 const struct mount *mount_of_path(const char *path);
 bool mount_has_value(const struct mount *mount, const char *name);
 const struct registry_computed *computed_value(const char *path, const char *name);
@@ -22,20 +22,22 @@ struct held {
     const char *path; /* canonical */
     REGSAM access;
     const struct mount *mount; /* of the predefined performance key or of the path */
-    bool performance;          /* one of the performance keys: only the mount is read */
-    struct remote_key *remote; /* of another machine: only it is used; `path` is "" */
+    bool performance;          /* a performance key: only the mount is read */
+    struct remote_key *remote; /* not NULL: another machine's key, `path` is "" */
     struct open_key *key;      /* NULL: a predefined key */
 };
-/* ERROR_INVALID_HANDLE, ERROR_KEY_DELETED; ERROR_ACCESS_DENIED if it lacks a right of `needed`. */
+/* Fails with ERROR_INVALID_HANDLE, ERROR_KEY_DELETED, or ERROR_ACCESS_DENIED if the handle lacks a
+ * right of `needed`. */
 LSTATUS held_open(HKEY key, REGSAM needed, struct held *ret);
 void held_done(struct held *held);
 #define HELD_AUTO __attribute__((cleanup(held_done))) struct held
 /* Is it a performance key, local or remote? Such keys must be queried only once. */
 bool key_is_performance(HKEY key);
-/* The key was deleted, or (`below`) those below it: old handles of this process then fail. */
+/* Call this after the key and those below it were deleted, or (`below`) only those below it: old
+ * handles of this process then fail. */
 void key_mark_deleted(const char *path, bool below);
 
-/* ---- value.c: a value, from files, mount or computed ---- */
+/* ---- value.c: a value from the files, from a mount, or computed ---- */
 struct found {
     const char *name;
     const struct tree_value *stored;

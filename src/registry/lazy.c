@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* guards the member `lazy` and the values of all lazy keys; taken last */
+/* guards the member `lazy` and the values of all lazy keys; taken after other locks of the
+ * registry */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct owned {
@@ -34,7 +35,7 @@ static struct lazy *make(const struct lazy *like)
     owned->lazy.state = &owned->state;
     owned->lazy.folder = memcpy(owned->text, like->folder, folder_size);
     owned->lazy.name = memcpy(owned->text + folder_size, like->name, name_size);
-    return &owned->lazy; /* its first member */
+    return &owned->lazy; /* the first member of `owned` */
 }
 
 struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
@@ -58,8 +59,8 @@ bool tree_is_lazy(const struct tree_key *key)
     return __atomic_load_n(&key->lazy, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* The section as a file of its own. If the file was replaced meanwhile, it yields nothing here: the
- * merged view is rebuilt at the next call. */
+/* Reads the section as the text of a file of its own. If the file was replaced meanwhile, it
+ * returns ERROR_FILE_NOT_FOUND; the merged view is rebuilt at the next call. */
 static LSTATUS read_section(const struct lazy *lazy, struct buffer *ret)
 {
     struct stat st;
@@ -97,7 +98,7 @@ LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **
     return status;
 }
 
-/* The section was parsed with a header line added. */
+/* entry->line counts from the header line that read_section added. */
 void lazy_report_damaged(const struct lazy *lazy, const opl_reg_entry *entry)
 {
     opl_reg_entry there = *entry;

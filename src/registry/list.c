@@ -17,7 +17,7 @@ static LSTATUS copy_name(const char *name, bool wide, void *out, DWORD *size)
     BUFFER_AUTO text = {0};
     size_t length = length_in_encoding(name, wide);
     if (*size <= length)
-        return ERROR_MORE_DATA; /* *size is not changed */
+        return ERROR_MORE_DATA; /* *size stays unchanged */
     if (wide) {
         if (!utf8_add_as_16(&text, name, strlen(name) + 1))
             return ERROR_NOT_ENOUGH_MEMORY;
@@ -96,7 +96,7 @@ static LSTATUS subkeys_open(const struct tree_key *key, const char *path, struct
         return ERROR_SUCCESS;
     for (size_t i = 0; key && i < key->key_count; i++)
         add_subkey(ret, key->keys[i]->name);
-    keys->each(add_subkey, ret); /* if a module cannot list its names now, only these are missing */
+    keys->each(add_subkey, ret); /* if a module cannot list its names now, only they are missing */
     if (ret->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (ret->count)
@@ -197,7 +197,8 @@ static bool found_by_index(const struct held *held, const struct tree_key *key, 
     return false;
 }
 
-/* The type alone must not cause a query of the whole machine: data and size are not read. */
+/* Without `size` a mounted value's data is not queried: a caller that wants only the type must not
+ * cause a query of the whole machine. */
 static LSTATUS copy_listed(const struct held *held, const struct found *found, bool wide,
                            DWORD *type, void *data, DWORD *size)
 {

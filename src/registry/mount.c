@@ -51,7 +51,7 @@ static bool is_wanted(void *self, const char *name)
     return !search->found;
 }
 
-/* An alias of a key exists, but is not listed. */
+/* Is it another name of a key? Such a key can be opened, but is not listed. */
 static bool is_alias(const char *path)
 {
     const struct mount *mount = registry_tables->mounts;

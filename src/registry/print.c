@@ -86,7 +86,7 @@ static void print_value(struct buffer *out, const opl_reg_entry *entry)
     buffer_add_byte(out, '\n');
 }
 
-/* Prints the entry after what is there. */
+/* Appends the entry. */
 static bool hive_print_entry(struct buffer *out, const opl_reg_entry *entry)
 {
     if (entry->kind == OPL_REG_KEY || entry->kind == OPL_REG_DELETE_KEY)
@@ -138,8 +138,8 @@ static void print_values(struct buffer *out, const struct tree_key *key)
     }
 }
 
-/* `path` names `key`; it is extended for the keys below and restored. A key with subkeys but
- * without values gets no line of its own: the subkeys' lines create it. */
+/* `path` is the path of `key`; it is extended for the keys below and restored. A key with subkeys
+ * but without values gets no line of its own: the subkeys' lines create it. */
 static void print_key(struct buffer *out, struct buffer *path, const struct tree_key *key)
 {
     size_t path_len = path->len;

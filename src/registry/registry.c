@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What other modules read and write: values by path, as in the files. */
+/* The API for other modules: values by path, as in the files. */
 #include "registry/hive.h"
 #include "registry/registry.h"
 #include "registry/store.h"
@@ -102,8 +102,8 @@ static bool report_entry(void *self, const opl_reg_entry *entry)
     return entry->kind != OPL_REG_VALUE || reporting->each(reporting->self, &value);
 }
 
-/* Reads lazy values straight from the file: for reading every text once no tree is needed. Values
- * that occur twice in the file are reported twice. */
+/* Reads lazy values straight from the file: to read every text once, no tree is needed. A value
+ * that occurs twice in the file is reported twice. */
 static LSTATUS report_lazy(const struct tree_key *key, struct reporting reporting)
 {
     BUFFER_AUTO text = {0};

@@ -27,29 +27,29 @@ struct registry_value {
 };
 
 /* ---- reading, for other modules: the content of the files; never takes a file lock ---- */
-/* Virtual keys, computed values and mounts are not visible here (so the modules behind them may
- * read here without recursion); the keys below show them. */
+/* Virtual keys, computed values and mounts are not visible here, so the modules behind them may
+ * read here without recursion; the functions key_... below show them. */
 /* ERROR_FILE_NOT_FOUND if key or value is absent. ret's content is replaced. */
 LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, struct buffer *ret);
 /* REG_SZ or REG_EXPAND_SZ (expanded), NUL-terminated; ERROR_INVALID_DATA for other types. */
 LSTATUS registry_get_text(const char *path, const char *value, struct buffer *ret);
 LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret);
-/* Calls back for every subkey's name, in registry order (by name, case folded); stops when it
- * returns false. The list is that of the call's beginning. The callback may use the registry, which
- * does not check the files again before the call ends: reading a thousand services checks them
- * once. What this process writes is visible at once. */
+/* Calls `each` for every subkey's name, in registry order (by name, case folded), until it returns
+ * false. The list is that of the call's beginning. `each` may use the registry, which does not
+ * check the files again before the call ends: reading a thousand services checks them once. What
+ * this process writes is visible at once. */
 LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self);
 LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
                             void *self);
-/* A number that changes when the content of the files changed. Checks the layers' folders each
- * time, and 64 files of each once a second, in turn (for files edited in place). Allocates nothing
- * unless something changed. */
+/* A number that changes when the content of the files changed. Each call checks the layers'
+ * folders; once a second a call also checks 64 files of each layer, in turn, for files edited in
+ * place. Allocates nothing unless something changed. */
 uint64_t registry_generation(void);
 /* FILETIME of the newest file or folder of any layer: it changes whenever their content does. */
 int64_t registry_last_write(void);
-/* Replaces %NAME% by the environment's value (by nothing in a setuid program); unknown names
- * stay. */
+/* Appends the text with %NAME% replaced by the environment's value. A variable that is not set, and
+ * in a setuid program every one, stays as it is. False: no memory. */
 bool registry_expand(const char *text, struct buffer *ret);
 
 /* ---- writing, for other modules (loadperf, host's quarantine) and the keys below ---- */
@@ -62,7 +62,8 @@ LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const
  * then. */
 LSTATUS registry_delete_last_value(enum registry_layer layer, const char *path, const char *value,
                                    unsigned empty_keys);
-/* Is the value in the user's layer, whatever the other layers contain? As of the last read. */
+/* Does the user's layer contain or delete the value, whatever the other layers contain? Uses the
+ * files as they were last read. */
 bool registry_is_users(const char *path, const char *value);
 /* Deletes the key and all below it, in one step. */
 LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
@@ -71,29 +72,31 @@ LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 struct registry_file {
     enum registry_layer layer;
     const char *name; /* in the layer's folder */
-    /* changes with every replacement, and with an edit in place if the clock's resolution allows */
+    /* at least one of these changes with every replacement of the file, and with an edit in place
+     * if the clock's resolution allows */
     uint64_t device, inode, size, changed_ns, modified_ns;
 };
-/* Calls back for every file in merging order, until it returns false. `name` is valid during the
+/* Calls `each` for every file in merging order, until it returns false. `name` is valid during the
  * call. Folders that may not be trusted have no files. */
 LSTATUS registry_each_file(bool (*each)(void *self, const struct registry_file *file), void *self);
-/* The content, if the file may be trusted, else ERROR_ACCESS_DENIED. */
+/* *ret: the file's content. ERROR_ACCESS_DENIED: the file may not be trusted. */
 LSTATUS registry_read_file(enum registry_layer layer, const char *name, struct buffer *ret);
-/* .../registry.d of a layer, which need not exist; NULL: the layer has no path. */
+/* The path .../registry.d of a layer; the folder need not exist. NULL: the layer has no path. */
 const char *registry_folder(enum registry_layer layer);
 
 /* ---- a package's file: everything about one service in registry.d/NAME.reg of a layer ---- */
-/* Holds the layer's writers' lock from begin to end, so no other process changes what was read. One
- * edit at a time in a thread; no registry_set or key_ call inside. */
+/* Holds the layer's writers' lock from begin to end, so no other process changes what was read. A
+ * thread may have one edit at a time, and must not call registry_set or key_... during it. */
 struct registry_edit;
 LSTATUS registry_edit_begin(enum registry_layer layer, struct registry_edit **ret);
-/* The layer's folder, for private files whose names begin with a dot. */
+/* A descriptor of the layer's folder, for private files whose names begin with a dot; it belongs to
+ * the edit. */
 int registry_edit_folder(const struct registry_edit *edit);
 /* Replaces the file `name` ("NAME.reg") by `text`, durably (one rename); *ret_file, which may be
  * NULL, gets what registry_each_file would return for it. */
 LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, const char *text,
                               size_t size, struct registry_file *ret_file);
-/* Removes it, durably; ERROR_FILE_NOT_FOUND: it does not exist. */
+/* Removes the file, durably; ERROR_FILE_NOT_FOUND: it does not exist. */
 LSTATUS registry_edit_remove(struct registry_edit *edit, const char *name);
 void registry_edit_end(struct registry_edit *edit);
 
@@ -105,18 +108,18 @@ struct mount {
      * answer. */
     LSTATUS(*query)
     (const char *path, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
-    /* RegSetValueEx by a key opened with KEY_SET_VALUE; NULL: `set_status` */
+    /* RegSetValueEx, for a key opened with KEY_SET_VALUE; NULL: it returns `set_status` */
     LSTATUS(*set)
     (const char *path, const char *name, uint32_t type, const void *data, size_t size);
-    LSTATUS set_status;      /* status of RegSetValueEx when set is NULL */
-    LSTATUS open_status;     /* RegOpenKeyEx below a predefined mount */
-    LSTATUS enum_key_status; /* RegEnumKeyEx */
+    LSTATUS set_status;      /* what RegSetValueEx returns if `set` is NULL */
+    LSTATUS open_status;     /* what RegOpenKeyEx returns for subkeys of `predefined` */
+    LSTATUS enum_key_status; /* what RegEnumKeyEx returns */
     /* RegEnumValue and RegQueryInfoKey: the values' names, terminated by NULL */
     const char *const *names;
     LSTATUS (*close)(void); /* RegCloseKey; NULL: nothing to do */
     bool alias; /* another name of a key: can be opened, but is not counted as a subkey */
     int64_t (*last_write)(void); /* FILETIME of RegQueryInfoKey; NULL: from the files */
-    HKEY opens_as; /* RegOpenKeyEx without KEY_SET_VALUE returns this predefined key */
+    HKEY opens_as;               /* not NULL: RegOpenKeyEx without KEY_SET_VALUE returns it */
 };
 /* Values that are computed, merged over those of the files: Last Counter, InstallLanguage, ... */
 struct registry_computed {
@@ -130,7 +133,8 @@ struct registry_virtual_keys {
     const char *path;
     LSTATUS (*each)(bool (*each)(void *self, const char *name), void *self);
 };
-/* Keys of other machines: read only. The registry keeps their handles, and knows nothing else. */
+/* Keys of other machines: read only. The registry keeps handles of them; all else is done by the
+ * functions of registry_remote. */
 struct remote_key;
 struct key_info;
 struct remote_question {
@@ -156,9 +160,10 @@ struct registry_remote {
     (struct remote_key *key, DWORD index, bool wide, struct buffer *ret_name, DWORD *type,
      void *data, DWORD *size);
     LSTATUS (*info)(struct remote_key *key, bool wide, struct key_info *ret);
-    /* All machines work at once; `meanwhile` is called while they do. */
-    /* ERROR_BAD_NETPATH: no such name; ERROR_INVALID_HANDLE: not such a root */
+    /* Connects to all machines at once. ERROR_BAD_NETPATH: there is no machine of this name;
+     * ERROR_INVALID_HANDLE: the root cannot be opened on other machines. */
     void (*connect_all)(struct pending_remote *pendings, size_t count);
+    /* Queries all machines at once; `meanwhile` is called once while they work. */
     void (*query_all)(struct remote_question *questions, size_t count,
                       void (*meanwhile)(void *self), void *self);
 };
@@ -168,18 +173,19 @@ struct registry_tables {
     const struct registry_virtual_keys *virtual_keys;
     const struct registry_remote *remote; /* NULL: no other machines */
 };
-/* Called once, before any thread asks: by win32/tables.c when the library is loaded (tests: with
- * their own). `tables` stays valid for good. Until then the registry has nothing but files. */
+/* Called once, before any thread uses the registry: by win32/tables.c when the library is loaded
+ * (tests: with their own tables). `tables` must stay valid. Until then the registry has nothing but
+ * files. */
 void registry_init(const struct registry_tables *tables);
 
 /* ---- keys: the operations behind the Reg functions; names and texts in UTF-8 ---- */
-/* `sub` may be NULL: the key itself. *ret is a predefined key where a mount requests it. */
+/* `sub` NULL: the key itself. *ret may be a predefined key (opens_as of a mount). */
 LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
 LSTATUS key_close(HKEY key);
-/* For key_connect_all, which connects to all machines at once, so it takes as long as the slowest.
- * `key` is NULL unless status is 0. */
+/* One machine for key_connect_all, which connects to all machines at once, so it takes as long as
+ * the slowest. `key` is NULL unless status is 0. */
 struct pending_connect {
     const char *machine;
     HKEY root, key;
@@ -188,10 +194,12 @@ struct pending_connect {
 void key_connect_all(struct pending_connect *pendings, size_t count);
 LSTATUS key_flush(HKEY key);
 LSTATUS key_delete(HKEY key, const char *sub);      /* refuses a key with subkeys */
-LSTATUS key_delete_tree(HKEY key, const char *sub); /* NULL: all below `key` */
-/* `wide`: texts in data are, or are requested, in UTF-16; sizes are bytes of that encoding. */
+LSTATUS key_delete_tree(HKEY key, const char *sub); /* `sub` NULL: all below `key` */
+/* `wide`: texts in `data` are UTF-16, given or requested; else UTF-8. Sizes are bytes of that
+ * encoding. */
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
-/* Values of performance keys, of any size; those of other machines are read in parallel. */
+/* One value for key_query_all: values of performance keys, of any size; those of other machines are
+ * read in parallel. */
 struct key_question {
     HKEY key;
     const char *name;
@@ -203,7 +211,8 @@ LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *d
 LSTATUS key_delete_value(HKEY key, const char *name);
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
                       DWORD *type, void *data, DWORD *size);
-/* *name_size in characters of the encoding: in with the terminator, out without. */
+/* *name_size is in characters of the encoding: on entry the capacity, including the terminator; on
+ * return the length without it. */
 LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
                      FILETIME *ret_time);
 LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size, DWORD *type,

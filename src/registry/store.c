@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query once a second must not pay for checking a thousand registrations. */
+/* Once a second 64 files of each layer are checked: a query every second must not spend its time on
+ * checking a thousand registrations. */
 enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND, FILES_AT_ONCE = 64 };
 
 /* guards all below; held while files are read, never while another module is called */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    bool known; /* the folders' paths */
+    bool known; /* the folders' paths are known */
     struct layer_folder folders[STORE_LAYERS];
     struct store_snapshot *current;
     uint64_t generation;
@@ -24,14 +25,15 @@ static struct {
     bool indexed; /* the vendor's and the machine's files are known from the index, without trees */
 } store;
 
-static bool invalid; /* set without the lock */
+static bool invalid; /* a file changed; set without holding `lock` */
 
 void store_invalidate(void)
 {
     __atomic_store_n(&invalid, true, __ATOMIC_RELAXED);
 }
 
-/* While a thread walks through the registry, it does not check the folders again for each key. */
+/* How many walks this thread is in. During a walk it does not check the folders again for each
+ * key. */
 static __thread unsigned walks;
 
 void store_walk_begin(void)
@@ -112,7 +114,8 @@ static bool merge_folder(struct tree_key *root, const struct layer_folder *folde
     return true;
 }
 
-/* Keys that exist whatever the files contain: the roots, and those that belong to other modules. */
+/* Adds keys that exist whatever the files contain: the roots, and those that belong to other
+ * modules. */
 static bool add_fixed_keys(struct tree_key *root)
 {
     static const char *const roots[] = {
@@ -134,8 +137,8 @@ static bool add_fixed_keys(struct tree_key *root)
     return good;
 }
 
-/* `root` comes from the index, or is NULL: then it is made of the files. A process that found no
- * index writes one, for the next. */
+/* Merges the layers. `root` comes from the index and has the vendor's and the machine's files;
+ * NULL: they are merged too, and with `write` an index is written for the next process. */
 static struct tree_key *merge_all(struct tree_key *root, bool write)
 {
     const char *place = place_machine();
@@ -152,7 +155,8 @@ static struct tree_key *merge_all(struct tree_key *root, bool write)
     return NULL;
 }
 
-/* Takes over the index. */
+/* Makes the current view from the index, if it has a root, and the files. Takes ownership of the
+ * index. */
 static LSTATUS take_new_view(struct index *index, bool write)
 {
     struct store_snapshot *fresh = calloc(1, sizeof *fresh);
@@ -169,7 +173,8 @@ static LSTATUS take_new_view(struct index *index, bool write)
     return ERROR_SUCCESS;
 }
 
-/* The first view may come from the index. After any change, and for writers, every file is read. */
+/* Reads the index if there is no view yet. After any change, and for writers, the index is not used
+ * any more, and every file is read. */
 static void use_index(size_t files, bool *changed, struct index *ret)
 {
     const char *place = place_machine();
@@ -304,8 +309,8 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
     return has;
 }
 
-/* The value that is visible after this file is merged, `before` being the one without it; NULL:
- * none. */
+/* The value that is visible after this file is merged; `before` is the one that is visible without
+ * it. NULL: none. */
 static const struct tree_value *value_after(const struct tree_key *file, const char *path,
                                             const char *value, const struct tree_value *before)
 {
@@ -349,7 +354,8 @@ bool store_stands(enum registry_layer layer, const char *path)
     return fixed && add_fixed_keys(fixed) && tree_find(fixed, path);
 }
 
-/* A deletion of the key on the way, the value itself, or (value NULL) the key. */
+/* Would this file hide a value (`value` NULL: the key) of a file merged before it? It does if it
+ * deletes the key or one above, or contains or deletes the value (the key). */
 static bool file_hides(const struct tree_key *key, const char *path, const char *value)
 {
     const char *part;

@@ -15,45 +15,46 @@ struct file_state {
     ino_t inode;
     off_t size;
     struct timespec mtime, ctime;
-    mode_t mode; /* not compared: a change changes ctime */
+    mode_t mode; /* not compared: a change of it also changes ctime */
 };
 struct layer_file {
     char *name;
     struct file_state state;
     struct tree_key *tree; /* NULL: ignored, because it may not be trusted or cannot be read */
-    bool damaged;          /* a line of it was reported */
+    bool damaged;          /* a damaged line of it was reported */
 };
 struct layer_folder {
     enum registry_layer layer;
     char *path; /* .../registry.d; NULL: this layer has no path */
     struct file_state state;
-    bool settled;             /* its last change is so old that another one gets a later time */
-    struct layer_file *files; /* by name, manual.reg last */
+    bool settled;             /* last change so old that another one gets a later time */
+    struct layer_file *files; /* ordered by name, manual.reg last */
     size_t count, capacity;
     size_t next;  /* the file that is checked next */
-    bool missing; /* it does not exist, which was reported */
-    bool refused; /* it may not be trusted, which was reported */
+    bool missing; /* reported: the folder does not exist */
+    bool refused; /* reported: the folder may not be trusted */
 };
-/* Reads changes. Checks the folder, and `files` of its files: the next ones in turn, unless all. */
+/* Checks the folder and the next `files` of its files, in turn (SIZE_MAX: all). If something
+ * changed, reads what changed and sets *ret_changed. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
-/* Is the folder, or one of the next `files` of its files, not as it was? */
+/* Has the folder, or one of the next `files` of its files, changed since it was read? */
 bool folder_changed(struct layer_folder *folder, size_t files);
 /* Appends a file; takes ownership of its tree. */
 LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file);
 const struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
-bool hive_is_name(const char *name); /* of a file with registry text */
-/* Opens the folder, if it may be trusted; else an event gives the reason. *ret_fd is -1 or the
- * caller's. */
+bool hive_is_name(const char *name); /* a visible name that ends with .reg? */
+/* Opens the folder. ERROR_ACCESS_DENIED: it may not be trusted, which an event reports. The caller
+ * closes *ret_fd unless it is -1, on any status. */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
-/* The event of a damaged line; include registry/hive.h for its type. */
+/* Logs the event of a damaged line; include registry/hive.h for its type. */
 struct opl_reg_entry;
 void file_report_damaged(const char *file, const struct opl_reg_entry *entry);
-/* The bytes of a file, if it may be trusted. */
+/* *ret: the bytes of a file. ERROR_ACCESS_DENIED: the file may not be trusted. */
 LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct buffer *ret);
-/* Reads one file; `folder`, if not NULL, is its path, and texts of services are lazy (lazy.c);
- * *ret_remarks (may be NULL) gets comment lines and damaged lines as comments. */
+/* Reads one file. `folder` is its path; with it texts of services are lazy (lazy.c). NULL: nothing
+ * is lazy. *ret_remarks (may be NULL) gets the comment lines, and damaged lines as comments. */
 LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
                   struct layer_file *ret, struct buffer *ret_remarks);
 bool file_state_same(const struct file_state *left, const struct file_state *right);
@@ -62,27 +63,29 @@ bool layer_trusts(enum registry_layer layer, const struct stat *st);
 
 /* ---- lazy.c ---- */
 struct lazy {
-    const struct file_state *state; /* of the file when it was read */
+    const struct file_state *state; /* the file's state when it was read */
     const char *folder, *name;
-    off_t offset; /* of the key's line */
+    off_t offset; /* of the key's line in the file */
     size_t size;
-    unsigned line; /* of the key's line */
+    unsigned line; /* number of the key's line */
 };
 
 /* ---- index.c: the merged files of the vendor's and the machine's layer, compiled ---- */
 struct index {
-    struct buffer bytes;   /* of the index file */
-    void *memory;          /* of the tree, which refers to the bytes */
-    struct tree_key *root; /* to be freed before them */
+    struct buffer bytes;   /* content of the index file */
+    void *memory;          /* memory of the tree, which refers to `bytes` */
+    struct tree_key *root; /* to be freed before `memory` and `bytes` */
 };
-/* Reads the index in `place` if it describes the folders' files as they are, and fills these in,
- * without trees. Any other status: as if it did not exist. */
+/* Reads the index in the folder `place` if it describes the layers' files as they are now, and
+ * fills `folders` in, without trees. Any other status than 0: as if there were no index. */
 LSTATUS index_read(const char *place, struct layer_folder *folders, struct index *ret);
 void index_done(struct index *index);
-/* Best effort. `root` has the content of both folders' files and no key of ours. */
+/* Writes the index if it can. `root` must have the content of both folders' files, and no fixed
+ * keys. */
 void index_write(const char *place, const struct layer_folder *folders,
                  const struct tree_key *root);
-/* For tests: makes the tree of index->bytes; computes the checksum of changed bytes. */
+/* For tests: index_parse makes the tree of index->bytes; index_seal computes the hash of changed
+ * bytes. */
 LSTATUS index_parse(struct index *index);
 void index_seal(void *bytes, size_t size);
 
@@ -91,25 +94,29 @@ struct store_snapshot {
     unsigned holders;
     uint64_t generation;
     struct tree_key *root;
-    struct index index; /* of which the root was made; else without memory */
+    struct index index; /* from which root was made; empty: from the files */
 };
 LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);
 #define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot
 const char *store_folder(enum registry_layer layer); /* .../registry.d or NULL */
-void store_forget(void); /* for tests: everything, including the paths */
-/* Between them this thread sees the files as they were at the beginning, or newer; they nest. */
+void store_forget(void); /* for tests: forgets everything, including the paths */
+/* Between begin and end this thread sees the files as they were at the beginning, or newer. May be
+ * nested. */
 void store_walk_begin(void);
 void store_walk_end(void);
-void store_written(void);    /* this process wrote a file: a walk of this thread checks once more */
-void store_invalidate(void); /* a file changed since it was read: the next call checks all */
+void store_written(void);        /* this process wrote a file: a walk checks once more */
+void store_invalidate(void);     /* a file changed since it was read: the next call checks all */
 LSTATUS store_refresh_all(void); /* checks every file */
-/* Does a file that is merged before (after) manual.reg of `layer` mention the key or value? */
+/* The files below are those that are merged before manual.reg of `layer`: does the value (`value`
+ * NULL: the key) exist in them? */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);
-/* Do these files have exactly this value? Does the key exist in them, or in all files? */
+/* Do the files below have exactly this value? */
 bool store_below_agrees(enum registry_layer layer, const char *path,
                         const struct tree_value *wanted);
+/* Does the key exist in the files below, or whatever the files contain? */
 bool store_stands(enum registry_layer layer, const char *path);
+/* Does a higher layer hide what `layer` would contain: the value (`value` NULL: the key)? */
 bool store_above_hides(enum registry_layer layer, const char *path, const char *value);
 
 /* ---- write.c: one change of manual.reg ---- */
@@ -120,18 +127,19 @@ struct change {
     uint32_t type;
     const void *data;
     size_t size;
-    bool must_exist;   /* the key: ERROR_KEY_DELETED otherwise */
+    bool must_exist;   /* the key must exist, else ERROR_KEY_DELETED */
     bool without_keys; /* CHANGE_DELETE_KEY: refuse a key with subkeys */
     /* CHANGE_DELETE_VALUE: up to this many keys upwards are removed if empty */
     unsigned empty_keys;
     bool existed; /* out: the key existed */
 };
 LSTATUS store_write(enum registry_layer layer, struct change *change);
-/* All of them in one durable step, or none. They are not compared with the existing content:
- * deleting what is absent succeeds. *ret_failed: the one that was refused. */
+/* Writes all changes in one durable step, or none. Deleting what is absent succeeds. *ret_failed:
+ * the change that was refused. */
 LSTATUS store_write_all(enum registry_layer layer, const struct change *changes, size_t count,
                         size_t *ret_failed);
-/* The writers' lock: of this process, then of the layer's folder, which is created. */
+/* The writers' lock: a mutex of this process, then the file lock of the layer's folder, which is
+ * created if it is missing. */
 struct writers_lock {
     int folder, lock;
 };
@@ -141,11 +149,12 @@ enum registry_layer layer_of_path(const char *path);
 bool layer_writable(enum registry_layer layer);
 
 /* ---- mount.c ---- */
-/* Never NULL; registry_init alone writes it. */
+/* Never NULL; only registry_init changes it. */
 extern const struct registry_tables *registry_tables;
 
 /* ---- path.c ---- */
-/* Replaces aliases of a key by its one name (HKEY_CLASSES_ROOT, the user's number). */
+/* Replaces an alias at the path's beginning (HKEY_CLASSES_ROOT, HKEY_USERS with the user's number)
+ * by the key's one path. False: no memory. */
 bool path_canonical(struct buffer *path);
 const char *path_users_own(void); /* HKEY_USERS\S-1-22-1-<uid> */
 /* *ret = path\sub. ERROR_BAD_PATHNAME: leading backslash or an empty part. */

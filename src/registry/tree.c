@@ -66,7 +66,7 @@ const char *path_part(const char **cursor, size_t *count)
     return start;
 }
 
-/* The child's position, or where to insert it. */
+/* Returns the child's position, or the one where it would be inserted. */
 static size_t child_place(const struct tree_key *key, const char *name, size_t count,
                           bool *ret_found)
 {
@@ -105,7 +105,8 @@ struct tree_key *tree_find(const struct tree_key *root, const char *path)
     return (struct tree_key *)key;
 }
 
-/* Makes space for one more element of `size` bytes. An array of an index is copied. */
+/* Makes space for one more element of `size` bytes. An array that is part of an index (capacity 0)
+ * is copied. */
 static bool grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
 {
     void **array = array_pointer;
@@ -168,7 +169,8 @@ struct tree_value *tree_value(const struct tree_key *key, const char *name)
     return tree_fill(key) ? find_value(key, name) : NULL;
 }
 
-/* Makes the value of an index one that may be changed. */
+/* Makes a value that may be changed. A value whose name and data are parts of an index gets a name
+ * of its own and no data. */
 static struct tree_value *own_value(struct tree_value *value)
 {
     char *name = value->image ? strdup(value->name) : value->name;
@@ -256,7 +258,8 @@ bool tree_write_key_tombstone(struct tree_key *root, const char *path)
     return true;
 }
 
-/* Values stay lazy while no other file has values for the key. */
+/* Merges the file's values of one key. They stay lazy while no other file has values for the
+ * key. */
 static bool merge_values(struct tree_key *merged, const struct tree_key *file)
 {
     if (tree_is_lazy(file) && !tree_is_lazy(merged) && !merged->value_count)
@@ -285,7 +288,9 @@ static void remove_child(struct tree_key *parent, const char *name)
             (parent->key_count - place) * sizeof *parent->keys);
 }
 
-/* Below a step that does not exist here there are deletions only: it must not create keys. */
+/* Returns the key into which `child` is to be merged. NULL: no memory (*ret_failed), or the file
+ * does not create the key and `merged` does not have it: then there are only deletions below, which
+ * must not create keys. */
 static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child,
                                    bool *ret_failed)
 {

@@ -128,7 +128,7 @@ static LSTATUS fetch(HKEY key, const char *name, DWORD *ret_type, struct buffer 
             ret->len = size;
         if (status != ERROR_MORE_DATA)
             break;
-        status = ERROR_SUCCESS; /* another process wrote a longer one between the calls */
+        status = ERROR_SUCCESS; /* another process wrote a longer value between the calls */
     }
     return status;
 }
@@ -154,7 +154,8 @@ static bool type_allowed(DWORD type, DWORD flags)
     return false;
 }
 
-/* Expands, filters, and adds terminators. */
+/* Applies the rules of RegGetValue: expands REG_EXPAND_SZ, checks the type against `flags`, and
+ * adds missing terminators. */
 static LSTATUS refine(DWORD flags, DWORD *type, struct buffer *data)
 {
     if (*type == REG_EXPAND_SZ && !(flags & RRF_NOEXPAND)) {

@@ -18,14 +18,14 @@
 #define LOCK_FILE ".lock"
 static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
-/* one writer of this process at a time; taken before the file lock */
+/* one writer at a time in this process; taken before the file lock */
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
 
 struct writing {
     enum registry_layer layer;
     struct writers_lock held;
     struct tree_key *manual;
-    struct file_state state; /* of the file when it was read; inode 0: it did not exist */
+    struct file_state state; /* state of manual.reg when it was read; inode 0: it did not exist */
     struct buffer remarks;
 };
 
@@ -76,7 +76,7 @@ static bool is_temporary_name(const char *name)
            !strcmp(name + 17, ".tmp");
 }
 
-/* Removes temporary files of writers that were killed; recent ones may still be in use. */
+/* Removes old temporary files, of writers that were killed; recent ones may still be in use. */
 static void sweep(int folder)
 {
     struct stat st;
@@ -92,7 +92,7 @@ static void sweep(int folder)
         closedir(listing);
 }
 
-/* Once per process is enough. */
+/* Sweeps a layer's folder once per process, which is enough. */
 static void sweep_once(enum registry_layer layer, int folder)
 {
     static bool swept[STORE_LAYERS];
@@ -136,7 +136,7 @@ static LSTATUS load_manual(struct writing *writing)
                                                     : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* A file without content is removed. */
+/* Writes manual.reg, or removes it if nothing is left in it. */
 static LSTATUS save_manual(struct writing *writing)
 {
     BUFFER_AUTO text = {0};
@@ -151,7 +151,8 @@ static LSTATUS save_manual(struct writing *writing)
 
 /* ---- the changes ---- */
 
-/* Does manual.reg delete the key, or one above it? Then nothing of the files below is visible. */
+/* Does manual.reg delete the key, or one above it? Then nothing of the files merged before is
+ * visible. */
 static bool is_cleared(const struct tree_key *key, const char *path)
 {
     const char *part;
@@ -172,8 +173,8 @@ static bool is_empty(const struct tree_key *key)
     return empty;
 }
 
-/* Removes the lines of keys that are empty now, if the key exists without them or is one of the
- * lowest `count`, which shall be removed. */
+/* Removes keys that are empty now from manual.reg, from `path` upwards: the lowest `count` keys,
+ * and others that exist without manual.reg. Stops at the first key that must stay. */
 static void drop_empty_keys(struct writing *writing, const char *path, unsigned count)
 {
     FREE_AUTO char *above = strdup(path);
@@ -200,8 +201,9 @@ static LSTATUS make_key(struct writing *writing, const struct change *change)
     return tree_make(writing->manual, change->path, true) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* A value that the other files have already is not written: so the next version of a package takes
- * effect, and a change that was undone leaves no trace. */
+/* A value that the files merged before manual.reg already give is not written: so the next version
+ * of a package takes effect, and a change that was undone leaves no trace. Returns true in this
+ * case. */
 static bool drop_value(struct writing *writing, const struct change *change)
 {
     const struct tree_value wanted = {.name = (char *)change->value,
@@ -304,7 +306,8 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
 {
     struct writing writing = {.layer = layer};
     bool deletes = change->kind == CHANGE_DELETE_VALUE || change->kind == CHANGE_DELETE_KEY;
-    /* what does not exist need not be deleted: no folder is created for that */
+    /* what does not exist need not be deleted: checked first, so that no folder is created for
+     * it */
     LSTATUS status = deletes ? check_change(layer, change) : ERROR_SUCCESS;
     status = status ? status : writers_enter(layer, &writing.held);
     if (status)
@@ -314,11 +317,12 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
     tree_free(writing.manual);
     buffer_done(&writing.remarks);
     if (change->kind == CHANGE_MAKE && status == ERROR_ALREADY_EXISTS)
-        return ERROR_SUCCESS; /* another writer was faster */
+        return ERROR_SUCCESS; /* another writer created the key first */
     return status;
 }
 
-/* A key that exists need not be created, unless one of these changes deleted it. */
+/* Is it the creation of a key that exists? Then nothing is to be done, unless an earlier one of
+ * these changes deleted a key. */
 static bool is_made(const struct store_snapshot *snapshot, const struct change *change,
                     bool deleted, bool hidden)
 {
