@@ -33,7 +33,7 @@ static int64_t vendor_time; /* modification time of the newest vendor file */
 static uint64_t built_from; /* generation of the registry from which the bases were built */
 static bool built;
 
-/* "009", "0416": the name of a language's file or key */
+/* Converts the name of a language's file or key, such as "009" or "0416"; false: it is none. */
 static bool language_of(const char *name, size_t count, uint32_t *ret)
 {
     return (count == 3 || count == 4) && text_hex(name, count, ret);
@@ -96,7 +96,8 @@ static void forget_vendor(void)
     vendor_read = false;
 }
 
-/* A damaged or missing file affects only itself; without descriptors nothing is known. */
+/* Reads the vendor's files; a damaged or missing one affects only itself. If descriptors or memory
+ * are lacking, nothing is kept, and the next call tries again. */
 static LSTATUS read_vendor(void)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -251,8 +252,8 @@ static bool add_service(void *self, const char *name)
     return walk->complete;
 }
 
-/* A language that is not installed may have texts of a service: they are used once it is
- * installed. */
+/* Reads the texts that services have in this language. A language that is not installed may have
+ * some, too: they are used once it is installed. False: no memory. */
 static bool walk_services(struct name_language *base, bool keep)
 {
     struct service_walk walk = {.base = base, .keep = keep, .complete = true};
@@ -260,7 +261,8 @@ static bool walk_services(struct name_language *base, bool keep)
     return walk.complete;
 }
 
-/* SOFTWARE\openperflib\Languages: 1 and 0 for a language that was installed or removed. */
+/* Applies a value of SOFTWARE\openperflib\Languages: 1 if the language was installed, 0 if it was
+ * removed. */
 static bool add_choice(void *self, const struct registry_value *value)
 {
     bool *complete = self;
@@ -292,7 +294,8 @@ static bool merge(struct name_language *base, const struct name_language *englis
     return merged;
 }
 
-/* The texts of services are read when their language is needed, and English with any. */
+/* Services' texts are read when their language is first needed; those in English with any
+ * language. */
 bool names_load(struct name_language *base)
 {
     struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);

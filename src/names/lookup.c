@@ -86,7 +86,7 @@ static uint32_t find_name(struct name_language *base, const char *name)
         else
             high = middle;
     }
-    /* the first pair is a number, not a name */
+    /* the text of the first pair is a number, not a name */
     if (low < count && base->by_name[low].index == NAMES_FIRST_PAIR)
         low++;
     bool found = low < count && text_compare_fold(base->by_name[low].text, name) == 0;
@@ -115,7 +115,8 @@ static uint32_t larger(uint32_t left, uint32_t right)
     return left > right ? left : right;
 }
 
-/* Indices that are shipped or written by hand count, loaded or not. */
+/* Raises *counter and *help to the highest indices of the base: those of services, and those that
+ * are shipped or written by hand. */
 static void note_highest(const struct name_language *base, uint32_t *counter, uint32_t *help)
 {
     *counter = larger(*counter, base->highest[NAMES_COUNTER]);
@@ -152,13 +153,14 @@ LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
 
 /* ---- the user's language ---- */
 
-/* The user's language from LC_ALL, LC_MESSAGES, LANG; language ids and the names of bases. */
+/* LC_ALL, LC_MESSAGES or LANG name the user's locale. A table gives its language id
+ * (names_user_langid), and this the id of the name base (names_language). */
 
 enum { PRIMARY_MASK = 0x3ff, PRIMARY_CHINESE = 0x04, PRIMARY_PORTUGUESE = 0x16 };
 enum { ENGLISH_US = 0x0409, CHINESE_TAIWAN = 0x404, CHINESE_CHINA = 0x804 };
 enum { PORTUGUESE_BRAZIL = 0x416, PORTUGUESE_PORTUGAL = 0x816 };
 
-/* Of a language's rows those with a country come first; the last one is for all others. */
+/* A language's rows with a country come first; its last row is for all other countries. */
 static const struct {
     const char *locale;
     uint16_t langid;
@@ -186,7 +188,7 @@ static const struct {
   /* clang-format on */
 };
 
-/* "de_AT.UTF-8@euro" without what follows the country */
+/* The length of a locale's name up to the country: 5 for "de_AT.UTF-8@euro". */
 static size_t locale_length(const char *locale)
 {
     return strcspn(locale, ".@");
@@ -211,7 +213,7 @@ uint32_t names_user_langid(void)
     static const char *const variables[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     for (size_t i = 0; i < COUNT(variables); i++) {
         const char *locale = getenv(variables[i]);
-        if (locale && *locale) /* the first that is set decides, even if it is "C" */
+        if (locale && *locale) /* the first variable that is set decides, even if it is "C" */
             return langid_of_locale(locale);
     }
     return ENGLISH_US;

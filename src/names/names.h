@@ -16,7 +16,7 @@ enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
 /* The project's own packaged indices: never assigned to a registration. */
 enum { NAMES_BLOCK_FIRST = 100000, NAMES_BLOCK_LAST = 109999 };
 
-/* Values named LLL: 1 a language that was installed, 0 one that was removed. */
+/* The key's values are named LLL: 1 if this language was installed, 0 if it was removed. */
 #define NAMES_LANGUAGES_KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\openperflib\\Languages"
 
 /* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if none is
@@ -24,19 +24,20 @@ enum { NAMES_BLOCK_FIRST = 100000, NAMES_BLOCK_LAST = 109999 };
 uint32_t names_user_langid(void);
 uint32_t names_language(uint32_t langid);
 bool names_language_installed(uint32_t language);
-LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self); /* "009" */
+LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self); /* id: "009" */
 
-/* The whole base as REG_MULTI_SZ in UTF-16 or UTF-8. data NULL: success and the size; too small:
- * ERROR_MORE_DATA and the size; a language that is not installed: English. */
+/* Copies the whole base as REG_MULTI_SZ in UTF-16 (`wide`) or UTF-8; *size becomes its size in
+ * bytes. data NULL: only the size; data too small: ERROR_MORE_DATA. A language that is not
+ * installed: English. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
-/* The text of one index, NULL if there is none; valid until the calling thread's next lookup. */
+/* The text of one index; it stays valid. NULL: there is none. */
 const char *names_lookup(uint32_t index, uint32_t language);
 /* The lowest index with this name (without regard to case) in the language; 0: none. */
 uint32_t names_find(const char *name, uint32_t language);
 /* Highest even and odd index in use: Last Counter, Last Help. An index of the packaged block counts
  * as the block's last, so that programs that choose the next numbers themselves do not use it. */
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
-/* FILETIME of the newest source of names; it changes whenever a name is new. */
+/* FILETIME of the newest source of names: it changes whenever names change. */
 int64_t names_last_write(void);
 /* Compares a whole base that a program wrote with the merged view; the differences are stored as
  * texts written by hand. */

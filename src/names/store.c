@@ -17,7 +17,7 @@ struct difference {
     struct name_table table;                    /* texts point into the written data */
 };
 
-/* The text that the index would have in this language without any text written by hand. */
+/* The text that the index would have in this language if none were written by hand; NULL: none. */
 static const char *known(const struct difference *difference, uint32_t index)
 {
     enum names_part part = difference->part;
@@ -30,8 +30,9 @@ static const char *known(const struct difference *difference, uint32_t index)
     return text;
 }
 
-/* An English text that replaced a missing one, and was written back with the rest: it is not a text
- * of this language, and must not replace the one that was appended for the same index. */
+/* Is this an English text that the program read in place of a missing one, and wrote back with the
+ * rest? Then it is not a text of this language, and must not replace the one that was appended for
+ * the same index. */
 static bool is_stand_in(const struct difference *difference, uint32_t index, const char *text)
 {
     enum names_part part = difference->part;
@@ -95,8 +96,8 @@ static LSTATUS print(const struct name_table *table, struct buffer *ret)
 }
 
 /* An unchanged value is not written, so a program without write access can still "write" the
- * existing content. With the last text the key is deleted, and also the language's key if the
- * language is installed without it. */
+ * existing content. If no text is left, the key is deleted; with `stands`, which means that the
+ * language is installed without its key Perflib\LLL, that key too. */
 static LSTATUS write_manual(const char *key, const char *value, const struct buffer *wanted,
                             bool stands)
 {

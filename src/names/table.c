@@ -218,7 +218,7 @@ static LSTATUS make_base_text(const struct name_table *table, bool wide, struct 
         add_string(ret, wide, index);
         add_string(ret, wide, table->entries[i].text);
     }
-    add_string(ret, wide, ""); /* the extra zero */
+    add_string(ret, wide, ""); /* a multi-string ends with an empty string */
     LSTATUS status = buffer_status(ret);
     if (status != ERROR_SUCCESS)
         buffer_done(ret);
@@ -226,7 +226,7 @@ static LSTATUS make_base_text(const struct name_table *table, bool wide, struct 
 }
 
 /* The size rules of name queries (docs/windows/articles.md#c108, docs/windows/queries.md#c3):
- * unlike for data, the size can be queried. */
+ * unlike that of performance data, the size can be queried. */
 static LSTATUS hand_out(const struct buffer *text, void *data, DWORD *size)
 {
     DWORD capacity = *size;

@@ -9,7 +9,7 @@
 
 struct name_entry {
     uint32_t index;
-    uint32_t order; /* order of adding: of equal indices the first one is kept */
+    uint32_t order; /* in which it was added: of equal indices the first is kept */
     const char *text;
 };
 
@@ -31,11 +31,12 @@ bool name_table_add_all(struct name_table *table, const struct name_table *more)
 /* Sorts by index and removes duplicates; must be called before the functions below. */
 void name_table_sort(struct name_table *table);
 const char *name_table_find(const struct name_table *table, uint32_t index);
-/* A copy of the text that stays until the process ends, the same for equal texts: what names_lookup
- * returned stays valid. */
+/* Returns a copy of the text that stays valid until the process ends; equal texts have one copy.
+ * NULL: no memory. */
 const char *name_intern(const char *text, size_t count);
 void name_intern_forget(void);
-/* Calls back for every pair of a multi-string in any order, with gaps, duplicates and damage. */
+/* Calls `each` for every pair of index and text in a multi-string, which may be unsorted and have
+ * gaps, duplicates and damage. False: `each` returned false. */
 bool name_pairs_each(const char *multi, size_t size,
                      bool (*each)(void *self, uint32_t index, const char *text), void *self);
 
@@ -49,7 +50,7 @@ struct name_language {
     /* hand: written by hand; given: of the vendor and of services; merged: both, and English for
      * missing ones */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS], merged[NAMES_PARTS];
-    uint32_t highest[NAMES_PARTS]; /* used by a service, with or without text */
+    uint32_t highest[NAMES_PARTS]; /* used by services, with or without text */
     struct name_entry *by_name;    /* merged names sorted by fold; made when first needed */
     /* whole base as UTF-8 and as UTF-16; made when first needed */
     struct buffer text[NAMES_PARTS][2];
@@ -61,12 +62,12 @@ extern size_t names_language_count;
 LSTATUS names_refresh(void);
 /* Returns the language's loaded base, or English if it is not installed. NULL: no memory. */
 struct name_language *names_base(uint32_t language);
-/* Reads all its texts; false: no memory, and no base is valid any more. */
+/* Reads all texts of the base. False: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
 bool names_note_highest(struct name_language *base); /* fills in only base->highest */
 /* Returns the base of exactly this language, installed and loaded or not; NULL: there is none. */
 struct name_language *names_base_exactly(uint32_t language);
-/* tests only: as in a new process; all texts become invalid */
+/* tests only: forgets everything, as in a new process; all texts become invalid */
 void names_forget(void);
 
 #endif
