@@ -46,16 +46,17 @@ enum { SERVICE_SIZE = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 
 
 /* ---- library.c: a library's file ---- */
 enum { VALIDATION_BYTES = 16 };
-/* Would programs of this user load the file, as far as its owner and mode, and those of the folders
- * above it, say? Else a status, and `why` has the cause and what to do. */
+/* ERROR_SUCCESS if programs of this user would load the file: its owner and mode, and those of the
+ * folders above it, permit that. Else `why` has the cause and what to do. */
 LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT]);
-/* The validation code of a library, as registered; false: the file does not exist. */
+/* The validation code of the library's file, in the form that is registered; false: there is no
+ * such file. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES]);
 
 /* ---- library.c: what it exports, read without running it ---- */
 struct exports {
     bool known;
-    struct buffer symbols, strings; /* the file's symbols and their names */
+    struct buffer symbols, strings; /* the library's symbols and their names */
 };
 /* Returns false only if certainly no program of this processor type can load the library. */
 bool exports_read(const char *path, struct exports *ret);
@@ -90,10 +91,10 @@ void load_language_event(unsigned id, uint32_t language, LSTATUS status);
 /* Logs an event for each of First Counter and First Help that is missing in a service, if it has
  * any number or text. */
 void load_lacking_events(const char *service, const bool *has);
-/* The result of a call, with an event if memory was not sufficient. */
+/* Returns the status as the call's result, after an event if memory was not sufficient. */
 DWORD load_end(const struct load *load, LSTATUS status);
 
-/* A part of a text; another buffer owns the bytes. */
+/* A part of a text that another buffer owns. */
 struct text_span {
     const char *at;
     size_t count;
@@ -110,10 +111,11 @@ bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
 LSTATUS decode_file(const void *bytes, size_t size, struct buffer *ret, bool *ret_raw);
 /* Windows' ANSI code page for texts in this language. */
 unsigned decode_code_page(uint32_t language);
-/* Appends; a byte that the page does not have becomes U+FFFD (*ret_bad). ERROR_NOT_SUPPORTED: the C
- * library does not know the page. */
+/* Appends the text in UTF-8; a byte that the code page does not have becomes U+FFFD and sets
+ * *ret_bad. ERROR_NOT_SUPPORTED: the C library does not know the code page. */
 LSTATUS decode_text(struct text_span text, unsigned code_page, struct buffer *ret, bool *ret_bad);
-/* Takes the next line: it ends with CRLF, LF or CR; Ctrl-Z ends the file. */
+/* Takes the next line from *rest; a line ends with CRLF, LF or CR, and Ctrl-Z ends the file. False:
+ * no more. */
 bool decode_line(struct text_span *rest, struct text_span *ret);
 
 /* ---- ini/ini.c: sections and keys as GetPrivateProfileString reads them ---- */
@@ -137,7 +139,7 @@ const struct ini_entry *ini_find(const struct ini *ini, const char *section, con
 struct symbol {
     struct text_span name;
     int64_t value;
-    struct text_span text; /* the text in the file */
+    struct text_span text; /* what the file has after the name */
     unsigned line, order;
     bool is_number;
 };
@@ -175,7 +177,7 @@ void plan_sort(struct plan *plan);
 /* Finds a text in the sorted plan; NULL: there is none. */
 const struct plan_text *plan_find(const struct plan *plan, uint32_t language, uint32_t offset);
 
-/* State while it is read. */
+/* State while a plan is read. */
 struct planning {
     struct load *load;
     struct plan *plan;
@@ -185,7 +187,8 @@ struct planning {
     const struct symbol **used; /* the symbols that texts use */
     size_t used_count, used_capacity;
 };
-/* SYMBOL_009_NAME: false if the key has another form. *ret_part: 0 a name, 1 an explanation. */
+/* Splits a key like SYMBOL_009_NAME; false if it has another form. *ret_part: 0 a name, 1 an
+ * explanation. */
 bool plan_key(struct text_span key, struct text_span *ret_symbol, uint32_t *ret_language,
               uint32_t *ret_part);
 /* takes ownership of text->text */
@@ -193,19 +196,19 @@ bool plan_add_text(struct plan *plan, const struct plan_text *text);
 
 /* ---- store/scan.c: the indices, services and languages in one registry file ---- */
 struct file_scan {
-    uint32_t machine_top, user_top; /* the highest even index in use of the two ranges */
+    uint32_t machine_top, user_top; /* the highest even index in use in each range */
     bool languages;                 /* mentions installed languages */
-    struct buffer services;         /* "\tNAME\tNAME\t"; an empty name concerns all */
+    struct buffer services;         /* "\tNAME\tNAME\t"; an empty name means all services */
 };
 void scan_done(struct file_scan *scan);
 LSTATUS scan_registry(const struct buffer *text, struct file_scan *ret);
 /* scans a shipped LLL.names */
 LSTATUS scan_names(const struct buffer *text, struct file_scan *ret);
-/* Services\NAME\...: *ret_below is what follows the name, "" or "\\...". */
+/* Is it a key Services\NAME or below it? *ret_below: what follows the name, "" or "\\...". */
 bool scan_service_key(const char *key, struct text_span *ret_name, const char **ret_below);
-/* `key` is `path` or above it. */
+/* Is `key` the key `path`, or one above it? */
 bool scan_key_covers(const char *key, const char *path);
-/* The language of a key that is `path`\LLL or below it; *ret_below what follows. */
+/* Is it a key `path`\LLL or below it? *ret: the language; *ret_below: what follows. */
 bool scan_language_key(const char *key, const char *path, uint32_t *ret, const char **ret_below);
 bool scan_add_service(struct file_scan *scan, struct text_span name);
 bool scan_mentions(const char *services, const char *service);
@@ -226,10 +229,11 @@ struct range_cache {
 };
 void cache_read(enum registry_layer layer, struct range_cache *ret);
 void cache_done(struct range_cache *cache);
-/* The row of that file if its stat data is unchanged; NULL: it must be scanned. */
+/* Returns the row of the file if its stat data is unchanged; NULL: the file must be scanned. */
 const struct range_row *cache_find(const struct range_cache *cache,
                                    const struct registry_file *file);
-/* cache_print formats a row. cache_write appends rows; with `whole` they replace the file's. */
+/* cache_print appends a row's text. cache_write appends rows to the file; with `whole` they replace
+ * all rows of the file. */
 void cache_print(const struct range_row *row, struct buffer *ret);
 void cache_write(const struct registry_edit *edit, const struct range_cache *cache,
                  const struct buffer *rows, bool whole);
@@ -238,7 +242,7 @@ void cache_write(const struct registry_edit *edit, const struct range_cache *cac
 #define SHIPPED_NAMES "names/" /* prefix of the vendor's LLL.names here */
 struct known_file {
     struct range_row row;
-    char *name, *services; /* texts of the row that are not the cache's; */
+    char *name, *services; /* the row's texts, if the cache does not own them */
     bool fresh;            /* the row is not in the cache */
 };
 struct known_files {
@@ -258,7 +262,7 @@ void known_save(const struct known_files *known, const struct registry_edit *edi
 uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *without);
 const struct known_file *known_find(const struct known_files *known, enum registry_layer layer,
                                     const char *name);
-/* Does a file other than that one of the layer mention the service? */
+/* Does a file other than `without` in `layer` mention the service? */
 bool known_elsewhere(const struct known_files *known, const char *service,
                      enum registry_layer layer, const char *without);
 
@@ -273,7 +277,7 @@ extern const char *const text_names[TEXTS];
 enum { VIEW_LANGUAGES = 64 };
 struct view_language {
     uint32_t id;
-    bool shipped, has_key, chosen, choice; /* choice: by LANGUAGES_KEY */
+    bool shipped, has_key, chosen, choice; /* choice: the value, if `chosen`, in LANGUAGES_KEY */
     size_t names, helps;
     uint64_t sum; /* sum of the texts' indices */
 };
@@ -291,7 +295,8 @@ struct replaced {
     const char *name;
     const struct buffer *text; /* NULL: it will be removed */
 };
-/* Only the layers up to `highest` count. `replaced` is terminated by name NULL, or is NULL. */
+/* Reads the service from the layers up to `highest`, as if the files in `replaced` had their future
+ * content. `replaced`: ended by a row with name NULL; NULL: none. */
 LSTATUS view_read(const struct known_files *known, const char *service, enum registry_layer highest,
                   const struct replaced *replaced, struct service_view *ret);
 void view_done(struct service_view *view);
@@ -310,16 +315,18 @@ struct registration {
     char *objects;                   /* the Object List or NULL */
     char *ini;                       /* PerfIniFile: where it was loaded from, or NULL */
 };
-/* The content of `old` without the service's numbers and texts and, with `record`, without its
- * record. *ret_empty: nothing but comments is left. */
+/* *ret: the header and the content of `old` without the service's numbers and texts and, with
+ * `record`, without its record. *ret_empty: nothing but comments is left. */
 LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record,
                         struct buffer *ret, bool *ret_empty);
 struct opl_reg_entry;
 LSTATUS rewrite_print(struct buffer *out, const struct opl_reg_entry *entry);
 LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret);
-/* Deletes the texts (and `numbers`) of files that are merged before this one. */
+/* Appends lines that delete the service's texts (with `numbers` also its numbers) in files that are
+ * merged before this one. */
 LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret);
-/* NAME.reg of a service: an existing file, in any case, or a new name. */
+/* *ret: the name of the service's file NAME.reg: that of an existing one, whatever its case, or a
+ * new one. */
 LSTATUS rewrite_file_name(const struct known_files *known, enum registry_layer layer,
                           const char *service, struct buffer *ret);
 
@@ -329,13 +336,13 @@ struct layer_change {
     struct load *load;
     struct registry_edit *edit; /* NULL: nothing is written */
     struct known_files known;
-    struct buffer file; /* NAME.reg */
+    struct buffer file; /* name of the service's file, NAME.reg */
 };
 LSTATUS change_begin(struct layer_change *change, struct load *load, const char *service);
 /* Reads a file of the layer; a missing one is empty. */
 LSTATUS change_read(struct layer_change *change, const char *name, struct buffer *ret);
-/* Replaces it, or removes it when text is NULL; records that. `scan`, which is taken over,
- * describes the text; NULL: the text is scanned. */
+/* Replaces the file, or removes it if `text` is NULL, and updates the scan results. `scan`
+ * describes the text and is taken over; NULL: the text is scanned. */
 LSTATUS change_commit(struct layer_change *change, const char *name, const struct buffer *text,
                       struct file_scan *scan);
 void change_end(struct layer_change *change);

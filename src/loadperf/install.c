@@ -2,8 +2,8 @@
 /*
  * Registers a provider (docs/windows/registration.md#e3): a plan gets the numbers after the
  * highest in use, and becomes one file's new text, so that one rename registers it. The file is
- * NAME.reg; only if others would hide it, because the same values were deleted or written by hand,
- * it is manual.reg, which is merged last.
+ * NAME.reg; only if other files would hide it, because the same values were deleted or written by
+ * hand, it is manual.reg, which is merged last.
  */
 #include "loadperf/inner.h"
 #include "loadperf/store/stored.h"
@@ -43,7 +43,7 @@ static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
     return ERROR_SUCCESS;
 }
 
-/* Scans the text again, now that it has the numbers too. */
+/* Adds the new numbers and the service to the scan of the text. */
 static LSTATUS complete_scan(struct install *install)
 {
     const char *service = install->plan.service;
@@ -125,7 +125,8 @@ static bool same_text(const char *wanted, const char *found)
     return !wanted || (found && !strcmp(wanted, found));
 }
 
-/* Is the registration visible to every program? */
+/* Is the registration visible to every program? Texts are compared by their number and the sum of
+ * their indices. */
 static bool is_seen(const struct install *install, const struct service_view *view)
 {
     const struct plan *plan = &install->plan;
@@ -204,7 +205,8 @@ static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
     return status;
 }
 
-/* Makes the file's new text, and checks what the registry would contain then. */
+/* Makes the file's new text; with `tombstone` it deletes what files merged before it have.
+ * *ret_seen: every program would see the registration. */
 static LSTATUS compose(struct install *install, const char *file, bool tombstone, bool *ret_seen)
 {
     const char *service = install->plan.service;
@@ -285,8 +287,8 @@ static LSTATUS report_already(struct install *install, const struct service_view
     return ERROR_SUCCESS;
 }
 
-/* Was the service loaded in this layer with a library that does not exist, and is another one given
- * now? */
+/* Was the service loaded in this layer with a library that does not exist, and does this call name
+ * another one? */
 static bool needs_repair(struct install *install)
 {
     struct stat st;
@@ -352,7 +354,8 @@ static void set_record(struct install *install)
     install->registration.ini = realpath(install->ini_path, NULL);
 }
 
-/* What the plan would register on a machine with these languages. */
+/* What the plan would register on a machine with the languages of `view`; NULL: with all of the
+ * plan's. */
 static void result_of_plan(const struct plan *plan, const struct service_view *view,
                            opl_load_result *ret)
 {
@@ -410,8 +413,8 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     return status;
 }
 
-/* Refuses a procedure that is named but missing in the library: no later installation would repair
- * that. */
+/* Refuses a procedure that the options name but the library lacks: no later installation would
+ * correct the name. */
 static LSTATUS check_procedures(struct install *install)
 {
     const opl_load_options *options = install->change.load->options;

@@ -82,8 +82,8 @@ static LSTATUS delete_value(const struct load *load, const char *key, const char
     return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
 }
 
-/* Perflib writes to the machine's layer where it may: in the user's, the values would only be
- * masked. */
+/* Deletes what disables the service. Perflib writes to the machine's layer if it may, so a user's
+ * own service is enabled there, too: values in the user's layer would only hide those. */
 static LSTATUS forgive(const struct load *load, const char *key)
 {
     if (load->layer == LAYER_USER && registry_is_users(key, text_names[LIBRARY]))
@@ -143,7 +143,7 @@ static LSTATUS read_pairs(struct load *load, const char *path, struct buffer *re
     return status;
 }
 
-/* The next piece that is not empty. */
+/* Takes the next piece that is not empty; false: there is none. */
 static bool take_piece(struct text_span *rest, struct text_span *ret)
 {
     while (rest->count && (!*rest->at || *rest->at == '\n' || *rest->at == '\r')) {

@@ -121,8 +121,9 @@ DWORD opl_load_trust(const char *service, const opl_load_options *options)
 
 /* ---- what it exports ---- */
 
-/* Can a library be loaded, and does it export a function? Read from its file, because a check must
- * not run the library. If the file gives no definite answer, the library is assumed to be good. */
+/* Can a library be loaded, and does it export a function? The answer is read from its file, because
+ * a check must not run the library. If the file gives no definite answer, the library is assumed to
+ * be good. */
 
 enum { MOST_BYTES = 16 << 20 };
 

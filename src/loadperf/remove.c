@@ -13,7 +13,7 @@ struct removal {
     struct layer_change change;
     const char *service;
     bool record; /* remove Library, Open, Collect and Close too */
-    bool users;  /* the machine's layer has no library registered for the service */
+    bool users;  /* for a user; the machine's layer has no library for the service */
     struct buffer own, own_left, manual, manual_left;
     bool own_empty, manual_changed, manual_empty;
 };
@@ -70,7 +70,8 @@ static LSTATUS compose(struct removal *removal)
     return status;
 }
 
-/* Deletes entries in files of others by manual.reg, which is merged last. */
+/* If other files of the layer still have entries of the service, adds lines to manual.reg, which is
+ * merged last, that delete them. */
 static LSTATUS write_tombstones(struct removal *removal)
 {
     struct layer_change *change = &removal->change;

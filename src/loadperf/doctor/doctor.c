@@ -42,7 +42,8 @@ struct checked {
     uint32_t first, last;
 };
 
-/* Names far from the others are not used as evidence: only the longest run is. */
+/* Finds the longest run of English texts, with at most `reach` between two of them: names far from
+ * the others are no evidence. 0 and 0: there are none. */
 static void find_run(const struct stored_texts *texts, uint32_t reach, uint32_t *ret_low,
                      uint32_t *ret_high)
 {
@@ -69,7 +70,7 @@ static bool is_possible(uint32_t first)
     return first % 2 == 0 && first > NAMES_BASE_INDEX && first <= USER_HIGHEST;
 }
 
-/* The number found most often; of equals, the earlier one. */
+/* Returns the possible number that occurs most often, the first of several; 0: none is possible. */
 static uint32_t most_named(const uint32_t *named, size_t count)
 {
     size_t best = 0;
@@ -94,7 +95,8 @@ static uint32_t lowest_offset(const struct plan *plan)
     return 0;
 }
 
-/* Each name that matches the ini file implies the index of offset 0. */
+/* Each registered text that equals one of the ini file implies an index of offset 0. Returns the
+ * most frequent one. */
 static uint32_t first_by_names(const struct checked *checked)
 {
     const struct plan *plan = &checked->plan;
@@ -110,7 +112,8 @@ static uint32_t first_by_names(const struct checked *checked)
     return most_named(named, count);
 }
 
-/* If names and numbers are lost, the number of the service's first object also implies it. */
+/* If names and numbers are lost, the Object List still implies the index of offset 0: its first
+ * number is that of the service's first object. 0: unknown. */
 static uint32_t first_by_objects(const struct checked *checked)
 {
     FREE_AUTO char *list = here_text(checked->here->name, "Object List");
@@ -128,7 +131,7 @@ static void find_numbers(struct checked *checked)
     uint32_t run_low, run_high, length = checked->has_plan ? checked->plan.last_offset : 0;
     find_run(&checked->texts, checked->has_plan ? length + 2 : 64, &run_low, &run_high);
     uint32_t by_text = run_low - (checked->has_plan ? lowest_offset(&checked->plan) : 0);
-    /* many names support the number that follows from them */
+    /* counted three times, because many names support this number */
     uint32_t by_names = checked->has_plan ? first_by_names(checked) : 0;
     const uint32_t firsts[] = {by_names,
                                by_names,
@@ -239,7 +242,7 @@ static LSTATUS report_objects(struct checked *checked)
     return status;
 }
 
-/* Is it permanent, or is its time not over? */
+/* Is the quarantine permanent, or is its time not over? */
 static bool is_due_later(const char *why)
 {
     struct tm end = {0};
@@ -247,7 +250,8 @@ static bool is_due_later(const char *why)
     return rest ? timegm(&end) > time(NULL) : !strncmp(why, "permanently", strlen("permanently"));
 }
 
-/* Packages keep the time of the content (mtime), so the time of the file's last change counts. */
+/* Was the library replaced after the event? Packages set its mtime to an older time, so its ctime
+ * counts. */
 static bool was_replaced(const char *path, const struct event_last *event)
 {
     struct stat st;
@@ -269,8 +273,8 @@ static void report_held(struct doctor *doctor, const char *service, const char *
                   doctor->load->layer == LAYER_USER ? " --user" : "", service);
 }
 
-/* A provider that failed again and again is not enabled before something about it has changed. Else
- * its quarantine ends when all is repaired, see end_quarantines(). */
+/* A quarantine that is permanent or not over is only reported, unless the library was replaced. Any
+ * other one ends when all is repaired, see end_quarantines(). */
 static void report_quarantine(struct checked *checked)
 {
     struct doctor *doctor = checked->doctor;
@@ -321,7 +325,8 @@ static LSTATUS want(struct checked *checked)
     if (other && !checked->doctor->load->options->dry_run)
         event_log(SOURCE, EVENT_OVERLAP, checked->here->name,
                   EVENT_FIELDS(EVENT_TEXT("Other", other->name)), "the doctor gave it new numbers");
-    /* texts of both must not be mixed: those of the conflicting provider come from the registry */
+    /* texts of both must not be mixed: this provider's come from the registry, not from its ini
+     * file */
     LSTATUS status = restore_add(wanted, checked->here->name, number,
                                  checked->has_plan && !other ? &checked->plan : NULL);
     if (!status) {
@@ -353,7 +358,7 @@ static LSTATUS examine(struct checked *checked)
     if (any)
         find_numbers(checked);
     if (!(checked->first ? user == (checked->first >= USER_FIRST) : user == is_users(here->name)))
-        return ERROR_SUCCESS; /* another layer's */
+        return ERROR_SUCCESS; /* the service belongs to another layer */
     doctor->result->providers++;
     scan_library(doctor, here->name);
     report_quarantine(checked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the doctor knows of one provider: its registration, and the correct one. */
+/* Inside the doctor: what it found, the correct registrations, and its parts. */
 #ifndef OPL_LOADPERF_DOCTOR_H
 #define OPL_LOADPERF_DOCTOR_H
 

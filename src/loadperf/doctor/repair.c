@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Damaged lines of registry files become comments, as whenever manual.reg is written: their text
- * can still be read, and they are not reported again. The rest of the file stays.
- */
+/* Damaged lines of registry files become comments, as they do when manual.reg is written: their
+ * text can still be read, and they are not reported again. The rest of the file stays. */
 #include "loadperf/doctor/doctor.h"
 
 #include <openperflib/regfile.h>
@@ -40,7 +38,7 @@ static void add_remark(struct buffer *out, const char *line, size_t count)
     buffer_add_text(out, "; damaged: ");
     for (size_t i = 0; i < count && i < MOST_REMARK; i++) {
         unsigned char byte = (unsigned char)line[i];
-        bool cut = byte >= 0x80 && count > MOST_REMARK; /* not in the middle of a character */
+        bool cut = byte >= 0x80 && count > MOST_REMARK; /* the cut may split a character */
         buffer_add_byte(
             out, byte < ' ' || byte == 0x7f || (byte >= 0x80 && (!text || cut)) ? '?' : (char)byte);
     }
@@ -183,7 +181,7 @@ static const struct stored_provider *owner_of(const struct doctor *doctor, uint3
     return NULL;
 }
 
-/* The provider's own text, or NULL: it has none for that index. */
+/* *ret: a copy of the provider's own text; NULL: it has none for that index. */
 static LSTATUS own_text(const struct judging *judging, const struct stored_provider *owner,
                         uint32_t language, uint32_t index, char **ret)
 {
@@ -214,8 +212,8 @@ static void report_manual(const struct judging *judging, const struct stored_pro
                       (unsigned)text->index, (unsigned)text->language & 0xffff, text->text);
 }
 
-/* *ret_stays: the text belongs to no provider, is the same as the provider's, or adds something (a
- * translation, or the meaning of a name). */
+/* *ret_stays: the text belongs to no provider, equals the provider's, or adds a translation or the
+ * meaning of a name to the provider's texts. */
 static LSTATUS judge(struct judging *judging, const struct stored_text *text, bool *ret_stays)
 {
     const struct stored_provider *owner = owner_of(judging->doctor, text->index);
@@ -230,7 +228,8 @@ static LSTATUS judge(struct judging *judging, const struct stored_text *text, bo
         return status;
     if (own)
         *ret_stays = strcmp(own, text->text) == 0;
-    /* a number within its range; without an ini file it is unknown whether the provider has it */
+    /* the provider has no text there: this one stays if the provider has an English name there;
+     * without the ini file it is unknown whether the provider uses the index, so it stays, too */
     else
         *ret_stays = english || !owner->complete;
     if (!*ret_stays)

@@ -133,7 +133,8 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
         report_foreign(doctor, path, &st);
 }
 
-/* In a folder that others may write, no file is trusted. */
+/* Reports a folder that other users own or may write, and returns false: no file in it is
+ * trusted. */
 static bool look_at_folder(struct doctor *doctor, const char *folder)
 {
     struct stat st;

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "text" and 'text' are text; a mark without its counterpart belongs to the value. */
+/* Removes one pair of quotation marks, as in "text" and 'text'; a single mark belongs to the
+ * value. */
 static struct text_span unquoted(struct text_span value)
 {
     char mark = value.count >= 2 ? *value.at : '\0';
@@ -22,7 +23,7 @@ static struct text_span unquoted(struct text_span value)
     return value;
 }
 
-/* "[text] // remark": text after the bracket is ignored. */
+/* Is it a line like "[NAME] // remark"? Text after the bracket is ignored. */
 static bool is_section(struct text_span line, struct text_span *ret_name)
 {
     if (!line.count || *line.at != '[')
@@ -56,7 +57,7 @@ static bool add_line(struct ini *ini, struct text_span section, struct text_span
     return true;
 }
 
-/* A NUL character would end texts in later steps; in a line it becomes a blank. */
+/* Replaces NUL characters by blanks: they would end texts in later steps. */
 static void blank_zeros(struct buffer *text)
 {
     for (size_t i = 0; i < text->len; i++)
@@ -107,8 +108,8 @@ const struct ini_entry *ini_find(const struct ini *ini, const char *section, con
 
 enum encoding { BYTES, UTF8_MARKED, UTF16_LITTLE, UTF16_BIG };
 
-/* These files begin with ASCII - a bracket, a semicolon, #, a line end -, so without a mark the
- * first two bytes reveal UTF-16. */
+/* These files begin with ASCII (a bracket, a semicolon, #, a line end), so without a byte order
+ * mark the first two bytes reveal UTF-16. *ret_mark: the size of the mark. */
 static enum encoding encoding_of(const unsigned char *bytes, size_t size, size_t *ret_mark)
 {
     *ret_mark = 0;
@@ -209,7 +210,7 @@ unsigned decode_code_page(uint32_t language)
     return 1252;
 }
 
-/* Windows numbers code pages, the C library names them. */
+/* The name that the C library has for a code page, which is a number in Windows. */
 static void page_name(unsigned page, char name[static 24])
 {
     if (page >= 28591 && page <= 28605)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the two files into a plan: which service, which languages, which text at which offset.
- * Mistakes that shipped files contain are skipped with a warning; the rest is checked below.
+ * Mistakes that are usual in shipped files are skipped with a warning; the checks below refuse
+ * others.
  */
 #include "loadperf/inner.h"
 
@@ -40,8 +41,8 @@ bool plan_add_text(struct plan *plan, const struct plan_text *text)
 
 /* ---- keys ---- */
 
-/* "009", "9", "0409", "404"; full ids stand for their language, except the four named in
- * docs/windows/queries.md#c2. */
+/* Reads a language's id, such as "009", "9", "0409" or "404". A full id stands for its language,
+ * except the four named in docs/windows/queries.md#c2. */
 static bool read_language(struct text_span text, uint32_t *ret)
 {
     if (text.count > 4 || !text_hex(text.at, text.count, ret))
@@ -50,7 +51,7 @@ static bool read_language(struct text_span text, uint32_t *ret)
     return true;
 }
 
-/* Cuts off what follows the last '_'. */
+/* Splits the text at its last '_', after which *ret_last begins. False: it has none. */
 static bool cut_last(struct text_span *text, struct text_span *ret_last)
 {
     size_t at = text->count;
@@ -243,7 +244,7 @@ static LSTATUS read_text(struct planning *planning, const struct ini_entry *entr
     if (!remember_used(planning, symbol))
         return ERROR_NOT_ENOUGH_MEMORY;
     if (symbol->value < 0 || symbol->value > MOST_OFFSET)
-        return ERROR_SUCCESS; /* refused later */
+        return ERROR_SUCCESS; /* refuse_offsets() reports it */
     char *text;
     LSTATUS status = decoded(planning, entry, language, &text);
     if (status || !text)
@@ -264,7 +265,7 @@ static LSTATUS read_texts(struct planning *planning)
     return status;
 }
 
-/* ---- the symbol file: beside the ini, in any case (as four of thirty files need) ---- */
+/* ---- the symbol file: beside the ini file, in upper or lower case ---- */
 
 static char *folder_of(const char *path)
 {
@@ -284,7 +285,7 @@ static char *find_in_folder(const char *folder, const char *name)
     return found;
 }
 
-/* The path without folders: the symbol file must be next to the ini. */
+/* The path without its folders: the symbol file must be next to the ini file. */
 static const char *last_part(const char *path)
 {
     const char *name = path;
@@ -614,7 +615,7 @@ static LSTATUS read_objects(struct planning *planning)
             plan->objects[kept++] = plan->objects[i];
     plan->object_count = kept;
     plan->has_objects = kept > 0;
-    /* an unnamed number is used as it is */
+    /* an object without a name may have a higher number than all names */
     if (kept && plan->objects[kept - 1] > plan->last_offset)
         plan->last_offset = plan->objects[kept - 1];
     return status;

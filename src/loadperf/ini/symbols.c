@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replaces comments by blanks, keeps line ends; texts in quotation marks stay. */
+/* Replaces comments by blanks. Line ends stay, and so do texts in quotation marks. */
 static void blank_comments(char *text, size_t size)
 {
     enum { CODE, QUOTED, LINE, BLOCK } state = CODE;
@@ -71,8 +71,9 @@ static size_t name_length(struct text_span line)
     return count;
 }
 
-/* Like atol: sign and digits, the rest is ignored; too large stays too large. Hexadecimal is
- * refused: atol would read 0, and two counters would become one. */
+/* Reads a number like atol: a sign and digits; the rest is ignored. A number that is too large
+ * yields a value above INT32_MAX. False: no number, or a hexadecimal one, which atol would read as
+ * 0, so that two counters would become one. */
 static bool read_number(struct text_span text, int64_t *ret)
 {
     size_t at = 0;
@@ -89,7 +90,8 @@ static bool read_number(struct text_span text, int64_t *ret)
     return true;
 }
 
-/* "#define NAME 4": false if the line is anything else, for example a macro with parameters. */
+/* Reads a line like "#define NAME 4"; false if the line is anything else, for example a macro with
+ * parameters. */
 static bool read_define(struct text_span line, struct symbol *ret)
 {
     line = span_trim(line);

@@ -26,7 +26,7 @@ static bool is_blank(char character)
     return character == ' ' || character == '\t';
 }
 
-/* Readers strip blanks, then one pair of quotation marks. */
+/* Does the text need quotation marks? Readers strip blanks, then one pair of marks. */
 static bool needs_marks(const char *text)
 {
     size_t count = strlen(text);
@@ -43,7 +43,7 @@ static bool is_one_line(const char *text)
     return true;
 }
 
-/* A control character would end the line, or the file. */
+/* Adds KEY=text. Control characters become blanks: they would end the line, or the file. */
 static void add_text(struct buffer *out, const char *key, const char *text)
 {
     const char *mark = needs_marks(text) ? "\"" : "";
@@ -72,7 +72,8 @@ static bool is_in_layer(const struct backup *backup, uint32_t index)
     return (backup->load->layer == LAYER_USER) == (index >= USER_FIRST);
 }
 
-/* A provider in quarantine was not disabled by an administrator. */
+/* Adds the value with which an administrator disabled the provider. The value of a provider in
+ * quarantine is not saved: Perflib set it. */
 static void add_disabled(struct backup *backup, const char *service)
 {
     uint32_t disabled = 0;

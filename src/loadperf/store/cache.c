@@ -48,7 +48,7 @@ static int digit_of(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Skips one blank after the number; false: there is no number. */
+/* Takes a hexadecimal number and the blank after it; false: there is none. */
 static bool take_number(const char **cursor, uint64_t *ret)
 {
     const char *at = *cursor;
@@ -60,7 +60,8 @@ static bool take_number(const char **cursor, uint64_t *ret)
     return good;
 }
 
-/* `row` ends with a line end, which becomes 0, as does the blank before the name. */
+/* Parses one row. The line end at `end` and the blank before the name become NUL, because *ret
+ * points to texts in the row. False: the row is damaged. */
 static bool read_row(char *row, char *end, struct range_row *ret)
 {
     uint64_t hash, fields[FIELDS];

@@ -117,8 +117,8 @@ struct knowing {
     LSTATUS status;
 };
 
-/* A file that cannot be read or trusted has no content; if memory is short, its content is
- * unknown. */
+/* A file that cannot be read or trusted counts as empty; but if memory or descriptors are lacking,
+ * an error is returned. */
 static LSTATUS scan_file(const struct registry_file *file, struct file_scan *ret)
 {
     BUFFER_AUTO text = {0};

@@ -19,7 +19,7 @@ static bool texts_between(const struct stored_texts *texts, uint32_t language, u
            texts->list[at].index <= last;
 }
 
-/* Why its numbers cannot be restored anywhere; NULL: they can. */
+/* Returns what is wrong with the provider's numbers on any machine; NULL: nothing. */
 static const char *number_mistake(const struct stored_provider *provider)
 {
     const uint32_t *number = provider->number;
@@ -58,7 +58,8 @@ static void leave(struct merge *merge, struct merge_target *target, const char *
                  target->provider->name, why);
 }
 
-/* Do both have names for the same offsets? If the texts are missing here, that proves nothing. */
+/* Do the file and the registry have names for the same offsets? If the registry lacks the texts,
+ * that proves nothing: true. */
 static bool same_offsets(const struct merge *merge, const struct merge_target *target,
                          const struct stored_texts *current)
 {
@@ -84,8 +85,9 @@ static bool same_offsets(const struct merge *merge, const struct merge_target *t
     return true;
 }
 
-/* Compares versions: numbers of another range are damaged, or belong to another version of the
- * provider. */
+/* If the range of the numbers has another length here, one of the two is damaged or belongs to
+ * another version of the provider. Another version, with names for other offsets, is left as it
+ * is. */
 static LSTATUS judge_version(struct merge *merge, struct merge_target *target)
 {
     struct stored_texts current = {0};
@@ -116,7 +118,7 @@ static LSTATUS judge(struct merge *merge, struct merge_target *target)
     if (block || (target->here && target->here->loaded &&
                   target->here->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
                   target->here->number[FIRST_COUNTER] >= NAMES_BLOCK_FIRST)) {
-        target->place = LEFT; /* the package determines its registration */
+        target->place = LEFT; /* the provider's package determines its registration */
         merge->result->same++;
     } else if (!target->here && !provider->text[LIBRARY] && !merge->stored->repair)
         leave(merge, target, "there is no such service here");
@@ -141,7 +143,8 @@ static const struct merge_target *target_of(const struct merge *merge, const str
     return NULL;
 }
 
-/* Does the target's range contain a text that was written by hand here and is not in the file? */
+/* Does the target's range contain a text that was written by hand here and is not in the file?
+ * Texts for the provider's own present indices do not count. */
 static bool hand_has(const struct merge *merge, const struct merge_target *target)
 {
     const struct here *here = target->here;
@@ -156,7 +159,8 @@ static bool hand_has(const struct merge *merge, const struct merge_target *targe
     return false;
 }
 
-/* Are these numbers used by another provider that keeps its own? */
+/* Are these numbers outside the layer's range, or in use here by another provider that keeps its
+ * own, or by texts written by hand? */
 static bool is_taken(const struct merge *merge, const struct merge_target *target)
 {
     bool user = merge->load->layer == LAYER_USER;
@@ -173,8 +177,8 @@ static bool is_taken(const struct merge *merge, const struct merge_target *targe
     return hand_has(merge, target);
 }
 
-/* Decides where each provider's numbers come from. One that cannot have the file's numbers may then
- * conflict with another, so this is repeated. */
+/* Decides where each provider's numbers come from. One that cannot have the file's numbers keeps
+ * its own, and another one may want those: so this is repeated. */
 static void choose_places(struct merge *merge)
 {
     for (bool again = true; again;) {

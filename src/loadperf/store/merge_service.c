@@ -13,7 +13,7 @@ struct merged_service {
     struct merge *merge;
     struct merge_target *target;
     struct stored_texts current; /* the texts that are registered here */
-    uint32_t current_first;      /* the first of their indices */
+    uint32_t current_first;      /* the index of offset 0 in `current` */
     struct plan plan;
     struct registration registration;
     char *kept[TEXTS]; /* the present texts of the record */
@@ -44,8 +44,9 @@ static LSTATUS plan_text(struct merged_service *service, uint32_t language, uint
     return plan_add_text(&service->plan, &planned) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* The English text that is shown for a missing one is not a text of the language, and a text
- * written by hand is not one of the provider. */
+/* Plans a text of the file. An English text that was shown for a missing one is not a text of the
+ * language: it is not planned. A text written by hand is not one of the provider: the provider's
+ * present text is planned instead, if there is one. */
 static LSTATUS plan_stored(struct merged_service *service, const struct stored_text *text)
 {
     const struct stored_texts *file = &service->merge->stored->texts;
@@ -92,8 +93,8 @@ static bool file_has_language(const struct merged_service *service, uint32_t lan
            texts->list[at].index <= number[LAST_COUNTER] + 1;
 }
 
-/* Plans the present texts. Those that the file lacks, in its languages, are removed if lodctr wrote
- * the file; else they stay. */
+/* Plans the present texts that stay. If the file is complete, texts that it lacks are removed, in
+ * the languages that it has for this provider; else they stay. */
 static LSTATUS plan_current(struct merged_service *service)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -116,7 +117,7 @@ static LSTATUS plan_current(struct merged_service *service)
     return status;
 }
 
-/* Completes explanations as rewrite_add completes the English ones. */
+/* Adds an empty English explanation to each name that has none, as rewrite_add does. */
 static LSTATUS plan_helps(struct merged_service *service)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -247,7 +248,8 @@ static bool is_same(const struct merged_service *service)
 
 /* ---- into manual.reg ---- */
 
-/* Removes its lines about the service; the first time the file also becomes UTF-8. */
+/* Removes the service's lines from the new text of manual.reg; the first call also converts the
+ * text to UTF-8. */
 static LSTATUS begin_change(struct merge *merge, const char *name, bool record)
 {
     BUFFER_AUTO text = {0};
@@ -315,8 +317,8 @@ LSTATUS merge_service(struct merge *merge, struct merge_target *target)
 
 /* ---- written by hand ---- */
 
-/* Finds the wanted texts; both lists are sorted. Texts that are missing in the file stay, except
- * for the system's own indices. */
+/* Finds the texts by hand that the language is to have: those of the file, then the present ones
+ * that the file lacks, except for the system's own indices. */
 static LSTATUS hand_wanted(const struct merge *merge, uint32_t language, struct stored_texts *ret)
 {
     const struct stored_texts *both[] = {&merge->stored->hand, &merge->hand};

@@ -46,7 +46,8 @@ static uint32_t lowest_name(const struct stored_texts *texts)
                : 0;
 }
 
-/* Finds the number of offset 0; if it is lost, it follows from the names. 0: unknown. */
+/* *ret: the index of offset 0, First Counter. If that is lost, it follows from the lowest name. 0:
+ * unknown. */
 static LSTATUS find_first(const struct here *here, const struct plan *plan, uint32_t *ret)
 {
     struct stored_texts texts = {0};

@@ -181,7 +181,8 @@ static LSTATUS put_record(const struct registration *registration, struct buffer
     return status;
 }
 
-/* English has an explanation for every name, possibly empty: the highest one is Last Help. */
+/* Appends a text. An English name without an explanation gets an empty one, so that the last name's
+ * explanation is Last Help. */
 static LSTATUS put_plan_text(const struct plan *plan, uint32_t first, const struct plan_text *text,
                              struct buffer *out)
 {
@@ -225,8 +226,9 @@ LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret)
 
 /* ---- the file's name ---- */
 
-/* A key's name may contain a slash or begin with a dot; "manual" is reserved; a name that is too
- * long for the file system is cut and made unique by a hash of all of it. */
+/* Makes a file's name from the service's. A slash in the service's name, a dot at its beginning and
+ * the first letter of the reserved name "manual" are encoded. A name that is too long for the file
+ * system is cut and made unique by a hash of all of it. */
 static bool encode_name(const char *service, struct buffer *ret)
 {
     enum { LONGEST = 200 };

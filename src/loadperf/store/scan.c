@@ -15,7 +15,7 @@
 
 /* ---- keys ---- */
 
-/* What follows `path` and a backslash, NULL if the key is not below it. */
+/* Returns what follows `path` and a backslash; NULL: the key is not below `path`. */
 static const char *below(const char *key, const char *path)
 {
     size_t count = strlen(path);
@@ -82,12 +82,12 @@ static void note_index(struct file_scan *scan, uint32_t index)
     uint32_t even = index & ~1u;
     uint32_t *top = even < USER_FIRST ? &scan->machine_top : &scan->user_top;
     if (even > MACHINE_HIGHEST && even < USER_FIRST)
-        return; /* indices of the packaged block, and texts written by hand after it */
+        return; /* indices of packages, and of texts by hand after them, do not count */
     if (even > *top)
         *top = even;
 }
 
-/* Pairs of index and text; damage costs one pair. */
+/* Notes the indices of pairs of index and text. Damage affects only the pair that has it. */
 static void note_pairs(struct file_scan *scan, const char *multi, size_t size)
 {
     const char *cursor = multi, *end = multi + size, *text;
@@ -101,7 +101,8 @@ static void note_pairs(struct file_scan *scan, const char *multi, size_t size)
     }
 }
 
-/* Notes objects that were listed by hand, without a range around them: they are in use, too. */
+/* Notes the objects in an Object List: one that was written by hand may be outside every registered
+ * range, but is in use. */
 static void note_objects(struct file_scan *scan, const opl_reg_entry *entry)
 {
     FREE_AUTO char *text = strndup(entry->data, entry->size);
@@ -136,7 +137,7 @@ struct scanning {
     struct file_scan *scan;
     bool failed;
     /* the part of the present key after the service's name */
-    const char *service_below; /* NULL: not of a service */
+    const char *service_below; /* NULL: the key is not a service's */
     bool is_manual;            /* Perflib\LLL\Manual */
     struct buffer key;
 };

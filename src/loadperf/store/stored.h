@@ -26,7 +26,7 @@ bool stored_texts_sort(struct stored_texts *texts);
 /* The position of the first text at or after this language and index; the texts are sorted. */
 size_t stored_texts_from(const struct stored_texts *texts, uint32_t language, uint32_t index);
 const char *stored_texts_find(const struct stored_texts *texts, uint32_t language, uint32_t index);
-/* The languages, each once. *cursor begins with 0; false: no more. */
+/* Finds the next language of the sorted texts. *cursor is 0 for the first one; false: no more. */
 bool stored_texts_language(const struct stored_texts *texts, size_t *cursor, uint32_t *ret);
 /* A service's texts as registered, sorted. */
 LSTATUS stored_texts_of_service(const char *service, struct stored_texts *ret);
@@ -38,10 +38,10 @@ LSTATUS stored_texts_by_hand(uint32_t language, struct stored_texts *ret);
 #define SECTION_PERFLIB "Perflib"
 #define SECTION_PROVIDER "PERF_"
 #define SECTION_TEXTS "PerfStrings_"
-/* Our own section, at the beginning and at the end: the number of texts, so that a loss is
- * noticed. */
+/* A section that Windows does not have, at the beginning and at the end: the number of texts, so
+ * that a loss is noticed. */
 #define SECTION_OURS "openperflib"
-#define SECTION_HAND "ByHand_" /* ours: which texts were written by hand */
+#define SECTION_HAND "ByHand_" /* also not in Windows: which texts were written by hand */
 #define VALUE_INI "PerfIniFile"
 #define VALUE_TEXTS "Texts"
 #define VALUE_DISABLED "Disable Performance Counters"
@@ -50,8 +50,8 @@ LSTATUS stored_texts_by_hand(uint32_t language, struct stored_texts *ret);
 enum { STATE_VALUES = 3, SERVICE_KEYS = 2 }; /* keys: Services\\NAME\\Performance, and NAME */
 extern const char *const state_values[STATE_VALUES];
 bool state_is(const char *value);
-/* Deletes it from the key Performance, in both layers where this user may; Disable Performance
- * Counters too if Perflib set it, or if it is 0. */
+/* Deletes these values from `key`, a service's key Performance, in both layers where this user may;
+ * Disable Performance Counters too if Perflib set it, or if it is 0. */
 void state_forget(const char *key);
 
 struct stored_provider {
@@ -60,7 +60,7 @@ struct stored_provider {
     bool has[NUMBERS];
     uint32_t number[NUMBERS], disabled;
     char *text[TEXTS]; /* NULL: not in the file */
-    /* index of its first text here; 0: the same as the registered number */
+    /* the index of offset 0 of its texts in the registry; 0: First Counter in the registry */
     uint32_t texts_first;
     bool complete; /* the file has all its texts */
 };
@@ -70,9 +70,10 @@ struct stored {
     size_t provider_count, provider_capacity;
     struct stored_texts texts, hand;
     uint32_t language; /* the only language of its texts; 0: all */
-    /* this is a repair: its numbers are enforced; only a conflicting provider gets others */
+    /* this is a repair, not a backup: its numbers are enforced; only a conflicting provider gets
+     * others */
     bool repair;
-    bool whole; /* lodctr wrote the file, and it is complete: what is missing in it did not exist */
+    bool whole; /* lodctr wrote the file, and it is complete: what it lacks did not exist */
 };
 /* Reads a backup. `language`: only texts of that language; 0: all. */
 LSTATUS stored_read(struct load *load, const char *path, uint32_t language, struct stored *ret);
@@ -92,7 +93,7 @@ LSTATUS restore_add(struct stored *stored, const char *service, const uint32_t *
                     const struct plan *plan);
 
 /* ---- library.c ---- */
-/* The path where host would search for the library; malloc. */
+/* The path where host would search for the library, to be freed. */
 char *trust_path(const char *library);
 
 /* ---- here.c: the registry's content, for merging ---- */
@@ -111,9 +112,9 @@ const struct here *here_find(const struct here_list *list, const char *service);
 /* A service other than `service` that has the object in its numbers or its list. NULL: none. */
 const struct here *here_other_owner(const struct here_list *list, const char *service,
                                     uint32_t object);
-/* The path of the service's Performance key; malloc. */
+/* The path of the service's Performance key, to be freed. */
 char *here_key(const char *service);
-/* A text value of the service; malloc. NULL: it does not exist, or no memory. */
+/* A text value of the service, to be freed. NULL: it does not exist, or no memory. */
 char *here_text(const char *service, const char *value);
 
 #endif

@@ -58,7 +58,7 @@ struct viewing {
     bool failed;
     struct buffer key;
     enum { OTHER, PERFORMANCE, NAMES, CHOICES } kind;
-    struct view_language *language; /* of NAMES */
+    struct view_language *language; /* the language, if kind is NAMES */
 };
 
 static bool is_services_own(const char *key, const char *service, const char **ret_below)
@@ -250,7 +250,7 @@ static bool concerns(const struct known_file *file, const char *service)
            scan_mentions(file->row.services, "");
 }
 
-/* The future content of a file. NULL: the file stays as it is. */
+/* Returns the file's row in `replaced`. NULL: the file stays as it is. */
 static const struct replaced *replacement(const struct replaced *replaced,
                                           enum registry_layer layer, const char *name)
 {
@@ -287,7 +287,8 @@ static void visit_shipped(struct service_view *view, const struct known_file *fi
         language->shipped = true;
 }
 
-/* New files of a layer are merged in the order of their names: before manual.reg. */
+/* Visits the files in `replaced` that do not exist yet: manual.reg (`manual`), or the others, which
+ * are merged before it. */
 static LSTATUS read_new(struct service_view *view, const char *service,
                         const struct known_files *known, const struct replaced *replaced,
                         enum registry_layer layer, bool manual)
