@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One query, on one page: parse it, collect from the providers, write the header before them.
- * (docs/windows/articles.md#c2, docs/windows/queries.md)
+ * Answers one query: parses it, collects the objects of all providers, and writes the header before
+ * them. (docs/windows/articles.md#c2, docs/windows/queries.md)
  */
 #include "collect/collect.h"
 #include "collect/header.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query is too big for a thread's stack; used ones are kept in a free list, so that a steady
- * query allocates nothing. */
+/* A query is too big for a thread's stack. Used ones are kept in a free list, so that a program
+ * that repeats its query allocates nothing. */
 struct question {
     struct query query;
     struct question *next;
@@ -53,7 +53,8 @@ static const char *kind_text(enum query_kind kind)
     return texts[kind];
 }
 
-/* The last object of `used` bytes; NULL: the lengths do not lead to it. */
+/* Returns the last of `count` objects, which fill the `used` bytes at `at`, and its type in *ret;
+ * NULL: their lengths do not lead to it. */
 static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count,
                                   PERF_OBJECT_TYPE *ret)
 {
@@ -71,8 +72,9 @@ static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count
     return NULL;
 }
 
-/* Some readers take a last object without instances for a single one, and read a counter block
- * after its definitions. Ours have one there (opl_build_collect); for others it is added. */
+/* Returns how many bytes must follow the last object, which has no instances. Some readers take it
+ * for an object without instance definitions, and read a counter block after its definitions.
+ * opl_build_collect has written one there; after objects of other origin it is added. */
 static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_TYPE *object)
 {
     PERF_COUNTER_DEFINITION definition;

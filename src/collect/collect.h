@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-/* A data query (never a name query). *size in: buffer size, out: TotalByteLength; ERROR_MORE_DATA
- * leaves it unchanged. */
+/* Answers a data query (never a name query). *size: the buffer's size, then TotalByteLength;
+ * unchanged with ERROR_MORE_DATA. */
 LSTATUS collect_query(const char *text, void *data, DWORD *size);
 void collect_close(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PERF_DATA_BLOCK itself, for collect.c. */
+/* Writes the header of a PERF_DATA_BLOCK; for collect.c. */
 #ifndef OPL_COLLECT_HEADER_H
 #define OPL_COLLECT_HEADER_H
 

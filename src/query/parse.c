@@ -28,7 +28,7 @@ static const struct {
 };
 
 /* Keywords that stand alone, and the text for providers. OLD_Global means all except counter sets,
- * which do not exist yet. (docs/windows/queries.md#c2) */
+ * which this library does not have. (docs/windows/queries.md#c2) */
 static const struct {
     const char *word, *canonical;
     enum query_kind kind;
@@ -40,7 +40,7 @@ static const struct {
 
 static const char foreign[] = "Foreign";
 
-/* The row of text_queries with which `text` begins; COUNT(text_queries): none. */
+/* The row of text_queries whose prefix `text` begins with; COUNT(text_queries): none. */
 static size_t text_query(const char *text)
 {
     size_t row = 0;
@@ -68,7 +68,7 @@ static uint32_t language_of(const char *text)
     return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH_ID;
 }
 
-/* The position of the index among the ascending ones, or where to insert it. */
+/* The position of `index` in query->objects (ascending), or where to insert it. */
 static size_t place_of(const struct query *query, uint32_t index)
 {
     size_t low = 0, high = query->object_count;

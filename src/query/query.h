@@ -10,7 +10,7 @@ enum query_kind {
     QUERY_NOTHING, /* unknown words: succeeds with an empty block, queries no provider */
     QUERY_GLOBAL,
     QUERY_COSTLY,
-    QUERY_FOREIGN, /* [machine, machine_count) and optionally objects */
+    QUERY_FOREIGN, /* for `machine`, and optionally only its `objects` */
     QUERY_OBJECTS,
     QUERY_NAMES, /* "Counter [language]" */
     QUERY_HELPS  /* "Help [language]", "Explain [language]" */
@@ -31,7 +31,8 @@ struct query {
 /* Accepts unknown words; ERROR_INVALID_PARAMETER if a limit is exceeded. NULL is "". */
 LSTATUS query_parse(const char *text, struct query *ret);
 bool query_wants_object(const struct query *query, uint32_t index);
-/* Is this value name one for the name tables? Cheap. NULL is not. */
+/* True if this value name reads the tables of names and explanations ("Counter ...", "Help ...");
+ * false for NULL. Cheap. */
 bool query_is_text(const char *text);
 
 #endif
