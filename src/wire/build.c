@@ -59,7 +59,8 @@ static uint64_t slot_size(const opl_build_counter *counter, DWORD size)
     return size + (counted ? sizeof(DWORD) : 0);
 }
 
-/* A base that is the count of a multi timer lies directly after its value. */
+/* True for a base that is the count of the multi timer before it: it lies directly after that
+ * value. */
 static bool is_count_of(const opl_build_counter *counters, DWORD position)
 {
     return position > 0 && counters[position].type == PERF_COUNTER_MULTI_BASE &&
@@ -86,7 +87,8 @@ static bool find_sizes(opl_build *build, const opl_build_counter *counters, DWOR
     return true;
 }
 
-/* Explicit offsets first, the others after them in their order. Returns where the values end. */
+/* Places the counters with explicit offsets first, then the others after them in their order.
+ * Returns where the values end. */
 static uint64_t place_counters(opl_build *build, const opl_build_counter *counters, DWORD count)
 {
     uint64_t end = sizeof(PERF_COUNTER_BLOCK);
@@ -249,8 +251,8 @@ DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD t
 
 /* ---- instances ---- */
 
-/* Writes UTF-16 to an address that may be misaligned: one byte earlier, then moved. The byte before
- * exists in every use, because structures come first. */
+/* Writes `units` UTF-16 units to an address that may be misaligned: then it writes them one byte
+ * earlier and moves them. That byte always exists, because a structure precedes every text. */
 static void put_utf16(unsigned char *at, const char *text, size_t count, size_t units)
 {
     bool odd = (uintptr_t)at % 2 != 0;
@@ -379,7 +381,7 @@ void opl_build_multi(opl_build *build, DWORD position, uint64_t value, DWORD cou
     memcpy(at + build->sizes[position], &count, sizeof(count));
 }
 
-/* As much of the text as fits, in whole characters; the rest of the slot becomes zero. */
+/* Writes as much of the text as fits, in whole characters; the rest of the slot becomes zero. */
 static void put_text_utf16(unsigned char *at, size_t size, const char *text)
 {
     size_t units = size / 2 - 1, needed = utf8_to_16(text, strlen(text), NULL, 0);

@@ -102,7 +102,8 @@ static bool report_count(struct answer_check *check, uint32_t count, const char 
     return false;
 }
 
-/* Bytes remain after the last object: its length is wrong, or there is one more. */
+/* Reports that bytes remain after the last object: its length is wrong, or there is one object more
+ * than counted. */
 static bool report_rest(struct answer_check *check, uint32_t count, size_t offset)
 {
     size_t left = check->block.size - offset;
@@ -194,7 +195,7 @@ static DWORD base_of(DWORD type)
     }
 }
 
-/* Is the counter followed by its base? Otherwise its value would be divided by nothing, or by
+/* Reports a counter that is not followed by its base: its value would be divided by nothing, or by
  * another counter's base. */
 static void check_base(struct answer_check *check, const opl_counter_view *counter,
                        const struct type_row *next, DWORD next_type)
@@ -212,7 +213,7 @@ static void check_base(struct answer_check *check, const opl_counter_view *count
 
 /* What the counters need of each instance's counter block. */
 struct needs {
-    size_t most; /* minimum bytes of a block */
+    size_t most; /* bytes that a counter block must have at least */
 };
 
 static bool definitions_add_up(struct answer_check *check, struct needs *ret)
@@ -258,7 +259,7 @@ static void take_instance(struct answer_check *check, struct wire_finding *findi
                           sizeof(finding->instance));
 }
 
-/* The first definition whose value is outside of this instance's block. */
+/* Reports the first counter whose value is outside of this instance's counter block. */
 static void report_outside(struct answer_check *check, const opl_instance_view *instance)
 {
     opl_counter_view counter = {0};
@@ -276,7 +277,7 @@ static void report_outside(struct answer_check *check, const opl_instance_view *
     report(check, &finding);
 }
 
-/* An instance whose definition is invalid: determines the wrong field. */
+/* Finds out which field of an instance's definition is wrong. */
 static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t left,
                            struct wire_finding *ret)
 {
@@ -302,7 +303,8 @@ static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t le
 #undef INSTANCE_FIELD
 }
 
-/* Reports the instance that the walker refused: after `end`, at this position. */
+/* Reports the instance that the walker refused. It is at `position`; the one before it ends at
+ * `end`. */
 static bool report_instance(struct answer_check *check, size_t end, uint32_t position)
 {
     const opl_object_view *object = &check->object;
@@ -346,8 +348,9 @@ static bool report_instance(struct answer_check *check, size_t end, uint32_t pos
     return false;
 }
 
-/* An object without instances may leave bytes unused (a shipped provider leaves 88). After the
- * last instance: bytes that belong to nothing, or one more that was not counted. */
+/* Reports bytes after the last instance: the object is too long, or it has one instance more than
+ * counted. Not used for objects without instances, which may leave bytes unused (a shipped provider
+ * leaves 88). */
 static bool report_slack(struct answer_check *check, const opl_instance_view *last)
 {
     opl_object_view longer = check->object;
@@ -421,7 +424,8 @@ static void report_refused(struct answer_check *check)
     report(check, &finding);
 }
 
-/* Two objects with one number: readers take the first and never see the second. */
+/* Reports an object whose number an earlier object has: readers take the first and never see the
+ * second. */
 static void check_number(struct answer_check *check)
 {
     opl_object_view before = {0};

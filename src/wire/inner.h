@@ -20,7 +20,7 @@ enum second_value { SECOND_NONE, SECOND_TICKS, SECOND_100NS, SECOND_OBJECT, SECO
 struct type_row {
     const char *name;
     DWORD type;
-    DWORD size; /* bytes of a value; 0: none, or by CounterSize */
+    DWORD size; /* bytes of a value; 0: it has none, or CounterSize states them */
     enum second_value second;
     bool two_samples;
     bool is_base;
@@ -47,7 +47,8 @@ void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
  * above 127 of an unknown code page. */
 void text_decode_codepage(DWORD code_page, const unsigned char *bytes, size_t size,
                           struct text_sink *sink);
-/* UTF-8 to a code page, without a NUL; characters it lacks become '?'. False: unknown code page. */
+/* Converts UTF-8 to a code page, without a NUL; characters it lacks become '?'. False: unknown code
+ * page. */
 bool text_encode_codepage(DWORD code_page, const char *text, size_t count, struct text_sink *sink);
 
 #endif

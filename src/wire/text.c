@@ -35,7 +35,8 @@ size_t sink_end_text(struct text_sink *sink)
     return sink->used + 1;
 }
 
-/* Copies up to `count` characters in this machine's byte order; stops before a NUL. */
+/* Copies up to `count` UTF-16 units in this machine's byte order; stops before a NUL. Returns their
+ * number. */
 static size_t copy_units(const unsigned char *bytes, size_t count, bool swapped, uint16_t *ret)
 {
     memcpy(ret, bytes, count * 2);

@@ -40,7 +40,7 @@ static const struct type_row types[] = {
     { "PERF_RAW_BASE",                       0x40030403, 4, SECOND_NONE,   false, true,  "" },
     { "PERF_LARGE_RAW_FRACTION",             0x20020500, 8, SECOND_BASE,   false, false, "%" },
     { "PERF_LARGE_RAW_BASE",                 0x40030500, 8, SECOND_NONE,   false, true,  "" },
-    /* the size bits mean DWORD, real providers deliver 8 bytes (recorded Windows blocks) */
+    /* the size bits mean DWORD, but real providers deliver 8 bytes (recorded Windows blocks) */
     { "PERF_AVERAGE_TIMER",                  0x30020400, 8, SECOND_BASE,   true,  false, "secs" },
     { "PERF_AVERAGE_BULK",                   0x40020500, 8, SECOND_BASE,   true,  false, "" },
     { "PERF_AVERAGE_BASE",                   0x40030402, 4, SECOND_NONE,   false, true,  "" },

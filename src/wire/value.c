@@ -84,7 +84,7 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
 
 /* ---- samples ---- */
 
-/* Types without a clock count in ticks of the block, too. */
+/* Ticks per second of the type's clock; for types without a clock, of the block's. */
 static int64_t time_base(const opl_block *block, const opl_object_view *object, uint32_t type)
 {
     switch (type & TYPE_TIMER_MASK) {
@@ -97,8 +97,8 @@ static int64_t time_base(const opl_block *block, const opl_object_view *object, 
     }
 }
 
-/* The base is the very next definition. False: its value is damaged; a missing base is no
- * damage. */
+/* Takes the base from the next definition, if that is one. False: the base's value is damaged; a
+ * missing base is not an error here. */
 static bool take_base(opl_block *block, const opl_object_view *object,
                       const opl_instance_view *instance, const opl_counter_view *counter,
                       opl_sample *sample)
@@ -138,8 +138,8 @@ static bool take_second(opl_block *block, const opl_object_view *object,
     }
 }
 
-/* Multi timers: the count is the DWORD right after the value, and those in ticks store value times
- * frequency. */
+/* For multi timers: takes the count, the DWORD right after the value. The sample of a timer in
+ * ticks is the value times the frequency. False: the count is outside of the counter block. */
 static bool take_count(const opl_block *block, const opl_instance_view *instance,
                        const opl_counter_view *counter, opl_sample *sample)
 {

@@ -254,8 +254,9 @@ static bool fetch_counter_block(opl_block *block, const opl_object_view *object,
     return true;
 }
 
-/* The only counter block of a single object, right after the definitions
- * (docs/windows/articles.md#c9). */
+/* Moves to the only counter block of an object without instance definitions, right after the
+ * counter definitions (docs/windows/articles.md#c9). False: it was the previous one, or it is
+ * damaged. */
 static bool next_of_single(opl_block *block, const opl_object_view *object,
                            opl_instance_view *instance)
 {

@@ -14,9 +14,9 @@
 /* Ends the current object and sets its TotalByteLength and NumInstances. The next
  * opl_build_object and opl_build_collect call it too. */
 void build_end(opl_build *build);
-/* Position in the table of named types, for enumerating: NULL after the last. The last two rows
- * are second names: PERF_PRECISION_TIMESTAMP, and the other value of PERF_LARGE_RAW_BASE.
- * (docs/windows/types.md#b2) */
+/* Name and type of a row of the table of named types, for enumerating; NULL after the last row. The
+ * last two rows are second names: PERF_PRECISION_TIMESTAMP, and the other value of
+ * PERF_LARGE_RAW_BASE. (docs/windows/types.md#b2) */
 const char *type_name_at(size_t position, DWORD *ret_type);
 
 /* What is wrong with a provider's answer; in the order of docs/windows/providers.md#d4, checks 5-8,
@@ -66,12 +66,14 @@ static inline bool wire_fault_damages(enum wire_fault fault)
 {
     return fault != WIRE_GOOD && fault < WIRE_FAULT_OFFSET;
 }
-/* "528" and "at most 496 (the bytes that were returned)". */
+/* Writes the value that was found and the expected one, such as "528" and "at most 496 (the bytes
+ * that were returned)". */
 enum { WIRE_TEXT = 128 };
 void wire_finding_text(const struct wire_finding *finding, char found[static WIRE_TEXT],
                        char expected[static WIRE_TEXT]);
 
-/* Does it begin like a whole PERF_DATA_BLOCK? No object does: its length would be too large. */
+/* True if the bytes begin like a whole PERF_DATA_BLOCK. No object does: its length would be too
+ * large. */
 bool wire_is_block(const void *data, size_t size);
 /* Checks one whole block, of either byte order: every length in it leads to a place within it. */
 bool wire_check_block(const void *data, size_t size);
