@@ -14,7 +14,8 @@
 
 /* ---- last error ---- */
 
-/* Always loaded with the program or by an early dlopen: no allocation at the first use. */
+/* Initial-exec, because the library is loaded with the program or by an early dlopen: then the
+ * first use in a thread needs no allocation. */
 static __thread DWORD last_error __attribute__((tls_model("initial-exec")));
 
 DWORD WINAPI GetLastError(void)
@@ -76,7 +77,8 @@ void WINAPI Sleep(DWORD milliseconds)
 
 /* ---- names ---- */
 
-/* *size by the rules of GetComputerName: `needed` includes the terminator. */
+/* Checks the caller's buffer by the rules of GetComputerName. `needed` includes the terminator; if
+ * *size is too small, it becomes `needed`. */
 static BOOL name_fits(const void *name, LPDWORD size, size_t needed)
 {
     if (!size || (!name && *size >= needed))
@@ -137,7 +139,7 @@ static bool code_page_known(UINT code_page)
            code_page == CP_UTF8;
 }
 
-/* The checks of both directions' arguments. */
+/* Checks the arguments of a conversion, to or from UTF-16. */
 static DWORD conversion_fault(UINT code_page, const void *text, int count, const void *out,
                               int capacity, DWORD wrong_flags)
 {

@@ -12,7 +12,7 @@ enum { MOST_STRINGS = 256, MOST_CHARACTERS = 31839, MOST_DATA = 61440, SOURCE_TA
 enum { FIXED_FIELDS = 3 }; /* after the strings: EventId, Category, Data */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct handle_table sources = {.tag = SOURCE_TABLE_TAG}; /* of names */
+static struct handle_table sources = {.tag = SOURCE_TABLE_TAG}; /* names of open sources */
 
 static BOOL answer(LSTATUS status)
 {
@@ -61,7 +61,7 @@ static LSTATUS open_source(const char *server, const char *name, HANDLE *ret)
     return status;
 }
 
-/* A copy, because another thread may close the handle meanwhile. */
+/* Copies the name of the source, because another thread may close the handle meanwhile. */
 static LSTATUS source_name(HANDLE log, char **ret)
 {
     lock_take(&lock);
@@ -100,7 +100,7 @@ BOOL WINAPI DeregisterEventSource(HANDLE log)
 
 /* ---- events ---- */
 
-/* The caller's arguments, its strings as UTF-8. */
+/* The arguments of ReportEvent, with the strings as UTF-8. */
 struct written {
     WORD type, category, count;
     DWORD id, size;
@@ -111,7 +111,7 @@ struct written {
 struct event_report {
     struct event_record record;
     struct event_field *fields;
-    char (*names)[16]; /* "String256" */
+    char (*names)[16]; /* names of the fields of the strings; the longest is "String256" */
     struct buffer text, data;
 };
 
@@ -148,7 +148,8 @@ static enum event_level level_of(WORD type)
                                                                            : EVENT_INFO;
 }
 
-/* The strings' names: those of the catalog's row, as far as it has any. */
+/* Names the fields of the strings: the words of `fields`, which the event catalog lists for this
+ * event, then "StringN". */
 static void name_fields(struct event_report *report, const struct written *written,
                         const char *fields)
 {

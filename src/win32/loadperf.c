@@ -36,7 +36,7 @@ DWORD UnloadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
     return with_wide(unload_command, command_line, quiet);
 }
 
-/* Converts to UTF-8; *ret_text is NULL if the text is NULL. */
+/* Converts to UTF-8 in `ret`; *ret_text is NULL if `text` is NULL. False: no memory. */
 static bool narrow(LPCWSTR text, struct buffer *ret, const char **ret_text)
 {
     *ret_text = NULL;

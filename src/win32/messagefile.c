@@ -67,7 +67,8 @@ static char *read_messages(const char *path)
 
 /* ---- the message ---- */
 
-/* Ranks a language: the user's, the same language of another country, English, any other. */
+/* Ranks a language, best first: the user's, the same language of another country, English, any
+ * other. */
 static int rank(LANGID language, LANGID wanted)
 {
     return language == wanted                                 ? 4
@@ -76,7 +77,7 @@ static int rank(LANGID language, LANGID wanted)
                                                               : 1;
 }
 
-/* The best line's text, within `messages`; NULL: no line has the id. */
+/* The text of event `id` in the best language, a part of `messages`; NULL: no line has the id. */
 static char *find_message(char *messages, DWORD id)
 {
     char *best = NULL, *rest = NULL, *end = NULL;
@@ -94,7 +95,8 @@ static char *find_message(char *messages, DWORD id)
     return best;
 }
 
-/* Handles "%1", "%2!s!"; returns where the text continues. */
+/* Adds the string that "%1" or "%2!s!" stands for; `at` is at the digit. Returns where the text
+ * continues. */
 static const char *add_insert(struct buffer *text, const char *at, WORD count, char *const *strings)
 {
     unsigned number = (unsigned)(at[0] - '0');

@@ -245,7 +245,8 @@ PDH_STATUS PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR 
 
 /* ---- numbers and titles ---- */
 
-/* The name of an index. Number 0 has no name: the result is empty. (docs/windows/pdh.md#f9) */
+/* Returns the name of an index. Index 0 has no name: `out` stays unchanged.
+ * (docs/windows/pdh.md#f9) */
 static PDH_STATUS name_of_index(const char *machine, DWORD index, struct text_out out)
 {
     BUFFER_AUTO name = {0};

@@ -52,7 +52,8 @@ PDH_STATUS PdhMakeCounterPathW(PPDH_COUNTER_PATH_ELEMENTS_W parts, LPWSTR path, 
 
 /* ---- parsing ---- */
 
-/* The pointers of both versions of the structure are at the same offsets. */
+/* Copies the parts into a structure of the A or W function: both have their pointers at the same
+ * offsets. */
 static PDH_STATUS copy_parts(const struct pdh_path *path, bool wide, void *parts, LPDWORD size)
 {
     PDH_COUNTER_PATH_ELEMENTS_A given = {.dwInstanceIndex = path->index};

@@ -10,7 +10,7 @@ bool out_valid(struct text_out out)
     return out.length && (out.text || *out.length == 0);
 }
 
-/* `bytes` of UTF-8 including all NULs. */
+/* Copies `bytes` of UTF-8, which include all NULs. *out.length becomes the required length. */
 static PDH_STATUS copy_out(const char *text, size_t bytes, struct text_out out)
 {
     size_t needed = out.wide ? utf8_to_16(text, bytes, NULL, 0) : bytes;

@@ -15,7 +15,7 @@ struct text_out {
 };
 #define OUT_A(text, length) ((struct text_out){text, length, false})
 #define OUT_W(text, length) ((struct text_out){text, length, true})
-/* Is there a length, and memory if the length requires it? */
+/* True if the caller passed a length, and a buffer unless the length is 0. */
 bool out_valid(struct text_out out);
 /* Copies a multi-string; an empty one has two NULs. PDH_MORE_DATA: *length becomes the required
  * length. */
@@ -25,7 +25,8 @@ PDH_STATUS copy_text(const struct buffer *text, struct text_out out);
 #define FROM_NAME(source) ((struct pdh_from){.file = (source)})
 #define FROM_LOG(source) ((struct pdh_from){.log = (source)})
 
-/* Declares `name`, whose .text is `wide` in UTF-8. */
+/* Declares `name`, whose .text is the UTF-16 text `wide` in UTF-8; without memory, returns from the
+ * function. */
 #define NARROW(name, wide)                                                                         \
     NAME_AUTO name;                                                                                \
     if (narrow(wide, &(name)))                                                                     \

@@ -15,7 +15,8 @@ PDH_STATUS PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
     return counter_add(query, path, false, 0, counter);
 }
 
-/* If there is no value, the value's status has the reason, provided that the counter was found. */
+/* Returns 0 if there is no value. *counter_status is then the value's status, or the call's if the
+ * counter was not found. */
 double PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
 {
     PDH_FMT_COUNTERVALUE value = {0};
@@ -71,7 +72,7 @@ PDH_STATUS PdhVbUpdateLog(PDH_HLOG log, LPCSTR user_string)
     return capture_update(log, user_string);
 }
 
-/* Sizes above 2 GiB do not fit into a Long of Visual Basic. */
+/* Fails for sizes above 2 GiB, which do not fit into a Long of Visual Basic. */
 PDH_STATUS PdhVbGetLogFileSize(PDH_HLOG log, LONG *size)
 {
     LONGLONG bytes;

@@ -27,7 +27,7 @@ LSTATUS RegOpenKeyExW(HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY
     return status ? status : open_key(key, name.text, access, result);
 }
 
-/* Without a subkey, returns the key that it was given, as on Windows. */
+/* Opens the subkey. Without a name it returns `key` itself, as on Windows. */
 static LSTATUS open_old(HKEY key, const char *sub, PHKEY result)
 {
     LSTATUS status = open_key(key, sub, MAXIMUM_ALLOWED, result);
@@ -152,7 +152,7 @@ static LSTATUS copy_empty(bool wide, void *data, PLONG size)
     return ERROR_SUCCESS;
 }
 
-/* The value without a name of a subkey; an unset value is the empty text. */
+/* Reads the subkey's value that has no name; if it is not set, the result is the empty text. */
 static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG size)
 {
     HKEY opened;
@@ -162,7 +162,7 @@ static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG
     LSTATUS status = key_open(key, sub ? sub : "", KEY_QUERY_VALUE, &opened);
     if (status)
         return status;
-    /* a query without a name would be answered by these keys */
+    /* these keys would answer this query, although they have no value without a name */
     bool texts = opened == HKEY_PERFORMANCE_TEXT || opened == HKEY_PERFORMANCE_NLSTEXT;
     status = texts ? ERROR_FILE_NOT_FOUND
                    : key_query(opened, "", wide, &type, data, size ? &capacity : NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which module is behind which key: the only place that connects the registry with the modules that
- * compute values when they are read. The registry itself knows only "a mount has a query function".
+ * Says which module computes the values of which key: the only place that connects the registry
+ * with these modules. The registry itself knows only "a mount has a query function".
  */
 #include "collect/collect.h"
 #include "names/names.h"
@@ -72,8 +72,8 @@ static LSTATUS close_data(void)
 
 /* ---- a language's key below Perflib ---- */
 
-/* CurrentLanguage is the user's language. A program that writes a name into each subkey writes it
- * there, too. */
+/* The language of a subkey: its number, or for CurrentLanguage the user's language. A program that
+ * writes a name into each subkey writes it to CurrentLanguage, too. */
 static uint32_t language_of_key(const char *path)
 {
     const char *id = strrchr(path, '\\');

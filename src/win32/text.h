@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to win32: text between a caller, in UTF-8 or UTF-16, and the modules behind. */
+/* Private to win32: converts a caller's text, UTF-8 or UTF-16, for the modules behind it. */
 #ifndef OPL_WIN32_TEXT_H
 #define OPL_WIN32_TEXT_H
 
 #include "base/base.h"
 
-/* A caller's text in UTF-8; usual ones need no allocation, so a steady query makes none. */
+/* A caller's text in UTF-8. Up to the size of `small` it needs no allocation, so a query that is
+ * repeated makes none. */
 struct name {
     const char *text; /* NULL if the caller's text is NULL */
     char *large;
