@@ -66,7 +66,8 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     return status;
 }
 
-/* A counter and its base are kept or dropped together. */
+/* True if the row was seen, and so was its base or the row whose base it is: both are kept or
+ * dropped. */
 static bool row_pair_seen(const struct object *object, size_t position)
 {
     const struct row *row = &object->rows[position];
@@ -92,7 +93,8 @@ static void object_drop_absent(struct object *object)
     object->mask_words = (kept + 63) / 64;
 }
 
-/* Values in the order of their rows, 8-byte ones aligned; a 4-byte one fills a gap before one. */
+/* Places the values in the order of their rows. 8-byte values are aligned; a 4-byte gap before one
+ * is used by the next 4-byte value. */
 static void object_place_rows(struct object *object)
 {
     DWORD at = sizeof(PERF_COUNTER_BLOCK), hole = 0;
@@ -115,8 +117,8 @@ static void object_place_rows(struct object *object)
     object->block_size = (at + 7) / 8 * 8;
 }
 
-/* Counters wrap around, as the formulas expect; a level that needs more than 32 bits is shown as
- * the largest number instead of a small one. */
+/* Says how a row's value is written. A 32-bit counter wraps around, as the formulas expect; a level
+ * that needs more than 32 bits is shown as the largest number instead of a small one. */
 static struct cell row_cell(const struct row *row)
 {
     struct cell cell = {.item = (uint32_t)row->is->item.offset, .offset = row->offset};
@@ -175,8 +177,8 @@ static void object_write_counter(const struct object *object, const struct row *
            &definition, sizeof definition);
 }
 
-/* Determines the offsets and writes the definitions of the rows that are not hidden; the memory is
- * sufficient for all. */
+/* Determines the offsets and writes the definitions of the rows that are not hidden.
+ * object->definition has space for all rows. */
 static void object_lay_out(struct object *object, const opl_provider *provider)
 {
     DWORD level = PERF_DETAIL_WIZARD;
@@ -214,8 +216,8 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider)
     return ERROR_SUCCESS;
 }
 
-/* Writes "Object: counter, counter" into a text of the calling thread that tools can show: the
- * counters that the user may not read. */
+/* Lists the counters that the user may not read, as "Object: counter, counter", in a text of the
+ * calling thread that tools can show. */
 static void note_denied(const struct object *object)
 {
     char *text = denied_here();

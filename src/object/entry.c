@@ -15,8 +15,9 @@
 
 struct opl_entry {
     opl_provider *provider;
-    unsigned opened; /* remote service processes open once per connection
-                      * (docs/windows/providers.md#d2) */
+    /* calls of Open without one of Close: remote service processes open once per connection
+     * (docs/windows/providers.md#d2) */
+    unsigned opened;
 };
 
 static LSTATUS report_unregistered(const char *service, const char *value)
@@ -37,7 +38,8 @@ static LSTATUS report_too_few(const char *service, const char *value, DWORD need
     return ERROR_INVALID_DATA;
 }
 
-/* One pair of values, "First Counter" and "Last Counter". */
+/* Reads the value `first` (such as "First Counter") of a service. Reports an error if it is
+ * missing, or if the value `last` is less than `last_offset` above it. */
 static LSTATUS numbers_read(const char *service, const char *first, const char *last,
                             DWORD last_offset, DWORD *ret)
 {
@@ -199,7 +201,7 @@ static LSTATUS delete_values(HKEY key)
     return ERROR_SUCCESS;
 }
 
-/* A key with other values is kept. */
+/* Deletes the key if it has neither values nor subkeys. */
 static void delete_if_empty(const char *path)
 {
     struct key_info info;

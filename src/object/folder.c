@@ -15,7 +15,7 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-enum { FEW_ENTRIES = 1024 }; /* bytes: half of what proc has before its first process */
+enum { FEW_ENTRIES = 1024 }; /* bytes; two reads return what proc lists before its processes */
 
 struct folder_entry {
     uint64_t inode;
@@ -66,7 +66,7 @@ static int compare_numbers(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
-/* The kernel lists its processes in ascending order; archived trees are in any order. */
+/* True if the numbers ascend, as the kernel's do. Archived trees list them in any order. */
 static bool folder_ascends(const struct folder *folder)
 {
     for (size_t i = 1; i < folder->count; i++)
@@ -75,7 +75,8 @@ static bool folder_ascends(const struct folder *folder)
     return true;
 }
 
-/* With `keep`, the folder stays open: it must always be called with the same path. */
+/* Reads the numeric names in the folder. With `keep`, it stays open for the next call, which must
+ * have the same path. */
 LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep)
 {
     int fd = kept_open(&folder->kept, provider_root(provider), path, O_RDONLY | O_DIRECTORY);
@@ -157,7 +158,7 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
 
 /* ---- the number of processes ---- */
 
-/* proc's folders that are not processes come first, before the first number. */
+/* Counts proc's folders that are not processes. The kernel lists them before the first process. */
 static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     *ret = 0;
@@ -177,7 +178,8 @@ static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret
     }
 }
 
-/* Loading a driver may add a folder; rare enough to check once a minute. */
+/* Counts them again after a minute, because loading a driver may add a folder. False: the number is
+ * not known. */
 static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     LONGLONG age = provider->time - provider->other_folders_time;
@@ -187,7 +189,7 @@ static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
         provider->other_folders_time = provider->time;
     }
     *ret = provider->other_folders;
-    return *ret > 0; /* 0: a proc that hides processes lists no such folders */
+    return *ret > 0; /* 0: a proc mounted to hide processes has no such folders */
 }
 
 /* Counts processes by the number of links: proc has those of "." and "..", of its other folders,
@@ -214,7 +216,7 @@ static bool count_by_names(opl_provider *provider, uint64_t *ret)
     return readable && *ret > 0;
 }
 
-/* Several objects show it: it is read once per collection. */
+/* Several objects show the number of processes: it is counted once per collection. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
 {
     opl_provider *provider = reading->provider;

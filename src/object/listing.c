@@ -94,7 +94,8 @@ static struct instance *listing_new(opl_listing *listing)
     return instance;
 }
 
-/* How many bytes are ASCII; eight at once. */
+/* Converts the ASCII characters at the start of `name`, and checks eight bytes at once. Returns how
+ * many it converted. */
 static size_t ascii_to_16(const char *name, size_t bytes, uint16_t *out)
 {
     const uint64_t others = 0x8080808080808080;
@@ -112,7 +113,8 @@ static size_t ascii_to_16(const char *name, size_t bytes, uint16_t *out)
     return done;
 }
 
-/* Ordinary names are ASCII; anything else is converted in full (U+FFFD for invalid bytes). */
+/* Names the instance. Ordinary names are ASCII; any other name is converted in full, with U+FFFD
+ * for invalid bytes. */
 static void listing_name(opl_listing *listing, struct instance *instance, const char *name,
                          size_t bytes)
 {
@@ -127,7 +129,8 @@ static void listing_name(opl_listing *listing, struct instance *instance, const 
     listing->names_used += units;
 }
 
-/* The name in parentheses in the first line of a stat file: the program chooses it freely. */
+/* Names the instance by the text in parentheses in its stat file. The program chose that name
+ * freely, so it is sanitized. */
 static void listing_own_name(opl_listing *listing, struct instance *instance,
                              const struct source *source)
 {
@@ -157,7 +160,7 @@ static void row_unknown(opl_listing *listing, size_t position, size_t row)
           listing->object->is->name, what->is->name, name);
 }
 
-/* Every row of the last instance. */
+/* Reads every row of the last instance. */
 static void listing_read_rows(opl_listing *listing)
 {
     struct object *object = listing->object;
@@ -313,7 +316,8 @@ void opl_listing_line(opl_listing *listing, const opl_source *is, const char *li
     listing->reading.folder = "";
 }
 
-/* The first source of the rows that belongs to instances: without it there is no instance. */
+/* The first source of the rows whose path has a '*'; if it cannot be read, there is no such
+ * instance. NULL: no row has one. */
 static struct source *listing_main_source(const struct object *object)
 {
     for (size_t i = 0; i < object->row_count; i++)
@@ -322,7 +326,7 @@ static struct source *listing_main_source(const struct object *object)
     return NULL;
 }
 
-/* Did something fail because the instance is gone? Its first file is checked again. */
+/* True if the instance is gone: its main file is read again and fails. */
 static bool reading_gone(opl_listing *listing, struct source *main)
 {
     main->read_for = 0;
@@ -386,7 +390,8 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
     return true;
 }
 
-/* Only files that some row needs can show that the instance is gone. */
+/* Reads no file just to see whether the instance exists: it is gone if a file fails that a row
+ * needs. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)
 {

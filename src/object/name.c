@@ -11,7 +11,7 @@ static bool is_ordinary(unsigned c)
     return c < 64 ? !(special >> c & 1) : c != '\\';
 }
 
-/* The replacement of a character or a part of one; nearly all are unchanged. */
+/* Returns what replaces `c`, a byte of UTF-8 or a unit of UTF-16; nearly all stay as they are. */
 static unsigned sanitized(unsigned c, bool is_path)
 {
     if (is_ordinary(c) || (is_path && c == '/'))

@@ -24,15 +24,15 @@ enum {
     OBJECT_MAX_PATH = 512,  /* characters of a path below the system root */
     OBJECT_LEVELS = 2,      /* nested folders */
     OBJECT_MEMORIES = 16,   /* persistent memory blocks of a provider */
-    OBJECT_RECORDS = 4,     /* pinned files of a provider */
+    OBJECT_RECORDS = 4,     /* pinned BPF iterators of a provider */
     OBJECT_MAX_PERSISTENT =
         8, /* instances whose files stay open: few, as descriptors are the program's */
     OBJECT_MAX_PERSISTENT_NAME = 16
 };
 
 /* ---- source.c: a kernel text file ---- */
-/* A descriptor that stays open. Programs close descriptors that they do not know, so its device and
- * inode are compared with those that were opened before it is used. */
+/* A descriptor that stays open. Some programs close all descriptors that they did not open, so its
+ * device and inode are compared before each use with those that were opened. */
 struct kept {
     int fd; /* -1: none */
     dev_t device;
@@ -41,13 +41,14 @@ struct kept {
 struct source_key {
     char text[OBJECT_MAX_KEY];
     size_t length;
-    const char *at;  /* what follows the key in the text read last; NULL: the key is absent */
+    const char *at;  /* what follows the key in the latest text; NULL: the key is absent */
     uint64_t number; /* the first number after the key */
     unsigned line;   /* number of the line where the key was found last */
     size_t order;    /* see keys_sort */
     size_t after;    /* the key that came next the last time */
-    size_t gap;      /* bytes from the line of the key found before; 0: none. In pairs of lines: the
-                      * name's offset in the line of names */
+    /* bytes from the line of the previous key found; 0: not known. In pairs of lines: the name's
+     * offset in the line of names */
+    size_t gap;
     unsigned column; /* in pairs of lines: which of the numbers, counted from 1 */
 };
 struct source {
@@ -67,7 +68,7 @@ struct source {
     uint64_t read_for;                    /* serial of the collection or instance; 0: never read */
     uint64_t keys_for;                    /* the serial for which the keys are valid */
     uint64_t words_for;                   /* the serial for which the words are valid */
-    uint64_t checked_for;                 /* collection in which the kept folder was identified */
+    uint64_t checked_for;                 /* collection in which the kept folder was last checked */
     uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
     unsigned word_count, words_wanted;    /* words on the line; number of the last needed word */
     uint64_t columns_requested;           /* bit n - 1: word n is needed */
@@ -76,10 +77,10 @@ struct source {
     size_t name_bytes;
     struct source_key *keys;
     size_t key_count;
-    uint64_t key_starts[4]; /* bits: the first characters of the keys */
+    uint64_t key_starts[4]; /* a bit for each character that some key begins with */
     bool keys_sorted;       /* all found: the next text probably has them in the same lines */
     size_t keys_there;      /* in pairs of lines: how many keys were found */
-    uint64_t names_shape;   /* and the hash of the lengths of the lines of names at that time */
+    uint64_t names_shape;   /* in pairs of lines: names_shape() when keys_there was counted */
     uint64_t net;           /* below proc/net: the namespace that the kept file belongs to */
 };
 struct opl_reading {
@@ -100,20 +101,22 @@ void kept_close(struct kept *kept);
  * lacks. */
 struct source *source_of(opl_provider *provider, const opl_source *is);
 struct source_key *source_add_key(struct source *source, const char *text, size_t length);
-/* Loads the text of this reading. */
+/* Reads the file, unless its text was already read for this collection or instance. */
 LSTATUS source_load(opl_reading *reading, struct source *source);
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
-/* Splits the line; `wanted` 0: into the words that were needed before. */
+/* Splits the line into words, as far as rows or earlier calls need them, and word `wanted` (0:
+ * none). */
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
-/* Does this needed word exist, and is it a number? */
+/* True if word `number` exists and is a number; some row must need it. */
 bool source_has_number(const struct source *source, unsigned number);
 void source_find_pairs(struct source *source); /* pairs.c */
 /* `number` is 1 to OBJECT_MAX_WORDS */
 void source_request_word(struct source *source, unsigned number);
 void source_done(struct source *source);
-/* The start of a file path for this reading: *ret_dir and the rest, formatted into `storage`. */
+/* Returns `path` with the instance's folder in place of its '*', written to `storage`; a path
+ * without '*' is returned unchanged. NULL: it is too long. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
-/* A number of a keyed line: the `column`-th after the key. */
+/* The `column`-th number after the key. */
 uint64_t key_number(const struct source_key *key, unsigned column);
 uint64_t text_number(const char **cursor); /* decimal, may be negative; stops after the digits */
 const char *skip_blanks(const char *at);
@@ -127,13 +130,13 @@ struct term {
 struct row {
     const opl_counter *is;
     const opl_value *value;
-    bool is_base; /* the automatic base of the row before */
+    bool is_base; /* the base that belongs to the row before */
     struct source *source;
     struct term terms[OBJECT_MAX_TERMS];
     unsigned term_count;
     uint64_t times, parts;
     DWORD type, size, offset;
-    bool text; /* its value is the address of UTF-8, 0 for none */
+    bool text; /* the value is a text: its address (UTF-8), 0: none */
     opl_total total;
     bool seen;   /* was readable for some instance */
     bool denied; /* in this collection, this user may not read the value for some instance */
@@ -141,7 +144,7 @@ struct row {
     bool unread;
     bool hidden; /* this row, its base, or the row whose base it is, is unread: no definition now */
     const char *why; /* what is wrong with the row, if row_init returns ERROR_INVALID_PARAMETER */
-    /* the trace shows already that the value could not be read for some instance */
+    /* it was traced that the value could not be read for some instance */
     bool complained;
 };
 enum row_result {
@@ -173,7 +176,8 @@ struct opl_listing {
     size_t names_used, names_capacity;
     opl_reading reading; /* the reading of the last instance */
 };
-/* The part of a row that is needed for each of thousands of instances, in little memory. */
+/* What must be known to write a row's value: little memory, because it is used for each of
+ * thousands of instances. */
 struct cell {
     /* offset of the number in an item of 8-byte numbers, and in the counter block */
     uint32_t item, offset;
@@ -296,13 +300,13 @@ struct opl_provider {
         size_t bytes;
     } memories[OBJECT_MEMORIES];
     struct remote_fs_reader *remote_fs; /* file systems that may never answer; space.c */
-    uint64_t root_checked_for;          /* collection in which the root was identified */
+    uint64_t root_checked_for;          /* collection in which `root` was last checked */
     uint64_t net, net_checked_for; /* the calling thread's network namespace, in that collection */
     struct records records[OBJECT_RECORDS];
     /* generation of the registry when the switch for records was read */
     uint64_t switch_generation;
     bool switch_known, switched_off;
-    int proc_known_for; /* the process for which the next member holds; 0: not known yet */
+    int proc_known_for; /* the process for which proc_is_ours was determined; 0: none yet */
     bool proc_is_ours;  /* proc shows our pid namespace */
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
@@ -337,7 +341,7 @@ int source_openat(int dir_fd, const char *path, int flags);
 /* Did an open of this thread fail for lack of descriptors since the last call? */
 bool source_lacked(void);
 int provider_root(opl_provider *provider); /* descriptor of the system root; -1: there is none */
-/* A number of the calling thread's network namespace; 0: unknown in this tree. */
+/* The inode number of the calling thread's network namespace; 0: unknown in this tree. */
 uint64_t provider_namespace(opl_provider *provider);
 bool provider_live(void); /* the system root is "/" */
 

@@ -21,7 +21,7 @@ static size_t line_word(const char *line)
     return line[bytes] == ':' ? bytes : 0;
 }
 
-/* The pair at this line or after it; other lines are skipped. */
+/* Finds the pair at this line or after it; `number` is the line's number. False: there is none. */
 static bool pair_next(struct line_pair *pair, const char *line, unsigned number)
 {
     for (; *line; line = pair->numbers, number++) {
@@ -37,7 +37,8 @@ static bool pair_next(struct line_pair *pair, const char *line, unsigned number)
     return false;
 }
 
-/* "Tcp.InSegs": is this the name of the pair's `length` bytes at `name`? */
+/* True if the `length` bytes at `name` are the key's name in this pair: the key "Tcp.InSegs" is
+ * InSegs in the pair of lines that begin with "Tcp:". */
 static bool is_key(const struct source_key *key, const struct line_pair *pair, const char *name,
                    size_t length)
 {
@@ -74,8 +75,8 @@ static void take_names(struct source *source, const struct line_pair *pair)
     }
 }
 
-/* A sum of the lengths of the lines of names, and their number. While it is as before, the names
- * are taken to be the same. */
+/* Returns a number that is made of the number of pairs and the lengths of their lines of names.
+ * While it does not change, the names are taken to be the same. */
 static uint64_t names_shape(const char *text)
 {
     struct line_pair pair;
@@ -86,7 +87,8 @@ static uint64_t names_shape(const char *text)
     return shape;
 }
 
-/* keys[0].order, keys[1].order ... are those that exist, in the order of the file. */
+/* Finds the keys. keys[0].order, keys[1].order ... become the positions in `keys` of those that
+ * exist, in the order of the file. */
 static void find_names(struct source *source)
 {
     struct line_pair pair;
@@ -112,7 +114,7 @@ static bool key_stays(const struct source_key *key, const struct line_pair *pair
            skip_word(name) == name + key->length - pair->word - 1;
 }
 
-/* The numbers of the existing keys; false: the file's layout changed. */
+/* Reads the numbers of the keys that exist; false: the file's layout has changed. */
 static bool read_numbers(struct source *source)
 {
     struct line_pair pair = {.numbers = NULL};

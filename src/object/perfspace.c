@@ -64,7 +64,7 @@ static void kill_all(struct space_page *page)
             kill(children[i], SIGKILL);
 }
 
-/* A killed child has not answered. */
+/* Refuses the request of a child that ended without an answer. */
 static void forget(struct space_page *page, pid_t pid)
 {
     for (uint32_t i = 0; i < page->count; i++) {
@@ -81,8 +81,8 @@ static void time_out(int signal)
     (void)signal;
 }
 
-/* Signals are as in the program, all blocked; the working folder may be one that is to be
- * unmounted. */
+/* Undoes what was inherited from the program: how it treats signals, which are also all blocked;
+ * its session; and its working folder, which may be one that is to be unmounted. */
 static void begin_anew(void)
 {
     struct sigaction alarms = {.sa_handler = time_out}, usual = {.sa_handler = SIG_DFL};

@@ -12,7 +12,7 @@
 
 enum { STEPS_DOWN = 5 };
 
-/* May the thread raise its priority? Tries it, by one step. (who = 0 is the thread on Linux.) */
+/* True if the thread may raise its priority: tries it, by one step. (0 is the calling thread.) */
 static bool may_rise(int nice)
 {
     return setpriority(PRIO_PROCESS, 0, nice - 1) == 0;

@@ -115,8 +115,8 @@ static void provider_notice_fork(opl_provider *provider)
     kept_close(&provider->processes);
 }
 
-/* All providers of a program share its descriptors: one that keeps dozens leaves none for
- * others. */
+/* True if the program may open only few files. All its providers share them: one that keeps dozens
+ * open leaves none for others. */
 static bool descriptors_are_few(void)
 {
     enum { FEW = 64 };
@@ -248,7 +248,7 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
     priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    if (source_lacked()) /* the zeros are not real values */
+    if (source_lacked()) /* values are 0 because a file could not be opened */
         return ERROR_TOO_MANY_OPEN_FILES;
     size_t size = provider_size(provider);
     if (size > capacity || size > UINT32_MAX) {
@@ -312,8 +312,8 @@ static bool is_readable(opl_provider *provider, const char *path)
     return readable;
 }
 
-/* Could there be an instance later? Not if the file that lists them is missing, nor if the object
- * whose walk finds them is absent. */
+/* True if there can be an instance later: the file that lists them is there, and so is the object
+ * whose walk finds them. */
 static bool instances_possible(opl_provider *provider, const struct object *object)
 {
     if (object->is->needs && !is_readable(provider, object->is->needs))
@@ -339,7 +339,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Is the row's statistic enabled here? */
+/* True if the kernel collects this row's statistic: `if_word` is in the file `if_source`, or the
+ * row has none. */
 static bool row_is_on(opl_provider *provider, const struct row *row)
 {
     if (!row->is->if_source)
@@ -352,13 +353,14 @@ static bool row_is_on(opl_provider *provider, const struct row *row)
     return is_there(provider, source) && has_word(source->text, row->is->if_word);
 }
 
-/* Could a future instance have this row? Not if there is no such file. */
+/* True if a later instance can have this row: its file exists, or each instance has its own. */
 static bool row_possible(opl_provider *provider, const struct row *row)
 {
     return !row->source || row->source->star || is_there(provider, row->source);
 }
 
-/* Does the object that shares these rows have this one, too? */
+/* True if the object `rows_as`, which has the same rows, has this one, or if there is no such
+ * object. */
 static bool row_is_elsewhere(opl_provider *provider, const struct object *object, DWORD index)
 {
     const struct object *other =

@@ -108,8 +108,8 @@ static const char *why_not_opened(int error)
                                              : "they cannot be opened";
 }
 
-/* The reason why there is nothing to open; NULL: there may be. If nothing is pinned, this costs one
- * stat. */
+/* Returns why records cannot be used at all; NULL: they may be. If nothing is pinned, this costs
+ * one stat. */
 static const char *why_none(opl_provider *provider)
 {
     struct stat folder;
@@ -124,7 +124,7 @@ static const char *why_none(opl_provider *provider)
     return proc_shows_us(provider) ? NULL : "proc is of another pid namespace";
 }
 
-/* Opens the file for this moment; -1: the reason was traced. */
+/* Opens the file; the records are those of this moment. -1: the reason was traced. */
 static int records_open(opl_provider *provider, struct records *records)
 {
     char path[OBJECT_MAX_PATH];
@@ -157,8 +157,8 @@ static bool records_grow(opl_provider *provider, struct records *records)
     return true;
 }
 
-/* Does each record have the version, and a length that leads to the next one or the end? Checks
- * complete records while they are in the processor's cache. */
+/* Checks the complete records at *at and after it, while they are in the processor's cache, and
+ * moves *at past them. Returns what is wrong with them; NULL: nothing. */
 static const char *records_fault(const struct records *records, size_t *at)
 {
     DWORD head[2];
@@ -175,8 +175,9 @@ static const char *records_fault(const struct records *records, size_t *at)
     return NULL;
 }
 
-/* The kernel returns what fits into its own buffer, and EAGAIN after it has skipped many tasks.
- * Returns what is wrong with the records. */
+/* Reads all records. A read returns only what fits into the kernel's own buffer, or fails with
+ * EAGAIN after the kernel has skipped many tasks. Returns what is wrong with the records; NULL:
+ * nothing. */
 static const char *records_read(opl_provider *provider, struct records *records, int fd)
 {
     const char *fault = NULL;

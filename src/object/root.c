@@ -41,8 +41,8 @@ bool source_lacked(void)
     return reported;
 }
 
-/* Not 0, 1 or 2: in a program that has closed these, its next output would go into the kept
- * file. */
+/* Returns a descriptor that is not 0, 1 or 2: in a program that has closed these, its next output
+ * would go into the kept file. */
 static int away_from_stdio(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -53,7 +53,8 @@ static int away_from_stdio(int fd)
     return moved;
 }
 
-/* The descriptor, opened if there is none or the program has closed it; -1 with errno. */
+/* Returns the descriptor, and opens the file if there is none or the program has closed it; -1 with
+ * errno. */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
 {
     if (kept_is_ours(kept))
@@ -83,7 +84,7 @@ bool provider_live(void)
     return strcmp(place_sysroot(), "/") == 0;
 }
 
-/* Identified once per collection. */
+/* Checks once per collection that the program has not closed the descriptor. */
 int provider_root(opl_provider *provider)
 {
     if (provider->root_checked_for == provider->collection && provider->root.fd >= 0)
@@ -92,7 +93,7 @@ int provider_root(opl_provider *provider)
     return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
 }
 
-/* "net:[4026531840]", read once per collection. */
+/* The number in the link "net:[4026531840]", which is read once per collection. */
 uint64_t provider_namespace(opl_provider *provider)
 {
     char text[32];

@@ -28,8 +28,8 @@ DWORD row_base_type(DWORD type)
     return 0;
 }
 
-/* Average timers have 8 bytes although their size bits mean 4, as on Windows. 0: no type for
- * tables. */
+/* Bytes of a value; 0: tables cannot have this type. Average timers have 8 although their size bits
+ * mean 4, as on Windows. */
 static DWORD row_size(DWORD type)
 {
     if (type == PERF_AVERAGE_TIMER)
@@ -116,7 +116,8 @@ static LSTATUS row_init_columns(struct row *row)
     return ERROR_SUCCESS;
 }
 
-/* A text has as many UTF-16 units as its variable has bytes: it cannot become longer. */
+/* Checks a variable or member. A text gets as many UTF-16 units as its variable has bytes, because
+ * conversion never needs more. */
 static LSTATUS row_init_memory(struct row *row)
 {
     size_t size = row->value->size;
@@ -129,7 +130,8 @@ static LSTATUS row_init_memory(struct row *row)
     return ERROR_SUCCESS;
 }
 
-/* A number that replaces the row's value; a base would have to come from the same moment. */
+/* Checks the `item`, a number that replaces the row's value. A row with a base must not have one,
+ * because the base would be of another moment. */
 static LSTATUS row_init_item(struct row *row)
 {
     const opl_value *item = &row->is->item;

@@ -96,8 +96,8 @@ static bool source_grow(struct source *source)
     return true;
 }
 
-/* Files of instances are read in one piece: a short read is their end. The others are returned page
- * by page. */
+/* Reads the file to its end. One of an instance is read in one piece: a short read means its end.
+ * The kernel returns other files page by page. */
 static LSTATUS source_read(struct source *source, int fd)
 {
     source->length = 0;
@@ -137,7 +137,7 @@ const char *source_place(opl_reading *reading, const char *path, char storage[OB
     return storage;
 }
 
-/* The folder before the '*', identified once per collection. */
+/* Descriptor of the folder before the '*', checked once per collection. */
 static int source_folder(opl_provider *provider, struct source *source)
 {
     if (source->checked_for == provider->collection && source->kept.fd >= 0)
@@ -152,7 +152,7 @@ static int source_folder(opl_provider *provider, struct source *source)
     return kept_open(&source->kept, provider_root(provider), path, O_PATH | O_DIRECTORY);
 }
 
-/* The slot for the file of one of the first instances; NULL: it is read and closed. */
+/* The slot for keeping the file of one of the first instances open; NULL: it is not kept open. */
 static struct persistent *source_persistent(const opl_reading *reading, struct source *source)
 {
     if (!source->is->persistent || reading->position >= COUNT(source->persistent) ||
@@ -194,7 +194,8 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
         return status;
     if (!persistent)
         close(fd);
-    /* the file is no longer allowed, perhaps for some time only */
+    /* the open file cannot be read any more, perhaps only for some time: the next reading opens it
+     * again */
     else if (status && status != ERROR_INVALID_PARAMETER)
         kept_close(&persistent->kept);
     return status;
@@ -219,7 +220,8 @@ static const char *source_path(opl_provider *provider, struct source *source,
     return storage;
 }
 
-/* An open file shows the mounts of the namespace in which it was opened. */
+/* True if the process has changed its mount namespace since the last call: the open file still
+ * shows the mounts of the namespace in which it was opened. */
 static bool source_is_elsewhere(opl_provider *provider, struct source *source)
 {
     struct stat now;
@@ -230,7 +232,8 @@ static bool source_is_elsewhere(opl_provider *provider, struct source *source)
     return before && before != now.st_ino;
 }
 
-/* A file that polls as writable, as files without poll support do, is not a watched one. */
+/* True if poll() reports that a watched file has not changed. A file without poll support always
+ * polls as writable, so it counts as changed. */
 static bool source_is_unchanged(opl_provider *provider, struct source *source)
 {
     if (!source->is->watched || !provider_live())
@@ -258,7 +261,7 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
     return status;
 }
 
-/* Does another source show that this one has nothing for the instance? */
+/* True if `if_source` shows, by a 0, that this source has nothing for the instance. */
 static bool source_is_needless(opl_reading *reading, const struct source *source)
 {
     uint64_t word;

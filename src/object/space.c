@@ -23,8 +23,8 @@ enum { AGAIN_MS = 10 * 1000, STALE_MS = 60 * 1000, FIRST_WAIT_MS = 200 };
 
 /* ---- local ---- */
 
-/* Archives have a file "statfs": block size, blocks, free, available, and the mount point, as
- * proc/self/mountinfo writes it: blanks and the like are three octal digits, "\\040". */
+/* Archives have a file "statfs", a line for each file system: block size, blocks, free, available,
+ * and the mount point as in proc/self/mountinfo: a blank is three octal digits, "\\040". */
 static const opl_source archive = {"statfs"};
 
 static uint64_t next_number(const char **line)
@@ -90,7 +90,7 @@ struct remote_fs_place {
     char *path;
     bool wanted; /* this collection needs it */
     bool answered, waited;
-    bool reported;                     /* it was reported that it does not answer */
+    bool reported;                     /* its silence was reported */
     int64_t requested_ms, answered_ms; /* 0: never */
     opl_space space;
     struct remote_fs_round *round; /* the round that is reading it; NULL: none */
@@ -152,7 +152,8 @@ static void take_answers(struct remote_fs_reader *remote_fs)
 {
     for (struct remote_fs_round **at = &remote_fs->rounds; *at;) {
         struct remote_fs_round *round = *at;
-        /* first: what is answered after this stays for the next time, and so does the round */
+        /* read before the answers are taken: one that arrives later is taken the next time, for
+         * which the round must stay */
         bool done = atomic_load(&round->page->done) >= round->page->count;
         for (struct remote_fs_place *place = remote_fs->places;
              place < remote_fs->places + remote_fs->count; place++)
@@ -210,7 +211,7 @@ DETACHED static bool make_memory(struct space_start *start)
 struct space_errand {
     struct space_start start;
     struct remote_fs_reader *remote_fs;
-    int64_t due_ms; /* file systems are due that were last read before this time */
+    int64_t due_ms; /* file systems whose last request was before this time are due */
 };
 
 static bool is_due(const struct remote_fs_place *place, int64_t due_ms)
@@ -318,7 +319,7 @@ static void wait_for_new(struct remote_fs_reader *remote_fs)
         remote_fs->places[i].waited = true;
 }
 
-/* In a forked child the reads that the parent began do not count. */
+/* Forgets, in a forked child, the reads that the parent began. */
 static void remote_fs_notice_fork(struct remote_fs_reader *remote_fs)
 {
     if (remote_fs->pid == (int)getpid())

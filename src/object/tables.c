@@ -44,14 +44,16 @@ static LSTATUS refuse(struct table_fault *ret, const char *object, const char *p
     return ERROR_INVALID_PARAMETER;
 }
 
-/* 0 means "as before" wherever it stands; something else asks for what this version cannot do. */
+/* For a member that this version does not know: 0 means "as before"; anything else requests what
+ * this version cannot do. */
 static LSTATUS refuse_unknown(struct table_fault *ret, const char *object, const char *part)
 {
     return refuse(ret, object, part,
                   "it uses something that this version of openperflib does not know");
 }
 
-/* The lengths of version 1 are the least; later versions of it add whole pointers at the end. */
+/* Checks the length of a structure: `expected` is the least; later libraries may add whole pointers
+ * at its end. */
 static LSTATUS check_size(struct table_fault *ret, const char *what, size_t found, size_t expected)
 {
     if (found >= expected && found <= MOST_BYTES && (found - expected) % sizeof(void *) == 0)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* For each row, all values, and how many of them could not be read. */
+/* For each row: the sum of the values that could be read, and how many could not. */
 struct sums {
     uint64_t sum[OBJECT_MAX_ROWS];
     size_t unknown[OBJECT_MAX_ROWS];
@@ -20,7 +20,7 @@ static void leave_out(const uint64_t *unknown, const uint64_t *values, size_t ro
         }
 }
 
-/* One instance after the other, in memory order. */
+/* Adds up the values, one instance after the other, as they lie in memory. */
 static void add_up(const opl_listing *listing, size_t count, struct sums *sums)
 {
     const struct object *object = listing->object;
@@ -40,7 +40,7 @@ static void add_up(const opl_listing *listing, size_t count, struct sums *sums)
     }
 }
 
-/* The total of the children belongs to the total of their parents, which is added before. */
+/* Makes the last instance of the parents, their total, the parent of this total. */
 static void total_parent(opl_listing *listing)
 {
     const opl_object *parent = listing->object->is->listed_with;

@@ -53,7 +53,7 @@ static bool add_bytes(opl_provider *provider, struct text_buffer *to, const char
     return true;
 }
 
-/* Adds the name, sorted among those of this folder, which begin at `first`. */
+/* Adds the name to those of this folder, which are sorted and begin at order[first]. */
 static bool add_name(struct tree_walk *walk, const char *name, size_t first)
 {
     struct tree *tree = walk->tree;

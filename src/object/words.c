@@ -47,7 +47,7 @@ uint64_t key_number(const struct source_key *key, unsigned column)
     return text_number(&at);
 }
 
-/* Does the line begin with this key? Then its numbers' position is recorded. */
+/* True if the line begins with this key; then the key's first number and position are recorded. */
 static bool key_match(struct source_key *key, const char *line)
 {
     if (line[0] != key->text[0] || strncmp(line, key->text, key->length) != 0)
@@ -61,7 +61,7 @@ static bool key_match(struct source_key *key, const char *line)
     return true;
 }
 
-/* The keys are where they were last time, as in most system-wide files. */
+/* True if all keys are in the lines where they were last time, as in most system-wide files. */
 static bool keys_find_again(struct source *source)
 {
     const char *line = source->text;
@@ -76,14 +76,14 @@ static bool keys_find_again(struct source *source)
     return true;
 }
 
-/* Most lines have no key that is needed, and their first character shows that. */
+/* False if the line's first character shows that the line has no key. */
 static bool keys_may_match(const struct source *source, const char *line)
 {
     unsigned char first = (unsigned char)*line;
     return source->key_starts[first / 64] >> first % 64 & 1;
 }
 
-/* The line's key is probably the one that came next the last time: compares that first. */
+/* Finds the line's key; NULL: it has none. Compares the key first that came next the last time. */
 static struct source_key *keys_match(struct source *source, const char *line, size_t next)
 {
     for (size_t tried = 0; tried < source->key_count; tried++, next++) {
@@ -96,7 +96,7 @@ static struct source_key *keys_match(struct source *source, const char *line, si
     return NULL;
 }
 
-/* keys[0].order, keys[1].order ... are the keys' positions by ascending line. */
+/* Sorts the keys by line: keys[0].order, keys[1].order ... become positions in `keys`. */
 static void keys_sort(struct source *source)
 {
     struct source_key *keys = source->keys;
@@ -108,8 +108,9 @@ static void keys_sort(struct source *source)
     }
 }
 
-/* The expected position of the next key, relative to the last one found: files of instances differ
- * in their first lines, but then have columns of equal width. */
+/* Looks for the next key at its distance from the last one found, and moves *line there; NULL: it
+ * is elsewhere. Files of instances differ in their first lines, but then have columns of equal
+ * width. */
 static struct source_key *keys_jump(struct source *source, const char **line, size_t next)
 {
     if (next >= source->key_count || source->keys[next].at || !source->keys[next].gap)
@@ -161,7 +162,7 @@ static size_t keys_walk(struct source *source, bool jump)
     return left;
 }
 
-/* Keys that jumping has missed are found by a full pass. */
+/* Finds all keys; if jumping missed one, by a pass over all lines. */
 static void keys_find(struct source *source)
 {
     bool jump = source->star != NULL;
@@ -213,7 +214,7 @@ static bool is_requested(const struct source *source, unsigned number)
     return number == 0 || source->columns_requested >> (number - 1) & 1;
 }
 
-/* Returns the end of the word. *ret_whole: it is a number; if not, *ret is 0. */
+/* Returns the end of the word. *ret_whole: the whole word is a number; if it is not, *ret is 0. */
 static const char *split_number(const char *word, uint64_t *ret, bool *ret_whole)
 {
     const char *at = word;

@@ -17,8 +17,8 @@ size_t object_size(const struct object *object)
     if (object->is->instances)
         for (size_t i = 0; i < listing->count; i++)
             size += instance_size(&listing->instances[i]);
-    /* an object without instances is padded by one block: some readers take it for a single object
-     * and read past its end */
+    /* an object without instances is padded by one block: some readers look for a counter block
+     * after its definitions, and would read past its end */
     return size + (listing->count ? listing->count : 1) * object->block_size;
 }
 
@@ -38,7 +38,7 @@ static void write_fraction(const struct row *row, const uint64_t *values, unsign
     write_dword(block + row[1].offset, whole);
 }
 
-/* UTF-16 with its terminator; the block is zero so far. */
+/* Writes the text as UTF-16. The block is zero so far, so the text is terminated. */
 static void write_text(const struct row *row, uint64_t value, unsigned char *out)
 {
     const char *text = (const char *)(uintptr_t)value;
@@ -48,7 +48,7 @@ static void write_text(const struct row *row, uint64_t value, unsigned char *out
     memcpy(out + row->offset, units, (count < capacity ? count : capacity) * 2);
 }
 
-/* Texts; and fractions, both rows of which are written with the first. */
+/* Writes a text, or a fraction: its row and the base after it are written together. */
 static void write_other(const struct row *row, const uint64_t *values, unsigned char *block)
 {
     if (row->type == PERF_RAW_FRACTION)
