@@ -88,7 +88,8 @@ struct answers_update {
     struct buffer text, added;
 };
 
-/* Another program may have replaced the file. */
+/* True if the service's line is still where it was last: another program may have replaced the
+ * file. */
 static bool is_there(int fd, const struct service *service)
 {
     char line[FIXED_CHARS + NAME_BYTES + 1];

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The string as UTF-16, fresh for every call. */
+/* Writes the query as UTF-16, fresh for every call, because the provider may change it. */
 static LSTATUS write_query_text(struct library *code, const char *text)
 {
     size_t bytes = strlen(text), units = utf8_to_16(text, bytes, NULL, 0);

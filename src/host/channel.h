@@ -28,8 +28,8 @@ enum {
     CHANNEL_BYTES = CHANNEL_BUFFER_OFFSET + ISOLATE_LARGEST + CHANNEL_PAGE,
     CHANNEL_TEXT = 256,        /* characters of a message */
     CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
-    /* minus this, an exit code is the enum isolate_stage at whose end a mark was found
-     * overwritten */
+    /* this plus the enum isolate_stage at whose end a mark was found overwritten is the exit code
+     * of a helper */
     CHANNEL_EXIT_OVERWRITTEN = 213,
     KEEPER_SLOTS = 64,
     KEEPER_IDLE_SECONDS = 30,
@@ -86,7 +86,7 @@ struct keeper_slot {
     uint32_t status;       /* KEEPER_ENDED: as from wait(); KEEPER_FAILED: errno of fork */
     uint32_t resident_mib; /* the helper's memory when the keeper ended it for its size; else 0 */
 };
-/* The last argument of perfhost: space for a name. */
+/* The last argument of perfhost: blanks that a helper overwrites with its name, for ps. */
 #define KEEPER_TITLE_SIZE "                                                                "
 /* Value of `request`: the keeper has exited, because it had no helper for 30 s. */
 #define KEEPER_LEFT UINT32_MAX
@@ -94,7 +94,8 @@ struct keeper_slot {
 struct keeper_page {
     uint32_t version, slot_count;
     struct channel_word request; /* the client increments it after setting its request */
-    /* a robust futex held by a thread of the keeper: 0 before that thread runs */
+    /* a robust futex that a thread of the keeper holds: 0 before that thread runs; the kernel marks
+     * it when the thread ends */
     struct channel_word life;
     struct keeper_slot slots[KEEPER_SLOTS];
 };

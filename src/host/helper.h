@@ -17,8 +17,8 @@ struct helper {
 };
 
 /* ---- keeper.c: the process that starts helpers and knows their state ---- */
-/* A channel, without a process yet; starts a keeper if none has a free slot. On failure `text` (of
- * `size` bytes) names the step that failed and what to do. */
+/* Makes a channel, without a process yet; starts a keeper if none has a free slot. On failure
+ * `text` (of `size` bytes) names the step that failed and what to do. */
 LSTATUS helper_new(struct helper **ret, char *text, size_t size);
 /* Starts the process; false: the keeper has just exited, take another helper. */
 bool helper_start(struct helper *helper);
@@ -26,8 +26,7 @@ bool helper_start(struct helper *helper);
 bool helper_map(struct helper *helper, size_t bytes);
 /* False in a child of fork(), where the helper belongs to the parent. */
 bool helper_is_ours(const struct helper *helper);
-/* True if no answer will come and no keeper will report that. *ret_was_alive: it was running
- * before. */
+/* True if the keeper has ended, so that no answer will come. *ret_was_alive: it had been ready. */
 bool helper_lost(const struct helper *helper, bool *ret_was_alive);
 /* The state of the process; *ret_status and *ret_resident_mib as in struct keeper_slot. */
 enum keeper_state helper_state(const struct helper *helper, uint32_t *ret_status,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One query, to all providers that it concerns. The only lock held is that of the provider whose
- * Collect is running. (docs/windows/articles.md#c39, docs/windows/queries.md#c5)
+ * Sends one query to all providers that it concerns, and collects their answers. The only lock held
+ * is that of the provider whose Collect is running. (docs/windows/articles.md#c39,
+ * docs/windows/queries.md#c5)
  */
 #include "host/host.h"
 #include "host/internal.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the first missing answer is awaited before the others are checked. */
+/* How long the first missing answer is awaited before the others are checked, in clock_ticks. */
 enum {
     NOT_AT_ALL = 0,
     FIRST_LOOK = CLOCK_TICKS_PER_SECOND / 1000,
@@ -20,11 +21,11 @@ enum {
 /* How far a provider is in a query. */
 enum run_state { RUN_NONE, RUN_SHIPPED, RUN_IN_PROCESS, RUN_ISOLATED, RUN_REQUESTED, RUN_TAKEN };
 
-/* What a query needs besides the caller's buffer; kept in a free list, so that a steady query
- * allocates nothing. */
+/* What a query needs besides the caller's buffer; kept in a free list, so that a program that
+ * repeats its query allocates nothing. */
 struct round {
     uint32_t *chosen;       /* positions of the queried providers in the service table */
-    enum run_state *states; /* of each */
+    enum run_state *states; /* the state of each of them */
     struct taken_answer {
         struct piece piece;
         LSTATUS status;
@@ -86,7 +87,7 @@ struct collection {
     LSTATUS status;
     struct service *short_of_space; /* the first provider whose answer did not fit */
     struct shortage shortage;
-    size_t before; /* bytes of the answers before that one */
+    size_t before; /* bytes of the answers before that provider's */
 };
 
 static void trace_the_others(const struct collection *collection)
@@ -112,8 +113,8 @@ static struct service *chosen_service(const struct collection *collection, size_
     return &collection->table->services[collection->round->chosen[i]];
 }
 
-/* An answer that is too large makes the query return ERROR_MORE_DATA, but the other providers are
- * still queried, as the article's experiments showed. */
+/* Adds an answer to the block. If it is too large, the query returns ERROR_MORE_DATA, but the other
+ * providers are still queried, as on Windows. */
 static void add_piece(struct collection *collection, const struct piece *piece, LSTATUS status)
 {
     if (!status && collection->whole) {
@@ -161,8 +162,8 @@ static void take_piece(struct collection *collection, size_t i, struct piece *pi
     taken->end = collection->used;
 }
 
-/* Joins an answer that was taken early, now that its turn has come. Other answers may have used the
- * space that it was given. */
+/* Adds an answer that was taken early, now that its turn has come. ERROR_MORE_DATA: other answers
+ * have used the space that it was given. */
 static LSTATUS join(struct taken_answer *taken, struct piece *piece)
 {
     LSTATUS status = taken->status;
@@ -226,8 +227,8 @@ static void collect_shipped(struct collection *collection)
     }
 }
 
-/* Another thread may be waiting for this helper: it is free at the latest when that thread's
- * deadline is over. */
+/* Sends the request. RUN_ISOLATED: another thread still uses the helper at `until`. It is free at
+ * the latest when that thread's deadline is over. */
 static enum run_state send_to_helper(struct collection *collection, size_t i, int64_t until)
 {
     static const enum run_state states[] = {[ISOLATED_NOT_REQUESTED] = RUN_NONE,
@@ -330,9 +331,9 @@ static void collect_chosen(struct collection *collection)
         note_buffer_pressure(chosen_service(collection, i));
 }
 
-/* Programs retry with larger buffers until the answer fits. A program whose buffers are too small
- * this often learns nothing from the status; the event tells an administrator whether its loop ends
- * too early, or the number of some instances has grown too far. */
+/* Reports a program that got ERROR_MORE_DATA many times in a row. Programs retry with larger
+ * buffers until the answer fits, but the status does not say why it never does: the event tells an
+ * administrator which provider needs how much. */
 static void note_pressure(const struct collection *collection)
 {
     enum { MANY_TRIES = 10 };

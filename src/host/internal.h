@@ -30,7 +30,7 @@ enum {
     CONFIGURATION_NO_GUARDS = 4,
     CONFIGURATION_NO_HANG_TEST = 8
 };
-/* A provider that needs more than this has failed. */
+/* In bytes; a provider that needs more has failed. */
 enum { LARGEST_ANSWER = ISOLATE_LARGEST };
 enum { TICKS_PER_MS = CLOCK_TICKS_PER_SECOND / 1000 };
 /* How long a provider may take, unless its registration states otherwise. */
@@ -120,12 +120,12 @@ enum ownership owner_find(const struct service_table *table, const struct servic
 struct piece;
 bool owner_check(struct service *service, const struct host_settings *settings,
                  struct piece *piece);
-/* Are any of its objects in [data, data + size) already? They are reported with the service that
- * `at` returns for their offset; true: drop the piece. */
+/* True if an object of the piece is in [data, data + size) already: the piece must be dropped. This
+ * is reported with the service that `at` returns for the object's offset. */
 bool owner_check_twice(const struct service *service, const struct piece *piece, const void *data,
                        size_t size, const struct service *(*at)(const void *self, size_t offset),
                        const void *self);
-/* Title numbers without a name in any language, reported once a session. */
+/* Reports title numbers that have no name in any language, once a session. */
 void owner_check_titles(struct service *service, const struct host_settings *settings,
                         const struct piece *piece);
 
@@ -159,7 +159,7 @@ struct backoff {
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
 } quarantine_clock; /* replaced by tests */
-/* What happened to a provider; quarantine.c has a row for each. */
+/* What happened to a provider; `transitions` of quarantine.c says what follows. */
 enum provider_event {
     PROVIDER_UNCHANGED,
     PROVIDER_FAILED, /* it crashed, hung or damaged memory: `why` says which */
@@ -180,7 +180,8 @@ enum provider_event {
     PROVIDER_ENABLED,   /* it was enabled by hand: its failures are forgotten */
     PROVIDER_EVENTS
 };
-/* Without `settings` nothing is counted. `why` is needed for failures only. */
+/* Counts the event and does what follows from it. Without `settings` nothing is counted. `why` is
+ * needed for failures only. */
 void quarantine_take(struct service *service, const struct host_settings *settings,
                      enum provider_event event, const char *why);
 /* Must the provider be skipped now? The trace prints the reason. */
@@ -260,7 +261,7 @@ LSTATUS library_new(struct library **ret);
 LSTATUS library_place(struct service *service);
 /* Loads and opens in this process; a failure is reported, undone and retried later. */
 LSTATUS library_open(struct service *service, const struct host_settings *settings);
-/* Reports its failures as events. `why` may be "". */
+/* Each reports a failure to load or open the library as an event. `why` may be "". */
 void library_report_load(const struct service *service, LSTATUS status, const char *why);
 void library_report_missing(const struct service *service, enum module_procedure missing);
 void library_report_open(const struct service *service, LSTATUS status);
@@ -355,7 +356,7 @@ void note_buffer_pressure(struct service *service);
 LSTATUS call_collect(struct service *service, const struct host_settings *settings,
                      const struct query *query, struct piece *piece);
 
-/* ---- isolated.c: the same in two steps, in its helper process ---- */
+/* ---- isolated.c: the same in a helper process, in two steps: request and answer ---- */
 struct isolated_request {
     const struct host_settings *settings;
     const struct query *query;

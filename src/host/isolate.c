@@ -52,8 +52,8 @@ static void end_helper(struct isolated_provider *isolated)
     isolated->owed = false;
 }
 
-/* If the magic numbers are damaged, the stage is not trusted: the provider was running and
- * overwrote it. */
+/* Returns the stage that the helper has reached. If the marks around it are damaged, it is not
+ * trusted: the provider was running and overwrote them. */
 static enum isolate_stage stage_of(struct channel *channel)
 {
     if (!channel_is_marked(channel))
@@ -75,8 +75,9 @@ static bool ended_overwritten(const struct channel *channel, int status,
     return true;
 }
 
-/* The function that overwrote the marks: the helper exits with its number as soon as the function
- * returns. If that takes longer than 100 ms, the stage in the channel is used. */
+/* Returns the stage in which the provider overwrote the marks. The helper exits with its number as
+ * soon as the provider's function returns; if that takes longer than 100 ms, the stage in the
+ * channel is returned. */
 static enum isolate_stage overwriting_stage(const struct helper *helper)
 {
     enum { LOOKS = 100, LOOK_MICROSECONDS = 1000 };
@@ -106,7 +107,7 @@ static void take_overwritten(struct isolated_provider *isolated, struct isolate_
 
 /* ---- requests ---- */
 
-/* Appends one text to the others; its NUL is counted, so that 0 bytes mean no text. */
+/* Where the next text of a request is written. Sizes include the NUL: 0 bytes mean no text. */
 struct text_place {
     char *texts;
     size_t used;
@@ -177,8 +178,9 @@ static bool guard_whole(const unsigned char *shared)
     return guard[0] == CHANNEL_GUARD_PATTERN && memcmp(guard, guard + 1, sizeof(guard) - 1) == 0;
 }
 
-/* Sets `answer` first: a helper that dies from now on is marked there. Returns false if the helper
- * exited or overwrote the state word. */
+/* Makes the helper read the request. Sets `answer` to CHANNEL_OWED first: if the helper dies from
+ * now on, the keeper changes it to CHANNEL_DIED. Returns false if the helper had exited or
+ * overwritten `answer`. */
 static bool hand_over(struct helper *helper)
 {
     struct channel *channel = helper->channel;
@@ -369,9 +371,9 @@ static void pause_a_little(void)
 #endif
 }
 
-/* Polls for the answer for a moment, without sleeping: an open helper usually needs microseconds,
- * and on an idle machine each sleep costs as much again as waking the helper did. After that moment
- * the thread sleeps, so that a slow helper costs no processor time. */
+/* Polls for the answer for a moment, without sleeping: a helper whose provider is open usually
+ * needs microseconds, and on an idle machine each sleep costs as much again as waking the helper
+ * did. After that moment the thread sleeps, so that a slow helper costs no processor time. */
 static void await_awake(struct isolated_provider *isolated, int64_t deadline)
 {
     struct channel *channel = isolated->helper->channel;

@@ -27,7 +27,7 @@ enum isolate_end {
     ISOLATE_EXITED,  /* the helper ended itself; `code` is its exit code */
     /* no helper could be started: `status`, and `text` names the step that failed */
     ISOLATE_REFUSED,
-    ISOLATE_LARGE, /* the helper exceeded its memory limit and was ended; `resident_mib` */
+    ISOLATE_LARGE, /* the helper exceeded its memory limit and was ended; `resident_mib` is set */
 };
 
 /* What the helper needs to know. The texts belong to the caller and must stay valid during
@@ -74,9 +74,9 @@ LSTATUS isolate_new(struct isolated_provider **ret);
 /* Sends the request and returns at once: starts a helper if there is none, which loads and opens
  * the library if needed, then calls Collect. ERROR_BUSY: it has not answered the last request. */
 LSTATUS isolate_send(struct isolated_provider *isolated, const struct isolate_request *request);
-/* Waits for the reply until clock_ticks() reaches `open_deadline` while Open is not over, else
- * `collect_deadline`; a deadline in the past only checks. After ISOLATE_OVERDUE it may be called
- * again. */
+/* Waits for the reply: while Open runs, until clock_ticks() reaches `open_deadline`, afterwards
+ * until `collect_deadline`. A deadline in the past: only checks. After ISOLATE_OVERDUE it may be
+ * called again. */
 void isolate_wait(struct isolated_provider *isolated, int64_t open_deadline,
                   int64_t collect_deadline, struct isolate_reply *ret);
 /* Copies the answer's first `size` bytes out of the shared memory: check the copy, never the shared

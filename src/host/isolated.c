@@ -307,7 +307,8 @@ static void take_overdue_answer(struct service *service, const struct host_setti
     code->isolated.suspect = false;
 }
 
-/* Is an old answer still missing? One that has arrived meanwhile is too old to be used. */
+/* True if the last request is still unanswered. An answer that has arrived meanwhile is too old to
+ * be used. */
 static bool is_still_silent(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -371,8 +372,9 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
     return isolate_send(code->isolated.isolated, &request);
 }
 
-/* Another thread's query may be waiting for this provider, for longer than this query may wait: a
- * Costly query waits 30 s. After one timeout, queries do not wait for it until it is free. */
+/* Claims the provider for this query. Another thread's query may hold it for longer than this query
+ * may wait: a Costly query waits 30 s. After one such timeout, queries skip the provider until it
+ * is free. */
 static enum isolated_begun claim(struct service *service, const struct isolated_request *question,
                                  int64_t until)
 {
@@ -434,8 +436,8 @@ enum isolated_begun isolated_begin_collect(struct service *service,
 
 /* ---- waiting ---- */
 
-/* Waits for the end of Open, at most until Open's deadline. The deadline of Collect begins when
- * Open ends. */
+/* Waits for the end of Open, at most until Open's deadline; false: call again. The deadline of
+ * Collect begins when Open ends. */
 static bool await_open(struct service *service, const struct host_settings *settings, int64_t until)
 {
     struct isolated *isolated = &service->code->isolated;
@@ -490,7 +492,7 @@ LSTATUS isolated_finish(struct service *service, const struct host_settings *set
     return status;
 }
 
-/* A provider that owes an answer is not waited for. */
+/* Closes the provider in its helper. Does not wait if the provider owes an answer. */
 void isolated_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;

@@ -15,8 +15,8 @@ static uint32_t level_of(const struct service *service, const struct host_settin
     return service->code->unproven ? 1 : settings->test_level;
 }
 
-/* Makes checks 2 and 3 at every level, because bytes beyond the buffer cannot be copied; then check
- * 1. */
+/* Checks the returned pointer and length. Checks 2 and 3 are made at every level, because bytes
+ * beyond the buffer cannot be copied; then check 1. */
 static struct fault_finding judge_pointer(const struct answer *answer)
 {
     int64_t capacity = (int64_t)answer->capacity, end = answer->end;
@@ -125,7 +125,8 @@ static struct fault_finding judge_bytes(struct service *service,
     return (struct fault_finding){FAULT_NONE};
 }
 
-/* A corrected length is reported, with its consequence; else what was found in the content. */
+/* Joins both findings: a wrong length is reported together with what was found in the content;
+ * without one, or above level 2, only the content's finding is returned. */
 static struct fault_finding join(const struct fault_finding *pointer,
                                  const struct fault_finding *content, uint32_t level)
 {

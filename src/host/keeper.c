@@ -60,7 +60,7 @@ DETACHED static void raise_limit(int what)
     setrlimit(what, &limit);
 }
 
-/* If RLIMIT_FSIZE is small, there are fewer slots. */
+/* Sets the size of the memory. If RLIMIT_FSIZE is too small for all slots, there are fewer. */
 DETACHED static bool set_size(struct keeper_start *start)
 {
     raise_limit(RLIMIT_FSIZE);
@@ -193,7 +193,8 @@ static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
     return ERROR_SUCCESS;
 }
 
-/* One at a time, and no fork() meanwhile: a child must not inherit a half-made channel. */
+/* Held while keepers and channels change. fork() waits for it, because a child must not inherit a
+ * half-made channel. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct keeper *current;
 
@@ -202,7 +203,8 @@ static char *first_page(const struct keeper *keeper, uint32_t slot)
     return (char *)keeper->page + (1 + (size_t)slot) * CHANNEL_PAGE;
 }
 
-/* In a child of fork() none of it is mapped, and the addresses may be in use for other things. */
+/* Frees the keeper's data after its last user. The pages are unmapped only in the process that
+ * mapped them: a child of fork() does not have them, and may use the addresses for other things. */
 static void drop_user(struct keeper *keeper)
 {
     if (--keeper->users)
@@ -296,7 +298,7 @@ bool helper_start(struct helper *helper)
     return keeper_call(helper->keeper);
 }
 
-/* Needs no descriptor: the mapping refers to its file. */
+/* mremap needs no descriptor, because the mapping refers to its file. */
 bool helper_map(struct helper *helper, size_t bytes)
 {
     size_t wanted = (bytes + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE;
@@ -315,8 +317,8 @@ bool helper_is_ours(const struct helper *helper)
     return helper->keeper->client == getpid();
 }
 
-/* If this process is init or a subreaper, orphans become its children and stay until they are
- * reaped. */
+/* True if the process does not exist any more. If this process is init or a subreaper, orphans
+ * become its children and must be reaped. */
 static bool has_ended(pid_t pid)
 {
     int stands_for_init = getpid() == 1;

@@ -45,7 +45,7 @@ LSTATUS library_new(struct library **ret)
 
 /* ---- the library's file, and where it may run ---- */
 
-/* The shipped providers' folder, resolved; NULL: there is none. */
+/* The real path of the shipped providers' folder; NULL: there is none. */
 static const char *shipped_folder(void)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
@@ -87,7 +87,8 @@ static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
     return path && realpath(path, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* docs/windows/providers.md#d5: a library of the other word size has an event of its own. */
+/* The event for a failure to load. A library of the other word size (64-bit or 32-bit) has one of
+ * its own. (docs/windows/providers.md#d5) */
 static unsigned load_event(LSTATUS status)
 {
     if (status == ERROR_PROC_NOT_FOUND)
@@ -173,7 +174,7 @@ void library_report_missing(const struct service *service, enum module_procedure
                    NULL);
 }
 
-/* Most providers read their first counter number in Open. */
+/* True if the service has a first counter number, which most providers read in Open. */
 static bool has_numbers(const struct service *service)
 {
     uint32_t first;
@@ -181,7 +182,8 @@ static bool has_numbers(const struct service *service)
     return !path || !registry_get_dword(path, "First Counter", &first);
 }
 
-/* Why Open found something missing: the key that its own code reads may be another service's. */
+/* Guesses why Open returned ERROR_FILE_NOT_FOUND: the service has no numbers, or its code reads the
+ * key of another service. */
 static char *guess_missing(const struct service *service)
 {
     if (!has_numbers(service))
@@ -216,7 +218,7 @@ static LSTATUS load(struct service *service)
     return status;
 }
 
-/* How long an Open may take before it is reported; 0: any time. */
+/* Milliseconds that an Open may take before it is reported; 0: no limit. */
 static int64_t slow_after(const struct service *service, const struct host_settings *settings)
 {
     if (settings->configuration & CONFIGURATION_NO_HANG_TEST)

@@ -18,7 +18,7 @@
 
 typedef BOOL WINAPI DLL_MAIN(HINSTANCE, DWORD, LPVOID);
 
-/* The loaded libraries: services may share one. */
+/* A loaded library; several services may share it. */
 struct loaded {
     void *handle;
     unsigned count;
@@ -28,7 +28,8 @@ struct loaded {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct loaded *all_loaded;
 
-/* *ret is a pointer to a function: C has no conversion from dlsym's pointer to data. */
+/* Finds a symbol that the library itself exports; false: it exports none of that name. `ret` is the
+ * address of a function pointer: C has no conversion from dlsym's pointer to data. */
 static bool own_symbol(void *handle, const char *name, void *ret)
 {
     struct link_map *own, *its;
@@ -41,7 +42,7 @@ static bool own_symbol(void *handle, const char *name, void *ret)
     return true;
 }
 
-/* A library of another word size gets an event of its own. */
+/* True if the library has the other word size (64-bit or 32-bit), which has an event of its own. */
 static bool other_word_size(const char *path)
 {
     unsigned char start[EI_NIDENT];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider's library in the process that runs it: the client, or its helper. Needs only base. */
+/* A provider's library in the process that runs it: the client, or its helper. Uses only the module
+ * base. */
 #ifndef OPL_HOST_MODULE_H
 #define OPL_HOST_MODULE_H
 

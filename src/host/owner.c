@@ -123,7 +123,7 @@ static bool is_base(DWORD type)
     return info.is_base;
 }
 
-/* Has the number a name? Numbers of the service's own range were loaded with their texts. */
+/* True if the number has a name. Those of the service's own range were loaded with their texts. */
 static bool has_name(const struct service *service, uint32_t index)
 {
     return (has_in_range(service, index) && (index - service->first_counter) % 2 == 0) ||
@@ -180,7 +180,8 @@ static void look_up_titles(struct service *service, const struct host_settings *
     }
 }
 
-/* A service without loaded texts has no names at all: each of its numbers would be reported. */
+/* A service without loaded texts is not checked: it has no names, and each of its numbers would be
+ * reported. */
 void owner_check_titles(struct service *service, const struct host_settings *settings,
                         const struct piece *piece)
 {

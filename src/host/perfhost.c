@@ -29,7 +29,7 @@ static struct {
     pid_t self;
     pid_t pids[KEEPER_SLOTS]; /* 0: no process */
     uint32_t limits_mib[KEEPER_SLOTS];
-    bool children; /* one of them may start processes */
+    bool children; /* one of the helpers may start processes */
     int pagemap;
     char *title; /* the memory in which ps finds the process name */
     size_t title_bytes;
@@ -200,8 +200,8 @@ static void fetch(pid_t pid)
     end_slot(slot, KEEPER_ENDED, status);
 }
 
-/* Also reaps the orphans of helpers: this process is a subreaper, so they become its children, not
- * those of the client, even if the client is init. */
+/* Reaps all children that have ended. The orphans of helpers are among them: this process is a
+ * subreaper, so they become its children, not those of the client, even if the client is init. */
 static void fetch_all(void)
 {
     siginfo_t ended = {0};
@@ -213,8 +213,8 @@ static void fetch_all(void)
 
 /* ---- the end ---- */
 
-/* Processes that helpers started become our children when the helpers end, and their descendants
- * after them. */
+/* Ends all helpers and the processes that they started, then exits. These processes become our
+ * children when the helpers end, and their descendants after them. */
 static void leave(void)
 {
     enum { GENERATIONS = 200 };
@@ -329,7 +329,8 @@ int main(int argc, char **argv)
 {
     static char name[] = "perfhost";
     if (argc == 4 && strcmp(argv[1], "3") == 0 && strcmp(argv[2], "4") == 0) {
-        /* these point into the title; messages of a provider should begin with a program's name */
+        /* libc's pointers to the program's name point into the title, which is overwritten next;
+         * error messages of a provider should begin with that name */
         program_invocation_short_name = program_invocation_name = name;
         keeper.title = argv[0];
         keeper.title_bytes = (size_t)(argv[3] + strlen(argv[3]) - argv[0]);

@@ -26,8 +26,8 @@ bool sandbox_scope_signals(void);
 void seccomp_deny_calls(void);
 void seccomp_deny_signals(void);
 void seccomp_deny_processes(void); /* threads may be started */
-/* Starting a process waits for a decision through the returned descriptor; -1: this kernel cannot
- * do that. */
+/* Makes each start of a process wait for a decision, which is made through the returned descriptor;
+ * -1: this kernel cannot do that. */
 int seccomp_watch_processes(void);
 void seccomp_deny_priorities(void); /* denies changing other processes' priorities and limits */
 /* denies moving this memory by mremap; only once */
@@ -41,17 +41,18 @@ void crash_write_calls(char *to, size_t capacity);
 /* ---- perfhost_memory.c ---- */
 /* MiB that are resident; 0: unknown. */
 uint32_t memory_resident_mib(pid_t pid);
-/* Sanitizers need much memory themselves, so the limit is higher with them. */
+/* The memory limit of a helper: `registered_mib`, and more with sanitizers, which need much memory
+ * themselves. */
 uint32_t memory_limit_mib(uint32_t registered_mib);
 
 /* ---- perfhost_helper.c ---- */
-/* On a crash the address is recorded; called once, in the keeper. */
+/* Installs the signal handler that records the address of a crash; called once, in the keeper. */
 void helper_prepare(void);
 /* Serves one channel in a process that was forked for it. `title`: where ps finds its name. */
 _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t title_bytes);
 
 /* ---- perfhost_provider.c ---- */
-/* Each runs until the provider returns and stores its result in channel->reply. */
+/* Each returns when the provider's function has returned; its result is in channel->reply. */
 void provider_collect(struct channel *channel);
 void provider_close(struct channel *channel, bool and_unload);
 /* instead of provider_collect, if the buffer cannot be made large enough */

@@ -32,7 +32,7 @@ static int write_place(char *to, size_t capacity, const char *before, void *plac
                     info->dli_sname, at - (uintptr_t)info->dli_saddr);
 }
 
-/* Is it in perfhost's own code, which handles the signal and called the provider? */
+/* True if `place` is in perfhost's own code, which handles the signal and called the provider. */
 static bool is_own(void *place)
 {
     Dl_info own, info;
@@ -44,7 +44,7 @@ void crash_write_calls(char *to, size_t capacity)
 {
     void *frames[MOST];
     int count = backtrace(frames, MOST), used = 0, i = 0;
-    while (i < count && !is_own(frames[i])) /* a sanitizer's */
+    while (i < count && !is_own(frames[i])) /* skips the frames of a sanitizer */
         i++;
     while (i < count && is_own(frames[i]))
         i++;

@@ -14,10 +14,11 @@
 
 static struct channel *served;
 static size_t reserved, usable; /* bytes of the channel: reserved, and of these writable */
-static pid_t owner;             /* a child that the provider forks has no channel */
+static pid_t owner;             /* this process; a child that it forks has no channel */
 static pid_t parent;
 
-/* The signal is raised again and ends the process, so its parent knows which signal it was. */
+/* Records the crash. The signal is raised again and ends the process, so its parent knows which
+ * signal it was. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (served && syscall(SYS_getpid) == owner) {
@@ -50,8 +51,8 @@ void helper_prepare(void)
         sigaction(crashes[i], &action, NULL);
 }
 
-/* A program with little address space (RLIMIT_AS) gets helpers with smaller buffers; some of it
- * must be left for the library. */
+/* Reserves address space for the channel. If the program has little (RLIMIT_AS), tries half as much
+ * again and again, which leads to smaller buffers; some must be left for the library. */
 static char *reserve_place(void)
 {
     enum { UNMAPPED_AFTER = 1 << 20, LEFT = 4 << 20 };
@@ -190,8 +191,8 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* The leak check traces its own process, which the sandbox refuses; it would then exit with a code
- * of its own. */
+/* Turns off LeakSanitizer: it traces its own process, which the sandbox refuses, and would then
+ * exit with a code of its own. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {

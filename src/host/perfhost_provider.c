@@ -116,7 +116,7 @@ static bool make_ready(struct channel *channel)
     if (provider.opened)
         return true;
     bool ready = (is_loaded() || (load(channel) && find(channel))) && open_provider(channel);
-    /* another deadline holds from here on: make the client read `stage` */
+    /* Collect has another deadline than Open: make the client read `stage` */
     enter_stage(channel, ready ? ISOLATE_COLLECT : channel->reply.stage);
     if (ready)
         channel_wake(&channel->answer.value);

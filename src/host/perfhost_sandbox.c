@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps a provider's mistakes away from memory, processes and mounts of others. Limits that stop a
- * runaway provider first, a list of system calls that fail with EPERM, and a scope for signals. It
- * stops accidents; a malicious provider has the caller's rights and finds a way.
+ * Keeps a provider's mistakes away from memory, processes and mounts of others: by limits that stop
+ * a runaway provider first, a list of system calls that fail with EPERM, and a scope for signals.
+ * This stops accidents; a malicious provider has the caller's rights and finds a way.
  */
 #include "host/perfhost.h"
 
@@ -87,8 +87,8 @@ static void drop_capabilities(uint64_t kept)
 
 /* ---- Landlock: Linux 6.12 ---- */
 
-/* A process with a Landlock ruleset may not trace processes without one, even if the ruleset is
- * empty. Reading /proc/PID/exe, fd, io and maps requires the right to trace, so it fails too. */
+/* Why observers get no Landlock ruleset: a process with one, even an empty one, may not trace
+ * processes without one, and reading /proc/PID/exe, fd, io and maps requires the right to trace. */
 
 struct landlock_attributes {
     uint64_t files, network, scoped;

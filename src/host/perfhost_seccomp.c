@@ -141,11 +141,11 @@ static const unsigned short signals[][KINDS] = {
 };
 static const unsigned short send_by_descriptor[][KINDS] = {NEW_CALL(pidfd_send_signal, 424)};
 
-/* An argument, given by its position, selects the target; `kind`: the argument before it says that
- * it is a process (0), a group (1), or all of a user (2, 3 for I/O), which no provider needs. */
+/* The argument at `position` is the target of the call. If `users` is not 0, argument 0 says what
+ * the target is; `users` means all processes of a user, which no provider needs. */
 static const struct target_rule {
     unsigned short call[KINDS];
-    unsigned char position, users; /* users: the kind that is refused; 0: there are no kinds */
+    unsigned char position, users; /* users: refused in argument 0; 0: not checked */
 } target_rules[] = {
   /* clang-format off */
     {TARGET(prlimit64, 302, 340), 0, 0},
@@ -185,7 +185,7 @@ static void end_with(uint32_t action)
 
 static const size_t low_half = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
 
-/* The half of a 64-bit argument that holds a process number. */
+/* The offset of the low half of a 64-bit argument: a process number fits into it. */
 static size_t argument(size_t position)
 {
     return offsetof(struct seccomp_data, args) + position * sizeof(uint64_t) + low_half;
@@ -222,8 +222,8 @@ static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind
 static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-/* Flags behind a pointer cannot be checked: fails with ENOSYS like on an old kernel, and libc uses
- * the older call. */
+/* Denies new namespaces. The flags of clone3 are behind a pointer, where a filter cannot check
+ * them: clone3 fails with ENOSYS like on an old kernel, and libc uses clone. */
 static void deny_namespaces(size_t kind)
 {
     static const unsigned short clone3[KINDS] = CLONE3_CALL, makes[][KINDS] = {MAKING_CALLS};
@@ -264,7 +264,8 @@ static void deny_of_others(const struct target_rule *rule, size_t kind)
     end_with(SECCOMP_RET_ALLOW);
 }
 
-/* The owner of a descriptor receives its signals, and these may be any. */
+/* Denies the commands that set the owner of a descriptor, who receives its signals: these may be
+ * any. */
 static void deny_owner(uint32_t call, uint32_t position, const uint32_t *commands, size_t count)
 {
     equal(call, 0, (unsigned char)(2 * count + 2));
@@ -313,7 +314,8 @@ static void deny_processes(size_t kind)
 
 static uint64_t unmovable, unmovable_end; /* `unmovable_end` is the last byte */
 
-/* Denies mremap of the part whose addresses have this upper half. */
+/* Denies mremap for the part of the range from `unmovable` to `unmovable_end` whose addresses have
+ * `half` as their upper 32 bits. */
 static void deny_moving_part(uint32_t call, uint32_t half)
 {
     uint32_t first = unmovable >> 32 == half ? (uint32_t)unmovable : 0;
@@ -342,7 +344,8 @@ static void deny_moving(size_t kind)
     deny_moving_part(remap[kind], (uint32_t)(unmovable_end >> 32));
 }
 
-/* One list for each kind of call; the list of the other kind is skipped. */
+/* Composes a filter: `list` adds its instructions once for each kind of call (64-bit and 32-bit),
+ * and a jump skips those of the other kind. */
 static struct sock_fprog compose(void (*list)(size_t kind))
 {
     length = 0;

@@ -15,8 +15,8 @@ static struct keeper_page *watched;
 static int call_fd;
 static _Atomic uint32_t ready; /* a futex */
 
-/* The kernel finds a word at its list entry's address plus one offset for all: so we need an entry
- * of our own. */
+/* The kernel finds each futex of a robust list at the address of its entry plus one offset for the
+ * whole list. libc's list has another offset, so this thread gets a list of its own. */
 static struct robust_list entry;
 static struct robust_list_head head;
 

@@ -62,8 +62,8 @@ static LSTATUS delete_value(const char *path, const char *value)
     return status;
 }
 
-/* " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why"; older records
- * have ", time 1: why". */
+/* Reads the number in " (first quarantine): why", " (4th quarantine): why" or " (5 times in a row):
+ * why", the text after the time; older records have ", time 1: why". Returns 0 if there is none. */
 static unsigned read_ordinal(const char *text)
 {
     unsigned number = 0;
@@ -74,7 +74,7 @@ static unsigned read_ordinal(const char *text)
     return read ? number : 0;
 }
 
-/* "until 2026-11-21T20:10:00Z (first quarantine): crashed in Collect" */
+/* Parses a text such as "until 2026-11-21T20:10:00Z (first quarantine): crashed in Collect". */
 unsigned quarantine_read(const char *text, int64_t *ret_end)
 {
     struct tm utc = {0};
@@ -98,7 +98,8 @@ static void write_end(int64_t filetime, char when[static 32])
              utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u);
 }
 
-/* "until 2026-11-21T20:10:00Z (first": the end of the quarantine, and how often there was one. */
+/* Writes "until 2026-11-21T20:10:00Z (first": the end of the new quarantine, and how many there
+ * were with it. *ret_length: how long it lasts. */
 static char *write_period(const struct service *service, int64_t *ret_length)
 {
     char when[32];
@@ -165,7 +166,7 @@ static void start_quarantine(struct service *service, const struct host_settings
     report(service, because ? because : why, status);
 }
 
-/* At once and permanently. */
+/* Disables the provider at once and permanently. */
 static void disable(struct service *service, const struct host_settings *settings, const char *why)
 {
     static const char reason[] = "permanently: Collect changed none of its outputs";
@@ -222,8 +223,8 @@ static void share_miss(struct service *service, const struct host_settings *sett
     verdict_report(service, 1015, NULL, more);
 }
 
-/* Also clears what other programs counted. If the value may not be deleted, that is not retried
- * each time. */
+/* Removes the registry's value Unanswered, in which all programs count. If it may not be removed,
+ * that is not tried again. */
 static void share_answer(struct service *service, const struct host_settings *settings,
                          const char *why)
 {
@@ -274,7 +275,8 @@ static void share_end(struct service *service, const struct host_settings *setti
     share_pass(service, settings, why);
 }
 
-/* An answer arrived that was counted as missing, unless an answer that passed cleared the count. */
+/* Counts one missing answer less, because it has arrived; unless an answer that passed has cleared
+ * the count. */
 static void take_miss_back(struct service *service, const struct host_settings *settings,
                            const char *why)
 {
@@ -288,13 +290,14 @@ static void take_miss_back(struct service *service, const struct host_settings *
 
 /* ---- the table ---- */
 
-/* `on_probation`: after a quarantine instead of `then`. In quarantine a provider is not queried. */
+/* What follows from each event: `then` is called; after a quarantine `on_probation`, if it is set.
+ * During a quarantine a provider is not queried. */
 static const struct transition {
     enum backoff_count grows, clears;
-    unsigned skips_from; /* the first one that is followed by a time without queries; 0: none */
+    unsigned skips_from; /* the count from which a time without queries follows; 0: none */
     /* the counts end with the session, or persist until an answer passes */
     enum { SAME, TEMPORARY, PERSISTENT, SESSION_OVER, FORGOTTEN } past;
-    bool if_registered; /* a service that was removed since the query gets no values */
+    bool if_registered; /* not for a service that was removed since the query began */
     void (*then)(struct service *, const struct host_settings *, const char *why);
     void (*on_probation)(struct service *, const struct host_settings *, const char *why);
 } transitions[PROVIDER_EVENTS] = {
@@ -314,7 +317,8 @@ static const struct transition {
   /* clang-format on */
 };
 
-/* Skips the provider for 1 s the first time, then for twice as long each time. */
+/* Counts the event. From the count `skips_from` on, the provider is not queried: for 1 s the first
+ * time, then for twice as long each time. */
 static void count(struct backoff *backoff, const struct transition *row)
 {
     unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which providers a query concerns. A provider with an Object List is queried for its own objects;
- * one without is queried only if some index is in no provider's list.
+ * one without a list is queried only if the query has an index that is in no provider's list.
  * (docs/windows/articles.md#c50, docs/windows/queries.md#c5)
  */
 #include "host/internal.h"
@@ -61,7 +61,8 @@ static size_t select_by_object(const struct service_table *table, const struct q
     return count;
 }
 
-/* Providers with on-demand objects do not start a helper for unrelated queries. */
+/* Selects all enabled services, but of those with on-demand objects only the ones that were queried
+ * by name before: a query for other objects does not start their helpers. */
 static size_t select_all(const struct service_table *table, uint32_t *ret)
 {
     size_t count = 0;

@@ -56,7 +56,8 @@ struct service_reading {
     LSTATUS status;
 };
 
-/* "2 4 86 238": anything that is not a number is skipped, as on Windows. */
+/* Takes an Object List such as "2 4 86 238". Anything that is not a number is skipped, as it is on
+ * Windows. */
 static LSTATUS take_object_list(struct service *service, const char *list)
 {
     service->has_list = true;
@@ -144,7 +145,8 @@ static bool take_value(void *self, const struct registry_value *value)
     return !reading->status;
 }
 
-/* Open gets the strings of Linkage\Export; NULL without them. (docs/windows/articles.md#c41) */
+/* Reads Linkage\Export, whose strings Open gets; without it, export_names stays NULL.
+ * (docs/windows/articles.md#c41) */
 static LSTATUS read_export(struct service *service, const char *path)
 {
     BUFFER_AUTO names = {0};
@@ -163,7 +165,7 @@ static LSTATUS read_export(struct service *service, const char *path)
     return ERROR_SUCCESS;
 }
 
-/* After a quarantine the service is on probation. */
+/* Decides whether the service is disabled, or is on probation because its quarantine has ended. */
 static void decide_state(struct service *service)
 {
     uint32_t here = sizeof(void *) == 8 ? DISABLED_64_BIT : DISABLED_32_BIT;

@@ -107,7 +107,8 @@ static const struct service *find_service(const struct service_table *table,
     return found;
 }
 
-/* Keeps the code if the same functions are registered; enabling it by hand clears its failures. */
+/* Takes over the code of the previous table if the same functions are registered. If the service
+ * was enabled by hand, its failures are forgotten. */
 static LSTATUS take_code(struct service *service, const struct service *before)
 {
     if (before && before->code && service_same_code(before, service)) {
@@ -121,7 +122,8 @@ static LSTATUS take_code(struct service *service, const struct service *before)
     return ERROR_SUCCESS;
 }
 
-/* When the table must be rebuilt without a change of the registry. */
+/* Sets valid_until: when the next quarantine ends, the table must be rebuilt although the registry
+ * has not changed. */
 static void note_quarantines(struct service_table *table)
 {
     table->valid_until = INT64_MAX;
@@ -135,8 +137,8 @@ static void note_quarantines(struct service_table *table)
 
 /* ---- life ---- */
 
-/* Code that is also held elsewhere is taken out, so that only unshared code stays. Under the
- * lock. */
+/* Releases the table's code: only code that no other table holds stays in it, to be freed with it.
+ * The caller holds the lock. */
 static void let_go_of_code(struct service_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {

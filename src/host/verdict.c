@@ -22,7 +22,7 @@ static const struct verdict {
     unsigned effects;
     enum provider_event means; /* what happened to the provider; PROVIDER_FAILED needs `why` */
     const char *fields[2];     /* the names of the numbers in docs/windows/providers.md#d5 */
-    /* the reason for the quarantine; with EACH_TIME also details that the event's row lacks */
+    /* the reason for the quarantine; with EACH_TIME also details that the event's own text lacks */
     const char *why;
 } verdicts[FAULT_COUNT] = {
   /* clang-format off */
@@ -58,7 +58,7 @@ void verdict_set_level(uint32_t level)
     atomic_store(&event_level, level);
 }
 
-/* EventLogLevel: 1 is what concerns users, 2 also the warnings for authors (2000 and on). */
+/* EventLogLevel 1: events that concern users; 2: also the warnings for authors (2000 to 2999). */
 static bool is_wanted(unsigned id)
 {
     uint32_t level = atomic_load(&event_level);
@@ -75,7 +75,7 @@ void verdict_report(const struct service *service, unsigned id, const struct eve
         event_log("Perflib", id, service->name, all, more && *more ? more : NULL);
 }
 
-/* `object "Build Farm" (4012)`, or the number alone if it has no name. */
+/* Adds `object "Build Farm" (4012)`, or the number alone if it has no name. */
 static void add_name(struct buffer *text, const char *what, uint32_t index)
 {
     const char *name = index ? names_lookup(index, LANGUAGE_ENGLISH) : NULL;
@@ -85,7 +85,7 @@ static void add_name(struct buffer *text, const char *what, uint32_t index)
         buffer_printf(text, "%s %u", what, index);
 }
 
-/* The part of an answer that a finding is about. */
+/* Adds the part of the answer that a finding is about. */
 static void add_part(struct buffer *text, const struct wire_finding *found)
 {
     add_name(text, "object", found->object);
@@ -136,7 +136,7 @@ static void write_fields(const struct verdict *verdict, const struct fault_findi
     }
 }
 
-/* Details that the event's row lacks. */
+/* Adds the details that the event's own text lacks. */
 static void add_more(struct buffer *more, const struct verdict *verdict,
                      const struct fault_finding *finding, const struct found_text *content)
 {
