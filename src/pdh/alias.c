@@ -13,8 +13,8 @@
 #include <string.h>
 
 static const struct alias {
-    const char *object, *counter;         /* counter NULL: all without a row of their own */
-    const char *our_object, *our_counter; /* our_counter NULL: the same name */
+    const char *object, *counter;         /* counter NULL: all that have no own row */
+    const char *our_object, *our_counter; /* our_counter NULL: counter's name */
     bool single;                          /* no instances: (*) is ignored */
 } aliases[] = {
     {"Logical Disk",  "% Free Inodes",           "Filesystem Inodes",     NULL,                false},
@@ -47,7 +47,7 @@ static const struct alias {
     {"Processor",     "% Nice Time",             "Processor Information", NULL,                false},
 };
 
-/* Instance "3" of Processor is "node,3" of Processor Information: any node matches. */
+/* Instance "3" of Processor is "node,3" in Processor Information: the pattern "*,3" finds it. */
 static void name_by_number(struct pdh_path *path)
 {
     static const char digits[] = "0123456789";
@@ -70,7 +70,7 @@ bool path_alias_settle(struct pdh_path *path, const struct object_info *info)
             return true;
         }
     }
-    path->memory[0] = '0'; /* not present at the moment: as if there were one node */
+    path->memory[0] = '0'; /* no such instance now: use the name it has on one node, "0,3" */
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a query: added by path, removed, described, scaled. */
+/* The counters of a query: adding by path, removing, describing, scaling. */
 #include "pdh/live/machine.h"
 #include "pdh/query.h"
 
@@ -30,7 +30,6 @@ void counter_free(struct counter *counter)
     let_go(counter);
 }
 
-/* For reading values: usually the query's lock is free, and no reference is needed beyond it. */
 struct counter *counter_lock(PDH_HCOUNTER handle)
 {
     lock_take(&holding);
@@ -58,7 +57,7 @@ void counter_unlock(struct counter *counter)
     query_let_go(query);
 }
 
-/* Called with the query's claim; its handle is invalid from now on. */
+/* The caller holds the query's claim. The counter's handle is invalid from now on. */
 void counter_forget_handle(struct counter *counter)
 {
     lock_take(&holding);
@@ -77,7 +76,7 @@ static void take_key(struct counter *counter, const char *name, size_t length, u
         .name = name, .length = length, .hash = text_hash_fold(name, length), .number = number};
 }
 
-/* "a#2" is the third a; or an instance with that name. */
+/* "a#2" is the instance with that name, or else the third one named "a". */
 void counter_take_keys(struct counter *counter)
 {
     const char *whole = counter->path.whole;
@@ -186,7 +185,7 @@ PDH_STATUS counter_remove(PDH_HCOUNTER handle)
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     lock_take(&holding);
-    counter = handle_take(&counters, (uintptr_t)handle); /* unless another thread was faster */
+    counter = handle_take(&counters, (uintptr_t)handle); /* NULL: another thread removed it first */
     lock_release(&holding);
     if (counter) {
         take_out(query, counter);
@@ -217,7 +216,7 @@ void counter_full_path(struct counter *counter, struct buffer *ret)
     full_path(counter, counter->query->source->ops->machine(counter), ret);
 }
 
-/* The pointers of both versions of the structure are at the same offsets. */
+/* Fills both versions of the structure: their pointers are at the same offsets. */
 static PDH_STATUS copy_info(struct counter *counter, const char *explanation, struct pack *pack,
                             DWORD *size, void *ret)
 {
@@ -249,8 +248,8 @@ static PDH_STATUS copy_info(struct counter *counter, const char *explanation, st
     return status;
 }
 
-/* A buffer for the structure alone, to the byte: numbers only, as on Windows.
- * (docs/windows/pdh.md#f2) */
+/* Called when the buffer has exactly the size of the structure: fills in the numbers only, as
+ * Windows does. (docs/windows/pdh.md#f2) */
 static void copy_numbers(const struct counter *counter, void *ret)
 {
     const PDH_COUNTER_INFO_A info = {.dwLength = sizeof info,
@@ -273,7 +272,7 @@ static void explain(PDH_HCOUNTER handle, struct buffer *ret)
     uint32_t help = counter->help;
     char *machine = counter->path.machine ? strdup(counter->path.machine) : NULL;
     counter_unlock(counter);
-    if (help) /* never of a capture */
+    if (help) /* captures have none */
         live_explain(machine, help, ret);
     free(machine);
 }
@@ -327,8 +326,7 @@ PDH_STATUS counter_time_base(PDH_HCOUNTER handle, LONGLONG *ret)
 
 /* ---- a structure and its texts in the caller's memory ---- */
 
-/* Texts that do not fit are counted all the same, so that one pass gives both: whether all fits,
- * and the required size. */
+/* Texts that do not fit are counted, too: one pass finds whether all fit, and the required size. */
 
 void pack_begin(struct pack *pack, void *memory, size_t capacity, size_t fixed, bool wide)
 {

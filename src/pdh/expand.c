@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expands and validates paths: all objects, counters and instances that match, each with the one
- * path by which it is known. A pattern that matches nothing in the user's language is tried in the
- * others, as names are. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
+ * Expands and validates paths. Expanding lists all objects, counters and instances that match, each
+ * by its one standard path. A pattern that matches nothing in the user's language is tried in the
+ * other languages, as names are. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
 #include "pdh/source.h"
 
@@ -15,14 +15,14 @@ struct expansion {
     DWORD flags;
     const char *machine;
     const struct object_info *info;
-    const char **counters; /* their names */
+    const char **counters; /* names of the counters that match */
     size_t counter_count;
     struct buffer *ret;
 };
 
 /* ---- names ---- */
 
-/* At STAGE_USER the name that is shown counts. Without title: no match. */
+/* At STAGE_USER the pattern is compared with the displayed name. No title: no match. */
 static bool name_fits(struct data_source *source, const struct object_info *info, uint32_t index,
                       const char *name, enum title_stage stage, const char *pattern)
 {
@@ -60,7 +60,7 @@ static void choose_matching(struct expansion *self, enum title_stage stage)
     }
 }
 
-/* The names of the counters that the paths end with. A counter without title keeps its number. */
+/* Finds the counter names that the paths end with. A counter without a title keeps its number. */
 static PDH_STATUS choose_counters(struct expansion *self)
 {
     const char *wanted = self->path->counter;
@@ -83,7 +83,7 @@ static PDH_STATUS choose_counters(struct expansion *self)
 
 /* ---- instances ---- */
 
-/* `instance` NULL: the object alone. */
+/* `instance` NULL: the object has no instances. */
 static void add_paths(struct expansion *self, const char *parent, const char *instance,
                       uint32_t number)
 {
@@ -115,7 +115,7 @@ static size_t add_matching(struct expansion *self, bool only_first)
     return count;
 }
 
-/* An instance that does not exist now may appear later: its path stays as it was written. */
+/* An instance that does not exist now may appear later: its path is listed as it was written. */
 static void add_instances(struct expansion *self)
 {
     const struct pdh_path *path = self->path;
@@ -165,7 +165,7 @@ static PDH_STATUS expand_fitting(struct expansion *self, const struct object_inf
     return status;
 }
 
-/* Of several matching objects, those count for which the rest of the path matches. */
+/* Of several matching objects, only those are listed for which the rest of the path matches. */
 static PDH_STATUS expand_objects(struct expansion *self, enum info_age age)
 {
     OBJECT_INFOS_AUTO all = {0};
@@ -195,7 +195,8 @@ static PDH_STATUS expand_names(struct data_source *source, const struct pdh_path
     return status ? status : expand_info(&self, info);
 }
 
-/* A capture has the order of its columns. What matches no column is checked like live data. */
+/* Paths of a capture are listed in the order of its columns. A path that matches no column is
+ * checked like one of live data. */
 static PDH_STATUS expand_in(struct data_source *source, struct pdh_path *path, DWORD flags,
                             struct buffer *ret)
 {

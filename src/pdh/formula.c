@@ -46,14 +46,13 @@ static double formula_percent_inverse(const struct operands *from)
     return (1.0 - from->first / from->second) * 100.0;
 }
 
-/* FirstValue is stored multiplied by the frequency (docs/windows/types.md#b3), so no time base
- * here. */
+/* Needs no time base: FirstValue is multiplied by the frequency (docs/windows/types.md#b3). */
 static double formula_multi(const struct operands *from)
 {
     return from->first / from->second / from->multi_count * 100.0;
 }
 
-/* Divided by the count as perfmon does; the documentation's sample omits that.
+/* Divided by MultiCount as Windows' perfmon does; the sample in the documentation omits that.
  * (docs/windows/types.md#b5) */
 static double formula_multi_inverse(const struct operands *from)
 {
@@ -72,17 +71,17 @@ static double formula_seconds(const struct operands *from)
 
 /* How the operands are computed from the samples. */
 enum reading {
-    READ_NEWEST, /* the newest values unchanged */
-    READ_RISE,   /* newest minus before, of both values */
-    READ_DOUBLE, /* the newest value is the bits of a double */
-    READ_AGE     /* SecondValue minus FirstValue: a clock and a start */
+    READ_NEWEST, /* the newest values, unchanged */
+    READ_RISE,   /* the increase of both values: newest minus before */
+    READ_DOUBLE, /* FirstValue contains the bits of a double */
+    READ_AGE     /* SecondValue, a clock, minus FirstValue, a start time */
 };
 
 enum {
     NARROW = 1,      /* the counter has 4 bytes and wraps at 2^32 */
-    NARROW_BASE = 2, /* so has its base */
+    NARROW_BASE = 2, /* the base has 4 bytes and wraps at 2^32 */
     BASE = 4,        /* SecondValue is a base and may wrap; otherwise it is a clock, or nothing */
-    DIVIDES = 8,     /* by SecondValue: when that is 0, nothing happened and the value is 0 */
+    DIVIDES = 8,     /* divides by SecondValue; if it is 0, the value is 0 */
     TIME_BASE = 16,  /* ticks per second are required */
     MULTI = 32,      /* divides by MultiCount */
     PERCENT = 64,
@@ -127,7 +126,7 @@ static const struct formula_row formula_rows[] = {
     {PERF_SAMPLE_FRACTION,                READ_RISE,   formula_percent,         PERCENT | FRACTION | NARROW | NARROW_BASE},
     {PERF_RAW_FRACTION,                   READ_NEWEST, formula_percent,         PERCENT | FRACTION},
     {PERF_LARGE_RAW_FRACTION,             READ_NEWEST, formula_percent,         PERCENT | FRACTION},
-    /* the type has 4 bytes, disks deliver 8: a decrease is not treated as a wrap */
+    /* not NARROW: the type has 4 bytes, but disks deliver 8, and a decrease is no wrap */
     {PERF_AVERAGE_TIMER,                  READ_RISE,   formula_average_time,    FRACTION | NARROW_BASE | TIME_BASE},
     {PERF_AVERAGE_BULK,                   READ_RISE,   formula_ratio,           FRACTION | NARROW_BASE},
     {PERF_ELAPSED_TIME,                   READ_AGE,    formula_seconds,         TIME_BASE},
@@ -157,9 +156,9 @@ bool formula_needs_two(DWORD counter_type)
     return row && row->reading == READ_RISE;
 }
 
-/* A counter's increase. It may wrap once between two samples: a decrease of more than half its
- * range. A smaller one means that it now counts something else: false.
- * (docs/windows/types.md#b5) */
+/* Computes a counter's increase. A decrease of more than half the counter's range is a wrap, which
+ * may happen once between two samples. Returns false for a smaller decrease: the counter now counts
+ * something else. (docs/windows/types.md#b5) */
 static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *ret)
 {
     ULONGLONG to = (ULONGLONG)newest, from = (ULONGLONG)before;
@@ -172,7 +171,7 @@ static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *re
     return from - to > UINT32_MAX / 2;
 }
 
-/* A clock never wraps; if it goes back, the pair is invalid. */
+/* A clock never wraps. Returns false if it went back: the two samples cannot be used. */
 static bool clock_rise_of(LONGLONG newest, LONGLONG before, ULONGLONG *ret)
 {
     *ret = (ULONGLONG)newest - (ULONGLONG)before;
@@ -212,7 +211,7 @@ static PDH_STATUS read_rise(const struct formula_row *row, const PDH_RAW_COUNTER
     return 0;
 }
 
-/* 0 means not started; a start in the future has no age either. (docs/windows/types.md#b5) */
+/* The age is 0 if the start is 0 (not started) or in the future. (docs/windows/types.md#b5) */
 static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     ULONGLONG age = 0;
@@ -222,7 +221,7 @@ static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
     return 0;
 }
 
-/* Reads a cooked number, as text captures contain it. */
+/* Reads a number that is cooked already: text captures contain such numbers. */
 static PDH_STATUS read_double(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     memcpy(&ret->first, &newest->FirstValue, sizeof ret->first);
@@ -244,7 +243,7 @@ static PDH_STATUS read_operands(const struct formula_row *row, const PDH_RAW_COU
     return read_rise(row, newest, before, ret);
 }
 
-/* Nothing was counted in no time: 0, never a NaN. (docs/windows/types.md#b5) */
+/* True if the divisor is 0: the value is then 0, not NaN. (docs/windows/types.md#b5) */
 static bool nothing_happened(const struct formula_row *row, const struct operands *from)
 {
     return (row->flags & DIVIDES && from->second == 0) ||
@@ -277,8 +276,9 @@ PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
 /* ---- formats ---- */
 
 /*
- * Formats a cooked value: capped, times 1,000, as LONG, LARGE or DOUBLE. Conversions saturate at
- * the limits of their type; a whole number never passes through a double on its way to LARGE.
+ * Formats a cooked value as `format` says: capped or not, times 1,000 or not, as LONG, LARGE or
+ * DOUBLE. Conversions saturate at the limits of the result's type; a whole number becomes LARGE
+ * without passing through a double.
  */
 static const DWORD kinds = PDH_FMT_LONG | PDH_FMT_DOUBLE | PDH_FMT_LARGE;
 
@@ -291,8 +291,8 @@ bool format_valid(DWORD format)
     return one_kind && !text && !contrary;
 }
 
-/* Percentages are limited to 0 to 100: several processors exceed 100, skewed clocks give less than
- * 0. (docs/windows/types.md#b5) */
+/* Percentages are limited to 0 to 100: a sum over processors can exceed 100, and clocks that differ
+ * can give less than 0. (docs/windows/types.md#b5) */
 static double capped(const struct cooked *cooked, DWORD format)
 {
     if (!cooked->percent)
@@ -302,7 +302,7 @@ static double capped(const struct cooked *cooked, DWORD format)
     return cooked->number > 100.0 && !(format & PDH_FMT_NOCAP100) ? 100.0 : cooked->number;
 }
 
-/* Times a power of ten, rounded toward zero. */
+/* Multiplies by 10 to the power of `scale`; rounds toward zero. */
 static LONGLONG scaled(LONGLONG number, LONG scale)
 {
     for (; scale < 0; scale++)
@@ -324,7 +324,7 @@ static double power_of_ten(LONG scale)
     return power;
 }
 
-/* Toward zero. 2^63 is the first double that does not fit. */
+/* Rounds toward zero. 2^63 is the smallest double that is too large. */
 static LONGLONG whole_of(double number)
 {
     if (number >= 9223372036854775808.0)
@@ -362,7 +362,7 @@ static bool good(const PDH_RAW_COUNTER *sample)
     return sample->CStatus == PDH_CSTATUS_VALID_DATA || sample->CStatus == PDH_CSTATUS_NEW_DATA;
 }
 
-/* `ret` gets the reason why there is no number; the caller's status is returned. */
+/* Stores in `ret` the reason why there is no number, and returns the caller's `status`. */
 static PDH_STATUS no_value(DWORD cstatus, PDH_STATUS status, PDH_FMT_COUNTERVALUE *ret)
 {
     memset(ret, 0, sizeof *ret);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of paths: \\machine\object(parent/instance#index)\counter parsed, composed and matched.
- * There is no escaping, and names contain brackets, slashes and hashes; so the object ends as early
- * and the instance as late as possible. The syntax for shells has "::" in place of backslashes.
- * Patterns are compared with the brackets as a whole before they are split into a parent, a name
- * and a number. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
+ * Parses, composes and matches paths: \\machine\object(parent/instance#index)\counter. There is no
+ * escaping, although names contain brackets, slashes and hashes; so the object ends as early and
+ * the instance as late as possible. The syntax for shells has "::" in place of backslashes. A
+ * pattern is first compared with the whole text between the brackets, then split into a parent, a
+ * name and a number. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
 #include "pdh/pdh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The rest of a text, and where its parts are copied to. */
+/* The rest of the text that is parsed, and free memory for its parts. */
 struct path_text {
     const char *at;
     const char *fence; /* the separator: "\\" or "::" */
@@ -40,13 +40,13 @@ static bool at_fence(const struct path_text *scan, const char *at)
 
 /* ---- parts ---- */
 
-/* \\machine, or //machine in the syntax for shells; most paths have none. */
+/* Reads \\machine, or //machine in the syntax for shells; most paths have neither. */
 static bool scan_machine(struct path_text *scan, struct pdh_path *path)
 {
     bool windows = scan->fence[0] == '\\';
     char slash = windows ? '\\' : '/';
     if (scan->at[0] != slash || scan->at[1] != slash) {
-        scan->at += windows; /* the object's own backslash */
+        scan->at += windows; /* skips the backslash before the object */
         return true;
     }
     size_t count = strcspn(scan->at + 2, windows ? "\\" : "/");
@@ -71,7 +71,8 @@ static bool scan_object(struct path_text *scan, struct pdh_path *path)
     return true;
 }
 
-/* Is all of [text, end) a number, or a star for any number? */
+/* Reads the text up to `end` as a number, or as a star for any number. Returns false if it is
+ * neither. */
 static bool read_index(const char *text, const char *end, struct pdh_path *path)
 {
     size_t count = (size_t)(end - text);
@@ -82,7 +83,8 @@ static bool read_index(const char *text, const char *end, struct pdh_path *path)
     return text_decimal(text, count, &path->index) && path->index != PATH_NO_INDEX;
 }
 
-/* Ends the stem before its "#index", if it has one. The first instance has no number. */
+/* Returns the length of the stem, which ends before "#index" if there is one. No number means the
+ * first instance. */
 static size_t cut_index(const char *whole, size_t count, struct pdh_path *path)
 {
     const char *hash = strrchr(whole, '#');
@@ -93,7 +95,7 @@ static size_t cut_index(const char *whole, size_t count, struct pdh_path *path)
     return (size_t)(hash - whole);
 }
 
-/* A slash at either end splits nothing: "/" and "/home" are names of file systems. */
+/* Splits "parent/instance". A slash at either end does not: "/" and "/home" are file systems. */
 static void split_parent(struct path_text *scan, struct pdh_path *path)
 {
     const char *slash = strchr(path->stem, '/');
@@ -112,7 +114,7 @@ static void set_instance(struct path_text *scan, struct pdh_path *path, const ch
     split_parent(scan, path);
 }
 
-/* The last bracket followed by a separator, or NULL. */
+/* Finds the last closing bracket that is followed by a separator; NULL: none. */
 static const char *last_bracket(const struct path_text *scan)
 {
     const char *found = NULL;
@@ -148,7 +150,8 @@ static bool too_long(const char *text, size_t count)
     return count > PDH_MAX_COUNTER_PATH && utf8_to_16(text, count, NULL, 0) > PDH_MAX_COUNTER_PATH;
 }
 
-/* Space for each part once, and for the instance as written, without index, and its parent. */
+/* Allocates for each part once, and two more copies of the instance: without its index, and its
+ * parent. */
 static char *memory_for(size_t count)
 {
     return malloc(PATH_SPARE + 3 * count + 8);
@@ -272,7 +275,7 @@ bool path_has_wildcard(const struct pdh_path *path)
 
 /* ---- patterns ---- */
 
-/* Bytes of one character; an invalid byte counts as one. */
+/* Returns the length of the first character in bytes; an invalid byte counts as one character. */
 static size_t character(const char *text)
 {
     size_t count = 1;
@@ -290,7 +293,7 @@ static bool same_character(const char *left, const char *right)
     return !text_compare_fold_n(left, character(left), right, character(right));
 }
 
-/* Only the last star is retried: whatever an earlier one could match, it can match too. */
+/* Only the last star is retried: it can match all that an earlier star could leave to it. */
 bool path_match(const char *pattern, const char *text)
 {
     const char *star = NULL, *taken = NULL;
@@ -313,7 +316,7 @@ bool path_match(const char *pattern, const char *text)
 
 /* ---- instances ---- */
 
-/* A pattern without number matches all of a name, a name only its first. */
+/* Without a number, a pattern matches all instances of a name, but a name only the first. */
 static bool number_fits(const struct pdh_path *path, uint32_t number)
 {
     if (path->any_index)
@@ -329,7 +332,7 @@ bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_
         return false;
     if (number_fits(path, number) && path_match(path->stem, full_name))
         return true;
-    /* "a#1" is the second a, or the first with that name */
+    /* "a#1" is the second instance named "a", or the first one named "a#1" */
     return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
            path_match(path->whole, full_name);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * API of pdh: counters by path, their samples, and cooked values. All text is UTF-8. Arguments are
- * checked here, in the same order as on Windows. (docs/windows/types.md, docs/windows/pdh.md)
+ * API of pdh: counters by path, their samples, and cooked values. All text is UTF-8. The functions
+ * check their arguments in the same order as Windows. (docs/windows/types.md, docs/windows/pdh.md)
  */
 #ifndef OPL_PDH_H
 #define OPL_PDH_H
@@ -11,28 +11,29 @@
 #include <pdhmsg.h>
 
 /* ---- formula.c ---- */
-/* A value before it is formatted. Raw counts and differences are whole, and stay exact. */
+/* A value before it is formatted. Raw counts and differences are integers, and `whole` has them
+ * exactly. */
 struct cooked {
     double number;
     LONGLONG whole;
     bool is_whole;
-    bool percent; /* capped at 100 unless the caller requests otherwise */
+    bool percent; /* limited to 0 to 100 unless the caller requests PDH_FMT_NOCAP100 */
 };
-/* PERF_DOUBLE_RAW of later headers: FirstValue contains the bits of a double. In text captures.
- * (docs/windows/types.md#b1) */
+/* The type of columns in text captures; later Windows headers call it PERF_DOUBLE_RAW. FirstValue
+ * contains the bits of a double. (docs/windows/types.md#b1) */
 enum { TYPE_DOUBLE = 0x00012000 };
-/* Does the type have a formula? False for bases, texts, headings, unknown ones. */
+/* Does the type have a formula? Bases, texts, headings and unknown types have none. */
 bool formula_known(DWORD counter_type);
 bool formula_needs_two(DWORD counter_type);
-/* `before` and `time_base` may be NULL. The samples' CStatus is not checked. PDH_INVALID_ARGUMENT:
- * no formula, or no time base where one is required; PDH_CSTATUS_INVALID_DATA: the first sample of
- * a type that needs two; PDH_CALC_NEGATIVE_*. */
+/* Computes a value. `before` and `time_base` may be NULL. The CStatus of the samples is not
+ * checked. PDH_INVALID_ARGUMENT: the type has no formula, or needs a time base that is missing;
+ * PDH_CSTATUS_INVALID_DATA: it needs two samples, and `before` is missing; PDH_CALC_NEGATIVE_*. */
 PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
                         const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                         struct cooked *ret);
 
 bool format_valid(DWORD format);
-/* Times ten to the power of `scale`, in addition to the format's own factor. */
+/* Multiplies by 10 to the power of `scale`, in addition to the factor that `format` may contain. */
 void format_value(const struct cooked *cooked, DWORD format, LONG scale, PDH_FMT_COUNTERVALUE *ret);
 PDH_STATUS format_scaled(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                          const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, LONG scale,
@@ -44,18 +45,18 @@ PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *tim
 
 /* ---- counter.c: a structure followed by its texts, in the caller's memory ---- */
 struct pack {
-    char *memory; /* NULL only with capacity 0 */
+    char *memory; /* NULL only if capacity is 0 */
     size_t capacity, used;
     bool wide; /* texts in UTF-16 */
 };
 void pack_begin(struct pack *pack, void *memory, size_t capacity, size_t fixed, bool wide);
-/* The text's address; NULL for NULL and when it does not fit. */
+/* Appends a text and returns its address; NULL if `text` is NULL or does not fit. */
 void *pack_text(struct pack *pack, const char *text);
-/* *size becomes the bytes needed. PDH_MORE_DATA: more than the buffer had. */
+/* Sets *size to the bytes needed. PDH_MORE_DATA: the buffer had fewer. */
 PDH_STATUS pack_end(const struct pack *pack, DWORD *size);
 
 /* ---- source of names and samples ---- */
-/* A file name, or a handle that capture_bind or capture_open made. Neither: live data. */
+/* A file name, or a handle from capture_bind or capture_open. Both NULL: live data. */
 struct pdh_from {
     const char *file;
     PDH_HLOG log;
@@ -64,75 +65,79 @@ struct pdh_from {
 /* ---- path.c ---- */
 /* The machine's name without its \\. */
 const char *path_machine_name(const char *label);
-/* `wanted` NULL: any; `label` may be NULL. Both with or without \\. */
+/* Are both the same machine? `wanted` NULL: any machine; `label` may be NULL. Both may have \\. */
 bool path_same_machine(const char *wanted, const char *label);
 /* Appends "parent/name", or the name alone. */
 bool path_add_full_name(struct buffer *ret, const char *parent, const char *name);
 
 #define PATH_NO_INDEX UINT32_MAX
-/* The parts of \\machine\object(parent/instance#index)\counter. Absent parts are NULL. */
+/* The parts of \\machine\object(parent/instance#index)\counter. NULL: the path does not have the
+ * part. */
 enum { PATH_SPARE = 32 };
 struct pdh_path {
-    char *memory;        /* allocated by path_parse, after PATH_SPARE bytes; freed by path_done */
+    char *memory;        /* the parts, after PATH_SPARE bytes for path_alias */
     const char *machine; /* with its \\ */
     const char *object, *counter;
-    const char *whole; /* all between the brackets, as written: names may contain any character */
-    const char *stem;  /* the same without its #index */
+    const char *whole; /* the text between the brackets, as written */
+    const char *stem;  /* `whole` without its #index */
     const char *parent, *instance;
     uint32_t index; /* PATH_NO_INDEX: no "#n", or "#0", which means the same */
     bool any_index; /* "#*" */
 };
 void path_done(struct pdh_path *path);
 #define PATH_AUTO __attribute__((cleanup(path_done))) struct pdh_path
-/* Also accepts the syntax without backslashes, //machine/object(instance)::counter.
- * PDH_CSTATUS_BAD_COUNTERNAME; PDH_CSTATUS_NO_COUNTERNAME: it is empty. */
+/* Parses a path; also accepts the syntax without backslashes, //machine/object(instance)::counter.
+ * PDH_CSTATUS_BAD_COUNTERNAME; PDH_CSTATUS_NO_COUNTERNAME: the text is empty. */
 PDH_STATUS path_parse(const char *text, struct pdh_path *ret);
-/* "parent/instance#index" only. PDH_INVALID_INSTANCE. */
+/* Parses only "parent/instance#index". PDH_INVALID_INSTANCE: there is no instance, or it is too
+ * long. */
 PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
-/* Appends the text. PDH_INVALID_ARGUMENT: object or counter is missing. */
+/* Appends the path that has these parts. PDH_INVALID_ARGUMENT: object or counter is missing. */
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 
 /* ---- alias.c ---- */
-/* Removes (*) from another agent's name of an object without instances. */
+/* Removes (*) from a path if another agent uses its object's name for one without instances. */
 void path_alias_brackets(struct pdh_path *path);
-/* Replaces another agent's names by ours. False: they are not in the table. An instance that is
- * only a number there becomes a pattern that matches only that one. */
+/* Replaces another agent's names by ours. Returns false if they are not in the table. An instance
+ * of Processor that is only a number becomes a pattern that matches one instance here, "*,3". */
 bool path_alias(struct pdh_path *path);
 struct object_info;
-/* Replaces such a pattern by the name on the machine. False: no instance matches. */
+/* Replaces such a pattern by the name of the instance. Returns false if the path has no such
+ * pattern. */
 bool path_alias_settle(struct pdh_path *path, const struct object_info *info);
 
 /* ---- patterns and instances ---- */
 bool path_is_pattern(const char *text); /* NULL is fine */
-/* Can it match several objects, counters or instances? */
+/* Can the path match several objects, counters or instances? */
 bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);
-/* "*" is any text, "?" any character; without regard to case. */
+/* Compares without regard to case. In `pattern`, "*" is any text and "?" any character. */
 bool path_match(const char *pattern, const char *text);
-/* Does it match the instance of that full name, "parent/name" or "name"? `number`: 0 for the first
- * of that name, in the block's order. */
+/* Does the path match the instance with this full name, "parent/name" or "name"? `number`: 0 for
+ * the first instance of that name in the block, 1 for the second. */
 bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_t number);
-/* Is it the instance, or one of those, in the path's brackets? `parent` may be NULL; `number`: 0
- * for the first of that name, in the block's order. */
+/* The same with the parent and the name apart. `parent` may be NULL. */
 bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
                          uint32_t number);
 
 /* ---- expand.c: expands a path ---- */
 /* Appends all matching paths as a multi-string; nothing if a pattern matches none. `flags`:
- * PDH_NOEXPANDCOUNTERS, ... PDH_INVALID_PATH: brackets for an object without instances. */
+ * PDH_NOEXPANDCOUNTERS, ... PDH_INVALID_PATH: the object has no instances, but the path has
+ * brackets. */
 PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret);
-/* PDH_INVALID_ARGUMENT: NULL or empty; PDH_CSTATUS_*: the part that does not exist. */
+/* Checks that the path exists. PDH_INVALID_ARGUMENT: `text` is NULL or empty; PDH_CSTATUS_*: says
+ * which part does not exist. */
 PDH_STATUS path_validate(struct pdh_from from, const char *text);
 
 /* ---- source.c: lists, as multi-strings; machine NULL: this one ---- */
 PDH_STATUS browse_machines(struct pdh_from from, struct buffer *ret);
 PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
                           struct buffer *ret);
-/* *ret_single: the object never has instances. */
+/* *ret_single becomes true if the object never has instances. */
 PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *object, DWORD detail,
                         struct buffer *ret_counters, struct buffer *ret_instances,
                         bool *ret_single);
-/* One name each, without terminator. */
+/* Each appends one name, without NUL. */
 PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, struct buffer *ret);
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret);
@@ -142,12 +147,13 @@ PDH_STATUS connect_machine(const char *machine);
 PDH_STATUS lookup_name(const char *machine, DWORD index, struct buffer *ret);
 PDH_STATUS lookup_index(const char *machine, const char *name, DWORD *ret);
 
-/* ---- query.c: queries and their collection; foreign and closed handles are refused ---- */
+/* ---- query.c: queries and their collection; handles that are closed or of other things are
+ * refused ---- */
 PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret);
 PDH_STATUS query_close(PDH_HQUERY query);
 bool query_is_real_time(PDH_HQUERY query);
 PDH_STATUS query_time_range(PDH_HQUERY query, const PDH_TIME_INFO *range);
-/* *ret_time, which may be NULL: the sample's local time. */
+/* Collects all counters. *ret_time, which may be NULL, gets the sample's local time. */
 PDH_STATUS query_collect(PDH_HQUERY query, LONGLONG *ret_time);
 
 PDH_STATUS query_collect_each(PDH_HQUERY query, DWORD seconds, HANDLE event);
@@ -156,7 +162,7 @@ PDH_STATUS query_collect_each(PDH_HQUERY query, DWORD seconds, HANDLE event);
 PDH_STATUS counter_add(PDH_HQUERY query, const char *path, bool english, DWORD_PTR user,
                        PDH_HCOUNTER *ret);
 PDH_STATUS counter_remove(PDH_HCOUNTER counter);
-/* `ret` is a PDH_COUNTER_INFO_A, or _W if `wide`; *size in bytes. */
+/* `ret` gets a PDH_COUNTER_INFO_A, or _W if `wide`. *size is in bytes. */
 PDH_STATUS counter_info(PDH_HCOUNTER counter, bool explain, bool wide, DWORD *size, void *ret);
 PDH_STATUS counter_scale(PDH_HCOUNTER counter, LONG factor);
 PDH_STATUS counter_time_base(PDH_HCOUNTER counter, LONGLONG *ret);
@@ -185,7 +191,7 @@ struct capture_options {
     PDH_HQUERY query;
 };
 PDH_STATUS capture_open(const struct capture_options *options, DWORD *type, PDH_HLOG *ret);
-PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret); /* a multi-string */
+PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret); /* multi-string */
 PDH_STATUS capture_update(PDH_HLOG log, const char *user_string);
 PDH_STATUS capture_close(PDH_HLOG log, DWORD flags);
 PDH_STATUS capture_catalog(PDH_HLOG log);

@@ -12,12 +12,13 @@
 
 enum { QUERY_TABLE_TAG = 3 };
 static struct handle_table queries = {.tag = QUERY_TABLE_TAG};
-/* Held so that a query is not freed between finding it and taking a reference. */
+/* Held while a handle is looked up and a reference is added, so that the query is not freed
+ * between. */
 static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- handles ---- */
 
-/* Adds a user. NULL: not a handle of a query. */
+/* Returns the query with one more reference. NULL: `handle` is not a handle of a query. */
 static struct pdh_query *query_hold(PDH_HQUERY handle)
 {
     lock_take(&holding);
@@ -61,8 +62,9 @@ void query_unclaim(struct pdh_query *query)
 }
 
 /*
- * The only thread of the library: PdhCollectQueryDataEx collects in it at regular intervals, which
- * do not depend on slow collections or changes of the clock, and sets the caller's event.
+ * The only thread of the library. It collects at regular intervals for PdhCollectQueryDataEx, and
+ * then sets the caller's event. Neither slow collections nor changes of the clock shift its
+ * intervals.
  */
 struct query_thread {
     pthread_t thread;
@@ -73,7 +75,7 @@ struct query_thread {
     uint32_t stop;
 };
 
-/* Waits for its end: no claim and no lock is held. */
+/* Stops the query's thread and waits for its end; so the caller holds neither claim nor lock. */
 static void stop_thread(struct pdh_query *query)
 {
     lock_take(&query->lock);
@@ -99,7 +101,7 @@ PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
     if (!query)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     query->user = user;
-    query->references = 1; /* the handle's */
+    query->references = 1; /* the one that the handle has */
     pthread_mutex_init(&query->lock, NULL);
     PDH_STATUS status = source_open(from, SOURCE_SAMPLES, &query->source);
     if (!status && handle_new(&queries, query, &query->handle))
@@ -171,7 +173,7 @@ PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)
 
 /* ---- collecting at intervals ---- */
 
-/* An event is an eventfd, which has no file type; nothing else is ever written to. */
+/* Is the descriptor an eventfd? Only these have no file type. Nothing else must be written to. */
 static bool is_event(int descriptor)
 {
     struct stat st;
@@ -182,10 +184,10 @@ static void set_event(int descriptor)
 {
     const uint64_t one = 1;
     if (is_event(descriptor) && write(descriptor, &one, sizeof one) < 0)
-        return; /* it is set already */
+        return; /* the event is set already */
 }
 
-/* True: stop. */
+/* Waits until `ticks`. Returns true if the thread must stop. */
 static bool wait_until(struct query_thread *thread, int64_t ticks)
 {
     while (!__atomic_load_n(&thread->stop, __ATOMIC_ACQUIRE)) {
@@ -209,13 +211,13 @@ static void *run(void *self)
         claim_release(&thread->query->claim);
         set_event(thread->event);
         next += thread->interval_100ns;
-        if (next < clock_ticks()) /* it took longer than the interval */
+        if (next < clock_ticks()) /* collecting took longer than the interval */
             next = clock_ticks();
     }
     return NULL;
 }
 
-/* The program's signals must not be delivered to this thread. */
+/* Starts the thread with all signals blocked: the program's own threads must get them. */
 static bool start(struct query_thread *thread)
 {
     sigset_t all, old;
@@ -226,14 +228,14 @@ static bool start(struct query_thread *thread)
     return started;
 }
 
-/* Holds the query's lock: the thread starts only if the query is open. */
+/* Takes the query's lock, so that no thread starts for a query that is closed. */
 static PDH_STATUS start_in(struct pdh_query *query, struct query_thread *thread)
 {
     PDH_STATUS status = 0;
     lock_take(&query->lock);
     if (query->closed)
         status = (PDH_STATUS)PDH_INVALID_HANDLE;
-    else if (query->thread || !start(thread)) /* another caller was faster; no more threads */
+    else if (query->thread || !start(thread)) /* another caller was faster; or no memory */
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     else
         query->thread = thread;

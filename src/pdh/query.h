@@ -2,9 +2,9 @@
 /*
  * Private to pdh: queries, their counters and samples.
  *
- * A thread that changes a query's counters, or collects, holds its claim; one that reads or writes
- * values holds its lock, which is never held while a machine is queried. Handles keep their objects
- * alive while in use: hold and let go.
+ * A thread that changes a query's counters, or collects, holds the query's claim. A thread that
+ * reads or writes values holds the query's lock, which is never held while a machine is queried. A
+ * function that uses a handle adds a reference to the query or counter until it returns.
  */
 #ifndef OPL_PDH_QUERY_H
 #define OPL_PDH_QUERY_H
@@ -24,7 +24,7 @@ struct sample {
 struct sample_item {
     struct sample sample;
     uint64_t hash;
-    uint32_t name, length; /* in the set's names: "parent/name" */
+    uint32_t name, length; /* position and length of "parent/name" in the set's `names` */
     uint32_t number;
 };
 struct item_set {
@@ -32,12 +32,12 @@ struct item_set {
     uint32_t count, capacity;
     struct buffer names;
     size_t wide_bytes; /* of all names with their NULs, in UTF-16 */
-    uint32_t *table;   /* item + 1, by hash and number; built when it is first needed */
+    uint32_t *table;   /* hash table: position of an item + 1; 0: none. Built when first needed */
     uint32_t table_capacity;
     bool table_made;
 };
 
-/* The ways in which the text between the brackets may name an instance. */
+/* The name and number of an instance. A counter has two if "a#2" may be a name or a number. */
 struct instance_key {
     const char *name;
     size_t length;
@@ -52,7 +52,7 @@ struct counter {
     uint32_t references;
     DWORD_PTR user;
     struct pdh_path path;
-    char *object_name, *counter_name; /* in this language; NULL: as in the path */
+    char *object_name, *counter_name; /* in the user's language; NULL: as in the path */
     bool english;
     bool wild;
     struct instance_key keys[2];
@@ -60,8 +60,8 @@ struct counter {
 
     /* of a live query */
     struct machine_group *group;
-    bool known; /* the numbers are valid: its machine was reached */
-    bool lost;  /* they were valid, but the newest answer lacks the object or the counter */
+    bool known; /* `object`, `title`, `position` are valid: the machine was reached */
+    bool lost;  /* `known` is set, but the newest answer lacks the object or the counter */
     uint32_t object, title, position;
     uint32_t help;
 
@@ -79,7 +79,7 @@ struct counter {
     struct item_set sets[2]; /* the newest is sets[turn] */
     unsigned turn;
     unsigned collected; /* number of samples: 0, 1, 2 */
-    bool comparable;    /* the last two are of one steady interval */
+    bool comparable;    /* no clock was changed between the two samples */
     bool closed;
 };
 
@@ -99,35 +99,38 @@ struct pdh_query {
 
 /* ---- query.c ---- */
 void query_let_go(struct pdh_query *query);
-/* Adds a user and takes its claim. NULL: not a handle of a query, or closed meanwhile. */
+/* Returns the query with one more reference and its claim. NULL: not a handle of a query, or closed
+ * meanwhile. */
 struct pdh_query *query_claim(PDH_HQUERY handle);
 void query_unclaim(struct pdh_query *query);
 
 /* ---- counter.c ---- */
-/* Takes the lock of the counter's query, until counter_unlock. NULL: not a handle of a counter. */
+/* Returns the counter, with its query's lock held until counter_unlock. NULL: not a handle of a
+ * counter. */
 struct counter *counter_lock(PDH_HCOUNTER handle);
 void counter_unlock(struct counter *counter);
 void counter_free(struct counter *counter); /* its handle is closed already */
 void counter_forget_handle(struct counter *counter);
-/* Appends the whole path with its machine; the query's claim or lock is held. */
+/* Appends the whole path with its machine. The caller holds the query's claim or lock. */
 void counter_full_path(struct counter *counter, struct buffer *ret);
-/* Sets `wild` and the keys from the path. */
+/* Sets `wild`, `keys` and `key_count` from the path. */
 void counter_take_keys(struct counter *counter);
 
 /* ---- sample.c ---- */
-/* Without a value: only the local time and the status. */
+/* Makes a sample without a value: only local time and status. */
 struct sample sample_at(int64_t time, DWORD cstatus);
-/* Replaces the older sample by a new one; the query's lock is held. */
+/* Replaces the older of the two samples. The caller holds the query's lock. */
 void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
-/* The set for the next items, emptied; item_add fills it, counter_sampled_set ends it. */
+/* Returns the next sample's set, emptied; item_add fills it, counter_sampled_set ends it. */
 struct item_set *counter_next_set(struct counter *counter);
 void counter_sampled_set(struct counter *counter, bool steady);
 
-/* The value of the one instance of the counter; CStatus tells whether it exists. */
+/* Stores the value of the counter's only instance; CStatus PDH_CSTATUS_NO_INSTANCE: not there. */
 void sample_one(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 struct sample *ret);
-/* The values of all its instances; `empty` has time and status. */
+/* Adds the values of all matching instances to the next set. `empty` has the time and status for
+ * them. */
 void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty);
@@ -135,17 +138,17 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
 void item_set_clear(struct item_set *set);
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
 void item_set_done(struct item_set *set);
-/* The same instance in another set; NULL: not present. `hint`: its likely position. */
+/* Finds an instance in a set; NULL: not present. `hint`: its likely position. */
 const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,
                                         uint32_t hint);
 struct instance_key item_key(const char *name, uint32_t number);
-/* How many items have the key's name; the key's own number must be 0. */
+/* Returns how many items have the key's name. The number in the key must be 0. */
 uint32_t item_set_number(struct item_set *set, struct instance_key key);
 const struct sample_item *item_find(struct item_set *set, const struct item_set *of,
                                     const struct sample_item *item, uint32_t hint);
 
 /* ---- value.c ---- */
-/* Cooks the newest two samples of one instance. `before` NULL: there is none. */
+/* Cooks the newest two samples of one instance. `before` NULL: there is only one. */
 PDH_STATUS cook_samples(const struct counter *counter, DWORD format, const struct sample *newest,
                         const struct sample *before, bool comparable, PDH_FMT_COUNTERVALUE *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter's newest two samples. Those of a wildcard are sets of items: an instance is found in
- * the previous set by name and number, mostly at the same position, else by a hash table that is
+ * Keeps a counter's newest two samples. For a wildcard each is a set of items: an instance is found
+ * in the previous set by name and number, mostly at the same position, else by a hash table that is
  * built when it is needed.
  */
 #include "pdh/query.h"
@@ -27,7 +27,7 @@ void item_set_clear(struct item_set *set)
 
 /* ---- the table ---- */
 
-/* The slot of the name and number, or the empty one where to insert it. */
+/* Returns the table's slot of the name and number; the slot is 0 if the key is not in the table. */
 static uint32_t *slot_of(const struct item_set *set, const struct instance_key *key)
 {
     uint64_t mixed = (key->hash + key->number) * UINT64_C(0x9e3779b97f4a7c15);
@@ -83,7 +83,7 @@ static bool capacity_for_one(struct item_set *set)
     return true;
 }
 
-/* The key's name is NUL-terminated. */
+/* Returns false if there is no memory. The name in `key` must end with a NUL. */
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample)
 {
     if (!capacity_for_one(set) || set->names.len + key->length >= UINT32_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parsing an answer costs a few dozen nanoseconds for each instance, independent of its later use:
- * names become UTF-8, parents and duplicate numbers are found in one pass over the block.
+ * Parses an answer in one pass over the block: converts names to UTF-8, finds parents, and numbers
+ * equal names. This takes a few dozen nanoseconds for each instance, needed or not.
  */
 #include "pdh/snapshot.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- memory ---- */
 
-/* Space for `count` items in an array that grows and is kept. */
+/* Makes the array large enough for `count` items. Returns false if there is no memory. */
 static bool capacity_for(void *array, uint32_t *capacity, size_t count, size_t size)
 {
     void *grown;
@@ -47,8 +47,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- definitions ---- */
 
-/* A process is identified by its number and its start, a thread by its own
- * number too. */
+/* Titles of counters that identify an instance: a process by its ID and start time, a thread also
+ * by its own ID. */
 enum { ID_PROCESS = 784, ELAPSED_TIME = 684, ID_THREAD = 804 };
 
 static void note_identity(struct snapshot_object *object, const opl_counter_view *counter)
@@ -127,8 +127,8 @@ static const struct snapshot_instance *parent_of(struct snapshot *snapshot,
     return snapshot_instances(snapshot, object) + view->definition.ParentObjectInstance;
 }
 
-/* A name that begins with a slash is unique by itself, as a mount point is: paths have no parent
- * before it. */
+/* Removes the parent before a name that begins with a slash, such as a mount point: the name is
+ * unique, and paths show it alone. */
 static void drop_needless_parent(struct buffer *names, struct snapshot_instance *instance)
 {
     size_t prefix = instance->name - instance->full;
@@ -160,7 +160,8 @@ static bool name_instance(struct snapshot *snapshot, const struct snapshot_objec
 
 /* ---- the hash table ---- */
 
-/* Objects of one answer share the table: the object's number is part of the hash. */
+/* Returns where to start searching. All objects of an answer share the table, so the object's
+ * position is part of the hash. */
 static uint32_t place_of(const struct snapshot *snapshot, const struct snapshot_object *object,
                          uint64_t hash)
 {
@@ -172,7 +173,7 @@ static bool is_of(const struct snapshot_object *object, uint32_t instance)
     return instance - object->first_instance < object->instance_count;
 }
 
-/* The slot of a full name, or the empty one where to insert it. */
+/* Returns the table's slot of a full name; the slot is 0 if the name is not in the table. */
 static uint32_t *slot_of(const struct snapshot *snapshot, const struct snapshot_object *object,
                          uint64_t hash, const char *full_name, size_t length)
 {
@@ -187,7 +188,7 @@ static uint32_t *slot_of(const struct snapshot *snapshot, const struct snapshot_
     return &snapshot->table[at];
 }
 
-/* The number of an instance counts those with the same name before it. */
+/* Adds an instance to the table. Its number is how many instances before it have the same name. */
 static void enter_instance(struct snapshot *snapshot, const struct snapshot_object *object,
                            uint32_t position)
 {
@@ -289,7 +290,7 @@ const struct snapshot_instance *snapshot_find(const struct snapshot *snapshot,
     return instance;
 }
 
-/* Number 0 is not a real process (Idle, _Total): these are identified by their names alone. */
+/* Process ID 0 is not a real process (Idle, _Total): such instances are identified by name only. */
 uint64_t snapshot_identity(struct snapshot *snapshot, const struct snapshot_object *object,
                            const struct snapshot_instance *instance)
 {

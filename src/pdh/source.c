@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of names and values; the lists to choose from: machines, objects, counters, instances. */
+/* Opens sources of names and values; lists their machines, objects, counters and instances. */
 #include "pdh/source.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ struct object_info *object_info_new(uint32_t counters, uint32_t instances)
 
 /* ---- opening ---- */
 
-/* The only place that decides between the two kinds. */
+/* The only place that decides between a capture and live data. */
 PDH_STATUS source_open(struct pdh_from from, enum source_use use, struct data_source **ret)
 {
     PDH_STATUS status = log_source_open(from, use, ret);
@@ -102,7 +102,7 @@ static bool lists(const struct buffer *list, const char *name)
     return false;
 }
 
-/* Objects without title are not listed; each title is listed once. */
+/* Adds a title to the list, unless it is empty or in the list already. */
 static void list_once(struct buffer *list, const char *name)
 {
     if (name[0] && !lists(list, name))
@@ -133,8 +133,8 @@ static void list_counters(const struct object_info *info, DWORD detail, struct b
     }
 }
 
-/* The first of each name; the reader adds #1 and so on. An instance without name cannot be in a
- * multi-string. */
+/* Lists each name once: the program that reads the list adds #1 and so on. An instance with an
+ * empty name is left out, because a multi-string cannot contain it. */
 static void list_instances(const struct object_info *info, struct buffer *ret)
 {
     for (uint32_t i = 0; i < info->instance_count; i++) {
@@ -179,7 +179,7 @@ PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, stru
     return 0;
 }
 
-/* The object's default counter, unless it is hidden; else the first. */
+/* Appends the object's default counter or, if that is hidden, the first one that is not. */
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret)
 {

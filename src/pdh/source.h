@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to pdh: a source of names and values, live or a capture, behind one table of functions.
- * An object info describes one object of one machine with its counters and the instances that it
- * had at one moment; it never changes, and is freed when its last user releases it.
+ * Private to pdh: a source of names and values is live data or a capture; both have the same table
+ * of functions. An object info describes one object of one machine with its counters, and the
+ * instances that it had at one moment. It never changes, and is freed with its last reference.
  */
 #ifndef OPL_PDH_SOURCE_H
 #define OPL_PDH_SOURCE_H
@@ -13,7 +13,7 @@
 /* The stages of a search by name, in this order. */
 enum title_stage {
     STAGE_USER,    /* the user's language */
-    STAGE_ENGLISH, /* also numbers */
+    STAGE_ENGLISH, /* names in English */
     STAGE_NUMBER,
     STAGE_OTHERS, /* all other installed languages */
     STAGES
@@ -21,7 +21,7 @@ enum title_stage {
 
 struct counter_info {
     const char *name;     /* in the user's language; "" if it has no title */
-    uint32_t index, help; /* of its texts; 0 in captures */
+    uint32_t index, help; /* title numbers of its name and explanation; 0 in captures */
     DWORD type, detail;
     LONG scale;
     bool hidden; /* a base: not listed, not found by name */
@@ -29,29 +29,29 @@ struct counter_info {
 struct instance_info {
     const char *parent; /* NULL: none */
     const char *name;
-    uint32_t number; /* 0 for the first of that parent and name, in the block's order */
+    uint32_t number; /* 0 for the first of that parent and name in the block */
 };
 struct object_info {
     const char *name;
     uint32_t index, help;
     DWORD detail;
-    bool costly; /* answered to "Costly", not to "Global" */
+    bool costly; /* the query "Costly" returns it, "Global" does not */
     bool single; /* never has instances */
-    bool bare;   /* of a capture: was seen without instances */
+    bool bare;   /* of a capture: a sample or column has it without instances */
     struct counter_info *counters;
-    uint32_t counter_count, default_counter; /* a position */
+    uint32_t counter_count, default_counter; /* a position in `counters` */
     struct instance_info *instances;         /* in the block's order */
     uint32_t instance_count;
-    /* of its source */
+    /* where and when it was read */
     uint32_t references;
-    struct machine *machine; /* NULL: of a capture */
+    struct machine *machine; /* NULL: it is of a capture */
     int64_t taken_ticks;
     LONGLONG tick_frequency, object_frequency;
-    bool listed; /* answered to "Global" or "Costly" */
+    bool listed; /* the query "Global" or "Costly" returns it */
     struct buffer texts;
-    struct log_losses losses; /* of a capture: what of the object cannot be shown */
+    struct log_losses losses; /* of a capture: the parts of the object that cannot be shown */
 };
-/* Has space for so many counters and instances. NULL: no memory. */
+/* Makes an info with space for so many counters and instances. NULL: no memory. */
 struct object_info *object_info_new(uint32_t counters, uint32_t instances);
 struct object_info *object_info_ref(struct object_info *info); /* adds a reference */
 void object_info_unref(struct object_info *info);              /* NULL is fine */
@@ -65,9 +65,9 @@ static inline void object_info_auto_unref(struct object_info **info)
  * (docs/windows/pdh.md#f2). */
 enum info_age {
     INFO_STABLE,
-    INFO_RECENT, /* one second */
+    INFO_RECENT, /* at most one second old */
     INFO_NOW,
-    INFO_REFRESH /* read now, and shown in lists from now on */
+    INFO_REFRESH /* read now, and from now on used for lists */
 };
 
 struct object_infos {
@@ -86,52 +86,55 @@ struct data_source {
     const struct source_ops *ops;
     struct pdh_from from;
 };
-/* `machine`: with or without \\; NULL: this one, or the capture's only one. */
+/* In all functions: `machine` with or without \\; NULL: this machine, or a capture's first. */
 struct source_ops {
     bool real_time; /* values are of the moment at which they are collected */
-    bool aliases;   /* names of other agents are understood */
-    /* The machines that are in it, or were connected: a multi-string of labels. */
+    bool aliases;   /* names that other agents use are accepted (alias.c) */
+    /* Appends the labels of its machines as a multi-string: those in the capture, or those found so
+     * far. */
     PDH_STATUS (*machines)(struct data_source *source, struct buffer *ret);
     /* Appends the machine's name with its \\, as paths show it. PDH_CSTATUS_NO_MACHINE. */
     PDH_STATUS (*label)(struct data_source *source, const char *machine, struct buffer *ret);
-    /* All objects of a machine; INFO_STABLE, INFO_NOW or INFO_REFRESH. PDH_CSTATUS_NO_MACHINE. */
+    /* Lists all objects of a machine. `age`: INFO_STABLE, INFO_NOW or INFO_REFRESH.
+     * PDH_CSTATUS_NO_MACHINE. */
     PDH_STATUS(*objects)
     (struct data_source *source, const char *machine, enum info_age age, struct object_infos *ret);
-    /* One object by its name, found like counters. PDH_CSTATUS_NO_MACHINE, NO_OBJECT. */
+    /* Finds one object by its name, which is searched like a counter's. PDH_CSTATUS_NO_MACHINE,
+     * NO_OBJECT. */
     PDH_STATUS(*object)
     (struct data_source *source, const char *machine, const char *name, bool english,
      enum info_age age, struct object_info **ret);
-    /* The counter of that name: in the user's language, English, a number, any installed language;
-     * only English if `english`. NULL: there is none. */
+    /* Finds a counter by its name in the user's language, in English, by its number, or by its name
+     * in any installed language; if `english`, by its English name only. NULL: there is none. */
     const struct counter_info *(*counter)(const struct object_info *info, const char *name,
                                           bool english);
-    /* Does a title of the index, at a stage after STAGE_USER, match the pattern? */
+    /* Does a title with this number match the pattern, at a stage after STAGE_USER? */
     bool (*has_title)(const struct object_info *info, uint32_t index, enum title_stage stage,
                       const char *pattern);
-    /* Appends the matching paths in an order of its own; nothing if none matches. NULL: it has no
-     * such order. */
+    /* Appends the matching paths in the source's own order; nothing if none matches. The member is
+     * NULL if the source has no order. */
     PDH_STATUS(*expand)
     (struct data_source *source, const struct pdh_path *path, struct buffer *ret);
-    /* Finds a counter by its path: PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER. */
+    /* Finds the values for a counter's path. PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER. */
     PDH_STATUS (*resolve)(struct counter *counter);
-    /* The counter's machine as paths show it. */
+    /* Returns the counter's machine as paths show it. */
     const char *(*machine)(const struct counter *counter);
-    /* Gives all counters of the query their next sample. *ret_time, which may be NULL: its local
-     * time. */
+    /* Stores the next sample of all counters of the query. *ret_time, which may be NULL, gets its
+     * local time. */
     PDH_STATUS (*collect)(struct pdh_query *query, LONGLONG *ret_time);
-    /* PDH_DATA_SOURCE_IS_REAL_TIME */
+    /* Restricts a capture to a range of time. PDH_DATA_SOURCE_IS_REAL_TIME: it is no capture. */
     PDH_STATUS (*limit)(struct data_source *source, const PDH_TIME_INFO *range);
-    /* The time zone of the samples, NULL: unknown; like zone_local. */
+    /* Returns the time zone of the samples as zone_local does; NULL: unknown. */
     const char *(*zone)(struct data_source *source, char storage[static ZONE_TEXT_SIZE],
                         LONG *ret_bias);
     void (*close)(struct data_source *source);
 };
 
 enum source_use {
-    SOURCE_NAMES,  /* a short look, which leaves the samples to others */
-    SOURCE_SAMPLES /* a query's own */
+    SOURCE_NAMES,  /* for names only: reads no samples of standard input */
+    SOURCE_SAMPLES /* for a query that reads the samples */
 };
-/* PDH_INVALID_HANDLE, or what opening a capture returns. */
+/* Opens a source. Returns PDH_INVALID_HANDLE, or what opening a capture returns. */
 PDH_STATUS source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
 void source_close(struct data_source *source); /* NULL is fine */
 static inline void source_auto_close(struct data_source **source)
@@ -140,11 +143,11 @@ static inline void source_auto_close(struct data_source **source)
 }
 #define SOURCE_AUTO __attribute__((cleanup(source_auto_close))) struct data_source
 
-/* The two kinds. PDH_DATA_SOURCE_IS_REAL_TIME: `from` is live data. */
+/* Open the two kinds of source. PDH_DATA_SOURCE_IS_REAL_TIME: `from` is live data. */
 PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
 PDH_STATUS live_source_open(struct data_source **ret);
 
-/* Another agent's name may be the reason. */
+/* If so, the name may be one that another agent uses. */
 static inline bool is_unknown_name(PDH_STATUS status)
 {
     return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||

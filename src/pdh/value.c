@@ -13,7 +13,7 @@ PDH_STATUS counter_raw(PDH_HCOUNTER handle, DWORD *type, PDH_RAW_COUNTER *ret)
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    /* wildcards have arrays */
+    /* a wildcard's values are read as an array */
     PDH_STATUS status = counter->wild ? (PDH_STATUS)PDH_INVALID_ARGUMENT : 0;
     if (!status) {
         *ret = counter->newest.raw;
@@ -62,7 +62,7 @@ PDH_STATUS counter_value(PDH_HCOUNTER handle, DWORD format, DWORD *type, PDH_FMT
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* wildcards have arrays */
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* wildcard: use the array */
     if (!counter->wild) {
         status = cook_samples(counter, format, &counter->newest, &counter->before,
                               counter->comparable, ret);
@@ -89,12 +89,12 @@ PDH_STATUS counter_calculate(PDH_HCOUNTER handle, DWORD format, const PDH_RAW_CO
 
 /* ---- arrays ---- */
 
-/* A counter of one instance is an array of one. */
+/* A counter that is not a wildcard is an array of one item. */
 struct counter_array {
     struct counter *counter;
     struct item_set *set;
     uint32_t count;
-    const char *only; /* the only instance's name, if it is not a wildcard */
+    const char *only; /* name of the only instance; NULL: the counter is a wildcard */
 };
 
 static void array_of(struct counter *counter, struct counter_array *ret)
@@ -190,7 +190,7 @@ static void cook_item(const struct counter_array *array, uint32_t at, DWORD form
                  counter->comparable, ret);
 }
 
-/* Each value has its own status in CStatus. */
+/* The status of each value is in its CStatus. */
 PDH_STATUS counter_value_array(PDH_HCOUNTER handle, DWORD format, bool wide, DWORD *size,
                                DWORD *count, void *items)
 {
@@ -219,7 +219,7 @@ struct tally {
     DWORD count;
     PDH_FMT_COUNTERVALUE min, max;
     double sum;
-    LONGLONG whole_sum; /* of LONG and LARGE, unless it overflows */
+    LONGLONG whole_sum; /* sum of LONG or LARGE values; valid if whole_fits */
     bool whole_fits;
 };
 
@@ -278,7 +278,7 @@ static void put_no_values(DWORD format, PDH_STATISTICS *ret)
     ret->min.CStatus = ret->max.CStatus = ret->mean.CStatus = PDH_CSTATUS_INVALID_DATA;
 }
 
-/* A type that needs two samples has a value for each sample except the oldest. */
+/* Adds up all values. A type that needs two samples has a value for each sample but the oldest. */
 static void tally_all(const struct counter *counter, DWORD format, DWORD first, DWORD count,
                       const PDH_RAW_COUNTER *samples, struct tally *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Live data as a source. Counters are found by their machines' titles. A collection sends each
- * machine one request, for exactly the objects that the counters need; then each counter finds its
- * value in the answer.
+ * The source of live data. Counters are found by the titles of their machine. A collection sends
+ * each machine one request, for exactly the objects that the counters need; then each counter finds
+ * its value in the answer.
  */
 #include "pdh/live/machine.h"
 #include "pdh/query.h"
@@ -14,19 +14,19 @@
 /* One machine of a query: one request for all its counters. */
 struct machine_group {
     struct machine_group *next;
-    char *name;              /* as in the paths; NULL: this machine */
+    char *name;              /* as the paths have it; NULL: this machine */
     struct machine *machine; /* NULL: not reached yet */
-    bool sought;             /* tried once without success: only collections retry */
+    bool sought;             /* connecting failed: only collections retry it */
     struct snapshot snapshot;
-    struct buffer question; /* object numbers */
+    struct buffer question; /* the numbers of the objects to request */
     bool question_old;
     int64_t retry_ticks;                  /* no retry for what is missing before this moment */
     PDH_STATUS status;                    /* of the last query */
-    int64_t ticks, frequency, wall_100ns; /* of the last answer; 0: there was none */
+    int64_t ticks, frequency, wall_100ns; /* of the last answer; frequency 0: there was none */
     bool steady; /* the clocks agree on the time since the previous answer */
 };
 
-/* For lists it has no groups. */
+/* `groups` stays empty if the source is only used for lists. */
 struct live_source {
     struct data_source base;
     struct machine_group *groups;
@@ -34,7 +34,7 @@ struct live_source {
 
 /* ---- time ---- */
 
-/* UTC as FILETIME to the local time of this machine. */
+/* Converts UTC to this machine's local time, both as FILETIME. */
 static int64_t local_time(int64_t utc_100ns)
 {
     static const int64_t unix_epoch = INT64_C(116444736000000000);
@@ -45,8 +45,8 @@ static int64_t local_time(int64_t utc_100ns)
     return utc_100ns + (int64_t)local.tm_gmtoff * CLOCK_TICKS_PER_SECOND;
 }
 
-/* A clock was set, or the machine slept, when the two lengths of an interval
- * differ by more than 1 %. The time between reading the two clocks is not a difference. */
+/* Do both clocks agree on the length of an interval, to 1 %? If not, a clock was set or the machine
+ * slept. READING_100NS allows for the time between reading the two clocks. */
 static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
 {
     enum { READING_100NS = 1000 };
@@ -77,7 +77,7 @@ static int by_number(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-/* The objects of the group's counters, without duplicates. */
+/* Lists the objects of the group's counters, each once. */
 static void renew_question(struct pdh_query *query, struct machine_group *group)
 {
     uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
@@ -117,7 +117,8 @@ static struct machine_group *group_of(struct pdh_query *query, const char *machi
     return group;
 }
 
-/* Stores the name in the spelling of lists, unless `written` differs from it in case only. */
+/* Stores `shown`, the name as lists spell it, or `written` if there is none or only the case
+ * differs. */
 static bool take_name(const char *shown, const char *written, char **ret)
 {
     free(*ret);
@@ -144,7 +145,7 @@ static PDH_STATUS take_info(struct counter *counter, const struct object_info *i
     return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-/* However many counters of an absent machine are added, it is waited for once. */
+/* Connects once: adding more counters of a machine that cannot be reached does not wait again. */
 static PDH_STATUS find_group_machine(struct machine_group *group)
 {
     if (group->machine)
@@ -156,7 +157,7 @@ static PDH_STATUS find_group_machine(struct machine_group *group)
     return status;
 }
 
-/* A counter that is missing in recent data may be new: the data is refreshed. */
+/* A counter that is missing in recent data may be new: then the data is read again. */
 static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
@@ -198,8 +199,9 @@ static PDH_STATUS live_resolve(struct counter *counter)
 
 /* ---- asking ---- */
 
-/* A machine that could not be reached, or an object that did not exist, may be available by now;
- * perhaps under another number. Checked once a second: it costs more than collecting. */
+/* A machine that could not be reached, or an object that did not exist, may be available by now,
+ * the object perhaps under another number. Checked once a second, because it costs more than
+ * collecting. */
 static void resolve_missing(struct pdh_query *query, struct machine_group *group)
 {
     bool any = false;
@@ -221,8 +223,8 @@ static void resolve_missing(struct pdh_query *query, struct machine_group *group
         group->retry_ticks = clock_ticks() + CLOCK_TICKS_PER_SECOND;
 }
 
-/* Connects those that were not reached yet. The names of newly reached ones are resolved by
- * resolve_missing. */
+/* Connects to the machines that were not reached yet. For those that are reached now,
+ * resolve_missing resolves the names. */
 static void find_machines(struct machine_group *groups, uint32_t count)
 {
     struct machine_wanted few[FEW_MACHINES] = {0};
@@ -242,7 +244,7 @@ static void find_machines(struct machine_group *groups, uint32_t count)
         }
 }
 
-/* True: it has a query. */
+/* Returns true if the group has something to request. */
 static bool prepare_group(struct pdh_query *query, struct machine_group *group)
 {
     bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->question.len;
@@ -264,7 +266,7 @@ static void take_answer(struct machine_group *group, const struct machine_questi
     if (group->status == 0)
         note_times(group);
     else
-        group->frequency = 0; /* no interval ends at a gap */
+        group->frequency = 0; /* the next answer is not compared with one before this failure */
 }
 
 static void query_groups(struct pdh_query *query, struct machine_group *groups)
@@ -296,7 +298,7 @@ static void query_groups(struct pdh_query *query, struct machine_group *groups)
 
 /* ---- one value ---- */
 
-/* Definitions are mostly at the same position as before. */
+/* Finds the counter's definition; it is mostly at the same position as in the previous answer. */
 static const opl_counter_view *definition_of(struct counter *counter,
                                              const struct snapshot *snapshot,
                                              const struct snapshot_object *object)
@@ -317,7 +319,7 @@ static const opl_counter_view *definition_of(struct counter *counter,
 
 /* ---- one counter ---- */
 
-/* A sample without a value, and the reason. */
+/* Stores a sample without a value; `cstatus` is the reason. Returns false. */
 static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *sample)
 {
     sample->raw.CStatus = cstatus;
@@ -330,7 +332,7 @@ static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *s
     return false;
 }
 
-/* False: it has no data now. */
+/* Returns false if the counter has no data now. */
 static bool sample_counter(struct counter *counter, int64_t time)
 {
     struct machine_group *group = counter->group;

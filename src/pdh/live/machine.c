@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Uses the public performance key, locally and remotely: blocks and titles. What was read from a
- * machine - titles, objects - is kept under its lock, which is never held during a query.
+ * Reads blocks and titles of a machine, this one or a remote one, through the public performance
+ * key. Titles and objects that were read are kept, guarded by the machine's lock, which is never
+ * held during a query.
  */
 #include "pdh/live/machine.h"
 #include "names/names.h"
@@ -16,7 +17,7 @@ enum { MOST_LANGUAGES = 64, LABEL_SIZE = 2 + 256 };
 
 struct language {
     uint32_t id;
-    struct titles *titles; /* NULL: not read */
+    struct titles *titles; /* NULL: not read yet */
     bool absent;           /* the machine does not have this language */
 };
 struct machine {
@@ -29,15 +30,15 @@ struct machine {
     struct language others[MOST_LANGUAGES];
     size_t other_count;
     bool others_known;
-    int64_t titles_ticks;             /* when the first of them were read, or found to be current */
-    uint32_t last_counter, last_help; /* of a remote machine, when its titles were dropped */
+    int64_t titles_ticks;             /* when titles were read, or found to be current */
+    uint32_t last_counter, last_help; /* of a remote machine, as last read */
     struct object_infos caches[CACHES];
     size_t cache_capacity[CACHES];
-    bool listed; /* the kept ones are the complete list */
+    bool listed; /* caches[CACHE_STABLE] is the complete list */
 };
 
 static struct machine own = {.key = HKEY_PERFORMANCE_DATA, .lock = PTHREAD_MUTEX_INITIALIZER};
-static struct machine *machines; /* all others, newest first */
+static struct machine *machines; /* all machines but `own`, newest first */
 static pthread_mutex_t machines_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- search ---- */
@@ -63,11 +64,11 @@ static struct machine *add_machine(const char *name, HKEY key)
     return machine;
 }
 
-/* Takes ownership of the key. */
+/* Adds a machine that was just connected. Takes ownership of the key. */
 static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
 {
     lock_take(&machines_lock);
-    struct machine *machine = find_connected(name); /* another thread was faster */
+    struct machine *machine = find_connected(name); /* another thread has connected it meanwhile */
     bool ours = !machine;
     if (ours)
         machine = add_machine(name, key);
@@ -90,7 +91,7 @@ static struct machine *own_machine(void)
     return &own;
 }
 
-/* NULL: it was not reached yet. */
+/* Returns NULL if the machine was not reached yet. */
 static struct machine *known_machine(const char *name)
 {
     if (machine_is_own(name))
@@ -101,7 +102,7 @@ static struct machine *known_machine(const char *name)
     return machine;
 }
 
-/* One connection per name, however often it is in the list. */
+/* Finds the connection to `name`: there is one per name, even if several entries have it. */
 static struct pending_connect *pending_of(struct pending_connect *pendings, size_t count,
                                           const char *name)
 {
@@ -111,7 +112,7 @@ static struct pending_connect *pending_of(struct pending_connect *pendings, size
     return NULL;
 }
 
-/* How many must be connected. */
+/* Connects to those that are not known yet; returns how many these are. */
 static size_t connect_to(struct machine_wanted *wanted, size_t count,
                          struct pending_connect *pendings)
 {
@@ -129,7 +130,7 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
     return begun;
 }
 
-/* The first entry with a name takes ownership of the key; others with that name then find the
+/* The first entry with a name takes ownership of the key; later entries with that name find the
  * machine among the known ones. */
 static void take_connect(struct machine_wanted *one, struct pending_connect *pending)
 {
@@ -233,7 +234,8 @@ static LSTATUS load_titles(const struct machine *machine, const char *part, uint
     return titles_load(machine->key, query, ret);
 }
 
-/* Its lock is held on return: a thread that drops titles waits. NULL: they cannot be read. */
+/* Returns the titles, NULL if they cannot be read. The machine's lock is held on return, so that no
+ * other thread frees them. */
 static const struct titles *hold_titles(struct machine *machine, struct language *language,
                                         const char *part, uint32_t id)
 {
@@ -244,11 +246,11 @@ static const struct titles *hold_titles(struct machine *machine, struct language
     lock_release(&machine->lock);
     LSTATUS status = load_titles(machine, part, id, &titles);
     lock_take(&machine->lock);
-    if (language->titles && language->id == id) { /* another thread was faster */
+    if (language->titles && language->id == id) { /* another thread has read them meanwhile */
         titles_free(titles);
         return language->titles;
     }
-    titles_free(language->titles); /* of another language: the environment changed */
+    titles_free(language->titles); /* of the previous language: the environment variables changed */
     *language = (struct language){id, titles, status == ERROR_FILE_NOT_FOUND};
     if (!machine->titles_ticks)
         machine->titles_ticks = clock_ticks();
@@ -265,7 +267,7 @@ static const struct titles *hold_english(struct machine *machine)
     return hold_titles(machine, &machine->english, "Counter", LANGUAGE_ENGLISH);
 }
 
-/* For a machine without the user's language English is used. */
+/* Returns English titles if the machine does not have the user's language. */
 static const struct titles *hold_user(struct machine *machine)
 {
     uint32_t id = user_language();
@@ -306,7 +308,7 @@ static void find_languages(struct machine *machine)
     lock_release(&machine->lock);
 }
 
-/* The lock is held if there is a language of that number. */
+/* Returns true, with the machine's lock held, if there is a language with that number. */
 static bool hold_other(struct machine *machine, size_t number, const struct titles **ret)
 {
     lock_take(&machine->lock);
@@ -410,7 +412,8 @@ static void forget_titles(struct machine *machine)
     titles_free(machine->user.titles);
     titles_free(machine->english.titles);
     titles_free(machine->explanations.titles);
-    for (size_t i = 0; i < MOST_LANGUAGES; i++) /* some may have been read meanwhile */
+    /* another thread may have read titles beyond other_count */
+    for (size_t i = 0; i < MOST_LANGUAGES; i++)
         titles_free(machine->others[i].titles);
     machine->user = machine->english = machine->explanations = (struct language){0};
     memset(machine->others, 0, sizeof machine->others);
@@ -419,8 +422,8 @@ static void forget_titles(struct machine *machine)
     machine->titles_ticks = 0;
 }
 
-/* Reads Last Counter and Last Help, which grow when something is registered: two numbers instead
- * of all titles. * False: the machine does not have them. */
+/* Reads Last Counter and Last Help, which grow when something is registered: two numbers instead of
+ * all titles. Returns false if the machine does not have them. */
 static bool read_last(const struct machine *machine, uint32_t *ret_counter, uint32_t *ret_help)
 {
     HKEY root, perflib;

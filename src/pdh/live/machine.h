@@ -7,26 +7,27 @@
 #include "pdh/source.h"
 #include <winreg.h>
 
-/* Once found, it is kept until the process ends. */
+/* A machine that was found is kept until the process ends. */
 struct machine;
 
-/* `name` with or without \\; NULL: this one. PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
+/* Finds or connects a machine. `name`: with or without \\; NULL: this machine.
+ * PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
 PDH_STATUS machine_find(const char *name, struct machine **ret);
-enum { FEW_MACHINES = 8 }; /* up to this number no memory is allocated */
-/* Several, in the time of the slowest. */
+enum { FEW_MACHINES = 8 }; /* for up to this many machines no memory is allocated */
+/* For machine_find_all, which connects to several machines in parallel. */
 struct machine_wanted {
     const char *name;
     struct machine *machine; /* NULL unless status is 0 */
     PDH_STATUS status;
-    LSTATUS reason; /* of the status */
+    LSTATUS reason; /* the error behind `status` */
 };
 void machine_find_all(struct machine_wanted *wanted, size_t count);
-const char *machine_label(const struct machine *machine); /* with \\ */
-/* Those that were found, this one first: a multi-string of labels. */
+const char *machine_label(const struct machine *machine); /* with its \\ */
+/* Appends the labels of the machines found so far, this one first, as a multi-string. */
 void machine_list(struct buffer *ret);
 
-/* Replaces the content of `snapshot` by the answer to `query`. PDH_CSTATUS_NO_MACHINE: the machine
- * is unreachable; PDH_NO_DATA: it did not answer the query. */
+/* One request to a machine. The answer to `query` replaces the content of `snapshot`.
+ * PDH_CSTATUS_NO_MACHINE: the machine is unreachable; PDH_NO_DATA: it did not answer the query. */
 struct machine_question {
     struct machine *machine;
     const char *query;
@@ -36,27 +37,27 @@ struct machine_question {
 void machine_query_all(struct machine_question *questions, size_t count); /* all in parallel */
 PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret);
 
-enum { MOST_NUMBERS = 16 }; /* with one name */
-/* The numbers of a name at one stage, ascending; at most MOST_NUMBERS. */
+enum { MOST_NUMBERS = 16 }; /* that one name can have */
+/* Finds the title numbers of a name at one stage, in ascending order; returns how many. */
 size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
                        uint32_t ret[static MOST_NUMBERS]);
-/* Does a title of the number, at that stage, match the pattern? Numbers match none. */
+/* Does a title with this number match the pattern at that stage? At STAGE_NUMBER none does. */
 bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
                         const char *pattern);
-/* Appends the title, in the user's language. False: there is none. */
+/* Appends the title or explanation in the user's language. Returns false if there is none. */
 bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret);
 bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret);
-/* Reads the titles again if they are older than a second; true if it did. */
+/* Drops titles that are older than a second and may have changed; returns true if it did. */
 bool machine_renew_titles(struct machine *machine);
 
-/* Cached object descriptions. Lists show the kept ones, and change only when all are replaced;
- * those for adding counters are refreshed. The caller gets a reference. */
+/* Cached object descriptions. CACHE_STABLE is for lists: it changes only as a whole, when a refresh
+ * is requested. CACHE_RECENT is for adding counters. The caller gets a reference. */
 enum info_cache { CACHE_STABLE, CACHE_RECENT, CACHES };
 struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
                                         uint32_t index);
-/* Replaces the one with the same number. */
+/* Replaces the description with the same number. */
 void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info);
-/* The whole list. False: it was not read yet. */
+/* Copies the whole list. Returns false if it was not read yet. */
 bool machine_list_objects(struct machine *machine, struct object_infos *ret);
 void machine_put_list(struct machine *machine, const struct object_infos *infos);
 
@@ -66,7 +67,8 @@ struct titles;
 LSTATUS titles_load(HKEY key, const char *query, struct titles **ret);
 void titles_free(struct titles *titles);
 const char *titles_text(const struct titles *titles, uint32_t index); /* NULL: none */
-/* The numbers of a title, ascending. Returns how many there are; writes at most `capacity`. */
+/* Finds the numbers of a title, in ascending order. Returns how many there are, but writes at most
+ * `capacity`. */
 size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret,
                       size_t capacity);
 
@@ -79,7 +81,7 @@ const struct counter_info *live_counter(const struct object_info *info, const ch
                                         bool english);
 bool live_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
                     const char *pattern);
-/* Appends an explanation; nothing if there is none. */
+/* Appends an explanation, or nothing if there is none. */
 PDH_STATUS live_explain(const char *machine, uint32_t help, struct buffer *ret);
 /* Ticks per second of a counter's clock. */
 LONGLONG object_info_time_base(const struct object_info *info, DWORD type);

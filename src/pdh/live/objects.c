@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects of machines: found by name, described from an answer, listed; titles by number. */
+/* Finds the objects of machines by name, describes them from an answer, and lists them. */
 #include "pdh/live/machine.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void point_to_texts(struct object_info *info, const struct snapshot_insta
 
 /* ---- from an answer ---- */
 
-/* A base belongs to the counter before it. */
+/* A base belongs to the counter before it, and is hidden. */
 static void take_definition(const opl_counter_view *view, struct counter_info *ret)
 {
     opl_type_info type;
@@ -69,7 +69,8 @@ static void take_definition(const opl_counter_view *view, struct counter_info *r
     ret->hidden = type.is_base;
 }
 
-/* A position in practice, a title in the documents. (docs/windows/blocks.md#a2) */
+/* DefaultCounter is a position in practice, but a title's index in the documents.
+ * (docs/windows/blocks.md#a2) */
 static uint32_t default_counter(const struct object_info *info, const PERF_OBJECT_TYPE *type)
 {
     if ((DWORD)type->DefaultCounter < info->counter_count)
@@ -110,7 +111,7 @@ static struct object_info *object_info_of_object(struct machine *machine, struct
     return info;
 }
 
-/* docs/windows/types.md#b3; counters without a clock count in ticks too. */
+/* Counters without a clock count in ticks, too. (docs/windows/types.md#b3) */
 LONGLONG object_info_time_base(const struct object_info *info, DWORD type)
 {
     enum { TIMER_MASK = 0x00300000 };
@@ -155,7 +156,7 @@ const struct counter_info *live_counter(const struct object_info *info, const ch
 
 /* ---- one object ---- */
 
-/* Numbers as a query for exactly these objects. */
+/* Writes the query for exactly these objects. */
 static void query_of(const uint32_t *numbers, size_t count, char *ret, size_t capacity)
 {
     size_t at = 0;
@@ -289,7 +290,8 @@ PDH_STATUS live_objects(struct data_source *source, const char *machine_name, en
     machine_renew_titles(machine);
     status = add_infos(machine, "Global", ret);
     PDH_STATUS costly = status ? status : add_infos(machine, "Costly", ret);
-    if (costly != (PDH_STATUS)PDH_NO_DATA) /* a machine may have none: stock Samba returns 2 */
+    /* a machine may have no costly objects: unmodified Samba returns error 2 for the query */
+    if (costly != (PDH_STATUS)PDH_NO_DATA)
         status = costly;
     if (!status)
         machine_put_list(machine, ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of titles is read once through the performance key, like any program does, so that remote
- * machines need no special code. Names are not unique: a name has a list of numbers.
+ * A table of titles is read once through the performance key, as any program would read it, so that
+ * remote machines need no special code. Several numbers may have the same name.
  */
 #include "pdh/live/machine.h"
 #include "registry/registry.h"
@@ -11,17 +11,17 @@
 
 struct title {
     uint32_t index;
-    uint32_t next; /* another number with the same hash; position + 1 */
+    uint32_t next; /* position + 1 of the next title with the same hash; 0: none */
     const char *text;
 };
 struct titles {
     struct buffer multi;
-    struct title *items; /* by index */
+    struct title *items; /* in ascending order of `index` */
     uint32_t count, mask;
-    uint32_t *table; /* position + 1 */
+    uint32_t *table; /* by hash: position + 1 of the first title; 0: none */
 };
 
-/* The first pair contains the number of pairs, and is not a title. */
+/* The first pair contains the number of pairs and is not a title. */
 enum { FIRST_PAIR = 1 };
 
 void titles_free(struct titles *titles)
@@ -40,7 +40,7 @@ static LSTATUS read_multi(HKEY key, const char *query, struct buffer *ret)
     LSTATUS status;
     DWORD size = 0;
     int tries = 0;
-    do { /* it may grow between two calls, but not for ever */
+    do { /* the text may grow between two calls */
         buffer_clear(ret);
         if (!buffer_reserve(ret, size))
             return ERROR_NOT_ENOUGH_MEMORY;
@@ -60,7 +60,7 @@ static int by_index(const void *left, const void *right)
     return l->index < r->index ? -1 : l->index > r->index;
 }
 
-/* Pairs "number", "text"; an invalid number is skipped with its text. */
+/* Stores the pairs "number", "text"; a pair with an invalid number is skipped. */
 static bool take_pairs(struct titles *titles)
 {
     const char *cursor = titles->multi.data, *end = cursor + titles->multi.len;

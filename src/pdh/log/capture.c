@@ -2,8 +2,8 @@
 /*
  * Captures behind handles: several files bound together for reading, or one being written. Each
  * reader opens a source of its own, so that two queries on one handle do not take each other's
- * samples. Standard input cannot be opened twice: functions that read no samples return it, then
- * one query reads it.
+ * samples. Standard input cannot be opened twice: functions that read only names return the open
+ * log to the handle, and the one query that reads samples keeps it.
  */
 #include "pdh/log/capture.h"
 
@@ -18,12 +18,12 @@ static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 struct capture {
     uint32_t references;
     struct claim claim;
-    char **files; /* to be read; none: live data */
+    char **files; /* files to read; file_count 0: live data */
     size_t file_count;
-    struct log *first; /* opened to check that it is a capture; given to the first reader */
-    /* the position of PdhReadRawLogRecord in `first`; NULL: at its start */
+    struct log *first; /* opened to check that it is a capture; the first reader takes it */
+    /* the position of PdhReadRawLogRecord in `first`; NULL: at the start */
     struct log_record *record;
-    struct object_scan *scan; /* by the last search */
+    struct object_scan *scan; /* result of the last scan */
     struct capture_writer *writer;
 };
 
@@ -33,7 +33,7 @@ struct log_record {
     DWORD kind;
     LONGLONG time;
     bool found;
-    const struct log_sample *next; /* NULL: not read yet, or there was none yet */
+    const struct log_sample *next; /* NULL: not read yet, or the log had no more */
 };
 
 /* ---- handles ---- */
@@ -80,12 +80,12 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
         if (!text_compare_fold_n(files[i], strnlen(files[i], 4), "SQL:", 4))
             return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
     PDH_STATUS status = log_open(files, count, ret, &problem);
-    if (status) /* else collecting will report it */
+    if (status) /* other problems are reported while collecting */
         problem_note(problem.data);
     return status;
 }
 
-/* Returns the files open at their start, even if a part was read before. */
+/* Returns the open files, positioned at their start. The caller owns *ret. */
 static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 {
     UNCANCELLED;
@@ -100,7 +100,7 @@ static PDH_STATUS open_files(struct capture *capture, struct log **ret)
     return *ret ? status : open_log((const char *const *)capture->files, capture->file_count, ret);
 }
 
-/* The next reader starts at the same position as this one did. */
+/* Gives the log, at its start, and the scan back to the capture for its next reader. */
 static void return_to_owner(struct capture *owner, struct log_source *source)
 {
     UNCANCELLED;
@@ -120,7 +120,7 @@ static void return_to_owner(struct capture *owner, struct log_source *source)
 static void log_source_close(struct data_source *base)
 {
     struct log_source *source = (struct log_source *)base;
-    if (source->losses.any) /* the check of an object has recorded its own */
+    if (source->losses.any) /* do not replace what the check of an object has recorded */
         problem_losses(&source->losses);
     if (source->owner)
         return_to_owner(source->owner, source);
@@ -157,14 +157,15 @@ static const char *log_source_zone(struct data_source *source, char storage[stat
     return facts->zone[0] ? facts->zone : NULL;
 }
 
-/* A capture has only the names that it shows. */
+/* Captures have no titles in other languages. */
 static bool log_source_has_title(const struct object_info *info, uint32_t index,
                                  enum title_stage stage, const char *pattern)
 {
     return false;
 }
 
-/* `capture` NULL: a file. For names the log is borrowed, so that standard input stays unread. */
+/* `capture` NULL: opens from.file. For SOURCE_NAMES the log is borrowed from the capture, so that
+ * the samples of standard input stay unread. */
 static PDH_STATUS open_log_of(struct log_source *source, struct pdh_from from,
                               struct capture *capture, enum source_use use)
 {
@@ -259,7 +260,7 @@ static bool take_files(struct capture *capture, const char *files, size_t size)
     return true;
 }
 
-/* Without files it is live data. */
+/* Makes a handle for reading: of the files, or of live data if there are none. */
 PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
 {
     struct capture *capture = new_capture();
@@ -433,8 +434,8 @@ static PDH_STATUS seek_record(struct log *log, struct log_record *record, LONGLO
     }
 }
 
-/* The capture's claim is held: the log stays at the record for the next call, which mostly requests
- * a later one. */
+/* Finds the last record that is not newer than `time`. The caller holds the capture's claim. The
+ * log stays at the record, because the next call mostly requests a later one. */
 static PDH_STATUS find_record(struct capture *capture, LONGLONG time, struct log_record **ret)
 {
     PDH_STATUS status = 0;
@@ -496,7 +497,7 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
     return status;
 }
 
-/* False: the handle's capture, if it has one, is not being written. */
+/* Gets the times of the capture that `handle` writes. Returns false if it writes none. */
 static bool find_written(PDH_HLOG handle, struct log_extent *ret)
 {
     UNCANCELLED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expands a path in a capture: its matching columns, in their order, so that a copy has them like
- * the original. Machines may be patterns, too, and then "(*)" also matches objects without
- * instances: \\*\*(*)\* matches everything.
+ * Expands a path in a capture: lists its matching columns in their order, so that a copy of the
+ * capture has the columns in the original order. The machine may be a pattern, too, and then "(*)"
+ * also matches objects without instances: \\*\*(*)\* matches everything.
  */
 #include "pdh/log/capture.h"
 
@@ -27,7 +27,8 @@ static bool machine_fits(const struct pdh_path *path, const struct log_column *c
                                                             path_machine_name(column->machine)));
 }
 
-/* Brackets match if the machine is a pattern, or if the capture itself writes them. */
+/* Does the path match a column without instance? Without brackets it does; with "(*)" only if the
+ * machine is a pattern, or if the capture itself writes the brackets. */
 static bool single_fits(const struct pdh_path *path, bool bracketed)
 {
     return !path->whole ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of a capture: its columns by object. The content of columns for many instances, or
- * for whole blocks, is found by a scan of all samples, once unless the capture grows.
+ * Finds the objects of a capture from its columns. What columns for many instances or for whole
+ * blocks contain is found by scanning all samples, once unless the capture grows.
  */
 #include "pdh/log/capture.h"
 
@@ -17,7 +17,7 @@ struct instance_names {
         DWORD type;
         LONG scale;
         bool has_parent;
-    } * more; /* of each item */
+    } * more; /* one for each item */
     uint32_t more_capacity;
 };
 
@@ -27,7 +27,7 @@ static void names_done(struct instance_names *names)
     free(names->more);
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool names_add(struct instance_names *names, const char *name, uint32_t number,
                       struct names_more more)
 {
@@ -56,9 +56,9 @@ struct object_columns {
     struct instance_names
         nameless; /* "object N" and "number N", without duplicates: N has no name */
     struct log_losses losses;
-    /* a column's brackets; whether it was seen with and without */
+    /* bracketed: a column has "(*)"; bare: a column or sample has no instance */
     bool bracketed, has_instances, bare;
-    bool open; /* samples contain more */
+    bool open; /* the samples contain more names */
 };
 
 static void object_columns_done(struct object_columns *collected)
@@ -91,7 +91,8 @@ static void lose(const struct object_columns *collected, struct log_losses *loss
                what);
 }
 
-/* Samples repeat themselves: each number is counted once. False: no memory. */
+/* Records a number without a name, once even if many samples contain it. Returns false if there is
+ * no memory. */
 static bool lose_number(struct object_columns *collected, enum log_loss reason, DWORD index)
 {
     char text[32];
@@ -191,7 +192,7 @@ static bool scan_block(struct object_columns *collected, size_t column,
     }
     if (found || !snapshot || !snapshot->object_count)
         return true;
-    /* others may be there, as the parents of its instances, but do not replace it */
+    /* the block may also have other objects, such as the parents of its instances */
     return lose_number(collected, LOSS_OBJECT, snapshot->objects[0].view.type.ObjectNameTitleIndex);
 }
 
@@ -258,7 +259,7 @@ static struct object_info *object_info_of(const struct object_columns *from)
 /* ---- everything that is only in samples ---- */
 
 struct object_scan {
-    uint64_t size; /* of the capture */
+    uint64_t size; /* of the capture when it was scanned */
     struct known_object {
         char *machine; /* NULL: any */
         struct object_info *info;
@@ -277,12 +278,12 @@ void object_scan_free(struct object_scan *scan)
     free(scan);
 }
 
-/* The objects in the samples, without duplicates, and the object of each column. */
+/* Collects the objects of the columns and their samples, each object once. */
 struct survey {
     struct object_columns *list;
     size_t count;
-    size_t *owners; /* of each column: number + 1 */
-    bool *open;     /* of each column: stands for instances */
+    size_t *owners; /* of each column: position in `list` + 1; 0: none */
+    bool *open;     /* of each column: is it for many instances? */
     size_t column_count;
 };
 
@@ -303,7 +304,7 @@ static size_t find_object_columns(const struct survey *survey, const struct log_
     return 0;
 }
 
-/* `any_machine`: objects with equal names are merged. */
+/* `any_machine`: objects of different machines with equal names are merged. */
 static bool survey_begin(struct survey *survey, struct log_source *source, bool any_machine)
 {
     survey->column_count = log_columns(source->log);
@@ -347,7 +348,7 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     return good;
 }
 
-/* Reads the capture once, for all its objects; only columns with names in their samples. */
+/* Reads all samples once, but only the columns whose names are in the samples. */
 static bool survey_samples(struct survey *survey, struct log_source *source)
 {
     const struct log_sample *sample;
@@ -419,7 +420,7 @@ static struct object_info *find_known(const struct object_scan *scan, const char
     return NULL;
 }
 
-/* A capture that grew is scanned again. */
+/* Drops the result of a scan if the capture has grown since. */
 static void forget_old(struct log_source *source)
 {
     uint64_t size = log_facts(source->log)->size_bytes;
@@ -435,7 +436,8 @@ static void forget_old(struct log_source *source)
 
 /* ---- entry points ---- */
 
-/* An object's description from the columns alone. *ret_open: samples contain more. */
+/* Describes an object from the columns alone. *ret NULL: no column has it, or *ret_open is set: its
+ * names are in the samples. Returns false if there is no memory. */
 static bool look_at_columns(struct log_source *source, const char *machine, const char *object,
                             bool *ret_open, struct object_info **ret)
 {
@@ -529,7 +531,7 @@ PDH_STATUS log_source_machines(struct data_source *source, struct buffer *ret)
     return good ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-/* The machine as its columns spell it; without a name the first one's. */
+/* Appends the machine's name as its columns spell it; if `machine` is NULL, the first column's. */
 PDH_STATUS log_source_label(struct data_source *source, const char *machine, struct buffer *ret)
 {
     const struct log *log = ((struct log_source *)source)->log;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A query on a capture: its counters are columns, or items and values in them. Its samples are
- * equivalent to live ones, and cooked by the same formulas.
+ * Queries on captures: a counter's values are a column, or a part of its arrays or blocks. Samples
+ * from a capture are equivalent to live ones, and cooked by the same formulas.
  */
 #include "pdh/live/machine.h"
 #include "pdh/log/capture.h"
@@ -74,7 +74,7 @@ bool capture_is_named(const char *wanted, const char *name)
     return false;
 }
 
-/* "*" matches whatever a sample will contain. */
+/* A column named "*" matches every name: only its samples tell what it contains. */
 static bool name_fits(const char *wanted, const char *column)
 {
     return column && (!strcmp(column, "*") || capture_is_named(wanted, column));
@@ -89,8 +89,8 @@ static bool instance_fits(const struct counter *counter, const struct log_column
     return path_match_instance(&counter->path, column->parent, column->instance, column->index);
 }
 
-/* A capture may have ten thousand columns, and a query as many counters: columns are found by
- * object, counter and instance. Those with a "*" are in a chain of their own. */
+/* A capture may have ten thousand columns, and a query as many counters: a hash table finds columns
+ * by object, counter and instance. Bucket 0 has the columns with a "*". */
 static size_t place_of(const struct log_source *source, const char *object, const char *counter,
                        uint64_t instance_hash)
 {
@@ -125,7 +125,7 @@ static bool index_columns(struct log_source *source)
     source->indexed = count;
     if (!source->first_column || !source->next_column)
         return false;
-    for (size_t i = count; i-- > 0;) { /* so that each chain ascends */
+    for (size_t i = count; i-- > 0;) { /* last to first, so that each chain is in ascending order */
         size_t place = place_of_column(source, log_column(source->log, i));
         source->next_column[i] = source->first_column[place];
         source->first_column[place] = (uint32_t)i + 1;
@@ -194,8 +194,8 @@ static bool is_number(const char *name)
     return text_decimal(name, strlen(name), &number);
 }
 
-/* A wildcard or number checks all columns, any other counter only the chains that may contain its
- * own. */
+/* Finds the counter's columns. A wildcard or a number is compared with all columns, any other name
+ * only with the two chains that may contain it. */
 static bool take_columns(struct counter *counter)
 {
     const struct log_source *source = log_source_of(counter);
@@ -214,7 +214,7 @@ static bool take_columns(struct counter *counter)
     return good && take_place(counter, 0);
 }
 
-/* An absent instance is no error: a later file may contain it. */
+/* Returns 0 if only the instance is missing: a later file may contain it. */
 static PDH_STATUS what_is_missing(const struct counter *counter)
 {
     const struct log *log = log_source_of(counter)->log;
@@ -267,7 +267,7 @@ static struct sample sample_of_number(double number, LONGLONG time)
     return sample;
 }
 
-/* Equal names are counted from 0, including those that do not match. */
+/* Numbers equal names from 0, and also counts those that the counter's path does not match. */
 static void take_items(struct counter *counter, const struct log_value *value, struct item_set *set)
 {
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
@@ -286,7 +286,7 @@ static void take_items(struct counter *counter, const struct log_value *value, s
     }
 }
 
-/* The column's names by hash, once a sample. NULL: no memory. */
+/* Returns the column's names as a hash table, made once for each sample. NULL: no memory. */
 static struct item_set *names_of(struct log_source *source, uint32_t column,
                                  const struct log_value *value)
 {
@@ -367,7 +367,7 @@ static const opl_counter_view *find_definition(struct counter *counter, const ch
     return NULL;
 }
 
-/* A wildcard's items go to its next set. */
+/* Stores the counter's value from a block in *ret, or a wildcard's values in its next set. */
 static void take_block(struct counter *counter, uint32_t column, const struct log_value *value,
                        LONGLONG time, struct sample *ret)
 {
@@ -447,7 +447,8 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
     }
 }
 
-/* Captures side by side: a sample of another file is ignored, and the rate continues after it. */
+/* With several files bound together, a sample of a file without this counter is dropped, so that
+ * the counter's next rate is computed from the sample before it. */
 static void pass_other_file(struct counter *counter)
 {
     if (counter->newest.raw.CStatus == PDH_ENTRY_NOT_IN_LOG_FILE)
@@ -473,7 +474,7 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
     counter_sampled(counter, &sample, true);
 }
 
-/* A capture that was appended to has columns that were unknown when the counters were added. */
+/* Adds to the counters the columns that the capture got when it was appended to. */
 static bool join_new_columns(struct pdh_query *query)
 {
     struct log_source *source = (struct log_source *)query->source;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes a query's values as CSV or TSV. The columns of such a file are fixed when it is created: a
- * wildcard stands for the instances at that moment. (docs/windows/pdh.md#f4,
+ * wildcard is replaced by the instances that exist at that moment. (docs/windows/pdh.md#f4,
  * docs/windows/pdh.md#f8)
  */
 #include "pdh/log/capture.h"
@@ -20,7 +20,7 @@ struct writer_column {
 struct capture_writer {
     struct log_writer *log;
     PDH_HQUERY query;
-    bool live; /* flush each line: it may be watched, or the power may fail */
+    bool live; /* flush each line: a program may follow the file, or the power may fail */
     DWORD most_bytes;
     struct writer_column *columns;
     double *numbers;
@@ -52,7 +52,7 @@ static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, cons
     return column->path;
 }
 
-/* "a#1" in a list is the second a. */
+/* Adds the column of one instance: in the path, "a#1" is the second instance named "a". */
 static bool add_instance(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
 {
     PATH_AUTO parts = {0};
@@ -232,7 +232,7 @@ static PDH_STATUS cook_instance(struct counter *counter, const struct instance_k
                         before ? &before->sample : NULL, counter->comparable, ret);
 }
 
-/* Neither scaled nor capped (docs/windows/pdh.md#f8); NAN: no value. */
+/* Returns the value, neither scaled nor capped (docs/windows/pdh.md#f8); NAN: there is none. */
 static double number_of(const struct writer_column *column, uint32_t hint)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -257,7 +257,7 @@ static void take_numbers(struct capture_writer *writer)
     }
 }
 
-/* A line with only blanks means that there were no values at this moment. */
+/* A line is also written if there were no values: its cells contain a blank. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 {
     LONGLONG time = 0;
