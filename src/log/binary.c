@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BLG, the container: an event-trace log. Buffers of one size, each with a head of 72 bytes and
- * records that begin at multiples of 8; those of performance data carry one GUID. A body too long
- * for a record is split into numbered parts. docs/format.md describes the observed files.
- * (docs/windows/pdh.md#f8)
+ * BLG, the container: an event-trace log. It consists of buffers of one size; each has a head of 72
+ * bytes, then records at multiples of 8 bytes. Records of performance data have one GUID; a body
+ * too long for one record is split into numbered parts. docs/format.md describes the observed
+ * files. (docs/windows/pdh.md#f8)
  *
- * Damage costs the rest of its buffer, and is reported once; reading continues with the next
- * buffer.
+ * After damage, the rest of the buffer is skipped and reading continues with the next buffer. Each
+ * damage is reported once.
  */
 #include "log/inner.h"
 
@@ -15,8 +15,7 @@
 enum {
     BUFFER_HEAD = 72,
     RECORD_HEAD = 48,
-    /* the body follows the head, the capture's GUID, and the numbers of this part and of all
-     * parts */
+    /* before the body: the record's head, the GUID, the number of this part, and of all parts */
     RECORD_BODY = 72,
     HEADER_RECORD = 72,
     HEADER_FIELDS = HEADER_RECORD + 32, /* TRACE_LOGFILE_HEADER */
@@ -34,7 +33,7 @@ enum { KIND_CATALOGUE = 0x20, KIND_SAMPLE = 0x22, KIND_INDEX = 0x23, KIND_NAMES 
 static const unsigned char our_guid[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
                                            0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
 
-struct buffer_place { /* a buffer of a circular capture */
+struct buffer_place { /* the position of a buffer in the file of a circular capture */
     uint64_t sequence;
     uint32_t number;
 };
@@ -42,12 +41,12 @@ struct buffer_place { /* a buffer of a circular capture */
 struct binary {
     uint32_t buffer_size;
     bool circular;
-    struct buffer_place *order; /* NULL: in the order of the file */
+    struct buffer_place *order; /* NULL: buffers are read in the order of the file */
     size_t order_count;
     uint64_t turn;      /* the buffer being read */
     uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */
-    uint64_t newest;    /* sequence number of the last one in `order` */
-    struct buffer body; /* a body that is assembled from parts */
+    uint64_t newest;    /* sequence number of the newest buffer that was read */
+    struct buffer body; /* the body that is being assembled from parts */
     uint32_t part, parts;
     uint64_t body_offset;
     int body_kind;
@@ -71,7 +70,7 @@ static bool size_is_sane(uint32_t size)
     return size >= SMALLEST_BUFFER && size <= LARGEST_BUFFER && size % 512 == 0;
 }
 
-/* Two of three signatures suffice, so that a damaged head is still recognised. */
+/* Two of three signs are enough, so that a file with a damaged head is still recognised. */
 static bool binary_matches(const unsigned char *start, size_t size)
 {
     if (size < BUFFER_HEAD)
@@ -85,7 +84,7 @@ static bool binary_matches(const unsigned char *start, size_t size)
     return signs >= 2;
 }
 
-/* Does a buffer follow that has the same size in its head? */
+/* Is the next buffer at `size`? Its head would repeat the size. */
 static bool size_holds(struct file *file, uint32_t size)
 {
     size_t got;
@@ -93,7 +92,8 @@ static bool size_holds(struct file *file, uint32_t size)
     return at && got == 4 && get32(at) == size;
 }
 
-/* The size is stored in two places; the one that matches the next buffer is right. */
+/* The size is stored in two places. If they differ, the one with which the next buffer is found is
+ * right. */
 static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
 {
     if (size_holds(file, first))
@@ -177,7 +177,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
             break;
         if (i && all_zero(head, BUFFER_HEAD)) /* the buffer was not written yet */
             continue;
-        /* the first one contains the capture's head whatever its number */
+        /* the first buffer is always read first: it contains the capture's head */
         uint64_t sequence = i ? get64(head + 24) : 0;
         order[binary->order_count++] = (struct buffer_place){sequence, i};
     }
@@ -186,8 +186,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     return 0;
 }
 
-/* For a circular capture that is still being written: finds buffers newer than the last one
- * read. */
+/* Looks for new buffers of a circular capture that is being written; false: there are none. */
 static bool order_goes_on(struct file *file, struct binary *binary)
 {
     uint64_t newest = binary->newest;
@@ -210,7 +209,7 @@ static void next_buffer(struct binary *binary)
     binary->offset = 0;
 }
 
-/* A buffer with an empty head was not written yet, unless written ones follow. */
+/* Handles a buffer with an empty head: the end of the capture, or damage if written ones follow. */
 static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t offset)
 {
     uint64_t turn = binary->turn;
@@ -229,7 +228,7 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
                         "buffers that were never written; those after them are read");
 }
 
-struct byte_view { /* the part of the file that holds the present buffer */
+struct byte_view { /* the bytes of the current buffer */
     const unsigned char *bytes;
     size_t got;
     uint32_t used;
@@ -245,7 +244,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
     if (!binary->order && all_zero(head, BUFFER_HEAD))
         return unwritten(file, binary, view->offset);
     view->used = get32(head + 48);
-    /* the first buffer's size was determined in another way */
+    /* not checked for the first buffer: choose_size may have found its size to be wrong */
     bool bad = view->offset && get32(head) != binary->buffer_size;
     if (!bad && view->used >= BUFFER_HEAD && view->used <= binary->buffer_size)
         return 0;
@@ -279,7 +278,8 @@ static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct b
 
 /* ---- records ---- */
 
-/* Handles the end of the file, perhaps only for now. In a circular capture other buffers follow. */
+/* Handles a record that the file ends in. In a circular capture the next buffer is read; else more
+ * of the record may be written later. */
 static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     uint64_t offset = view->offset + binary->offset;
@@ -294,7 +294,7 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         "still being written");
 }
 
-/* A full header begins with the size, the short ones have it after their kind. */
+/* A full header begins with the record's size; short headers have it after their kind. */
 static uint32_t record_size(const unsigned char *record)
 {
     int type = record[2];
@@ -342,7 +342,8 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Leaves an incomplete buffer. Buffers are written in order, so there can be none after it. */
+/* Goes to the next buffer, unless this one is incomplete: then the file has no more, because
+ * buffers are written in order. */
 static PDH_STATUS leave_buffer(struct binary *binary, const struct byte_view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
@@ -405,7 +406,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     return 0;
 }
 
-/* Returns the next complete body. */
+/* Returns the next body, assembled if it has several parts. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {
@@ -454,7 +455,7 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
     return file->blind ? 0 : sample_read(file, record->body, record->size, record->offset);
 }
 
-/* Selects standard or daylight time: the one in force at the first record. */
+/* Sets the zone's name and bias: those of standard or daylight time, as at the first record. */
 static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);
@@ -463,7 +464,7 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
-/* Finds the record of the next sample; records before it are processed. */
+/* Reads records up to the next sample, which is returned. Other records are processed. */
 static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {

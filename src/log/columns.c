@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of all files of a capture. Equal paths in two files are one column; equal paths in
- * one file are two. A path is split by the rules of docs/windows/pdh.md#f3: the object ends at the
- * first bracket or backslash, the instance at the last ")" before a backslash.
+ * The columns of all files of a capture. A path that is in two files is one column; a path that is
+ * twice in one file is two columns. A path is split by the rules of docs/windows/pdh.md#f3: the
+ * object ends at the first bracket or backslash, the instance at the last ")" before a backslash.
  */
 #include "log/inner.h"
 
@@ -22,7 +22,7 @@ void columns_begin(struct columns *columns)
     columns->stamp++;
 }
 
-/* The head of the chain to which a path belongs. */
+/* Returns the head of the hash chain for a path. */
 static uint32_t *chain_of(const struct columns *columns, const char *path)
 {
     uint64_t hash = text_hash_fold(path, strlen(path));
@@ -31,7 +31,7 @@ static uint32_t *chain_of(const struct columns *columns, const char *path)
 
 /* ---- a path's parts ---- */
 
-/* Cuts off "#n" if only digits follow the last "#". */
+/* Cuts off "#n", with digits only, and stores n. */
 static void split_index(char *instance, DWORD *ret)
 {
     char *hash = strrchr(instance, '#');
@@ -54,7 +54,7 @@ static void split_instance(char *whole, struct log_column *ret)
     split_index((char *)ret->instance, &ret->index);
 }
 
-/* The last ")" that is followed by a backslash. */
+/* Finds the last ")" that is followed by a backslash. */
 static char *closing_bracket(char *text)
 {
     char *found = NULL;
@@ -64,7 +64,8 @@ static char *closing_bracket(char *text)
     return found;
 }
 
-/* `copy` is a copy of the path that may be modified; a text that is not a path has no parts. */
+/* Sets the parts of the path. `copy` is a copy of it, which is modified. A text that is not a path
+ * has no parts. */
 static void split_path(char *copy, struct log_column *ret)
 {
     char *object = copy;
@@ -101,7 +102,7 @@ static bool grow_table(struct columns *columns)
         return false;
     for (size_t i = 0; i < columns->count; i++) {
         struct column *column = columns->list[i];
-        if (!column->last) /* the first twin is in the table */
+        if (!column->last) /* only the first of several with one path is in the table */
             continue;
         uint32_t *head = chain_of(&grown, column->info.path);
         column->next = *head;
@@ -128,7 +129,7 @@ static bool grow_list(struct columns *columns)
 
 #define NO_COLUMN UINT32_MAX
 
-/* The first column with that path. */
+/* Finds the first column with that path and kind; NO_COLUMN: none. */
 static uint32_t find(const struct columns *columns, const char *path, enum log_column_kind kind)
 {
     uint32_t next = columns->table_size ? *chain_of(columns, path) : 0;
@@ -141,8 +142,8 @@ static uint32_t find(const struct columns *columns, const char *path, enum log_c
     return NO_COLUMN;
 }
 
-/* Is there a column with this path that the present catalogue has not named yet? If not, *ret_first
- * is the first with the path. */
+/* Is there a column with this path that the current catalogue has not named yet? *ret is its
+ * number. *ret_first: the first column with the path, or NO_COLUMN. */
 static bool known(const struct columns *columns, const char *path, enum log_column_kind kind,
                   uint32_t *ret, uint32_t *ret_first)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A capture: one or more files whose samples are returned in order of time. Each file has its next
- * sample ready; the earliest one is returned.
+ * A capture: one or more files, whose samples are returned in order of time. The next sample of
+ * each file is read in advance; then the earliest one is returned.
  */
 #include "log/inner.h"
 
@@ -78,7 +78,7 @@ PDH_STATUS file_make_values(struct file *file)
     if (!values)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     file->values = values;
-    /* values that were read stay; new columns are those of other files */
+    /* keeps values that were read: the new columns are of other files */
     size_t first = file->values_fresh ? file->values_count : 0;
     for (size_t i = first; i < columns->count; i++)
         values[i] = (struct log_value){.kind = columns->list[i]->info.kind,
@@ -118,7 +118,7 @@ static PDH_STATUS find_format(struct file *file)
     size_t got = 0;
     bool text = false;
     for (size_t i = 0; i < COUNT(formats) && !file->format; i++) {
-        /* reads no more than the format needs: a pipe may deliver nothing else for a while */
+        /* requests no more than the format needs: a pipe may have no more yet */
         const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
         if (!start)
             return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
@@ -138,7 +138,7 @@ static PDH_STATUS find_format(struct file *file)
               : "the file is empty: nothing was written yet");
 }
 
-/* Prepares the file's next sample, or the reason why there is none. */
+/* Reads the file's next sample, or sets `ended`. */
 static void file_advance(struct file *file)
 {
     if (file->pending)
@@ -198,7 +198,7 @@ static struct log *log_new(size_t count)
     return log;
 }
 
-/* The file of the next stream. */
+/* Adds a file, whose stream was opened with the status `opened`. */
 static PDH_STATUS add_file(struct log *log, LSTATUS opened, struct buffer *problem)
 {
     struct file *file = &log->files[log->file_count++];
@@ -323,7 +323,7 @@ struct log_losses *log_losses(struct log *log)
 
 /* ---- reading ---- */
 
-/* The file with the earliest sample; NULL: none has one. */
+/* Finds the file with the earliest sample; NULL: no file has one. */
 static struct file *earliest(struct log *log)
 {
     struct file *found = NULL;
@@ -335,7 +335,7 @@ static struct file *earliest(struct log *log)
     return found;
 }
 
-/* Damage in a file is reported once. */
+/* Reports damage of a file, once each, and returns its status; 0: none. */
 static PDH_STATUS describe_damage(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++) {
@@ -370,7 +370,7 @@ static void advance_all(struct log *log, bool ended_too)
     }
 }
 
-/* Removes the earliest sample from its file. */
+/* Takes the earliest of all samples; *ret is its file. */
 static PDH_STATUS take_next(struct log *log, struct file **ret)
 {
     advance_all(log, false);
@@ -378,7 +378,7 @@ static PDH_STATUS take_next(struct log *log, struct file **ret)
     if (status)
         return status;
     struct file *file = earliest(log);
-    if (!file) { /* something may have been written since the last call */
+    if (!file) { /* more may have been written since the last call */
         advance_all(log, true);
         status = describe_damage(log);
         file = earliest(log);
@@ -448,7 +448,7 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
     log->from = first;
     log->until = last;
     if (first || last)
-        log_know_columns(log); /* also makes the sections; without them everything is read */
+        log_know_columns(log); /* also finds the sections; without them nothing is skipped */
     return log_rewind(log);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a capture contains but cannot be shown: counted by reason, with the first example of
- * each. */
+/* Counts what cannot be shown of a capture, by reason, with the first example of each. */
 #include "log/log.h"
 
 #include <stdarg.h>

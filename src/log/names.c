@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of a machine: titles of objects and counters by number. A long table is split into
- * records, each of which begins with the machine; they are one table here. If a number has two
- * names the first is kept, so that reading a capture again changes nothing.
+ * The names of a machine's objects and counters by their number. A long table is split into several
+ * records, each of which begins with the machine; here they are one table. If a number has two
+ * names, the first is kept, so that reading a capture again changes nothing.
  */
 #include "log/inner.h"
 
@@ -14,7 +14,7 @@ void names_done(struct column_names *names)
     free(names->table);
 }
 
-/* The number's place, or a free one for it. */
+/* Returns the place of the index in the table, or the free place for it. */
 static struct column_name *place_of(const struct column_names *names, uint32_t index)
 {
     uint32_t hash = index * 2654435769u;
@@ -46,7 +46,7 @@ bool names_add(struct column_names *names, uint32_t index, const char *name)
     struct column_name *place = place_of(names, index);
     if (place->offset)
         return true;
-    size_t offset = names->text.len; /* offset 0 is the machine's name, so no name has it */
+    size_t offset = names->text.len; /* never 0: the machine's name is at 0 */
     if (offset > LIMIT_RECORD || !buffer_add(&names->text, name, strlen(name) + 1))
         return false;
     *place = (struct column_name){index, (uint32_t)offset};
@@ -54,7 +54,7 @@ bool names_add(struct column_names *names, uint32_t index, const char *name)
     return true;
 }
 
-/* A table may have \\server, and columns server. */
+/* Compares without leading backslashes: name tables may have \\server where columns have server. */
 static bool same_machine(const char *one, const char *other)
 {
     return text_equal_fold(one + strspn(one, "\\"), other + strspn(other, "\\"));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doubles as text and back, equal to printf and strtod to the last digit, and several times faster.
+ * Converts doubles to text and back, equal to printf and strtod to the last digit, and several
+ * times faster.
  *
- * A double is m * 2^e. Scaled by a power of ten it is m * 5^s * 2^(e + s), which for every number
- * between 1e-37 and 1e38 fits exactly into three words: so the digits are cut off and rounded, half
- * to even, exactly. Smaller and larger numbers are left to the C library.
+ * A double is m * 2^e. Multiplied by 10^s it is m * 5^s * 2^(e + s), and for numbers between 1e-37
+ * and 1e38 this fits into three words without loss: so the digits can be taken from it and rounded,
+ * half to even, exactly. Smaller and larger numbers are left to the C library.
  */
 #include "log/log.h"
 #include <openperflib/unstable.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 32-bit processors have none: there the C library does it, slowly and with the same results. */
+/* 32-bit processors have no 128-bit integers: there the C library converts, more slowly. */
 #ifdef __SIZEOF_INT128__
 #define HAS_128_BITS 1
 __extension__ typedef unsigned __int128 uint128; /* not in ISO C */
@@ -26,7 +27,7 @@ __extension__ typedef unsigned __int128 uint128; /* not in ISO C */
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1075, FIVES = 27 };
 
 #if HAS_128_BITS
-/* 5^27 is the largest that fits into 64 bits. */
+/* 5^27 is the largest power of 5 that fits into 64 bits. */
 static const uint64_t fives[FIVES + 1] = {1u,
                                           5u,
                                           25u,
@@ -87,7 +88,7 @@ static struct parts parts_of(double number)
 
 /* ---- digits ---- */
 
-/* Exactly `count` digits, with leading zeros. */
+/* Writes exactly `count` digits, with leading zeros. */
 static void put_digits(uint64_t number, int count, char *out)
 {
     while (count >= 2) {
@@ -119,11 +120,11 @@ static size_t put_whole(uint64_t number, char *out)
 enum { DIGITS = 17 };
 
 struct decimal {
-    uint64_t digits; /* 17 of them */
-    int exponent;    /* power of ten of the first digit */
+    uint64_t digits; /* 17 decimal digits */
+    int exponent;    /* the first digit is multiplied by 10^exponent */
 };
 
-/* The C library's digits, whatever its decimal point is. */
+/* Gets the digits from the C library; a locale's decimal point is skipped. */
 static struct decimal decimal_slow(double number)
 {
     char text[64];
@@ -141,7 +142,7 @@ static struct decimal decimal_slow(double number)
 
 static const uint64_t DIGITS_END = UINT64_C(100000000000000000); /* 10^17 */
 
-/* A number of 192 bits, the low word first. */
+/* A number of 192 bits, its lowest word first. */
 struct wide {
     uint64_t message[3];
 };
@@ -155,7 +156,7 @@ static struct wide wide_product(uint64_t small, uint128 large)
     };
 }
 
-/* wide >> shift, rounded half to even; the result fits into 64 bits, 0 < shift < 192. */
+/* Returns wide >> shift, rounded half to even. 0 < shift < 192; the result must fit 64 bits. */
 static uint64_t wide_round(const struct wide *wide, int shift)
 {
     int word = shift / 64, bit = shift % 64;
@@ -177,10 +178,10 @@ static uint128 five_to(int power)
     return power <= FIVES ? fives[power] : (uint128)fives[FIVES] * fives[power - FIVES];
 }
 
-/* number / 10^power, rounded half to even; the number has at most 128 bits, power is 1 to 22 */
+/* Returns number / 10^power, rounded half to even. `power` is 1 to 22. */
 static uint64_t divide_round(uint128 number, int power)
 {
-    if (power > FIVES) /* never: gcc cannot know that */
+    if (power > FIVES) /* never happens; prevents a warning */
         return 0;
     uint128 divisor = (uint128)fives[power] << power;
     uint64_t result = (uint64_t)(number / divisor);
@@ -188,7 +189,7 @@ static uint64_t divide_round(uint128 number, int power)
     return result + (rest > divisor - rest || (rest == divisor - rest && (result & 1)));
 }
 
-/* round(number * 10^scale), where that has about 17 digits */
+/* Returns round(number * 10^scale), which must have about 17 digits. */
 static uint64_t scaled(struct parts parts, int scale)
 {
     if (scale < 0)
@@ -198,17 +199,17 @@ static uint64_t scaled(struct parts parts, int scale)
     return shift > 0 ? wide_round(&wide, shift) : wide.message[0] << -shift;
 }
 
-/* floor(log10(2^power)) for |power| below 1,700 */
+/* Returns floor(log10(2^power)); |power| must be below 1,700. */
 static int log10_of_two_to(int power)
 {
     return (power * 1262611) >> 22;
 }
 
-/* The digits of a number between 1e-37 and 1e38. */
+/* Returns the digits of a number between 1e-37 and 1e38. */
 static struct decimal decimal_of(double number)
 {
     struct parts parts = parts_of(number);
-    /* the estimate is exact, or too small by one */
+    /* this estimate is right, or too small by one */
     int exponent = log10_of_two_to(parts.exponent + MANTISSA_BITS);
     uint64_t digits = scaled(parts, DIGITS - 1 - exponent);
     if (digits >= DIGITS_END) {
@@ -237,7 +238,7 @@ static size_t put_exponent(int exponent, char *out)
     return (size_t)count + 2;
 }
 
-/* The `count` digits with a point after the first `whole` of them, if any follow. */
+/* Writes the digits, with a point after the first `whole` of them if more follow. */
 static size_t put_pointed(const char *digits, size_t count, size_t whole, char *out)
 {
     if (whole >= count) {
@@ -298,7 +299,7 @@ size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE])
 /* ---- six decimals ---- */
 
 #if HAS_128_BITS
-/* round(number * 10^6), which fits: the number is below 2^43 */
+/* Returns round(number * 10^6); the number must be below 2^43. */
 static uint64_t millionths(double number)
 {
     struct parts parts = parts_of(number);
@@ -339,10 +340,10 @@ size_t number_fixed6(double number, char *out)
         uint64_t all = millionths(number);
         fraction = all % 1000000;
         whole = put_whole(all / 1000000, out);
-    } else if (number >= 0x1p63) /* whole numbers, without a locale's decimal point */
+    } else if (number >= 0x1p63) /* such numbers are integers: "%.0f" prints no decimal point */
         whole = (size_t)snprintf(out, NUMBER_FIXED_SIZE - 8, "%.0f", number);
     else {
-        /* at most 10 bits after the point: exact */
+        /* exact: at most 10 bits are after the point */
         whole = put_whole((uint64_t)number, out);
         fraction = millionths(number - (double)(uint64_t)number);
     }
@@ -353,11 +354,11 @@ size_t number_fixed6(double number, char *out)
 
 /* ---- reading ---- */
 
-/* The digits of a text: the first 19, and the power of ten as their factor. */
+/* A number that is being parsed: digits * 10^power. */
 struct digit_scan {
     uint64_t digits;
     int power, used;
-    bool more; /* further digits did not fit */
+    bool more; /* digits that are not 0 were left out */
 };
 
 static bool is_digit(char c)
@@ -365,7 +366,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* False if there is no digit. `point`: the digits are after the decimal point. */
+/* Reads digits, of which the first 19 are kept. `point`: they are after the decimal point. Returns
+ * false if there are none. */
 static bool scan_digits(const char **cursor, const char *end, bool point, struct digit_scan *scan)
 {
     const char *start = *cursor;
@@ -383,7 +385,7 @@ static bool scan_digits(const char **cursor, const char *end, bool point, struct
     return *cursor > start;
 }
 
-/* Parses "e-05"; also true if there is no exponent. */
+/* Parses an exponent such as "e-05". Returns true also if there is none. */
 static bool scan_exponent(const char **cursor, const char *end, struct digit_scan *scan)
 {
     if (*cursor == end || (**cursor | 0x20) != 'e')
@@ -403,8 +405,8 @@ static bool scan_exponent(const char **cursor, const char *end, struct digit_sca
 
 #if HAS_128_BITS
 
-/* number * 2^exponent, rounded half to even; `more`: the true number is slightly larger. The number
- * has 64 bits or more. */
+/* Returns number * 2^exponent, rounded half to even. `more`: the true number is slightly larger;
+ * the number then has 64 bits or more. */
 static double to_double(uint128 number, int exponent, bool more)
 {
     int bits = number >> 64 ? 128 - __builtin_clzll((uint64_t)(number >> 64))
@@ -418,7 +420,7 @@ static double to_double(uint128 number, int exponent, bool more)
     return ldexp((double)result, exponent + shift);
 }
 
-/* Exact as long as the power of five fits into 64 bits. */
+/* Returns the number's value, exactly rounded if the power of five fits into 64 bits. */
 static double scan_value(const struct digit_scan *scan)
 {
     if (scan->digits == 0)
@@ -440,7 +442,7 @@ static double scan_value(const struct digit_scan *scan)
 
 #endif
 
-/* strtod, with the point replaced by the locale's. */
+/* Parses by strtod, for which the point is replaced by the locale's. */
 static bool parse_slow(const char *text, size_t size, double *ret)
 {
     char copy[1100];

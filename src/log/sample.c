@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BLG, the content: the catalogue's entries, a sample's values in the same order, and the name
- * tables of machines. Every length and offset is checked before it is used.
+ * BLG, the content of records: the entries of the catalogue, the values of a sample in the same
+ * order, and name tables of machines. Every length and offset is checked before it is used.
  */
 #include "log/inner.h"
 
@@ -19,7 +19,7 @@ enum {
     KIND_BLOCK = 5
 };
 
-/* UTF-16 from `at` to its NUL or to `end`. */
+/* Returns the length of the UTF-16 text at `at`, up to its NUL or to `end`. */
 static size_t units_at(const unsigned char *at, const unsigned char *end)
 {
     size_t units = 0;
@@ -38,7 +38,7 @@ static bool add_utf16(struct buffer *buffer, const unsigned char *at, size_t uni
 
 /* ---- the catalogue ---- */
 
-/* Copies the text at one of the entry's offsets to `buffer`; NULL: the entry has none. */
+/* Copies to `buffer` the text whose offset is in the entry at `field`. NULL: the entry has none. */
 static const char *entry_text(const unsigned char *entry, size_t length, size_t field,
                               struct buffer *buffer)
 {
@@ -67,7 +67,7 @@ static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size
     uint32_t index = get32(entry + 44), number;
     column.index = index == UINT32_MAX ? 0 : index;
     BUFFER_AUTO text = {0};
-    /* reserve memory for all, so that the texts do not move */
+    /* reserve memory for all texts, so that none moves */
     if (!buffer_reserve(&text, 5 * (2 * length + 4)))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     column.machine = entry_text(entry, length, 28, &text);
@@ -83,7 +83,7 @@ static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size
 PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
                           uint64_t offset)
 {
-    /* eight bytes precede the first entry, whose length is a multiple of 8 */
+    /* skip eight bytes if they are there: an entry's length is a multiple of 8 */
     size_t at = size >= 8 && get32(body) % 8 ? 8 : 0;
     while (size - at >= 8) {
         uint32_t length = get32(body + at);
@@ -103,7 +103,7 @@ PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t s
 
 /* ---- values ---- */
 
-/* The status of a recorded value: new data counts as valid data. */
+/* Returns the status of a recorded value: new data counts as valid data. */
 static DWORD status_of(DWORD cstatus)
 {
     return cstatus == PDH_CSTATUS_NEW_DATA ? PDH_CSTATUS_VALID_DATA : cstatus;
@@ -115,7 +115,7 @@ static void read_raw(const unsigned char *body, size_t size, struct log_value *v
     value->status = PDH_CSTATUS_INVALID_DATA;
     if (size < RAW_SIZE)
         return;
-    /* the structure as it is in memory on 64-bit Windows */
+    /* the layout of PDH_RAW_COUNTER on 64-bit Windows */
     value->raw.CStatus = get32(body);
     value->status = status_of(value->raw.CStatus);
     memcpy(&value->raw.TimeStamp, body + 4, sizeof(FILETIME));
@@ -137,7 +137,7 @@ static bool make_items(struct item_array *array, size_t count)
     return true;
 }
 
-/* Are the names and their positions the same as in the array? They change rarely. */
+/* Are the names and their offsets the same as in the previous array? They change rarely. */
 static bool same_names(const struct item_array *array, const unsigned char *body, size_t length,
                        size_t count)
 {
@@ -184,7 +184,7 @@ static void read_items(struct file *file, size_t entry, const unsigned char *bod
                        struct log_value *value)
 {
     struct item_array *array = &file->arrays[entry];
-    /* the array is compared only if it is of the same column and of the sample before */
+    /* names are compared only with those of the same column in the previous sample */
     bool before = array->column == file->map[entry] && array->turn + 1 == file->turn;
     value->kind = LOG_ARRAY;
     value->status = PDH_CSTATUS_INVALID_DATA;
@@ -218,7 +218,7 @@ static void read_items(struct file *file, size_t entry, const unsigned char *bod
 static void read_block(const unsigned char *body, size_t size, struct log_value *value)
 {
     static const unsigned char signature[9] = {0, 'P', 0, 'E', 0, 'R', 0, 'F', 0};
-    /* the signature may be in either byte order */
+    /* the block's signature may be in either byte order */
     bool good = size >= 8 && (!memcmp(body, signature + 1, 8) || !memcmp(body, signature, 8));
     value->kind = LOG_BLOCK;
     value->status = good ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_INVALID_DATA;
@@ -257,7 +257,7 @@ static bool is_piece(const unsigned char *body, size_t size, size_t at)
            body[at + 1] == 'L' && body[at + 2] == 3;
 }
 
-/* Pieces follow each other; one of an odd length is padded to a multiple of 8. */
+/* Finds the piece after the one that ends at `end`: there, or at the next multiple of 8. */
 static size_t next_piece(const unsigned char *body, size_t size, size_t end)
 {
     size_t aligned = (end + 7) & ~(size_t)7;
@@ -295,8 +295,8 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
 
 /* ---- names ---- */
 
-/* "1", "1847", "2", "System", ...: index and name in turn. The name of an index at a record's end
- * is in the next one. */
+/* Reads pairs of index and name: "1", "1847", "2", "System", ... A record may end after an index;
+ * the next record then begins with its name. */
 static bool take_pairs(struct file *file, struct column_names *names, const char *at,
                        const char *end, uint64_t offset)
 {
@@ -319,7 +319,7 @@ static bool take_pairs(struct file *file, struct column_names *names, const char
     return true;
 }
 
-/* One of a machine's records of names: the machine's name, then pairs. */
+/* Reads a record with names of a machine: the machine's name, then pairs. */
 PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset)
 {
     const unsigned char *at = body, *end = body + size;

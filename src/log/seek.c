@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The extent of a capture, and how to find a time in it. One pass that reads only times determines
- * the extent, all columns, and marks: sections of the file with their earliest and latest time. For
- * a range, whole sections are then skipped. Clocks are set back and captures are appended to, so
- * nothing relies on the order of times; and each mark has the catalogue that applies to it.
+ * Finds the extent of a capture, and samples by time. A first pass, which reads only times, finds
+ * the extent, all columns, and the marks: sections of the file, each with its earliest and latest
+ * time. If a range is set, sections outside of it are skipped. As clocks are set back and captures
+ * are appended to, times need not be in order, and each mark stores which catalogue applies to it.
  */
 #include "log/inner.h"
 
@@ -26,7 +26,7 @@ static struct mark *new_mark(struct marks *marks)
     return &marks->list[marks->count++];
 }
 
-/* The sample that the file has just read. */
+/* Notes the sample that was just read in the extent and in its section. */
 static void note(struct file *file)
 {
     struct marks *marks = &file->marks;
@@ -58,7 +58,7 @@ static void note_all(struct file *file)
     }
 }
 
-/* Makes the file's marks if they are not of its size now. A pipe has them only once it was read. */
+/* Makes the file's marks, unless they are those of its present size. A pipe is read to its end. */
 static PDH_STATUS file_mark(struct file *file)
 {
     uint64_t size = stream_size(&file->stream);
@@ -85,8 +85,8 @@ static bool stretch_has(const struct log *log, const struct mark *mark)
     return (!log->from || mark->most >= log->from) && (!log->until || mark->least <= log->until);
 }
 
-/* Is this section needed? The one before the range is needed for the first rate, the last one for
- * what was written since. */
+/* Is this section needed? So are the one before the range, for the first rate, and the last one,
+ * because more may be written to it. */
 static bool is_wanted(const struct file *file, size_t number)
 {
     const struct marks *marks = &file->marks;

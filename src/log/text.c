@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample, every
- * field in quotes that are not doubled inside. Also accepted: UTF-16 of either order, the Western
- * code page, fields without quotes, either newline, several heads. A last line without its end is
- * incomplete, unless only the newline is missing. (docs/windows/pdh.md#f8)
+ * Reads CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample;
+ * all fields are in quotes, and a quote inside a field is not doubled. Also accepted: UTF-16 of
+ * either byte order, the Western code page, fields without quotes, either kind of newline, several
+ * heads. A last line without a newline is incomplete, unless only the newline is missing.
+ * (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 
 #include <stdlib.h>
 
-enum { KIND_BYTES = 24 }; /* needed to detect a kind, in either encoding */
+enum { KIND_BYTES = 24 }; /* enough to detect a kind, in all encodings */
 
 enum log_encoding { UTF8, UTF16, UTF16_BE, WESTERN };
 
@@ -18,8 +19,8 @@ struct log_text {
     enum log_encoding encoding;
     char separator;
     uint64_t head, position; /* offsets of the head and of the next line */
-    uint64_t line_count;     /* before `position` */
-    size_t caption;          /* the caption's number among the columns' fields; SIZE_MAX: none */
+    uint64_t line_count;     /* number of lines before `position` */
+    size_t caption;          /* position of the caption's field; SIZE_MAX: none */
     struct buffer line, swapped, caption_text, zone, caption_value;
 };
 
@@ -42,7 +43,7 @@ static bool is_wide(const struct log_text *text)
     return text->encoding == UTF16 || text->encoding == UTF16_BE;
 }
 
-/* Where the newline's character begins. */
+/* Finds the first byte of the newline character; NULL: none. */
 static const char *find_newline(const struct log_text *text, const char *start, const char *end)
 {
     const char *c = start;
@@ -78,7 +79,7 @@ static void add_western(struct buffer *out, const char *bytes, size_t size)
     }
 }
 
-/* Copies the bytes with each pair swapped. NULL: no memory. */
+/* Copies the bytes, with the two bytes of each pair exchanged. NULL: no memory. */
 static const char *swap_bytes(struct buffer *out, const char *bytes, size_t size)
 {
     buffer_clear(out);
@@ -101,7 +102,7 @@ static bool add_wide(struct log_text *text, const struct text_line *line, size_t
     return start;
 }
 
-/* Returns the line in UTF-8. */
+/* Converts the line to UTF-8. Returns false if there is no memory. */
 static bool decode(struct log_text *text, struct text_line *line)
 {
     size_t size = (size_t)(line->end - line->start);
@@ -119,7 +120,7 @@ static bool decode(struct log_text *text, struct text_line *line)
     return true;
 }
 
-/* The next line as far as it exists; empty at the end of the file. Does not advance. */
+/* Finds the next line without advancing; at the end of the file an incomplete or empty line. */
 static PDH_STATUS peek_line(struct file *file, struct log_text *text, struct text_line *ret)
 {
     size_t have = 0, got = stream_have(&file->stream, text->position);
@@ -134,7 +135,7 @@ static PDH_STATUS peek_line(struct file *file, struct log_text *text, struct tex
         if (got <= have)
             break;
         const char *start = (const char *)bytes;
-        /* what was searched is not searched again; UTF-16 stays aligned to its pairs */
+        /* continue where the last search ended; for UTF-16, at a whole character */
         newline = find_newline(text, start + (have & ~(size_t)1), start + got);
         have = got;
         got = stream_have(&file->stream, text->position);
@@ -157,7 +158,7 @@ static void pass_line(struct log_text *text, const struct text_line *line)
 
 /* ---- fields ---- */
 
-/* A quote closes when a separator or the line's end follows. */
+/* Finds the closing quote: the first one before a separator or the line's end. */
 static const char *closing_quote(const char *c, const char *end, char separator)
 {
     while ((c = memchr(c, '"', (size_t)(end - c)))) {
@@ -168,7 +169,7 @@ static const char *closing_quote(const char *c, const char *end, char separator)
     return NULL;
 }
 
-/* Takes the next field. False: there is none. *cursor becomes NULL after the last one. */
+/* Reads the next field. Returns false if there is none. *cursor becomes NULL after the last one. */
 static bool next_field(const char **cursor, const char *end, char separator, struct text_field *ret)
 {
     const char *start = *cursor;
@@ -212,8 +213,8 @@ static const char *skip_mark(const char *start, size_t size)
     return size >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0 ? start + 3 : start;
 }
 
-/* "(PDH-CSV" or "(PDH-TSV", with or without its quote; 0: neither. typeperf's console output, which
- * is often saved to a file, begins with an empty line. */
+/* Does the text begin with "(PDH-CSV" or "(PDH-TSV", with or without a quote? 0: no. An empty line
+ * before it is skipped: Windows' typeperf prints one, and its output is often saved to a file. */
 static enum log_kind kind_of(const char *start, const char *end)
 {
     start = skip_mark(start, (size_t)(end - start));
@@ -265,10 +266,10 @@ static bool text_matches(const unsigned char *start, size_t size)
     return kind_of_bytes(start, size) != 0;
 }
 
-/* "(PDH-CSV 4.0) (Pacific Standard Time)(480)": zone and minutes, if they are there. */
+/* Reads zone and minutes, if there are any, from "(PDH-CSV 4.0) (Pacific Standard Time)(480)". */
 static void read_zone(struct file *file, struct log_text *text, const struct text_field *field)
 {
-    if (text->zone.data) /* a later head: the first one's zone is used */
+    if (text->zone.data) /* this is not the first head, whose zone is used */
         return;
     buffer_add(&text->zone, field->text, field->size);
     char *open = text->zone.data ? strchr(text->zone.data, ')') : NULL;
@@ -328,7 +329,7 @@ static bool is_empty(const struct log_text *text, const struct text_line *line)
     return true;
 }
 
-/* Parses the next line as a head. */
+/* Parses the next line, after empty ones, as a head. */
 static PDH_STATUS pass_header(struct file *file, struct log_text *text)
 {
     struct text_line line;
@@ -376,7 +377,7 @@ static bool two_digits(const char *text, WORD *ret)
     return true;
 }
 
-/* "11/26/2016 13:46:30.874" */
+/* Parses a time such as "11/26/2016 13:46:30.874". */
 static bool read_time(const struct text_field *field, LONGLONG *ret)
 {
     const char *c = field->text;
@@ -452,7 +453,7 @@ static PDH_STATUS read_fields(struct file *file, struct log_text *text, const ch
     return 0;
 }
 
-/* Does the line have all fields of the head, and the last one its closing quote? Then only the
+/* Does the line have as many fields as the head, and the last one its closing quote? Then only the
  * newline is missing. */
 static bool is_complete(const struct log_text *text, const char *cursor, const char *end)
 {
@@ -466,7 +467,7 @@ static PDH_STATUS torn(struct file *file, const struct text_line *line)
                         "the file ends inside this line, which is skipped");
 }
 
-/* Returns the line as in the file, without its end. */
+/* Sets the sample's record: the line as in the file, without its end. */
 static void take_record(struct file *file, const struct log_text *text, const struct text_line *raw)
 {
     static const char returns[][2] = {
@@ -481,7 +482,7 @@ static void take_record(struct file *file, const struct log_text *text, const st
     file->sample.record_size = size;
 }
 
-/* typeperf's last lines on a console. */
+/* Is this one of the last lines that Windows' typeperf prints on a console? */
 static bool is_farewell(const struct text_line *line)
 {
     static const char *const message[] = {"Exiting, please wait...",
@@ -541,7 +542,7 @@ static PDH_STATUS text_next(struct file *file)
 static PDH_STATUS text_rewind(struct file *file)
 {
     struct log_text *text = file->state;
-    /* reads the first header again: a later header of the file may be in effect */
+    /* read the first head again, because a later one may be in effect */
     text->position = text->head;
     text->line_count = 0;
     return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CSV and TSV as PDH writes them: every field in quotes, CRLF, "%.17g", a blank for no value.
+ * Writes CSV and TSV as PDH does: every field in quotes, lines end with CRLF, numbers as "%.17g", a
+ * blank for no value.
  *
- * Whole lines are passed to the system; if it writes only a part, what is after the last complete
- * line is removed. So however a writer ends, by a full disk or by a kill, at most one line is
- * incomplete, and the next writer that appends removes it. (docs/windows/pdh.md#f8)
+ * Only whole lines are passed to the system. If it writes a part of them, everything after the last
+ * complete line is removed. So if a writer ends unexpectedly, at most one line is incomplete, and
+ * the next writer that appends removes it. (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 
@@ -36,7 +37,7 @@ static void add_field(struct buffer *line, const char *text, char separator)
     buffer_add_byte(line, separator);
 }
 
-/* The separator after the last field becomes the line's end. */
+/* Replaces the separator after the last field by the line's end. */
 static void end_line(struct buffer *line)
 {
     if (!line->failed && line->len) {
@@ -69,7 +70,7 @@ static char *put_number(char *out, unsigned number, int digits)
     return out + digits;
 }
 
-/* "11/26/2016 13:46:30.874", TIME_LENGTH characters */
+/* Writes a time as "11/26/2016 13:46:30.874", TIME_LENGTH characters. */
 static void put_time(char *out, LONGLONG time)
 {
     SYSTEMTIME t;
@@ -89,7 +90,7 @@ static void put_time(char *out, LONGLONG time)
     put_number(out, t.wMilliseconds, 3);
 }
 
-/* Memory for all of it was reserved. */
+/* Writes one value and returns the end of it; the caller has reserved the memory. */
 static char *put_value(char *out, double number, char separator)
 {
     *out++ = '"';
@@ -122,7 +123,8 @@ static bool add_sample(const struct log_writer *writer, LONGLONG time, const dou
 
 /* ---- passing lines to the system ---- */
 
-/* Removes everything after the last complete line. */
+/* After a failed write: removes from the file everything after the last complete line. `done`: how
+ * many of `bytes` were written. Sets and returns writer->failed. */
 static PDH_STATUS take_back(struct log_writer *writer, const char *bytes, size_t done)
 {
     LSTATUS status = errno == ENOSPC || errno == EDQUOT || errno == EFBIG
@@ -226,7 +228,7 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
                   message.data ? message.data : "cannot be written");
 }
 
-/* The length of the complete lines. */
+/* Returns the length of the file up to its last newline. */
 static off_t whole_lines(int fd, off_t size)
 {
     char bytes[4096];
@@ -241,7 +243,7 @@ static off_t whole_lines(int fd, off_t size)
     return 0;
 }
 
-/* Does the file begin with these columns? Zone and bias may have changed since. */
+/* Does the file's head have the same columns? Zone and bias may differ. */
 static bool same_columns(int fd, const struct buffer *header, char separator)
 {
     FREE_AUTO char *old = malloc(header->len + 4096);

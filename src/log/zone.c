@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Time zones as captures name them. Newer Windows stores "@tzres.dll,-212", the number of a text in
- * its own language; here are the English ones. And this machine's zone, by Windows' name.
+ * the system's language; the English texts are here. Also finds Windows' name for this machine's
+ * zone.
  */
 #include "log/inner.h"
 
@@ -9,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A zone's daylight name has a number, its standard name the next one. */
+/* `number` is that of the zone's daylight name; its standard name has the next number. */
 #define ZONE(number, name, tail)                                                                   \
     {                                                                                              \
         number,                                                                                    \
@@ -143,9 +144,9 @@ const char *zone_name(const char *stored)
 
 /* ---- when daylight time is in force ---- */
 
-enum { LAST_YEAR = 9999 }; /* the last year of a FILETIME */
+enum { LAST_YEAR = 9999 }; /* the last year that is accepted */
 
-/* The time of the change in that year, in the local time in force before it. */
+/* Returns when the rule takes effect in `year`, in the local time until then. */
 static LONGLONG moment_of(const SYSTEMTIME *rule, WORD year)
 {
     SYSTEMTIME day = *rule;
@@ -160,7 +161,7 @@ static LONGLONG moment_of(const SYSTEMTIME *rule, WORD year)
     LONGLONG moment = clock_filetime_from(&day) + days * per_day;
     SYSTEMTIME reached;
     clock_systemtime(moment, &reached);
-    /* the fifth means the last one */
+    /* wDay 5 means the last such weekday of the month */
     return reached.wMonth == rule->wMonth ? moment : moment - 7 * per_day;
 }
 
@@ -281,7 +282,7 @@ static const struct {
     {"UTC",     {"Coordinated Universal Time", "Coordinated Universal Time"}},
 };
 
-/* "Europe/Berlin", from TZ or from the target of /etc/localtime. */
+/* Returns the zone's place, such as "Europe/Berlin": from TZ, or the target of /etc/localtime. */
 static const char *place_here(char *storage, size_t size)
 {
     static const char folder[] = "/zoneinfo/";
