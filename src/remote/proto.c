@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and replies as bytes. Each length is read once and checked before it is used. */
+/* Converts requests and replies to bytes and back. Each length is read once and checked before it
+ * is used. */
 #include "remote/proto.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ bool proto_write_reply(const struct proto_reply *reply, struct buffer *ret)
 
 /* ---- reading ---- */
 
-/* `size` bytes that end with their only NUL. */
+/* Is it valid UTF-8 whose only NUL is its last byte? */
 static bool is_text(const char *text, size_t size)
 {
     return size && memchr(text, '\0', size) == text + size - 1 && utf8_valid(text, size - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol between machines: one request, one reply, over any stream of bytes. Numbers are
- * little-endian, texts UTF-8 with their NUL; docs/remote-protocol.md has the layout. Neither side
- * trusts the other: a message whose lengths do not add up is rejected.
+ * The protocol between machines: one reply for each request, over any stream of bytes. Numbers are
+ * little-endian, texts are UTF-8 with their NUL; docs/remote-protocol.md has the layout. Neither
+ * side trusts the other: a message whose lengths do not add up is rejected.
  */
 #ifndef OPL_REMOTE_PROTO_H
 #define OPL_REMOTE_PROTO_H
@@ -13,7 +13,7 @@ enum {
     PROTO_MARK = 0x314b504f, /* "OPK1": the protocol and its version */
     PROTO_REQUEST_HEAD = 36,
     PROTO_REPLY_HEAD = 32,
-    PROTO_START = 8, /* size and mark: enough to know how much follows */
+    PROTO_START = 8, /* size and mark, with which a message begins */
     PROTO_PATH_BYTES = 16384,
     PROTO_NAME_BYTES = 65536,
     PROTO_DATA_BYTES = 64 << 20,
@@ -28,38 +28,40 @@ enum proto_operation {
     PROTO_ENUM_VALUE,
     PROTO_INFO,
     PROTO_CLOSE, /* the performance data is not needed any more */
-    /* the user on whose behalf the next requests are made: path is the name, name the SIDs */
+    /* names the user on whose behalf the next requests are made: `path` is the user's name, `name`
+     * the SIDs */
     PROTO_CALLER,
     PROTO_OPERATIONS
 };
 enum proto_flag { PROTO_WIDE = 1, PROTO_NO_DATA = 2, PROTO_NO_SIZE = 4, PROTO_FLAGS = 7 };
-/* How a caller's connection is protected, in `index`: the level of its RPC (6: encrypted), and of
- * its SMB. */
+/* In `index` of PROTO_CALLER: how the caller's connection is protected. The lowest byte is the
+ * level of its RPC (6: encrypted); PROTO_ENCRYPTED: its SMB is encrypted. */
 enum proto_protection { PROTO_LEVEL = 0xff, PROTO_PRIVACY = 6, PROTO_ENCRYPTED = 0x100 };
 
 struct proto_request {
     uint32_t id;
     uint16_t operation, flags;
-    uint32_t root;           /* the low half of the predefined key's number */
-    uint32_t index;          /* of an enumeration */
+    uint32_t root;           /* lower 32 bits of the predefined key's number */
+    uint32_t index;          /* position in an enumeration */
     uint32_t capacity;       /* the client's buffer size */
-    const char *path, *name; /* below the root, "": the root itself; name NULL: none */
+    const char *path, *name; /* path "": the root itself; name NULL: none */
 };
 struct proto_reply {
     uint32_t id, status, type;
-    uint32_t needed;  /* the size that the operation returned */
-    const char *name; /* of an enumeration, else NULL */
+    uint32_t needed;  /* the size that the operation returned in its size argument */
+    const char *name; /* name of an enumerated key or value, else NULL */
     const void *data;
     size_t data_size;
 };
 
-/* The whole size, from the start of a message; 0: not a message, or larger than `most`. */
+/* Reads the size of a whole message from its first PROTO_START bytes. 0: it is not a message, or is
+ * larger than `most`. */
 size_t proto_size(const void *start, size_t most);
-/* Both replace the content of `ret`. The reply's data is not copied: the caller sends it after the
- * header. */
+/* Both replace the content of `ret`; false: no memory or not valid. The data of a reply is not
+ * copied: the caller sends it after the header. */
 bool proto_write_request(const struct proto_request *request, struct buffer *ret);
 bool proto_write_reply(const struct proto_reply *reply, struct buffer *ret);
-/* The whole message; texts and data point into it. False: malformed. */
+/* Both read a whole message. Texts and data point into it. Return false if it is malformed. */
 bool proto_read_request(const void *message, size_t size, struct proto_request *ret);
 bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret);
 
@@ -67,8 +69,8 @@ uint32_t proto_number(const void *at); /* little-endian, at any alignment */
 void proto_put_number(void *at, uint32_t number);
 
 /* ---- stream.c: the server's end of a stream ---- */
-/* The size of the next request; 0: the client disconnected, or was idle until `until`; SIZE_MAX: it
- * is malformed, or took longer than `seconds` (0: any time). */
+/* Receives a request and returns its size. 0: the client disconnected, or sent nothing until
+ * `until`. SIZE_MAX: the request is malformed or took longer than `seconds`; 0: no limit. */
 size_t stream_receive(int in, char message[static PROTO_REQUEST_BYTES], int64_t until,
                       unsigned seconds);
 bool stream_send(int out, const struct proto_reply *reply, unsigned seconds);

@@ -8,11 +8,12 @@
 
 #include "registry/registry.h"
 
-/* The settings: the values "Shell", "Smb" and "Deadline" of the client, the limits of the server;
- * below it the key "Machines" with values NAME, and "Objects" with lists of users. */
+/* The key of the settings: the values "Shell", "Smb" and "Deadline" for the client, limits for the
+ * server. Below it are the keys "Machines", which has a value for each name, and "Objects", which
+ * has a list of users for each object. */
 #define REMOTE_SETTINGS "HKEY_LOCAL_MACHINE\\SOFTWARE\\openperflib\\Remote"
 
-/* The operations of the registry on keys of other machines. */
+/* The functions with which the registry reads keys of other machines. */
 extern const struct registry_remote remote_remote;
 
 #endif

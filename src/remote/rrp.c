@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each part of a message has one function for both directions: it writes the value that it is given
- * to `out`, or reads one from `in`, and returns the value. So the layout of each call is here once.
+ * Each part of a message has one function for both directions: it writes the value that it is
+ * passed to `out`, or reads one from `in`; it returns the value. So the layout of each call is
+ * described once.
  */
 #include "remote/rrp.h"
 #include "remote/proto.h"
@@ -9,13 +10,13 @@
 #include <string.h>
 
 struct coder {
-    struct buffer *out; /* NULL: the message is read */
+    struct buffer *out; /* NULL: the message is read from `in` */
     const unsigned char *in;
     size_t size, at;
-    struct buffer *text; /* for the name that is read */
-    bool is_reply;       /* else a request */
+    struct buffer *text; /* gets the name that is read */
+    bool is_reply;       /* false: it is a request */
     bool bad;            /* malformed */
-    bool is_name_broken; /* the name of a reply has a NUL inside */
+    bool is_name_broken; /* the name in the reply has a NUL inside */
 };
 
 /* ---- numbers, pointers, arrays ---- */
@@ -65,7 +66,8 @@ static uint32_t code_32(struct coder *coder, uint32_t number)
     return code_number(coder, 4, number);
 }
 
-/* Pointers need only differ from 0, and from each other. */
+/* Codes a pointer; returns whether it is not NULL. The value has no meaning, but all pointers
+ * differ. */
 static bool code_pointer(struct coder *coder, bool there)
 {
     align(coder, 4);
@@ -81,7 +83,8 @@ static void code_handle(struct coder *coder, struct rrp_handle *handle)
         memcpy(handle->bytes, bytes, RRP_HANDLE_BYTES);
 }
 
-/* An array of which a part is sent: its size, an offset and the number of elements that follow. */
+/* Codes the head of an array of which a part is sent: the array's size, an offset, and the number
+ * of elements that follow. Returns that number. */
 static uint32_t code_array(struct coder *coder, uint32_t size, uint32_t count)
 {
     size = code_32(coder, size);
@@ -94,7 +97,8 @@ static uint32_t code_array(struct coder *coder, uint32_t size, uint32_t count)
 
 /* ---- texts ---- */
 
-/* UTF-16 up to its NUL, which may be missing. */
+/* Stores a name as UTF-8, up to its NUL, which may be missing. Returns false if there is no
+ * memory. */
 static bool keep_text(struct coder *coder, const unsigned char *units, size_t count)
 {
     size_t length = 0;
@@ -111,9 +115,10 @@ static bool keep_text(struct coder *coder, const unsigned char *units, size_t co
     return true;
 }
 
-/* RRP_UNICODE_STRING: two sizes in bytes, which include the NUL, and a pointer to the units. The
- * text of a request fills its buffer; one that does not fit into the buffer for a reply is omitted,
- * as the status reports. `text` NULL: a class, which is neither sent nor kept. */
+/* Codes an RRP_UNICODE_STRING: two sizes in bytes, which include the NUL, and a pointer to the
+ * text. In a request the text fills its buffer. In a reply a text that does not fit into the
+ * client's buffer is left out; the status reports that. `text` NULL: it is a class, which is not
+ * sent or stored. */
 static void code_text(struct coder *coder, const char **text, struct rrp_capacity *capacity)
 {
     BUFFER_AUTO units = {0};
@@ -149,7 +154,8 @@ static void code_text(struct coder *coder, const char **text, struct rrp_capacit
 
 /* ---- values ---- */
 
-/* Type, data, size and length; each follows a pointer, and is absent if that is NULL. */
+/* Codes type, data, size and length. A pointer comes before each; if it is NULL, the part is
+ * absent. */
 static void code_value(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     request->has_type = code_pointer(coder, request->has_type);
@@ -173,7 +179,7 @@ static void code_value(struct coder *coder, struct rrp_request *request, struct 
 
 typedef void coding(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply);
 
-/* The name of a server and the rights: neither matters to a machine that is reached. */
+/* Codes a server's name and the access rights, which do not matter here. */
 static void request_root(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     code_pointer(coder, false);
@@ -183,11 +189,11 @@ static void request_root(struct coder *coder, struct rrp_request *request, struc
 static void request_key(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     code_text(coder, &request->name, &request->name_capacity);
-    code_32(coder, 0); /* options */
+    code_32(coder, 0); /* the options */
     request->access = code_32(coder, request->access);
 }
 
-/* A buffer for the value, of which no bytes are sent. */
+/* Codes the client's buffer for the value: its size, but no bytes. */
 static void request_value(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     reply->size = request->capacity;
@@ -258,7 +264,7 @@ static void reply_enum_key(struct coder *coder, struct rrp_request *request,
     code_class_and_time(coder, request, reply);
 }
 
-/* The longest names are bytes here, characters in `numbers`. */
+/* The lengths of the longest names are bytes in the message, but characters in `numbers`. */
 static void reply_info(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     uint32_t *number = reply->numbers;
@@ -280,7 +286,7 @@ static void reply_version(struct coder *coder, struct rrp_request *request, stru
     code_32(coder, VERSION);
 }
 
-/* No descriptor: a pointer and two sizes. */
+/* Codes an empty security descriptor: a pointer and two sizes. */
 static void reply_security(struct coder *coder, struct rrp_request *request,
                            struct rrp_reply *reply)
 {
@@ -290,11 +296,11 @@ static void reply_security(struct coder *coder, struct rrp_request *request,
 
 /* clang-format off */
 static const struct {
-    uint32_t root;     /* the predefined key that the call opens; no handle comes before */
-    uint16_t operation; /* of remote/proto.h, that asks for the same; 0: never asked or answered */
-    coding *request;   /* after the handle; NULL: nothing that matters */
-    coding *reply;     /* before the status; NULL: nothing */
-    bool only_faults;  /* the reply would have to repeat the whole request */
+    uint32_t root;     /* the predefined key that the call opens; 0: the request has a handle */
+    uint16_t operation; /* the same operation in remote/proto.h; 0: none */
+    coding *request;   /* codes the part after the handle; NULL: not read or sent */
+    coding *reply;     /* codes the part before the status; NULL: there is none */
+    bool only_faults;  /* answered by a fault only: a reply would repeat the whole request */
 } calls[RRP_CALLS] = {
     [RRP_OPEN_CLASSES]        = {0x80000000, 0,                request_root,       reply_handle},
     [RRP_OPEN_CURRENT_USER]   = {0x80000001, 0,                request_root,       reply_handle},
@@ -353,7 +359,7 @@ bool rrp_write_request(const struct rrp_request *request, struct buffer *ret)
     whole.has_class = whole.has_time = true;
     whole.name_capacity = (struct rrp_capacity){
         .has_text = true, .bytes = 2 * (is_key ? RRP_KEY_NAME_UNITS : RRP_NAME_UNITS)};
-    /* Samba requires a buffer for a class that is enumerated */
+    /* Samba requires a buffer for the class when keys are enumerated */
     whole.class_capacity =
         (struct rrp_capacity){.has_text = is_key, .bytes = 2 * RRP_KEY_NAME_UNITS};
     if (rrp_has_handle(request->opnum))
@@ -363,7 +369,8 @@ bool rrp_write_request(const struct rrp_request *request, struct buffer *ret)
     return !coder.bad && !ret->failed;
 }
 
-/* The roots' requests are not read: names of servers and rights are ignored. */
+/* Requests that open a predefined key are not read: the server's name and the rights do not
+ * matter. */
 bool rrp_read_request(unsigned opnum, const void *message, size_t size, struct buffer *text,
                       struct rrp_request *ret)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's end of a stream: requests in, replies out, each within a time. */
+/* The server's end of a stream: receives requests and sends replies, each within a limit of
+ * time. */
 #include "remote/proto.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 
-/* False: the deadline passed. INT64_MAX: none. */
+/* Waits for an event. Returns false if the deadline passed; INT64_MAX: there is none. */
 static bool wait_for(int fd, short events, int64_t deadline)
 {
     struct pollfd poll_fd = {.fd = fd, .events = events};
@@ -29,8 +30,8 @@ static int64_t deadline_after(unsigned seconds)
     return seconds ? clock_ticks() + seconds * (int64_t)CLOCK_TICKS_PER_SECOND : INT64_MAX;
 }
 
-/* The number of bytes received, up to `most`: less than `least` if the client disconnected or was
- * too slow. */
+/* Receives at least `least` and at most `most` bytes; returns how many. These are fewer than
+ * `least` if the client disconnected or was too slow. */
 static size_t receive(int fd, char *data, size_t least, size_t most, int64_t deadline)
 {
     size_t have = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to machines: each advances when its stream is ready, and none waits for another. A
- * request that is not answered in time stays pending on its connection: the machine gets no new
- * request before it has answered that one, and is not waited for at length.
+ * Requests to machines. Each proceeds when its stream is ready; none waits for another. If the
+ * answer is not there by the deadline, it is still pending on the connection: it must arrive before
+ * the machine gets another request, and further calls wait for it only briefly.
  */
 #include "remote/client/internal.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
-static const int64_t short_wait = CLOCK_TICKS_PER_SECOND; /* for a machine that missed a deadline */
+static const int64_t short_wait = CLOCK_TICKS_PER_SECOND; /* used after a missed deadline */
 enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, OVERDUE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
 enum { COSTLY_TIMES = 3, RECHECK_MS = 5 };
 
@@ -24,7 +24,7 @@ static void end_call(struct call *call, LSTATUS status)
     claim_release(&call->target->in_use);
 }
 
-/* One second, two, four, ... */
+/* Sets when to connect again: after 1, 2, 4, 8, 16, then always 30 seconds. */
 static void note_failure(struct target *target)
 {
     int64_t pause = target->failures < 5 ? 1 << target->failures : LONGEST_PAUSE_SECONDS;
@@ -32,14 +32,15 @@ static void note_failure(struct target *target)
     target->not_before = clock_ticks() + pause * second;
 }
 
-/* A machine that was waited for at length without success is not waited for like that again. */
+/* Notes a failure; if it took long, later calls to this machine wait only briefly. */
 static void note_absence(struct call *call)
 {
     note_failure(call->target);
     call->target->missed |= clock_ticks() - call->began > short_wait;
 }
 
-/* A connection that was lost before it ever answered counts as never made. */
+/* Ends a call without a reply. A new connection that is lost before an answer counts as never
+ * made. */
 static void fail_call(struct call *call, LSTATUS status)
 {
     struct target *target = call->target;
@@ -59,8 +60,8 @@ static void note_answer(struct target *target)
     target->failures = 0;
 }
 
-/* A program between this machine and the other reports that it cannot find it: not an answer of the
- * machine. */
+/* Does the reply come from a program in between, such as openperflib-smb, that cannot reach the
+ * machine? */
 static bool means_absent(const struct proto_reply *reply)
 {
     return reply->status == RPC_S_SERVER_UNAVAILABLE || reply->status == ERROR_BAD_NETPATH;
@@ -70,7 +71,7 @@ static void succeed(struct call *call)
 {
     if (call->fresh && means_absent(&call->reply) && clock_ticks() - call->began > short_wait) {
         note_absence(call);
-        target_disconnect(call->target); /* a new attempt is due after the pause */
+        target_disconnect(call->target); /* the next attempt is after the pause */
         end_call(call, ERROR_SUCCESS);
         return;
     }
@@ -81,7 +82,7 @@ static void succeed(struct call *call)
     end_call(call, ERROR_SUCCESS);
 }
 
-/* ---- steps: each leaves its stage when it is done with it ---- */
+/* ---- steps: each sets the next stage when it has done its work ---- */
 
 static int64_t time_for(const struct call *call)
 {
@@ -140,7 +141,8 @@ static void start_call(struct call *call)
         start_sending(call);
 }
 
-/* A restarted server closed the connection without processing our request: it is sent once more. */
+/* Handles a lost connection. If the server may have been restarted without processing the request,
+ * the request is sent once more. */
 static void lose_link(struct call *call, LSTATUS status)
 {
     bool anew = status == RPC_S_CALL_FAILED && !call->fresh && call->target->answered &&
@@ -178,7 +180,7 @@ static size_t capacity_for(const struct proto_request *request)
     return request->capacity > PROTO_INFO_BYTES ? request->capacity : PROTO_INFO_BYTES;
 }
 
-/* WAIT_TIMEOUT: the reply is not complete yet. */
+/* Returns WAIT_TIMEOUT if the reply is not complete yet. */
 static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t capacity,
                              struct buffer *message, struct proto_reply *ret)
 {
@@ -219,12 +221,12 @@ static void receive_overdue(struct call *call)
         note_answer(target);
         start_sending(call);
     } else if (status != WAIT_TIMEOUT) {
-        target->answered = true; /* it was reachable once */
+        target->answered = true; /* the machine was reached: lose_link may retry */
         lose_link(call, status);
     }
 }
 
-/* Advances until it has to wait; a reply is never there at once. */
+/* Runs the steps until one must wait. After sending it returns: the reply cannot be there yet. */
 static void step(struct call *call)
 {
     enum call_stage before;
@@ -247,7 +249,8 @@ static void step(struct call *call)
 
 /* ---- deadlines ---- */
 
-/* The answer may still come: the next call reads it first. */
+/* Keeps what has arrived of the answer: the next call reads the rest before it sends its
+ * request. */
 static void leave_overdue(struct call *call)
 {
     struct target *target = call->target;
@@ -308,11 +311,11 @@ static short events_of(enum call_stage stage)
 {
     return stage == CALL_SENDS                               ? POLLOUT
            : stage == CALL_OVERDUE || stage == CALL_RECEIVES ? POLLIN
-                                                             : 0; /* polled repeatedly */
+                                                             : 0; /* checked every RECHECK_MS */
 }
 
-/* Advances the calls that are ready; the others are entered in `waits`. Returns when to check
- * again, 0: all are done. */
+/* Runs the calls that are ready and enters the others in `waits`. Returns when to check again; 0:
+ * all are done. */
 static int64_t go_on(struct call *calls, size_t count, struct pollfd *waits)
 {
     int64_t next = 0, now = clock_ticks();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to remote, client side: a stream to a server, and the machine behind it. */
+/* Private to the client side of remote: streams to servers, machines, and calls to them. */
 #ifndef OPL_REMOTE_INTERNAL_H
 #define OPL_REMOTE_INTERNAL_H
 
@@ -8,28 +8,29 @@
 
 #define REMOTE_MACHINES REMOTE_SETTINGS "\\Machines"
 
-/* ---- link.c: a stream whose descriptor the program may close without our knowledge ---- */
+/* ---- link.c: a stream; the program may close its descriptor without our knowledge ---- */
 struct link {
-    int fd; /* meaningful while `pid` is not 0 */
+    int fd; /* valid if `pid` is not 0 */
     pid_t pid;
     dev_t device;
     ino_t inode;
 };
-/* WAIT_TIMEOUT: the socket's backlog is full; try again. */
+/* Connects to a Unix socket. WAIT_TIMEOUT: too many connections wait for the server; try again. */
 LSTATUS link_open_socket(const char *path, struct link *ret);
-/* Starts a program that the caller's SIGCHLD and waitpid do not notice; its 0 and 1 are the
- * stream. */
+/* Starts a program whose standard input and output are the stream. The caller gets no SIGCHLD for
+ * it and cannot wait for it. */
 LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret);
-bool link_is_ours(const struct link *link); /* of this process, and still the same file */
+bool link_is_ours(const struct link *link); /* opened by this process, and still the same file */
 void link_close(struct link *link);
-/* Both transfer what is possible without waiting. RPC_S_CALL_FAILED: the stream is lost;
- * WAIT_TIMEOUT: incomplete. `sent` is advanced; `ret` grows to at least `size` bytes, as data
- * arrives. */
+/* Both transfer what is possible without waiting. WAIT_TIMEOUT: not complete yet;
+ * RPC_S_CALL_FAILED: the stream is lost. link_send advances *sent. link_receive appends to `ret`
+ * until it has `size` bytes; memory is allocated as data arrives. */
 LSTATUS link_send(const struct link *link, const void *data, size_t size, size_t *sent);
 LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret);
 
 /* ---- target.c: one connection to each machine, shared by its keys ---- */
-/* A reply that missed its deadline: what has arrived of it, and what it must be. */
+/* A reply that missed its deadline: the bytes that have arrived, and what the whole must be
+ * like. */
 struct overdue_reply {
     pid_t pid; /* 0: none is overdue */
     uint32_t id;
@@ -39,12 +40,13 @@ struct overdue_reply {
 };
 struct target {
     struct target *next;
-    unsigned users, data_users; /* under the lock of all targets */
-    struct claim in_use;        /* its holder owns all members below */
+    /* open keys, and those of the performance data; guarded by `lock` of target.c */
+    unsigned users, data_users;
+    struct claim in_use; /* its holder may use all members below */
     struct link link;
-    struct overdue_reply overdue; /* on this link */
-    bool answered;                /* on this link */
-    bool missed;                  /* the last answer missed its deadline */
+    struct overdue_reply overdue; /* the reply that is due on this link */
+    bool answered;                /* a reply has arrived on this link */
+    bool missed;                  /* the last call missed its deadline: wait only briefly */
     bool data_wanted;
     uint32_t number;
     unsigned failures;
@@ -52,42 +54,44 @@ struct target {
     uint32_t deadline_ms;
     char url[];
 };
-/* ERROR_BAD_NETPATH: no such name. Connects at the first request only. */
+/* Finds or adds the machine of that name, with one more user. Connects only at the first request.
+ * ERROR_BAD_NETPATH: the name is not valid or not known. */
 LSTATUS target_hold(const char *name, struct target **ret);
 void target_hold_again(struct target *target);
-void target_release(struct target *target); /* the last user leaves a hung one as it is */
-/* For the holder of the claim. WAIT_TIMEOUT: not yet; try again soon. */
+void target_release(struct target *target); /* kept for a while if it missed a deadline */
+/* These three are for the holder of the claim. WAIT_TIMEOUT: not connected yet; try again soon. */
 LSTATUS target_connect(struct target *target);
 void target_disconnect(struct target *target);
 void target_forget_overdue(struct target *target);
-/* Counts the open keys of the performance data: sends nothing when it is not connected. */
+/* Count the open keys of the performance data. After the last one the server is told that the data
+ * is not needed, if it is connected. */
 void target_use_data(struct target *target);
 void target_leave_data(struct target *target);
 
 /* ---- call.c: requests in progress ---- */
 enum call_stage { CALL_CLAIMS, CALL_CONNECTS, CALL_OVERDUE, CALL_SENDS, CALL_RECEIVES, CALL_DONE };
 struct call {
-    struct target *target; /* the caller holds a reference */
+    struct target *target; /* the caller has a reference to it */
     struct proto_request request;
     LSTATUS status;
     struct proto_reply reply; /* points into `message` */
     struct buffer message;
     /* private to call.c */
     enum call_stage stage;
-    bool fresh, paused; /* it made the connection; no attempt was due */
+    bool fresh, paused; /* fresh: it connects anew; paused: it may not connect yet */
     size_t sent;
     int64_t began, connect_until, deadline;
 };
-/* Sends the request, as far as possible without waiting. */
+/* Starts the call: does what is possible without waiting. */
 void call_begin(struct call *call);
-/* Waits until each is answered or its deadline is over. */
+/* Waits until each call is answered or its deadline is over. */
 void calls_finish(struct call *calls, size_t count);
 static inline void call_done(struct call *call)
 {
     buffer_done(&call->message);
 }
 #define CALL_AUTO __attribute__((cleanup(call_done))) struct call
-/* Both in one; success if there is a reply. */
+/* call_begin and calls_finish for one call. Returns ERROR_SUCCESS if there is a reply. */
 LSTATUS call_run(struct call *call);
 
 #endif

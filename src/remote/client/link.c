@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams to other machines. Programs close descriptors that are not theirs: before each use ours
- * is compared with its recorded identity, and a descriptor that now is another file is left alone.
+ * Streams to other machines. Some programs close descriptors that are not theirs; so before each
+ * use a descriptor is compared with its recorded device and inode. If it is another file now, it is
+ * not touched.
  */
 #include "remote/client/internal.h"
 
@@ -34,7 +35,7 @@ void link_close(struct link *link)
     *link = (struct link){0};
 }
 
-/* Takes ownership of the descriptor. */
+/* Makes a link of the descriptor, or closes it. */
 static LSTATUS link_of(int fd, struct link *ret)
 {
     struct stat st;
@@ -116,7 +117,7 @@ struct start {
     int fd, error;
 };
 
-/* Signals that the program ignores or blocks must not be ignored or blocked in the child. */
+/* Resets all signals: what the calling program ignores or blocks must not be so in the child. */
 DETACHED static void default_signals(void)
 {
     enum { KERNEL_SIGNALS = 64, KERNEL_SET_BYTES = 8 };
@@ -129,14 +130,14 @@ DETACHED static void default_signals(void)
 DETACHED static int become_program(void *argument)
 {
     struct start *start = argument;
-    setsid(); /* no terminal: ssh cannot prompt for a password there, and ^C does not reach it */
+    setsid(); /* no terminal: ssh cannot prompt there, and ^C does not reach it */
     default_signals();
     execve(start->file, start->arguments, start->environment);
     start->error = errno;
     _exit(127);
 }
 
-/* 0 and 1 are the stream, 2 is /dev/null. */
+/* Makes descriptors 0 and 1 the stream, 2 /dev/null, and starts the program. */
 DETACHED static void start_detached(void *argument)
 {
     struct start *start = argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A key of another machine, by the rules of the Reg functions. Data from other machines is checked
- * like the answer of a third-party provider before the program gets it.
+ * Keys of other machines, by the rules of the Reg functions. Blocks from other machines are checked
+ * like those of third-party providers before the program gets them.
  */
 #include "remote/client/internal.h"
 #include "wire/wire.h"
@@ -12,7 +12,7 @@
 struct remote_key {
     struct target *target;
     uint32_t root;
-    char path[]; /* below the root */
+    char path[]; /* of the key below the root; "": the root itself */
 };
 
 static uint32_t number_of(HKEY key)
@@ -44,7 +44,8 @@ static void remote_close(struct remote_key *key)
     free(key);
 }
 
-/* Takes over the caller's reference to the machine. */
+/* Makes a key, which takes over the caller's reference to the machine; on failure it is
+ * released. */
 static LSTATUS new_key(struct target *target, uint32_t root, const char *path,
                        struct remote_key **ret)
 {
@@ -61,7 +62,7 @@ static LSTATUS new_key(struct target *target, uint32_t root, const char *path,
     return ERROR_SUCCESS;
 }
 
-/* Whether the key exists; else it is closed. */
+/* Returns whether the key exists on the machine. If not, frees it and sets *key to NULL. */
 static LSTATUS finish_open(const struct call *call, struct remote_key **key)
 {
     LSTATUS status = call->status ? call->status : (LSTATUS)call->reply.status;
@@ -72,7 +73,7 @@ static LSTATUS finish_open(const struct call *call, struct remote_key **key)
     return status;
 }
 
-/* Takes over the caller's reference to the machine; requests whether the key exists. */
+/* Makes a key and requests whether it exists. Takes over the caller's reference to the machine. */
 static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
                          struct remote_key **ret)
 {
@@ -96,7 +97,7 @@ static LSTATUS new_root(const char *name, HKEY root, struct remote_key **ret)
     return status ? status : new_key(target, number, "", ret);
 }
 
-/* Backslashes at both ends and double ones are ignored. */
+/* Appends path\sub. In `sub`, backslashes at the ends and repeated ones are ignored. */
 static bool join(const char *path, const char *sub, struct buffer *ret)
 {
     buffer_add_text(ret, path);
@@ -247,7 +248,7 @@ static LSTATUS remote_info(struct remote_key *key, bool wide, struct key_info *r
 
 /* ---- several machines at once ---- */
 
-/* A machine to which no request can be made is finished at once. */
+/* Returns false, with the status in `pending`, if no request can be made. */
 static bool begin_connecting(struct pending_remote *pending, struct call *call)
 {
     pending->status = new_root(pending->machine, pending->root, &pending->key);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine. Its keys share one connection, made at the first request and restored when it was
- * lost; each request has a deadline. A machine that cannot be reached is not retried at once.
+ * Machines. The keys of a machine share one connection, which is made at the first request and
+ * again after it was lost. Each request has a deadline. A machine that cannot be reached is retried
+ * only after a pause.
  */
 #include "remote/client/internal.h"
 
@@ -23,14 +24,14 @@ static bool has_scheme(const char *name, const char *scheme)
     return text_starts_fold(name, scheme);
 }
 
-/* "22": the text after the last colon. */
+/* Is the text a port number, such as "22"? */
 static bool is_port(const char *text)
 {
     uint32_t number;
     return text_decimal(text, strlen(text), &number) && number > 0 && number <= UINT16_MAX;
 }
 
-/* An IPv6 address has several colons, and is in brackets when a port follows. */
+/* An IPv6 address has several colons; it must be in brackets if a port follows. */
 static bool has_good_colons(const char *host)
 {
     const char *bracket = strchr(host, ']'), *colon = strchr(bracket ? bracket : host, ':');
@@ -39,7 +40,7 @@ static bool has_good_colons(const char *host)
     return !colon || (colon != host && is_port(colon + 1)) || strchr(colon + 1, ':');
 }
 
-/* [USER@]HOST[:PORT] */
+/* Is the text [USER@]HOST[:PORT]? */
 static bool is_host(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -58,8 +59,9 @@ static bool is_url(const char *name)
     return remote && is_host(name + 6);
 }
 
-/* The program for SMB: the one named in the registry, which then must exist; else the one of the
- * build folder whose parts are used; else the installed one. NULL: there is none. */
+/* Returns the program for SMB: the one that the registry names; else the one in the build folder,
+ * if the library was started from there; else the installed one. NULL: it does not exist or is not
+ * trusted. */
 static const char *smb_program(struct buffer *storage)
 {
     const char *path = OPL_BIN_DIR "/openperflib-smb";
@@ -77,7 +79,7 @@ static const char *smb_program(struct buffer *storage)
     return NULL;
 }
 
-/* A machine that is not in the list is reached over SMB, if that program exists. */
+/* Makes the URL of a machine that is not in the list: smb://NAME, if the program for SMB exists. */
 static LSTATUS smb_url_of(const char *name, struct buffer *ret)
 {
     BUFFER_AUTO capacity = {0};
@@ -88,7 +90,8 @@ static LSTATUS smb_url_of(const char *name, struct buffer *ret)
     return buffer_status(ret);
 }
 
-/* "NAME" or "\\\\NAME" may be in the list of machines. */
+/* Returns the URL for a name: the name itself if it is one, else that in the list of machines. The
+ * name may begin with \\. */
 static LSTATUS url_of(const char *name, struct buffer *ret)
 {
     buffer_clear(ret);
@@ -123,8 +126,8 @@ static struct target *new_target(const char *url)
     return target;
 }
 
-/* A machine that did not answer in time is remembered even without open keys: else the next query
- * would wait as long again. */
+/* Should the machine stay in memory without open keys? Yes, for a while, if it missed a deadline:
+ * otherwise the next query would wait as long again. */
 static bool is_remembered(const struct target *target)
 {
     enum { REMEMBERED_SECONDS = 60 };
@@ -188,7 +191,7 @@ void target_release(struct target *target)
 
 /* ---- connecting ---- */
 
-/* The program in place of ssh, from the registry: never from the environment. */
+/* Returns ssh, or the program in its place from the registry. The environment cannot change it. */
 static const char *shell_program(struct buffer *storage)
 {
     if (!registry_get_text(REMOTE_SETTINGS, "Shell", storage) && *storage->data == '/')
@@ -196,7 +199,7 @@ static const char *shell_program(struct buffer *storage)
     return "/usr/bin/ssh";
 }
 
-/* "[::1]:22" and "user@host:22": the colon before the port, or NULL. */
+/* Cuts off ":PORT" and returns PORT, or NULL if there is none: "[::1]:22", "user@host:22". */
 static char *take_port(char *host)
 {
     char *bracket = strchr(host, ']'), *colon = strrchr(bracket ? bracket : host, ':');
@@ -257,8 +260,7 @@ static LSTATUS connect_smb(const char *url, struct link *ret)
     return program ? link_open_program(program, arguments, ret) : ERROR_NOT_SUPPORTED;
 }
 
-/* A reply that the parent process is waiting for is not ours: in a child of fork it may be
- * incomplete. */
+/* Does not free a reply of the parent process: in a child of fork() it may be half written. */
 void target_forget_overdue(struct target *target)
 {
     if (target->overdue.pid == getpid())

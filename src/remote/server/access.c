@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client may read. A user of this machine is identified by the kernel and checked by the
- * SIDs that Samba assigns, S-1-22-1-UID and S-1-22-2-GID; a remote caller by the SIDs of its
- * login. Two values "Access" hold lists: one for the machine (SecurePipeServers\winreg), one for
- * its counters (Perflib); where both exist, both must allow the peer. (KB 155363, 146906) Single
- * objects have lists in Remote\Objects.
+ * Decides what a client may read. The kernel identifies a local user, who is checked by the SIDs
+ * that Samba assigns: S-1-22-1-UID and S-1-22-2-GID. A remote caller is checked by the SIDs of the
+ * login. Two values "Access" are lists of users: one for the machine (SecurePipeServers\winreg),
+ * one for its counters (Perflib); if both exist, the client must be in both. (KB 155363, 146906)
+ * Lists for single objects are in Remote\Objects.
  */
 #include "remote/remote.h"
 #include "remote/server/winregd.h"
@@ -40,7 +40,7 @@ static bool add_sid(struct peer *peer, const char *kind, unsigned number)
     return buffer_printf(&peer->sids, "%s%u", kind, number) && buffer_add_byte(&peer->sids, '\0');
 }
 
-/* Logged in here, as any user. */
+/* Sets the name and SIDs of a local user, among them S-1-5-11: authenticated users. */
 static bool add_user(struct peer *peer, gid_t group)
 {
     const struct passwd *user = getpwuid(peer->uid);
@@ -51,12 +51,12 @@ static bool add_user(struct peer *peer, gid_t group)
            add_sid(peer, "S-1-5-", 11);
 }
 
-/* The kernel returns how many bytes it needs. */
+/* Adds the SIDs of the peer's groups. The first call only returns the size that is needed. */
 static bool add_groups_of_socket(int fd, struct peer *peer)
 {
     socklen_t size = 0;
     if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
-        return true; /* no groups; or a kernel before 4.13: the primary group only */
+        return true; /* no groups; or Linux before 4.13: only the primary group is known */
     if (size > LIMIT_GROUPS * sizeof(gid_t))
         return false;
     FREE_AUTO gid_t *groups = malloc(size);
@@ -79,7 +79,7 @@ bool peer_of_socket(int fd, struct peer *ret)
     return add_user(ret, peer.gid) && add_groups_of_socket(fd, ret);
 }
 
-/* A process behind a stream runs as the user who started it; ssh has authenticated that user. */
+/* For a client on standard input, which is this process's user: ssh has authenticated that user. */
 bool peer_of_process(struct peer *ret)
 {
     *ret = (struct peer){.uid = getuid()};
@@ -88,7 +88,7 @@ bool peer_of_process(struct peer *ret)
 
 /* ---- remote callers ---- */
 
-/* "S-1-" and numbers with single dashes between. */
+/* Is the text "S-1-" and numbers with a dash between? */
 static bool is_sid(const char *text, size_t count)
 {
     if (count < 5 || strncmp(text, "S-1-", 4) != 0)
@@ -126,7 +126,7 @@ LSTATUS peer_act_for(struct peer *peer, const struct proto_request *request)
         buffer_done(&peer->sids);
         peer->sids = sids;
     }
-    peer->is_caller = true; /* also if no SIDs are known */
+    peer->is_caller = true; /* even if the SIDs are not valid */
     peer->protection = request->index;
     snprintf(peer->name, sizeof peer->name, "%s", request->path);
     if (!status && !limits_take_caller(peer))
@@ -159,8 +159,9 @@ static bool has_number(const struct peer *peer, const char *kind, unsigned numbe
     return peer_has_sid(peer, sid);
 }
 
-/* "NAME" or "1000", "@GROUP" or "@1000", "S-1-...", "*": any user who logged in. Everyone (S-1-1-0)
- * matches no peer: it would include users who did not log in. */
+/* Does the entry name the peer? It is "NAME" or "1000", "@GROUP" or "@1000", "S-1-...", or "*": any
+ * authenticated user. Everyone (S-1-1-0) names no peer, because it includes users who did not log
+ * in. */
 static bool list_entry_names(const char *entry, const struct peer *peer)
 {
     uint32_t number;
@@ -178,7 +179,7 @@ static bool list_entry_names(const char *entry, const struct peer *peer)
            (user && has_number(peer, kind, user->pw_uid));
 }
 
-/* A value that is not a list matches no peer. */
+/* Reads a list. LIST_SILENT: it cannot be read, or is not a list, and so names no peer. */
 static enum listed read_list(HKEY key, const char *name, char list[static LIMIT_LIST_BYTES + 2],
                              DWORD *ret_size)
 {
@@ -211,8 +212,8 @@ static enum listed list_check(const char *path, const struct peer *peer)
     return LIST_SILENT;
 }
 
-/* The list may have entries "!NAME", which refuse; if it has no others, all other peers are
- * allowed. */
+/* Does the list allow the peer? An entry "!NAME" refuses NAME; a list with only such entries allows
+ * all others. */
 static bool list_allows(const char *list, size_t size, const struct peer *peer)
 {
     const char *cursor = list, *entry;
@@ -240,14 +241,14 @@ uint32_t list_setting(const char *name, uint32_t otherwise)
 
 /* ---- the decision ---- */
 
-/* A machine's or domain's account Guest: S-1-5-21-...-501. */
+/* Is it the account Guest of a machine or domain, S-1-5-21-...-501? */
 static bool is_guest_account(const char *sid)
 {
     const char *last = strrchr(sid, '-');
     return !strncmp(sid, "S-1-5-21-", 9) && last && !strcmp(last, "-501");
 }
 
-/* An anonymous or guest user: refused, whatever the lists contain. */
+/* Anonymous users and guests are refused, whatever the lists contain. */
 static bool is_anonymous_or_guest(const struct peer *peer)
 {
     const char *at = peer->sids.data, *end = at ? at + peer->sids.len : at;
@@ -265,8 +266,8 @@ static bool is_protected(const struct peer *peer)
            !list_setting("RequireEncryption", 0);
 }
 
-/* Administrators, Performance Monitor Users, the local group openperflib; for local users only the
- * last. */
+/* Who may read if there is no list: the local group openperflib; of remote callers also
+ * Administrators and Performance Monitor Users. */
 static bool is_usual(const struct peer *peer)
 {
     if (list_entry_names("@openperflib", peer))
@@ -305,7 +306,7 @@ void access_audit(const struct peer *peer)
 static struct hidden {
     uint32_t numbers[LIMIT_HIDDEN_OBJECTS];
     size_t count;
-    bool all; /* the lists cannot be read, or hide too many objects */
+    bool all; /* all objects: the lists cannot be read, or hide too many */
 } hidden;
 
 static void hide(uint32_t number)
@@ -316,7 +317,8 @@ static void hide(uint32_t number)
         hidden.numbers[hidden.count++] = number;
 }
 
-/* A list that cannot be read hides its object. False: no more lists. */
+/* Reads the list of one object and hides the object if the list does not allow the peer or cannot
+ * be read. Returns false if there are no more lists. */
 static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
 {
     static char list[LIMIT_LIST_BYTES + 2];
@@ -324,7 +326,7 @@ static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
     uint32_t number;
     DWORD count = sizeof name, size = LIMIT_LIST_BYTES, type = REG_NONE;
     LSTATUS status = RegEnumValueA(key, index, name, &count, NULL, &type, (LPBYTE)list, &size);
-    if (status && status != ERROR_MORE_DATA) { /* a name that is too long is not a number */
+    if (status && status != ERROR_MORE_DATA) { /* not for a long name: it is no number */
         hidden.all = hidden.all || status != ERROR_NO_MORE_ITEMS;
         return false;
     }
@@ -361,14 +363,14 @@ static bool is_hidden(uint32_t number)
     return hidden.all;
 }
 
-/* In the block's byte order: that of a foreign machine may differ. */
+/* Writes a number in the block's byte order, which may not be that of this machine. */
 static void put_number(const opl_block *block, char *data, size_t offset, uint32_t number)
 {
     number = block->swapped ? __builtin_bswap32(number) : number;
     memcpy(data + offset, &number, sizeof number);
 }
 
-/* Closes the gaps between the remaining objects. */
+/* Moves the remaining objects together. */
 size_t objects_hide(char *data, size_t size)
 {
     opl_block block;
@@ -383,7 +385,7 @@ size_t objects_hide(char *data, size_t size)
         if (is_hidden(number))
             continue;
         memmove(data + end, data + object.offset, length);
-        /* the walk continues where the object was */
+        /* `object` still has its old offset, from which the walk continues */
         end += length;
         first = count++ ? first : number;
         default_stays = default_stays || (LONG)number == block.header.DefaultObject;

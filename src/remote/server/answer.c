@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client may read of the registry here: the three performance keys and the few keys that
- * readers of them need. Nothing is written; no allocation depends on the client's numbers.
+ * Answers requests. Of this machine's registry a client may read the three performance keys, and
+ * the few keys that programs need with them. Nothing is written; no allocation depends on the
+ * client's numbers alone.
  */
 #include "query/query.h"
 #include "remote/server/winregd.h"
@@ -14,14 +15,14 @@ enum { FIRST_SIZE = 64 << 10 };
 
 static const struct {
     const char *path;
-    bool below; /* and the keys below it */
+    bool below; /* the keys below it, too */
 } readable[] = {
     {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion",          false},
     {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", true },
     {"SYSTEM\\CurrentControlSet\\Control\\Nls\\Language",        false},
 };
 
-/* `path` is `above` or below it. */
+/* Is `path` the key `above`, or below it? */
 static bool is_at_or_below(const char *path, const char *above)
 {
     size_t count = strlen(above);
@@ -49,7 +50,7 @@ static bool may_pass(const char *path)
     return may_read(path);
 }
 
-/* No part is empty. */
+/* Does the path have no empty part? */
 static bool is_plain(const char *path)
 {
     size_t count = strlen(path);
@@ -89,8 +90,8 @@ static LSTATUS check_key(HKEY root, const struct proto_request *request)
     return good ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* Of foreign machines only those in this machine's list: a client must not make this machine
- * connect to a place of its choice. */
+/* Is the query for another machine that is not in this machine's list? Then it is refused: a client
+ * must not make this machine connect to any address. */
 static bool is_foreign_unlisted(const struct query *query)
 {
     static const char machines[] = "SOFTWARE\\openperflib\\Remote\\Machines";
@@ -167,8 +168,8 @@ static bool make_capacity(struct buffer *data, size_t capacity)
     return buffer_reserve(data, capacity);
 }
 
-/* The buffer grows as the answer requires, up to the client's buffer size, and is kept: so a large
- * answer is collected several times only once. */
+/* Reads a value. The buffer grows until the answer fits, up to the client's buffer size. It is kept
+ * for later requests, so that a large answer is not collected several times again. */
 static LSTATUS read_with_capacity(struct received *received, reading *read)
 {
     struct buffer *data = &received->answers->data;
@@ -208,8 +209,8 @@ static LSTATUS read_by_flags(struct received *received, reading *read)
 
 /* ---- cost and visibility of a value ---- */
 
-/* The block is read whole and checked without the hidden objects: neither status nor size reveals
- * them. */
+/* Reads the whole block, removes the hidden objects, and then compares sizes: neither status nor
+ * size tells that there are hidden objects. */
 static LSTATUS read_without_hidden(struct received *received, reading *read)
 {
     const struct proto_request *request = received->request;
@@ -248,7 +249,7 @@ static LSTATUS read_data(struct received *received, reading *read, const struct 
     return status;
 }
 
-/* Every value is read here, whatever the operation: each performance key answers queries for
+/* All operations read values through this function: each performance key answers queries for
  * counters, and so do keys below Perflib. */
 static LSTATUS read_value(struct received *received, reading *read, const char *name)
 {
@@ -267,7 +268,8 @@ static LSTATUS answer_value(struct received *received)
     return read_value(received, query_value, received->request->name);
 }
 
-/* Enumerating the name only collects nothing. */
+/* First enumerates the name alone, which collects nothing, and then reads the value by that name's
+ * rules. */
 static LSTATUS answer_enum_value(struct received *received)
 {
     static char name[(LIMIT_VALUE_NAME + 1) * 3 + 1];
@@ -345,7 +347,7 @@ static LSTATUS (*const operations[PROTO_OPERATIONS])(struct received *received) 
     [PROTO_INFO] = answer_info,         [PROTO_CLOSE] = answer_close,
 };
 
-/* RegCloseKey of the performance data would close the providers; it is not an opened key. */
+/* Does not close a predefined key: RegCloseKey(HKEY_PERFORMANCE_DATA) would close the providers. */
 static void close_opened(HKEY key)
 {
     if (root_of((uint32_t)(uintptr_t)key) != key)

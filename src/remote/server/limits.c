@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Limits for one client, and for all together: streams per caller, simultaneous Costly queries,
- * requests per second; and the time since each client became idle. Kept in a page shared by the
- * processes that serve the clients; the entry of a client that dies is freed.
+ * Limits for one client and for all together: streams of a caller, Costly queries at the same time,
+ * requests per second; and since when each client is idle. The numbers are in memory shared by the
+ * processes that serve the clients; when a client's process ends, its entry is freed.
  */
 #include "remote/server/winregd.h"
 
@@ -12,11 +12,11 @@
 
 static struct shared {
     struct {
-        _Atomic uint64_t owner; /* hash of the first SID; 0: root, for itself */
+        _Atomic uint64_t owner; /* hash of the first SID; 0: root, not for a caller */
         _Atomic int64_t idle_since;
         _Atomic uint32_t costly, refused;
     } clients[LIMIT_CLIENTS];
-    _Atomic int64_t audit_begin; /* start of the period in which `audits` were written */
+    _Atomic int64_t audit_begin; /* start of the period in which `audits` events were written */
     _Atomic uint32_t audits;
 } * shared;
 static size_t own_place = SIZE_MAX;
@@ -55,7 +55,7 @@ void limits_set(size_t place, const struct peer *peer)
     atomic_store(&shared->clients[place].refused, peer && !access_granted(peer));
 }
 
-/* A stream beyond a caller's limit keeps its owner: it is about to end. */
+/* The stream counts for the caller even if it is one too many: it is about to end. */
 bool limits_take_caller(const struct peer *peer)
 {
     if (own_place == SIZE_MAX)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One client: a request, its reply, and so on. It may be idle for hours between messages, but not
- * in the middle of one; when it disconnects, this process ends and with it all that it had opened,
- * also in the middle of a query that has no reader any more.
+ * Serves one client: a request, its reply, and so on. The client may be idle for hours between
+ * messages, but not in the middle of one. When it disconnects, this process ends, even if a query
+ * is still running, and with it all that was opened for the client.
  */
 #include "remote/server/winregd.h"
 
@@ -18,9 +18,9 @@
 
 static atomic_bool answering;
 
-/* Ends the process if the client disconnected and a query still runs a second later: a provider
- * cannot be interrupted. A query that has ended by then is answered, because the client may have
- * closed only its sending side. */
+/* Ends the process if the client has disconnected and a query still runs a second later, because a
+ * provider cannot be interrupted. A query that ends within the second is answered: the client may
+ * have closed only its sending side. */
 static void *watch_client(void *argument)
 {
     const struct timespec grace = {1, 0};
@@ -28,17 +28,17 @@ static void *watch_client(void *argument)
     for (bool gone = false;; nanosleep(&grace, NULL)) {
         if (gone && atomic_load(&answering))
             _exit(0);
-        gone = gone || poll(&poll_fd, 1, -1) > 0; /* events 0: reports only the end */
+        gone = gone || poll(&poll_fd, 1, -1) > 0; /* events 0: only the end of the stream */
     }
 }
 
-/* If the thread cannot start, a query whose client is gone just ends later. */
+/* Without the thread, a query whose client has disconnected ends later. */
 static void begin_watch(int out)
 {
     pthread_t watcher;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals go to the main thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals must go to the main thread */
     if (!pthread_create(&watcher, NULL, watch_client, (void *)(intptr_t)out))
         pthread_detach(watcher);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -50,11 +50,11 @@ struct session {
     struct peer *peer;
     struct answers answers;
     bool was_refused;
-    int64_t until; /* when a refused peer is disconnected, else INT64_MAX */
+    int64_t until; /* when the peer is disconnected because it is refused; INT64_MAX: never */
     char message[PROTO_REQUEST_BYTES];
 };
 
-/* A client that may not read does not keep its place. */
+/* Sets when a refused client is disconnected: it must not keep its place for long. */
 static void note_refusal(struct session *session, bool refused)
 {
     if (refused && session->until == INT64_MAX)
@@ -65,8 +65,9 @@ static void note_refusal(struct session *session, bool refused)
     limits_set_refused(refused);
 }
 
-/* For local users the event is written when the access changes: for one refused from the beginning
- * it was written when the connection was accepted. Remote callers have no such moment. */
+/* Reports refused access. For a local user the event is written only when access is withdrawn: if
+ * it was refused from the beginning, the event was written when the connection was accepted. For a
+ * remote caller it is written at each request. */
 static LSTATUS check_access(struct session *session)
 {
     bool granted = access_granted(session->peer);
@@ -126,7 +127,7 @@ bool session_serve(int in, int out, struct peer *peer)
     static struct session session;
     session = (struct session){.peer = peer, .until = INT64_MAX};
     note_refusal(&session, !access_granted(peer));
-    if (!isatty(out)) /* its flags survive this process */
+    if (!isatty(out)) /* the flags of a terminal would stay after this process */
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
     begin_watch(out);
     bool good = serve(in, out, &session);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openperflib-winregd: answers other machines' queries for this one's counters, read only. One
- * client on standard input and output, or many on a socket, each with a process of its own: a slow
- * query or a crashing provider affects no other client. The first process only accepts, counts,
- * and reports refused clients.
+ * openperflib-winregd: answers other machines' queries for this machine's counters; it only reads.
+ * It serves one client on standard input and output, or many on a socket, each in a process of its
+ * own: a slow query or a crash of a provider affects no other client. The first process only
+ * accepts and counts clients, and reports those that are refused.
  */
 #include "remote/server/winregd.h"
 
@@ -42,7 +42,7 @@ struct server {
 };
 
 struct candidate {
-    size_t place, theirs; /* how many its owner has */
+    size_t place, theirs; /* theirs: number of places of its owner */
     uint64_t owner;
     bool refused, idle, long_idle;
     int64_t since;
@@ -71,7 +71,8 @@ static struct candidate candidate_at(const struct server *server, size_t place)
     };
 }
 
-/* A new client without the right to read counters does not displace one that has it. */
+/* May client `one` be ended for a new client? `own`: number of places that the new client's user
+ * has. A new client that may not read counters does not end one that may. */
 static bool may_end(const struct candidate *one, uint64_t owner, size_t own, bool granted)
 {
     if (!one->owner || (!granted && !one->refused))
@@ -108,8 +109,8 @@ static size_t end_one(struct server *server, const struct peer *newcomer, size_t
     return best.place;
 }
 
-/* A free place for the new client; if there is none, a client of another user is ended for it.
- * SIZE_MAX: too many, and none that may be ended. */
+/* Finds a place for the new client. If there is none, another client is ended. SIZE_MAX: no client
+ * may be ended. */
 static size_t find_place(struct server *server, const struct peer *newcomer)
 {
     size_t others = 0, free_place = SIZE_MAX;
@@ -134,15 +135,15 @@ static int complain(const char *path, const char *what)
 
 /* ---- the socket ---- */
 
-/* systemd passed the socket. */
+/* Did systemd pass the socket? */
 static bool is_activated(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
     return pid && count && atol(pid) == (long)getpid() && !strcmp(count, "1");
 }
 
-/* A socket on which no process listens was left behind. Other files also refuse a connection, but
- * are kept. */
+/* Is the file a socket that a server left behind? Other files also refuse a connection, but must
+ * not be replaced. */
 static bool is_stale(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -159,7 +160,8 @@ static bool is_stale(const struct sockaddr_un *address)
     return refused;
 }
 
-/* All users may connect: access is checked for each request, and refusals are reported. */
+/* Makes the socket. All users may connect: access is checked at each request, and refusals are
+ * reported. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -235,13 +237,13 @@ static void start_client(struct server *server, int fd)
         server->clients[begun.place].pid = pid;
         server->clients[begun.place].uid = peer.uid;
     }
-    close(fd); /* too many: the client finds its connection closed */
+    close(fd); /* too many clients: this one finds its connection closed */
     peer_done(&peer);
 }
 
 /* ---- the loop ---- */
 
-/* False: stop serving. */
+/* Returns false if the server must end. */
 static bool take_signal(struct server *server)
 {
     struct signalfd_siginfo info;
@@ -277,7 +279,8 @@ static void end_clients(const struct server *server)
             kill(server->clients[i].pid, SIGTERM);
 }
 
-/* Until SIGTERM or SIGINT; returns the exit code. `path` NULL: systemd's socket. */
+/* Serves until SIGTERM or SIGINT; returns the exit code. `path` NULL: the socket that systemd
+ * passed. */
 static int serve_socket(const char *path)
 {
     static struct server server;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns a request of the stream protocol into calls to the machine. What machines send in practice
- * is corrected - Samba's own blocks and lists, truncated ones, those of the other byte order - and
- * what no rule can correct is refused. The sizes that the machine states are not trusted: the
- * buffer grows until the answer fits or the client's limit is reached. Temporary failures are
- * retried: a restarted service, a lost connection, a busy machine.
+ * Converts a request of the stream protocol into calls to the machine. Blocks and lists that are
+ * known to be wrong are corrected: Samba's own, truncated ones, those of the other byte order; all
+ * other damage is refused. The sizes that the machine states are not trusted: the buffer grows
+ * until the answer fits or the client's limit is reached. After temporary failures the call is
+ * repeated: a restarted service, a lost connection, a busy machine.
  */
 #include "remote/smb/smb.h"
 #include "wire/wire.h"
@@ -20,7 +20,7 @@ enum { TOTAL_AT = offsetof(PERF_DATA_BLOCK, TotalByteLength) };
 
 /* ---- blocks ---- */
 
-/* Every length in it leads to a place within it. */
+/* Can the block be read to its end, with all lengths inside it? */
 static bool walks(opl_block *block)
 {
     opl_object_view object = {0};
@@ -48,7 +48,7 @@ static bool is_sound(const struct buffer *data, opl_block *ret)
     return !opl_block_init(ret, data->data, data->len) && walks(ret);
 }
 
-/* Samba's total does not include the header. */
+/* Samba's TotalByteLength does not include the header: adds it. */
 static void correct_total(struct buffer *data)
 {
     bool swapped = number_at(data, offsetof(PERF_DATA_BLOCK, LittleEndian), false) != 1;
@@ -71,7 +71,7 @@ LSTATUS rules_block(struct buffer *data, size_t capacity)
         if (!is_sound(data, &block))
             return bad;
     }
-    data->len = block.size; /* drop the bytes after it */
+    data->len = block.size; /* drops bytes after the block */
     data->data[data->len] = '\0';
     return ERROR_SUCCESS;
 }
@@ -83,7 +83,7 @@ bool rules_is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* "Counter 009", "Explain 7", "help": texts, and never a block. */
+/* Does the value consist of texts, as "Counter 009", "Explain 7", "help" do? Others are blocks. */
 static bool names_list(const char *name)
 {
     static const char *const text[] = {"Counter", "Explain", "Help"};
@@ -109,7 +109,8 @@ bool rules_list(struct buffer *list)
 
 /* ---- buffer size ---- */
 
-/* The next buffer size after `capacity` was too small: double, at most `most`; 0: none. */
+/* Returns the next buffer size if `capacity` was too small: twice as much, at most `most`; 0:
+ * none. */
 static uint32_t grow(uint32_t capacity, uint32_t most)
 {
     if (capacity >= most)
@@ -149,7 +150,8 @@ static uint32_t *hint_for(struct smb_machine *machine, const char *name)
     return &machine->hints[hash % SMB_HINTS];
 }
 
-/* One attempt. ERROR_MORE_DATA also when the machine truncated the value without reporting it. */
+/* Reads a value once. ERROR_MORE_DATA: the buffer is too small, even if the machine did not report
+ * it. */
 static LSTATUS read_once(struct received *received, uint32_t capacity, bool block,
                          struct rrp_reply *ret)
 {
@@ -193,7 +195,7 @@ static LSTATUS read_growing(struct received *received, uint32_t most, bool block
 
 /* ---- values, as the client expects them ---- */
 
-/* A text, in the requested encoding. */
+/* Converts a text to the requested encoding. */
 static LSTATUS put_text(struct received *received)
 {
     BUFFER_AUTO narrow = {0};
@@ -227,7 +229,8 @@ static LSTATUS reply_data(struct received *received, uint32_t type)
     return ERROR_SUCCESS;
 }
 
-/* The size of a block is unknown until it is read into a buffer. */
+/* Reads a block. Without a buffer its size is unknown, so a request for the size gets
+ * ERROR_MORE_DATA. */
 static LSTATUS answer_block(struct received *received)
 {
     struct rrp_reply value;
@@ -242,7 +245,8 @@ static LSTATUS answer_block(struct received *received)
     return status ? status : reply_data(received, REG_BINARY);
 }
 
-/* Samba marks its lists as REG_BINARY, and uses other names for some values. */
+/* Reads a list of texts. Samba's have the type REG_BINARY, and its "Counter" is called
+ * "Counters". */
 static LSTATUS answer_list(struct received *received)
 {
     struct rrp_reply value;
@@ -322,7 +326,7 @@ static LSTATUS answer_enum_key(struct received *received)
     return status ? status : reply_numbers(received, &key.numbers[5], 2);
 }
 
-/* A character is a unit of UTF-16, and at most three bytes of UTF-8. */
+/* In the reply a length counts units of UTF-16, each of which is at most three bytes of UTF-8. */
 static LSTATUS answer_info(struct received *received)
 {
     struct rrp_reply info;
@@ -364,14 +368,14 @@ static LSTATUS try_request(struct received *received)
     return status ? status : operations[request->operation](received);
 }
 
-/* Statuses with which a machine reports a temporary condition. */
+/* Does the status mean that the machine is only busy for the moment? */
 static bool passes(LSTATUS status)
 {
     return status == ERROR_BUSY || status == ERROR_NOT_READY || status == SMB_LOCKED ||
            status == (LSTATUS)WAIT_TIMEOUT;
 }
 
-/* A handle or a connection was lost: try once more. */
+/* Should the call be tried once more because a handle or the connection was lost? */
 static bool deserves_another(struct received *received, LSTATUS status, bool answered)
 {
     if (status == ERROR_INVALID_HANDLE && received->machine->connected) {
@@ -404,7 +408,7 @@ static LSTATUS answer_request(struct received *received)
     }
 }
 
-/* The longest time that the request may take. */
+/* Returns the longest time for the request, in seconds. */
 static int seconds_for(const struct proto_request *request)
 {
     bool costly = request->name && text_starts_fold(request->name, "Costly");
@@ -434,9 +438,8 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
 
 /* ---- the stream ---- */
 
-/* The client is the process that started this one, and may be idle for any time; a request that
- * takes longer than its limit ends this process, whatever it is doing, and with it its only
- * connection. */
+/* The client is the process that started this one; it may be idle for any time. A request that
+ * takes too long ends this process by SIGALRM, and so the only connection of the client. */
 bool smb_serve(int in, int out, struct smb_machine *machine)
 {
     enum { GRACE_SECONDS = 5 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which machine, and as which user: [\\][smb://][USER@]HOST[:PORT], and the file of credentials,
- * ~/.config/openperflib/credentials, with a section for each machine. A file that others could
- * read or write is not used at all; passwords are read from nowhere else. Tools check it by the
- * same code.
+ * Finds machine and user: the address [\\][smb://][USER@]HOST[:PORT], and the credentials file
+ * ~/.config/openperflib/credentials, with a section for each machine. A file that other users can
+ * read or write is not used. Passwords are read from nowhere else. The tools check the file with
+ * this code, too.
  */
 #include "remote/smb/smb.h"
 
@@ -123,7 +123,8 @@ static bool is_private(int fd, const char *path, char *why, size_t capacity)
     return true;
 }
 
-/* True with an empty `ret`: there is no file. */
+/* Reads the file if only its owner may access it. If there is none, returns true with an empty
+ * `ret`. */
 static bool read_private(const char *path, struct buffer *ret, char *why, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -144,7 +145,7 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
         snprintf(why, capacity, "%s: %s", path, status_text(status));
     if (!good || status)
         return false;
-    /* text after a NUL would be neither read nor kept */
+    /* text after a NUL would be ignored, and lost when the file is written */
     bool text = !ret->len || !memchr(ret->data, '\0', ret->len);
     if (!text)
         snprintf(why, capacity, "%s is not a text file: it contains a NUL byte; write it again",
@@ -171,7 +172,7 @@ static bool put_text(char *ret, size_t capacity, const char *value)
     return true;
 }
 
-/* DOMAIN\USER; USER@REALM stays whole. */
+/* Splits DOMAIN\USER. USER@REALM is stored whole. */
 static bool put_user(struct smb_login *login, const char *value)
 {
     const char *slash = strchr(value, '\\');
@@ -223,7 +224,7 @@ static bool put_setting(struct smb_login *login, const char *name, const char *v
     return false;
 }
 
-/* "[NAME]": its name, in place; NULL: the line does not begin a section. */
+/* Returns NAME if the line is "[NAME]", which is modified; else NULL. */
 static char *section_name(char *line)
 {
     size_t count = strlen(line);
@@ -233,7 +234,7 @@ static char *section_name(char *line)
     return line + 1;
 }
 
-/* 0: the section is for another machine; larger for a more exact name. */
+/* Returns how exactly the section names the address: 3, 2, 1 for "*"; 0: not at all. */
 static int is_meant(const char *section, const struct smb_address *address)
 {
     char name[300];
@@ -248,12 +249,12 @@ static int is_meant(const char *section, const struct smb_address *address)
 struct credential_search {
     const struct smb_address *address;
     struct smb_login found, now;
-    int rank, inside; /* rank of the best section, and of the one being read */
+    int rank, inside; /* is_meant of the best section, and of the current one */
     unsigned line;
-    bool is_begun; /* a section was found */
+    bool is_begun; /* a section has begun */
 };
 
-/* Its user must be the one in the address. */
+/* Keeps the section if it names the address better and has the address's user. */
 static void end_section(struct credential_search *search)
 {
     const char *wanted = search->address->user;
@@ -323,7 +324,7 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
 
 /* ---- storing ---- */
 
-/* Copies all lines but those of the section [machine]. */
+/* Copies all lines except those of the section [machine]. */
 static bool copy_others(const struct buffer *text, const char *machine, struct buffer *ret)
 {
     bool inside = false;
@@ -429,8 +430,7 @@ bool smb_login_prompt(const struct smb_address *address, struct smb_login *login
 
 /* ---- messages ---- */
 
-/* The status 1326 cannot carry the name of the credentials file and its mode, so the tool checks
- * the file by the same rules. */
+/* Describes the login, because status 1326 does not tell which file and user were used. */
 static void put_login(const struct smb_login *login, const char *machine, char *ret,
                       size_t capacity)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The only file that calls Samba: a connection to \pipe\winreg with signing, SMB 3 encryption and
- * never SMB 1, and calls on it whose contents are ours. One connection per process, because
- * Samba's settings are global to the process and must be those of the connection.
+ * The only file that calls Samba: it connects to \pipe\winreg, with signing and SMB 3 encryption
+ * and never SMB 1, and makes calls whose bytes other files write and read. There is one connection
+ * in a process, because Samba's settings, which are global, must be those of the connection.
  */
 #include "remote/smb/smb.h"
 
@@ -19,7 +19,7 @@
 #include <talloc.h>
 #include <tevent.h>
 
-/* their HRESULT has another type than ours */
+/* Samba's HRESULT has another type than ours */
 #define HRESULT samba_hresult
 #include <core/ntstatus.h>
 #include <core/werror.h>
@@ -30,7 +30,7 @@
 #include <util/data_blob.h>
 #undef HRESULT
 
-/* libndr-standard exports it; no header declares it. */
+/* exported by libndr-standard, but declared in no header */
 extern const struct ndr_interface_table ndr_table_winreg;
 
 enum { CONNECT_SECONDS = 5, MOST_ADDRESSES = 4 };
@@ -56,7 +56,8 @@ static int wait_until_connected(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
 }
 
-/* 0 or errno: tested before Samba connects, because Samba waits for a minute and reports less. */
+/* Connects to the port; returns 0 or errno. Done first because Samba waits for a minute and reports
+ * less. */
 static int try_address(const struct addrinfo *address)
 {
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -95,7 +96,7 @@ static bool set_up_settings(struct smb_samba *samba)
 {
     char port[8];
     snprintf(port, sizeof port, "%u", samba->address.port);
-    /* an anonymous user has no key to sign with */
+    /* the session of an anonymous user has no key for signing */
     bool anonymous = samba->login.anonymous;
     const char *signing = anonymous ? "if_required" : "required";
     const char *encryption = anonymous ? "off" : samba->login.may_be_clear ? "desired" : "required";
@@ -127,7 +128,7 @@ static bool set_up_password(struct smb_samba *samba)
            cli_credentials_set_password(credentials, login->password, CRED_SPECIFIED);
 }
 
-/* Uses the tickets from kinit; without any there is no login. */
+/* Uses the Kerberos tickets from kinit; fails if there are none. */
 static LSTATUS set_up_kerberos(struct smb_samba *samba)
 {
     const char *why = NULL;
@@ -165,7 +166,8 @@ static LSTATUS set_up(struct smb_samba *samba)
 
 /* ---- statuses ---- */
 
-/* Statuses outside the table are mapped by Samba; never success. */
+/* Converts Samba's status. Those that are not in the table are converted by Samba, but never to
+ * success. */
 static LSTATUS status_of(NTSTATUS status)
 {
     const struct {
@@ -252,7 +254,7 @@ static LSTATUS samba_connect(struct smb_wire *wire, int64_t deadline)
     if (NT_STATUS_IS_OK(made))
         return ERROR_SUCCESS;
     samba_close(wire);
-    /* Samba's status for an empty ticket cache */
+    /* Samba returns this status if the ticket cache is empty */
     if (samba->login.kerberos && NT_STATUS_EQUAL(made, NT_STATUS_INVALID_PARAMETER))
         return fail(samba, SMB_STEP_SETTINGS, ERROR_LOGON_FAILURE, "there is no Kerberos ticket");
     return fail(samba, SMB_STEP_LOGIN, status_of(made), nt_errstr(made));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * openperflib-smb: reads another machine's counters over SMB, for the program that started it. For
- * a person it explains why a machine cannot be read: it connects step by step, with the same code,
- * and prints what to do about the first step that fails.
+ * openperflib-smb: reads another machine's counters over SMB for the program that started it.
+ * Called by a person, it explains why a machine cannot be read: it connects step by step, with the
+ * same code, and prints what to do about the first step that fails.
  */
 #include "remote/smb/smb.h"
 
@@ -26,7 +26,7 @@ struct check {
     struct smb_samba samba;
     struct smb_machine machine;
     struct smb_answers answers;
-    char name[600]; /* as given to programs */
+    char name[600]; /* the machine's name, as programs use it */
 };
 
 /* ---- advice ---- */
@@ -34,7 +34,7 @@ struct check {
 enum { ANY = -1 };
 /* clang-format off */
 static const struct {
-    int step; /* ANY */
+    int step; /* or ANY */
     LSTATUS status;
     const char *advice;
 } advices[] = {
@@ -133,7 +133,7 @@ static const char *protection_of(const struct smb_login *login)
                                  : "SMB 3, signed and encrypted";
 }
 
-/* Prints the steps passed before `step`. */
+/* Prints the steps that succeeded before `step`. */
 static void print_passed(const struct smb_samba *samba, enum smb_step step)
 {
     char text[400];
@@ -240,9 +240,9 @@ static void time_is_up(int signal)
 
 /* ---- programs ---- */
 
-/* Programs that use the library find openperflib-smb, and a password, by the library's rules: so
- * the library is tested. It is not linked but loaded: it starts this program again, without the
- * environment variables that may be needed to find it. */
+/* Tests whether a program that uses the library can read the machine: whether the library finds
+ * openperflib-smb and a password. The library is loaded at run time, not linked: it starts this
+ * program again, without environment variables that may help to find it. */
 static LSTATUS connect_by_library(const char *name, bool *ret_found)
 {
     typedef LSTATUS connect_function(const char *machine, HKEY root, HKEY *ret);
@@ -322,8 +322,8 @@ static int run_steps(struct check *check)
     return result ? result : check_names(check);
 }
 
-/* -1: discards stderr, because Samba's own messages do not help a person, and returns a copy of
- * the descriptor. `before` is that copy: restores stderr. */
+/* Discards stderr if `before` is -1, because Samba's messages do not help a person, and returns a
+ * copy of its descriptor. Otherwise restores stderr from that copy. */
 static int silence(int before)
 {
     int kept = before < 0 ? dup(STDERR_FILENO) : -1, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -345,7 +345,8 @@ static int read_machine(struct check *check)
     return result;
 }
 
-/* Called before check_programs: programs have only the stored credentials. */
+/* Stores the login. Must be called before check_programs, because programs use only stored
+ * logins. */
 static int keep_login(const struct smb_address *address, const struct smb_login *login)
 {
     char why[5000] = "", name[300];
@@ -386,7 +387,7 @@ static int smb_check(const struct smb_address *address, bool keep)
     struct smb_login login;
     if (!smb_login_find(address, &login, why, sizeof why))
         return complain(why);
-    /* prompt only at a terminal and without a ticket */
+    /* prompt only at a terminal, and if there is no ticket */
     bool nothing = login.kerberos && !*login.user && !getenv("KRB5CCNAME");
     bool prompt = keep || (nothing && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
     if (prompt && !smb_login_prompt(address, &login))
@@ -426,17 +427,17 @@ static const struct tool tool = {
     .more = more,
 };
 
-/* A machine that answers without end exhausts this process only. */
+/* Limits memory, so that a machine that sends without end exhausts only this process. */
 static void bound_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
     enum { MOST_DATA = 512 << 20 };
     setrlimit(RLIMIT_DATA, &(struct rlimit){MOST_DATA, MOST_DATA});
 #endif
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* its memory may contain a password */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* no core dump: it could contain a password */
 }
 
-/* The credentials file may not be used: each request gets the status of the reason. */
+/* Used if the credentials file is not usable: each request gets this status. */
 static LSTATUS refuse_connect(struct smb_wire *wire, int64_t deadline)
 {
     return ERROR_LOGON_FAILURE;
