@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One connection: its handles, which are private to it, limited in number and freed with it; and
- * its caller, as Samba knows it after the login: name, SIDs, how the call was protected.
+ * One connection of a client: its handles, which are private to it, limited in number and freed
+ * with it; and its caller as Samba knows it after the login: name, SIDs, and how the call was
+ * protected.
  */
 #include "samba/shim.h"
 
@@ -51,7 +52,7 @@ int handle_find(const struct client *client, const void *wire)
     return -1;
 }
 
-/* Type 0 and 16 random bytes that cannot be guessed. */
+/* Makes a handle that cannot be guessed: type 0 and 16 random bytes. */
 static bool make_wire(struct rrp_handle *wire)
 {
     enum { TYPE_BYTES = 4 };
@@ -108,7 +109,8 @@ const char *watched_find(const struct client *client, const void *wire)
     return place < 0 ? NULL : client->watched[place].path;
 }
 
-/* Without a free place the key below is handled by Samba alone. */
+/* Remembers Samba's handle of a key above ours. If there is no free place, keys opened below it are
+ * handled by Samba alone. */
 void watched_add(struct client *client, const void *wire, const char *path)
 {
     for (int i = 0; i < SHIM_MOST_WATCHED; i++)
@@ -161,7 +163,8 @@ bool caller_is_samba(struct dcesrv_call_state *state)
            is_sid(&token->sids[0], NT_AUTHORITY, LOCAL_SYSTEM);
 }
 
-/* Samba puts a SID of its own into the token of a session over SMB: dialect, signing, cipher. */
+/* Is it Samba's own SID that marks an encrypted session? It contains dialect, signing and
+ * cipher. */
 static bool marks_encrypted(const struct dom_sid *sid)
 {
     enum { UNIX_AUTHORITY = 22, SMB3_MARK = 1397571891, CIPHER = 3 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Replaces the winreg interface when Samba's worker registers it. A call passes four functions:
- * pull (parses the request), dispatch, reply, push (writes the answer); calls that are not ours are
- * passed to Samba's own four.
+ * Replaces the winreg interface when Samba's worker registers it. An interface has four functions
+ * for a call: pull (parses the request), dispatch (does it), reply, push (writes the answer). Calls
+ * that are not ours are passed to Samba's functions.
  */
 #include "samba/shim.h"
 
@@ -18,7 +18,8 @@
 #define PUBLIC __attribute__((visibility("default")))
 
 static const uint32_t machine_root = 0x80000002, data_root = 0x80000004;
-/* set value, create subkey or link, delete, change rights or owner, generic write and all */
+/* rights: set value, create subkey or link, delete, change rights or owner, generic write and
+ * all */
 static const uint32_t writing = 0x500d0026;
 enum { MOST_PATH = 1024 };
 
@@ -36,9 +37,9 @@ static const struct {
     enum kind kind;
 } keys[] = {
     {NT_KEY "\\Perflib",   true,  KIND_OURS  },
-    {NT_KEY,               false, KIND_SHARED}, /* values: the daemon's, then Samba's */
+    {NT_KEY,               false, KIND_SHARED}, /* the daemon's values, else Samba's */
     {NLS_KEY "\\Language", false, KIND_OURS  },
-    {NLS_KEY,              false, KIND_OURS  }, /* Samba has no such key on the way */
+    {NLS_KEY,              false, KIND_OURS  }, /* Samba does not have this key */
 };
 
 static bool is_at_or_below(const char *path, const char *above)
@@ -62,7 +63,7 @@ static enum kind kind_of(const char *path)
     return KIND_SAMBA;
 }
 
-/* Above and name, with one backslash between; none at the end. NULL: too long, or no memory. */
+/* Returns above\name, without a backslash at its end. NULL: too long, or no memory. */
 static char *join(TALLOC_CTX *memory, const char *above, const char *name)
 {
     name = name ? name : "";
@@ -77,7 +78,7 @@ static char *join(TALLOC_CTX *memory, const char *above, const char *name)
 
 /* ---- calls ---- */
 
-/* The call that Samba is about to answer: it may have opened a key above ours. */
+/* The call with which Samba may open a key above ours, and the path of that key. */
 static struct {
     const struct dcesrv_call_state *state;
     char path[MOST_PATH + 1];
@@ -130,7 +131,7 @@ static NTSTATUS make_call(struct dcesrv_call_state *state, TALLOC_CTX *memory,
     return NT_STATUS_OK;
 }
 
-/* A key above ours is opened, or one of ours from there. */
+/* Handles the opening of a key below one of Samba's handles: the key may be ours, or above ours. */
 static NTSTATUS pull_open(struct dcesrv_call_state *state, TALLOC_CTX *memory,
                           struct ndr_pull *pull, const char *above, void **ret)
 {
@@ -145,7 +146,7 @@ static NTSTATUS pull_open(struct dcesrv_call_state *state, TALLOC_CTX *memory,
         struct call *call = NT_STATUS_IS_OK(status) ? call_of(*ret) : NULL;
         if (call) {
             call->root = machine_root;
-            call->path = path; /* has the same owner */
+            call->path = path; /* freed with the same memory context */
         }
         return status;
     }
@@ -156,7 +157,7 @@ static NTSTATUS pull_open(struct dcesrv_call_state *state, TALLOC_CTX *memory,
     return samba.ndr_pull(state, memory, pull, ret);
 }
 
-/* Values of a key that both have. */
+/* Handles a value of a key that both the daemon and Samba have. */
 static NTSTATUS pull_shared(struct dcesrv_call_state *state, TALLOC_CTX *memory,
                             struct ndr_pull *pull, const char *path, void **ret)
 {
@@ -174,7 +175,7 @@ static NTSTATUS pull_shared(struct dcesrv_call_state *state, TALLOC_CTX *memory,
     return NT_STATUS_OK;
 }
 
-/* Bytes in another order, or in another version of NDR, are left to Samba. */
+/* Is the request in 32-bit NDR and little-endian? Others are left to Samba. */
 static bool is_plain(const struct ndr_pull *pull)
 {
     return !(pull->flags & (LIBNDR_FLAG_BIGENDIAN | LIBNDR_FLAG_NDR64));
@@ -236,7 +237,7 @@ static void take_value(struct call *call, const struct proto_reply *reply)
     answer->data_size = answer->status ? 0 : (uint32_t)reply->data_size;
 }
 
-/* Does the name fit, with its NUL, into the client's buffer? */
+/* Stores the name; the status says if it does not fit into the client's buffer with its NUL. */
 static void take_name(struct call *call, const struct proto_reply *reply)
 {
     size_t units = reply->name ? utf8_to_16(reply->name, strlen(reply->name), NULL, 0) : 0;
@@ -268,7 +269,7 @@ static void take_reply(struct call *call, const struct proto_reply *reply)
         take_numbers(call, reply);
     if (operation == PROTO_OPEN && !reply->status)
         take_open(call);
-    if (operation == PROTO_CLOSE) /* it is closed, whatever the providers return */
+    if (operation == PROTO_CLOSE) /* the key is closed, whatever the providers returned */
         call->answer.status = 0;
 }
 
@@ -323,7 +324,8 @@ static bool send_request(struct call *call, uint16_t operation)
     return true;
 }
 
-/* The client's last performance key closes the providers in the daemon. */
+/* Closes a key. With the client's last handle of the performance data, the daemon closes its
+ * providers. */
 static bool close_key(struct call *call)
 {
     bool last = call->root == data_root && handle_count(call->client, data_root) == 1;
@@ -334,7 +336,7 @@ static bool close_key(struct call *call)
     return true;
 }
 
-/* False: the only answer is a fault. */
+/* Starts a call of ours. Returns false if the call can only be answered by a fault. */
 static bool begin(struct call *call)
 {
     const struct rrp_request *request = &call->request;
@@ -345,7 +347,7 @@ static bool begin(struct call *call)
     if (request->opnum == RRP_OPEN_KEY && call->handle >= 0)
         call->path = join(call, call->path, request->name);
     if (request->opnum != RRP_VERSION && (!operation || request->access & writing))
-        status = STATUS_DENIED; /* it would write */
+        status = STATUS_DENIED; /* the call would write */
     else if ((operation == PROTO_QUERY || operation == PROTO_ENUM_VALUE) && request->has_data &&
              !request->has_size)
         status = STATUS_WRONG;
@@ -379,7 +381,7 @@ static NTSTATUS our_reply(struct dcesrv_call_state *state, TALLOC_CTX *memory, v
     return samba.reply(state, memory, call ? call->samba : request);
 }
 
-/* Samba opened a key: is it above ours? */
+/* If Samba has opened the key of `watching`, remembers its handle. */
 static void watch(struct dcesrv_call_state *state, const struct ndr_push *push, uint32_t begin_at)
 {
     static const unsigned char good[4];
@@ -410,7 +412,7 @@ static NTSTATUS our_push(struct dcesrv_call_state *state, TALLOC_CTX *memory, st
 
 /* ---- replacing the interface ---- */
 
-/* The structures are those in the headers of one series. */
+/* Is this Samba of the series whose headers were used? In others the structures differ. */
 static bool is_known_series(void)
 {
     const char *(*version)(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Private to the shim: a library that Samba's winreg worker is started with. It replaces the
- * worker's own winreg interface and answers calls for performance counters with data from
+ * worker's winreg interface and answers calls for performance counters with data from
  * openperflib-winregd; all other calls are passed to Samba.
  *
  * A worker has one thread and many clients. So nothing here waits: a call that the daemon must
- * answer is left pending (Samba's asynchronous calls), each client has a stream of its own to the
- * daemon, and a call that takes too long is given up.
+ * answer is left pending, as Samba's asynchronous calls are; each client has its own stream to the
+ * daemon; and a call that takes too long is given up.
  */
 #ifndef OPL_SAMBA_SHIM_H
 #define OPL_SAMBA_SHIM_H
@@ -17,7 +17,7 @@
 #include <talloc.h>
 #include <tevent.h>
 
-/* names that Samba's headers define differently */
+/* statuses whose Windows names Samba's headers define differently */
 enum status {
     STATUS_DENIED = ERROR_ACCESS_DENIED,
     STATUS_WRONG = ERROR_INVALID_PARAMETER,
@@ -45,75 +45,75 @@ enum { SHIM_MOST_HANDLES = 64, SHIM_MOST_WATCHED = 64, SHIM_MOST_PENDING = 16 };
 
 struct call;
 
-/* The stream to the daemon: one call at a time, the others are queued. */
+/* The stream to the daemon. It has one call at a time; others are queued. */
 struct stream {
-    int fd; /* below 0: none */
+    int fd; /* below 0: not connected */
     struct tevent_fd *event;
     struct buffer in, out,
         sent_caller; /* sent_caller: the caller that the daemon knows on this stream */
     size_t sent;
-    uint32_t number;    /* of the last request */
-    bool awaits_caller; /* the next reply is about the caller */
+    uint32_t number;    /* number of the last request */
+    bool awaits_caller; /* the next reply is to PROTO_CALLER, not to the call */
     uint32_t caller_status;
-    struct call *first; /* the one being answered */
+    struct call *first; /* head of the queue: the call that was sent */
 };
 
-/* A connection of Samba's; it is freed with that. */
+/* A client: a connection of Samba's. It is freed with that connection. */
 struct client {
     struct client *next;
     struct dcesrv_connection *connection;
     struct handle {
         struct rrp_handle wire;
-        uint32_t root; /* 0: free */
-        char *path;    /* below the root */
+        uint32_t root; /* 0: the place is free */
+        char *path;    /* of the key below the root */
     } handles[SHIM_MOST_HANDLES];
-    /* handles of Samba's own: the machine's root, and keys above ours */
+    /* handles that Samba made: of HKEY_LOCAL_MACHINE, and of keys above ours */
     struct watched {
         struct rrp_handle wire;
-        char *path; /* NULL: free */
+        char *path; /* NULL: the place is free */
     } watched[SHIM_MOST_WATCHED];
     struct stream stream;
 };
 
-/* A call that is ours. */
+/* A call that the shim answers. */
 struct call {
-    struct call *next; /* in the queue */
+    struct call *next; /* the next in the queue */
     struct client *client;
     struct dcesrv_call_state *state;
     struct rrp_request request;
     struct rrp_reply answer;
     struct buffer text, out, message;
     uint32_t root, number;
-    char *path; /* of the key */
-    int handle; /* its place, or below 0 */
+    char *path; /* path of the key */
+    int handle; /* the handle's place in `handles`; below 0: none */
     struct tevent_timer *timer;
-    void *samba; /* Samba's own parsed call, in case that the daemon has no such value */
+    void *samba; /* Samba's parsed request, used if the daemon does not have the value; else NULL */
     bool in_line, done, again;
 };
 
 /* ---- client.c ---- */
 struct client *client_of(struct dcesrv_connection *connection, bool make);
 int handle_find(const struct client *client, const void *wire);
-/* The place; below 0: there are too many. */
+/* Makes a handle. Returns its place; below 0: the client has too many. */
 int handle_make(struct client *client, uint32_t root, const char *path);
 void handle_free(struct client *client, int place);
 unsigned handle_count(const struct client *client, uint32_t root);
 const char *watched_find(const struct client *client, const void *wire);
 void watched_add(struct client *client, const void *wire, const char *path);
 void watched_forget(struct client *client, const void *wire);
-/* The caller, for the daemon's access checks. */
+/* The caller, for the daemon's access checks: is it Samba itself? */
 bool caller_is_samba(struct dcesrv_call_state *state);
-/* A request of the protocol; false: the caller is unknown. */
+/* Writes the request PROTO_CALLER. Returns false if the caller is unknown. */
 bool caller_message(struct dcesrv_call_state *state, struct buffer *ret);
 
 /* ---- stream.c ---- */
-/* Sends the call to the daemon; call_answered is called, perhaps before this returns. */
+/* Queues a call for the daemon. call_answered gets the reply, perhaps before this returns. */
 void stream_call(struct call *call);
-/* For a worker that cannot leave a call pending: waits, but not long. */
+/* Waits a short time for the answer: for a worker that cannot leave a call pending. */
 void stream_wait(struct call *call);
-/* Its client disconnects, which also ends its queued calls. */
+/* Closes the stream of a client that disconnects, and drops its queued calls. */
 void stream_abandon(struct client *client);
-void stream_forget(struct call *call); /* it is being freed */
+void stream_forget(struct call *call); /* removes a call that is being freed */
 
 /* ---- shim.c ---- */
 void call_answered(struct call *call, const struct proto_reply *reply);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The stream of one client to the daemon. The worker's event loop reports readable data; nothing
- * waits. After a restart of the daemon the stream is connected again, and an unanswered request is
- * sent once more: all requests only read.
+ * The stream of one client to the daemon. The worker's event loop reports when data can be read;
+ * nothing waits. If the daemon was restarted, the stream is connected again and an unanswered
+ * request is sent once more, which is possible because all requests only read.
  */
 #include "samba/shim.h"
 
@@ -46,8 +46,8 @@ static void leave_line(struct call *call)
     TALLOC_FREE(call->timer);
 }
 
-/* The reply is in `in`. The next call in the queue is sent before this one is answered: answering
- * may free the client. */
+/* Answers the first call, whose reply is in `in`. Sends the next call of the queue before that,
+ * because answering may free the client. */
 static void finish(struct client *client, const struct proto_reply *reply)
 {
     struct call *call = client->stream.first;
@@ -65,7 +65,7 @@ static void finish_with(struct client *client, uint32_t status)
     finish(client, &(struct proto_reply){.status = status});
 }
 
-/* Was part of the answer received? Then it is lost. */
+/* Handles a lost stream: sends the first call once more, but the second time the call fails. */
 static void lost(struct client *client)
 {
     struct call *call = client->stream.first;
@@ -93,7 +93,7 @@ void stream_forget(struct call *call)
     leave_line(call);
     if (!is_queried)
         return;
-    stream_close(call->client); /* its answer is not needed */
+    stream_close(call->client); /* the call's answer is not needed */
     if (call->client->stream.first)
         start(call->client);
 }
@@ -103,7 +103,7 @@ static void timed_out(struct tevent_context *loop, struct tevent_timer *timer, s
 {
     struct call *call = private;
     struct client *client = call->client;
-    call->timer = NULL; /* tevent frees it */
+    call->timer = NULL; /* tevent frees the timer */
     bool is_queried = client->stream.first == call;
     if (is_queried) {
         stream_close(client);
@@ -116,7 +116,7 @@ static void timed_out(struct tevent_context *loop, struct tevent_timer *timer, s
 
 /* ---- bytes ---- */
 
-/* False: the stream is lost. */
+/* Sends what is possible. Returns false if the stream is lost. */
 static bool send_some(struct client *client)
 {
     struct stream *stream = &client->stream;
@@ -135,7 +135,8 @@ static bool send_some(struct client *client)
     return true;
 }
 
-/* The size of the message at the start of the bytes; SIZE_MAX: unknown. */
+/* Returns the size of the message that is received, or of its start until that is there; SIZE_MAX:
+ * it is not a message. */
 static size_t whole_size(const struct buffer *in)
 {
     size_t most = PROTO_REPLY_HEAD + (size_t)PROTO_NAME_BYTES + PROTO_DATA_BYTES;
@@ -145,7 +146,8 @@ static size_t whole_size(const struct buffer *in)
     return size ? size : SIZE_MAX;
 }
 
-/* False: protocol error. True: one message was taken, or more must come. */
+/* Processes a complete message; *ret_taken: there was one. Returns false for a violation of the
+ * protocol. */
 static bool take_reply(struct client *client, bool *ret_taken)
 {
     struct stream *stream = &client->stream;
@@ -163,7 +165,7 @@ static bool take_reply(struct client *client, bool *ret_taken)
     }
     stream->awaits_caller = false;
     buffer_clear(&stream->in);
-    if (reply.status) { /* the caller was refused */
+    if (reply.status) { /* the daemon refused the caller */
         buffer_clear(&stream->sent_caller);
         finish_with(client, reply.status);
         return true;
@@ -172,7 +174,7 @@ static bool take_reply(struct client *client, bool *ret_taken)
     return true;
 }
 
-/* Once: no further than the expected message. */
+/* Reads once, but not beyond the end of the expected message. */
 static void receive(struct client *client)
 {
     struct stream *stream = &client->stream;
@@ -234,7 +236,7 @@ static uint32_t connect_stream(struct client *client)
     return STATUS_NO_SPACE;
 }
 
-/* Queues the message of the protocol, with the next number. */
+/* Makes the message the one to be sent, with the next number. */
 static void put(struct stream *stream, const struct buffer *message)
 {
     enum { NUMBER_AT = 8 };
@@ -245,7 +247,7 @@ static void put(struct stream *stream, const struct buffer *message)
         proto_put_number(stream->out.data + NUMBER_AT, ++stream->number);
 }
 
-/* Sends the first call in the queue: before that the caller, if the daemon does not know it. */
+/* Sends the first call of the queue, or first its caller, if the daemon does not know that yet. */
 static void start(struct client *client)
 {
     BUFFER_AUTO caller = {0};
