@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bare reader: opens and reads only the files that the queries for the system objects,
- * processes and threads read, and does not use their content; except for the few words that show
- * that a file need not be read (a kernel thread has no memory), which a query checks too.
+ * processes and threads read, and does not use their content. Exceptions are the few words that
+ * show that another file need not be read (a kernel thread has no memory): a query checks them,
+ * too.
  */
 #include "bench.h"
 
@@ -22,7 +23,7 @@ static const char *const system_files[] = {"proc/stat",     "proc/loadavg",    "
 
 static char text[1 << 16];
 static int root = -1, proc = -1;
-static bool live = true; /* the size of proc/PID/fd is the number of descriptors */
+static bool live = true; /* st_size of proc/PID/fd is the number of descriptors */
 
 void bare_root(const char *path)
 {
@@ -90,7 +91,7 @@ static void read_file(unsigned process, const char *rest)
     close(fd);
 }
 
-/* A word of the stat file that was read last. */
+/* Returns a number of the stat file that was read last; `number` is its position, from 1. */
 static unsigned long stat_word(unsigned number)
 {
     const char *at = strrchr(text, ')');
@@ -157,7 +158,7 @@ static void read_processes(bool threads)
     static int system_stat = -1;
     if (system_stat < 0)
         system_stat = openat(proc, "stat", O_RDONLY | O_CLOEXEC);
-    if (pread(system_stat, text, sizeof text, 0) < 0) /* for Idle */
+    if (pread(system_stat, text, sizeof text, 0) < 0) /* a query needs it for Idle */
         exit(1);
     size_t count = numbers_in(proc, processes);
     for (size_t i = 0; i < count; i++)

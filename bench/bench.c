@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring, and a root folder for it. */
+/* Measures variants in turns; makes and removes a root folder. */
 #include "bench.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the benchmarks share: variants that take turns in one run, so that their ratios hold on a
- * noisy machine; a root of their own; and the bare reader, which reads the files that a query reads
- * without using them.
+ * What the benchmarks share: variants that are measured in turns in one run, so that their ratios
+ * are right on a busy machine; a root folder; and the bare reader, which reads the same files as a
+ * query but does not use them.
  */
 #ifndef OPL_BENCH_H
 #define OPL_BENCH_H
@@ -20,25 +20,26 @@ enum { BENCH_ROUNDS = 201 };
 struct variant {
     const char *name;
     void (*run)(void);
-    bool child;                 /* measures the CPU of a child */
-    DWORD level;                /* ExtCounterTestLevel, 0: unchanged */
+    bool child;                 /* the CPU time of child processes counts */
+    DWORD level;                /* ExtCounterTestLevel to set; 0: none */
     int repeat;                 /* runs per measurement */
-    double times[BENCH_ROUNDS]; /* microseconds of CPU */
+    double times[BENCH_ROUNDS]; /* CPU time, in microseconds */
     double median;
 };
 
-/* CPU time of this process, of its ended children, and wall time, in microseconds. */
+/* Return microseconds: CPU time of this process, CPU time of its ended children, wall time. */
 double bench_own_us(void);
 double bench_children_us(void);
 double bench_wall_us(void);
 
-double bench_median(double *times, int count); /* sorts them */
+double bench_median(double *times, int count); /* sorts `times` */
 
-/* All variants take turns, `rounds` times (at most BENCH_ROUNDS). */
+/* Measures all variants in turns, `rounds` times (at most BENCH_ROUNDS). */
 void bench_measure(struct variant *variants, size_t count, int rounds);
 void bench_print(const struct variant *variants, size_t count, const struct variant *against);
 
-/* Sets OPENPERFLIB_ROOT to a new folder, before the library is used; removes it at the end. */
+/* bench_root_make sets OPENPERFLIB_ROOT to a new folder; call it before the library is used.
+ * bench_root_remove removes the folder. */
 void bench_root_make(void);
 void bench_root_remove(void);
 
@@ -56,7 +57,7 @@ DWORD bench_query(const char *what);
 
 /* ---- the bare reader (bare.c) ---- */
 
-/* The functions below read below this folder, "/" by default. */
+/* The functions after this one read files below `root`; without a call, below "/". */
 void bare_root(const char *root);
 void bare_system(void);
 void bare_network(void);

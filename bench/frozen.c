@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle processes, and a copy of their files in proc: file contents that the kernel need not produce
- * at each reading, so that the cost of our own code is visible. */
+/* Makes idle processes and a copy of their files in proc. The kernel need not produce the files of
+ * the copy at each reading, so the cost of our own code can be seen. */
 #include "bench.h"
 
 #include <dirent.h>
@@ -51,7 +51,7 @@ void idle_stop(void)
 
 /* ---- a copy ---- */
 
-enum { MOST_PATH = 640 }; /* two names and the parts between them */
+enum { MOST_PATH = 640 }; /* space for two file names and the text between them */
 
 static int copy = -1; /* the folder that replaces "/" */
 
@@ -68,7 +68,7 @@ static void copy_file(const char *path)
     size_t length = 0;
     snprintf(from, sizeof from, "/%s", path);
     int in = open(from, O_RDONLY | O_CLOEXEC);
-    if (in < 0) /* another user's, or gone: it is missing in the copy, too */
+    if (in < 0) /* another user's, or the process ended: left out of the copy */
         return;
     for (ssize_t got; (got = read(in, text + length, sizeof text - length)) > 0;)
         length += (size_t)got;
@@ -79,7 +79,7 @@ static void copy_file(const char *path)
     close(out);
 }
 
-/* As many entries as the kernel shows descriptors. */
+/* Makes one entry for each descriptor that the kernel shows. */
 static void copy_descriptors(const char *process)
 {
     char path[MOST_PATH];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of running third-party providers in processes of their own: a call, the first query of
- * many, a provider that hangs for ever, and a query by index among many registered ones. Each part
- * calls RegQueryValueEx in a process and a root of its own.
+ * The cost of running third-party providers in processes of their own: one call, the first query of
+ * many providers, a provider that hangs for ever, and a query by index among many registered
+ * providers. Each part calls RegQueryValueEx in its own process with its own root folder.
  */
 #include "bench.h"
 
@@ -41,7 +41,7 @@ enum {
 
 /* ---- guests ---- */
 
-static char place[128]; /* registry.d of this part's root */
+static char place[128]; /* folder registry.d in the root of this part */
 
 static void begin_root(void)
 {
@@ -60,8 +60,8 @@ static void begin_root(void)
     setenv("OPENPERFLIB_ROOT", root, 1);
 }
 
-/* The visitor of tests/isolation as service number `guest`, with object FIRST_OBJECT + 10 times
- * that. */
+/* Registers the provider `visitor` of tests/isolation as service number `guest`, with one object:
+ * FIRST_OBJECT + 10 * guest. */
 static void register_guest(int guest, const char *collect, bool isolated)
 {
     char path[192];
@@ -107,8 +107,8 @@ static double run_query(const char *query)
     return took;
 }
 
-/* The value of the object's first counter, the pid of the guest's process; 0: the object is
- * missing. */
+/* Returns the value of the first counter of the guest's object: the pid of the process in which the
+ * guest runs. 0: the object is missing. */
 static pid_t answered_by(int guest)
 {
     opl_block block;
@@ -135,7 +135,7 @@ static void must_be_there(int guest, bool isolated)
     exit(1);
 }
 
-static double *results; /* shared with the parts' processes */
+static double *results; /* in memory shared with the processes of the parts */
 
 /* ---- a call ---- */
 
@@ -148,7 +148,8 @@ static double process_us(pid_t process)
     return (double)used.tv_sec * 1e6 + (double)used.tv_nsec / 1e3;
 }
 
-/* results[0]: wall, results[1]: CPU of both processes, per call */
+/* Stores for one call, in microseconds: results[0] wall time, results[1] CPU time of both
+ * processes. */
 static void measure_calls(bool isolated)
 {
     static double times[CALLS];
@@ -165,7 +166,8 @@ static void measure_calls(bool isolated)
     results[0] = bench_median(times, CALLS);
 }
 
-/* Helpers inherit it: client and helper take turns on one processor. */
+/* Restricts this process to one processor, and its helper processes, which inherit that: they take
+ * turns. */
 static void pin(void)
 {
     cpu_set_t one;
@@ -214,8 +216,8 @@ static void part_call(void)
 
 static char cold_roots[2][96];
 
-/* Reads new files more than once, because a query usually does not find files that were just
- * written. */
+/* Registers the guests, then waits: the library reads a file more than once if it was written just
+ * before, and a query usually finds none such. */
 static void prepare_cold(void)
 {
     for (int isolated = 0; isolated < 2; isolated++) {
@@ -228,7 +230,8 @@ static void prepare_cold(void)
     sleep(3);
 }
 
-/* results: how long it took, CPU of program and helpers (the keeper forks them), in ms */
+/* Stores in milliseconds: results[0] wall time, results[1] CPU time of program and helpers. The
+ * keeper process starts the helpers, so they are not children of this process. */
 static void cold_global(int isolated)
 {
     setenv("OPENPERFLIB_ROOT", cold_roots[isolated], 1);
@@ -263,7 +266,8 @@ static void part_cold(void)
 
 /* ---- hanging ---- */
 
-/* results: the first Global, the median of the later ones, in ms */
+/* Stores in milliseconds: results[0] the time of the first Global, results[1] the median of the
+ * later ones. */
 static void global_with(int hanging)
 {
     static double times[200];
@@ -314,8 +318,8 @@ static void query_among(int registered)
     results[0] = bench_median(times, CALLS);
 }
 
-/* Several processes in turns, and the best of them: differences between processes are not to be
- * measured. */
+/* Measures several processes for each number of providers, in turns, and compares the fastest ones:
+ * differences between processes must not count. */
 static void part_registered(void)
 {
     static const int counts[] = {1, 100, 1000};

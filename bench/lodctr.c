@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registering many providers: in one process, and each by a process of its own, as setup programs
- * call lodctr. Then the cost of such a registry for its readers: the first lookup of a name, the
- * first query and the first value of a process, this one compared with an empty registry.
+ * The cost of registering many providers: in one process, and each by a process of its own, as
+ * setup programs call lodctr. Then the cost of such a large registry for programs that read it: the
+ * first lookup of a name, the first query, and the first value of a process. The last is compared
+ * with an empty registry.
  */
 #include "bench.h"
 
@@ -145,8 +146,8 @@ static const struct task {
     {"registered by processes", load_by_processes     },
 };
 
-/* Wall time includes the disk and other programs; CPU time is ours. In a child: the processes that
- * read later must not begin with what this one knows of the registry. */
+/* Prints wall time, which includes the disk and other programs, and our CPU time. Runs in a child
+ * process: the processes that read later must not inherit what it knows of the registry. */
 static void timed(int number)
 {
     const struct task *task = &tasks[number];
@@ -188,7 +189,7 @@ static void first_names(int number)
     timed_here("first name query of a process", wall, own);
 }
 
-static double *shared; /* the times of a child: elapsed, CPU */
+static double *shared; /* the times of a child process: wall time, CPU time */
 
 static void first_value(int number)
 {
@@ -260,7 +261,8 @@ static bool read_arguments(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--one")) {
-        load_one(argv[2], NULL); /* the record exists since the calls */
+        /* NULL: the value Library of load_in_this_process is still registered */
+        load_one(argv[2], NULL);
         return 0;
     }
     if (!read_arguments(argc, argv)) {

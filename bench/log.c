@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The cost of converting captures: a BLG of about 100 MB, made from a recording by repeating its
- * samples, becomes CSV in /dev/null. Reading, cooking and formatting are also measured alone, and
- * printf next to our own formatting, so that the ratios hold on a noisy machine.
+ * samples, is converted to CSV in /dev/null. Reading, cooking and formatting are also measured
+ * alone, and our formatting beside printf, so that the ratios are right on a busy machine.
  */
 #include "log/log.h"
 #include "pdh/pdh.h"
@@ -35,7 +35,8 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Head and catalogue once, then the buffer with the samples repeatedly. */
+/* Makes a capture: head and catalogue once, then the buffer with the samples repeatedly. Returns
+ * its size in bytes. */
 static uint64_t make_capture(const char *from, size_t mega)
 {
     BUFFER_AUTO whole = {0};
@@ -45,7 +46,7 @@ static uint64_t make_capture(const char *from, size_t mega)
     int fd = mkstemp(made_path);
     if (fd < 0 || write(fd, whole.data, whole.len) != (ssize_t)whole.len)
         fail("no space for the capture");
-    /* full buffers: the samples of one, as often as they fit, without catalogue */
+    /* fill a buffer with the samples of the recording, repeated, without its catalogue */
     enum { BUFFER = 65536, FIRST = 0x438, SAMPLE = 816 };
     char *buffer = whole.data + BUFFER;
     size_t used = 72;
@@ -181,7 +182,7 @@ static double time_numbers(bool printf_too)
 
 /* ---- the program ---- */
 
-/* relog itself, as a process: its CPU seconds and its peak memory. */
+/* Runs relog as a process; prints its CPU time in seconds and its peak memory. */
 static void run_relog(const char *relog, const char *format, bool half, uint64_t size)
 {
     struct rusage usage;

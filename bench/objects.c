@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of the objects compared with that of other programs for the same facts: all take turns
- * in one run, so that ratios hold on a noisy machine. CPU time; for programs, minus the cost of
- * starting them. Process and Thread by the kernel's records and by /proc.
+ * The cost of the objects compared with that of other programs which report the same facts. All are
+ * measured in turns in one run, so that the ratios are right on a busy machine. Only CPU time
+ * counts; for programs the cost of starting is subtracted. Process and Thread are measured twice:
+ * read from the kernel's records (BPF) and from /proc.
  */
 #include "peers.h"
 
@@ -80,7 +81,7 @@ static void global_files(void)
     bench_query("Global");
 }
 
-/* The cost of reading the records without using them. */
+/* Reads the kernel's records without using them. */
 static void bare_records(const char *name)
 {
     static char text[1 << 16];
@@ -105,7 +106,8 @@ static void bare_thread_records(void)
 
 /* ---- other programs ---- */
 
-/* Our variants, then each of the named peers, as a multiple of our first. */
+/* Measures our variants, then each of the named programs, and prints these as a multiple of the
+ * first variant. */
 static void compare(struct variant *own, size_t count, const char *const *names, int rounds)
 {
     bench_measure(own, count, rounds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One path through the library, so that bench/paths can count the instructions of measured(): what
- * comes before it only makes the state that the path begins in.
+ * Runs one path through the library in measured(), whose instructions bench/paths counts. What runs
+ * before it only makes the state in which the path begins.
  */
 #include "bench.h"
 
@@ -42,7 +42,8 @@ static void process(void)
     bench_query("230");
 }
 
-/* Adds all counters that the path means, collects twice or until the end, formats each value. */
+/* Adds all counters that `path` matches, collects twice, or to the end of a capture, and formats
+ * all values. */
 static void collect(const char *path, const char *source)
 {
     static char paths[1 << 16];
@@ -100,7 +101,7 @@ static void stream(void)
 static const struct path {
     const char *name;
     void (*run)(void);
-    bool cold; /* the first time counts, otherwise the third */
+    bool cold; /* counts the first run; otherwise the third */
 } paths[] = {
     {"steady",  steady,  false},
     {"cold",    steady,  true },
@@ -117,7 +118,7 @@ __attribute__((noinline)) void measured(void (*run)(void));
 void measured(void (*run)(void))
 {
     run();
-    __asm__ volatile(""); /* no tail call: this function ends after run() */
+    __asm__ volatile(""); /* prevents a tail call: this function must end after run() */
 }
 
 int main(int argc, char **argv)

@@ -20,7 +20,7 @@ static void check(int status, const char *what)
     exit(1);
 }
 
-/* Agents are loaded into this process; the environment has their paths. */
+/* Loads PCP's agents into this process; environment variables contain their paths. */
 static void open_local(void)
 {
     check(pmLoadNameSpace(getenv("PCP_FETCH_NAMES")), "the names");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of PDH on top of the registry query: adding counters, collecting and formatting them, a
- * wildcard over many processes, the first value of a new program, and typeperf's start.
+ * The cost that PDH adds to a registry query: adding counters, collecting and formatting them, a
+ * wildcard over many processes, the first value of a new program, and the start of typeperf.
  */
 #include "bench.h"
 
@@ -132,7 +132,8 @@ static void wildcard(int processes)
     PdhCloseQuery(query);
 }
 
-/* In a process of its own: titles, definitions and the provider are loaded for the first time. */
+/* Run in a process of its own, so that titles, definitions and the provider are loaded for the
+ * first time. */
 static void first_value(int unused)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -155,8 +156,9 @@ static int by_number(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-/* From its start to its head line, which is printed before the first interval: titles, paths and
- * the first sample are done by then. The shell that starts it is included. */
+/* Measures typeperf from its start to the line with the paths, which it prints before the first
+ * interval, when titles, paths and the first sample have been read. The shell that starts it is
+ * included. */
 static void starting(int unused)
 {
     enum { RUNS = 9 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that objects are compared with, and how they are measured. */
+/* The programs with which objects are compared, and how they are measured. */
 #include "peers.h"
 
 #include <stdio.h>
@@ -31,11 +31,11 @@
 
 struct peer {
     const char *name;
-    /* run by bash; start: a command that only starts, or does the work once */
+    /* run by bash. start: a command that only starts the program, or does its work once */
     const char *command, *start;
-    int times; /* how often the command does more than that; 0: once */
+    int times; /* how many times `command` does the work more often than `start`; 0: once */
     enum server server;
-    const char *scrape; /* instead of a command: the path requested from the server */
+    const char *scrape; /* instead of a command: the path to request from the server */
 };
 
 /* clang-format off */
@@ -70,7 +70,7 @@ static const struct peer peers[] = {
 };
 /* clang-format on */
 
-/* Did it succeed? */
+/* Runs the command; returns whether it succeeded. */
 static bool run_command(const char *command)
 {
     int status = 1;
@@ -103,7 +103,8 @@ static double cost_us(const struct peer *peer, const char *command)
     return bench_children_us() + server_us(peer->server) - before;
 }
 
-/* The client is ours, and ignores the text. */
+/* Returns the server's CPU time for all requests. The client is part of this program and does not
+ * use the text. */
 static double scrapes_us(const struct peer *peer)
 {
     double before = server_us(peer->server);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPU per query, through RegQueryValueEx like any program, compared with a bare reader of the same
- * files, ps and (where installed) pminfo; and the share of our own code. Figures are medians in
- * microseconds of CPU (user + system) of variants that take turns.
+ * CPU time of queries, made through RegQueryValueEx as any program makes them, compared with a bare
+ * reader of the same files, with ps and, if installed, pminfo; and the share of our own code.
+ * Figures are medians in microseconds of CPU time (user + system) of variants that are measured in
+ * turns.
  */
 #include "bench.h"
 
@@ -179,7 +180,7 @@ static void processes(int count)
 
 /* ---- our own share ---- */
 
-static double *live; /* the cost of the live query: shared with the process that measures it */
+static double *live; /* cost of the live query, in shared memory */
 static char frozen[64];
 
 static void prepare_replay(void)
@@ -211,8 +212,8 @@ static void measure_live_process(int rounds)
     *live = all[0].median;
 }
 
-/* The cost of a query beyond the bare reader of the same copies, as a share of its cost when the
- * kernel produces the files. */
+/* Prints what a query costs more than the bare reader of the same copied files, as a share of the
+ * cost of a query whose files the kernel produces. */
 static void measure_work(struct variant *all, int rounds)
 {
     bench_measure(all, 3, rounds);

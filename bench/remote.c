@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Other machines on loopback: the time of a block on each transport, the number of small queries
- * that a server answers, and the cost of a thousand machines for a monitor. All in one run, so that
- * ratios hold.
+ * Other machines, simulated on loopback: the time to read a block by each transport, the number of
+ * small queries that a server answers, and the cost of a thousand machines for a monitoring
+ * program. All are measured in one run, so that ratios are right.
  */
 #include "remote.h"
 
@@ -62,7 +62,7 @@ static void register_source(void)
     RegCloseKey(key);
 }
 
-/* A program in place of ssh: it becomes the server. */
+/* Writes a program that is started in place of ssh and becomes the server. */
 static void write_shell(void)
 {
     char path[128];
@@ -134,7 +134,7 @@ static DWORD run_query(HKEY key, const char *query)
 /* ---- blocks ---- */
 
 struct way {
-    const char *name, *machine; /* NULL: this one */
+    const char *name, *machine; /* machine NULL: this one */
     HKEY key;
     double times[BENCH_ROUNDS];
 };
@@ -256,7 +256,8 @@ static const struct {
 
 static const char *chosen[OBJECTS];
 
-/* The first eight that this machine has. */
+/* Chooses the first eight counters that this machine has, and writes the query for their
+ * objects. */
 static void choose(char *query, size_t capacity)
 {
     PDH_HQUERY trial;
@@ -318,7 +319,8 @@ static size_t cook(const PDH_HCOUNTER *counters, size_t count)
     return good;
 }
 
-/* CPU and memory include the openperflib-smb programs of this process. */
+/* Measures many machines. CPU time and memory include those of the openperflib-smb programs that
+ * this process started. */
 static void measure_crowd(int machines, int stand_for,
                           void (*name)(int number, char *ret, size_t capacity))
 {

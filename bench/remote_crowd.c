@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulates other machines: their data is a copy of this machine's. */
+/* Simulates other machines, whose data is a copy of this machine's. */
 #include "remote.h"
 #include "remote/proto.h"
 #include "../tests/remote/stream.h"
@@ -29,7 +29,7 @@ static void read_value(const char *name, struct buffer *ret)
     ret->len = size;
 }
 
-/* Rates are computed from the header's clocks. */
+/* Sets the clocks in the block's header, from which rates are computed. */
 static void set_time(void)
 {
     static const int64_t unix_epoch = INT64_C(116444736000000000);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samba servers for the benchmark, if they can be started; and the cost of their clients. */
+/* Starts Samba servers for the benchmark, if possible, and measures the programs that read from
+ * them. */
 #include "remote.h"
 
 #include <dirent.h>
@@ -13,7 +14,7 @@
 
 static struct server {
     pid_t pid;
-    char name[64]; /* as a machine */
+    char name[64]; /* name of the machine */
 } servers[SAMBA_MOST];
 static int started;
 
@@ -32,7 +33,7 @@ static bool read_line(const char *path, const char *name, char *ret, size_t capa
     return found;
 }
 
-/* Each server has a password of its own. */
+/* Adds a section to the credentials file: each server has its own password. */
 static void add_credentials(const char *name, const char *user, const char *password)
 {
     char path[256];
@@ -70,7 +71,8 @@ static void begin_server(int number)
         become_samba(folder);
 }
 
-/* False: it ended, or printed nothing. */
+/* Waits until the server is ready. Returns false if it ended or did not write its port and
+ * login. */
 static bool await_server(int number)
 {
     struct server *one = &servers[number];
@@ -100,7 +102,8 @@ static void end_server(struct server *one)
     one->pid = 0;
 }
 
-/* A few at a time: each begins with a second of work. One that does not start is left out. */
+/* Starts a few servers at a time, because each starts with a second of work. A server that fails to
+ * start is left out. */
 int samba_start(int count)
 {
     enum { AT_ONCE = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The provider of bench/remote: object 22221 with one instance, 22222 with enough of them for 58
- * KB, 22223 with enough for 6 MB.
+ * The provider of bench/remote. Object 22221 has one instance, 22222 has so many that its block is
+ * 58 KB, 22223 so many that it is 6 MB.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -42,7 +42,7 @@ static void write_object(opl_build *build, DWORD number, DWORD instances)
     }
 }
 
-/* Only the first number of the query counts. */
+/* Uses only the first number of the query. */
 DWORD APIENTRY source_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static const DWORD instances[] = {1, 895, 95000};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Servers to compare with: started on a free port of 127.0.0.1, measured, ended by their pids. */
+/* Starts servers to compare with on a free port of 127.0.0.1, measures them, and ends them by their
+ * pids. */
 #include "peers.h"
 
 #include <arpa/inet.h>
@@ -16,7 +17,7 @@
 enum { MOST_PROCESSES = 8, LONGEST_SECONDS = 1800, TRIES = 100, TRY_US = 50000 };
 
 static struct running {
-    const char *command; /* %d: the port */
+    const char *command; /* %d is replaced by the port */
     pid_t pids[MOST_PROCESSES];
     int count, port;
 } servers[] = {
@@ -34,7 +35,7 @@ static struct sockaddr_in address_of(int port)
     return address;
 }
 
-/* A free port; 0: none. */
+/* Returns a free port; 0: none. */
 static int free_port(void)
 {
     struct sockaddr_in address = address_of(0);
@@ -97,7 +98,7 @@ static bool is_one_of(const struct running *server, pid_t pid)
     return false;
 }
 
-/* The agents are children of the server, or of its children. */
+/* Finds the server's processes: its agents are its children or theirs. */
 static void find_processes(struct running *server)
 {
     for (int generation = 0; generation < 3; generation++) {
@@ -184,7 +185,7 @@ void server_stop(void)
     for (size_t i = 0; i < COUNT(servers); i++) {
         if (servers[i].count == 0)
             continue;
-        kill(servers[i].pids[0], SIGTERM); /* its agents end with it */
+        kill(servers[i].pids[0], SIGTERM); /* the agents end with the server */
         waitpid(servers[i].pids[0], NULL, 0);
         servers[i].count = 0;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of checking, walking and building: an object like Process with 28 counters and 1,000
- * instances. One line per result, in microseconds, the best of 20 rounds.
+ * The cost of checking, walking and building an object like Process, with 28 counters and 1,000
+ * instances. Prints one line for each, in microseconds: the best of 20 rounds.
  */
 #include "wire/wire.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes after the head of a binary capture: read to the end, twice; failures must have a
- * message. */
+/* Input: bytes after the head of a binary capture. The capture is read to its end, twice; each
+ * failure must have a message. */
 #include "capture.h"
 #include "target.h"
 

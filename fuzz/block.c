@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes through the walker and the checker of provider answers. Seeds: the golden blocks as
- * binary files; tests/wire/seeds.c keeps them equal.
+ * Input: bytes for the walker and for the checker of provider answers. The seeds are the golden
+ * blocks as binary files; tests/wire/seeds.c checks that both are equal.
  */
 #include "target.h"
 
 #include "../tests/wire/everything.h"
 #include "wire/wire.h"
 
-enum { HEADER = 112 }; /* of the hand-made golden blocks */
+enum { HEADER = 112 }; /* size of the header of the hand-made golden blocks */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a capture, for the targets blg and csv: opened, counted, read twice; every pointer
- * that the API returns is followed. */
+/* For the targets blg and csv: opens the input as a capture, counts its samples, reads it twice,
+ * and follows every pointer that the API returns. */
 #ifndef FUZZ_CAPTURE_H
 #define FUZZ_CAPTURE_H
 
@@ -18,7 +18,7 @@ static inline void capture_value(const struct log_value *value)
     if (value->kind == LOG_ARRAY)
         for (size_t i = 0; i < value->count; i++)
             capture_sum += strlen(value->items[i].name);
-    const unsigned char *block = value->block; /* its ends: what lies between exists, too */
+    const unsigned char *block = value->block; /* only its first and last byte are read */
     if (value->kind == LOG_BLOCK && value->size)
         capture_sum += block[0] + block[value->size - 1];
 }
@@ -37,7 +37,7 @@ static inline void capture_read(struct log *log)
     }
 }
 
-/* False: it is not a capture. */
+/* Returns false if the bytes are not a capture. */
 static inline bool capture_try(const uint8_t *data, size_t size)
 {
     struct log *log = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as CSV or TSV, unchanged or after a valid head; any text as a number. */
+/* Input: bytes read as CSV or TSV, after a valid head if they have none, and as a number. */
 #include "capture.h"
 #include "target.h"
 

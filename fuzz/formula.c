@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any two samples, any type, any format: no undefined behaviour, no NaN, and a status that the API
- * documents. Input: type, format, time base, two samples as PDH_RAW_COUNTER is in memory.
+ * Input: type, format, time base, and two samples laid out as PDH_RAW_COUNTER. The result must be a
+ * status that the API documents, without undefined behaviour and never NaN.
  */
 #include "pdh/pdh.h"
 #include "target.h"

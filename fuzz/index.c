@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a compiled index, with the right check: what they make of it is a tree that can be
- * read, extended and freed.
+ * Input: bytes of a compiled index, to which the right checksum is added. If they are accepted, the
+ * result must be a tree that can be read, extended and freed.
  */
 #include "target.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The keys have their parents, and names and data lie in the bytes. */
+/* Checks the parent of each key, and reads all names and data, which must be inside the bytes. */
 static size_t visit(const struct tree_key *key)
 {
     size_t sum = strlen(key->name);
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static volatile size_t total;
     struct index index = {0};
-    buffer_reserve(&index.bytes, 256); /* the check lies in the head */
+    buffer_reserve(&index.bytes, 256); /* the checksum is in the head */
     buffer_add(&index.bytes, data, size);
     if (size >= 16)
         index_seal(index.bytes.data, size);

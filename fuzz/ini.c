@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as an ini file: entries lie inside the text, are found by their names, and every text
- * is converted from every code page to UTF-8.
+ * Input: bytes of an ini file. Its entries must be inside the text and be found by their names;
+ * each text is converted from every code page to UTF-8.
  */
 #include "target.h"
 

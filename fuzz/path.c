@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a path: a composed path is parsed to the same parts, and matches itself. */
+/* Input: a path. If its parts are composed again, the result must be parsed to the same parts and
+ * match itself. */
 #include "target.h"
 
 #include "pdh/pdh.h"
@@ -26,14 +27,15 @@ static void demand_same(const struct pdh_path *left, const struct pdh_path *righ
     demand(left->index == right->index && left->any_index == right->any_index);
 }
 
-/* A path in the syntax for shells may contain backslashes where Windows' syntax must not. */
+/* A path in the syntax for shells may have backslashes where one in Windows' syntax must not. */
 static bool has_backslash(const struct pdh_path *path)
 {
     return strchr(path->object, '\\') || (path->machine && strchr(path->machine + 2, '\\')) ||
            strstr(path->counter, ")\\");
 }
 
-/* "a#2#0" is the first instance named "a#2", and is written without its index. */
+/* Is the name "a#2"? The path "a#2#0", its first instance, is composed without "#0", and so becomes
+ * another path. */
 static bool name_has_index(const struct pdh_path *path)
 {
     const char *hash = path->stem ? strrchr(path->stem, '#') : NULL;
@@ -45,8 +47,9 @@ static void again(const struct pdh_path *path)
     BUFFER_AUTO text = {0};
     PATH_AUTO second = {0};
     demand(!path_make(path, &text));
+    /* path_parse refuses a path that became too long: a number may be written longer than it was */
     if (has_backslash(path) || name_has_index(path) || path_parse(text.data, &second))
-        return; /* a written number may be longer than the one that was read */
+        return;
     demand_same(path, &second);
 }
 

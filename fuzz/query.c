@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a query: limits hold, pointers point inside, and an answer's text parses to the same
- * query. */
+/* Input: a query. The limits must hold, pointers must point inside the text, and the text of the
+ * parsed query must be parsed to the same query. */
 #include "target.h"
 
 #include "query/query.h"

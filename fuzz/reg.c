@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a .reg file, with and without a required header: entries are well-formed, and what
- * was parsed is printed to a text that parses and prints identically, without damage.
+ * Input: bytes of a .reg file, with and without a required header. Entries must be well-formed.
+ * Printed again, they must be parsed without damage and printed identically.
  */
 #include "target.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzz target once over each file of its corpus, with any compiler: so every input that ever
- * caused a finding is an ordinary test. Arguments are files and folders.
+ * Runs a fuzz target once for each file of its corpus, with any compiler: so every input that ever
+ * failed is tested in each build. Arguments are files and folders.
  */
 #include "target.h"
 
@@ -20,7 +20,8 @@ static void fail(const char *what, const char *path)
     exit(2);
 }
 
-/* The input is in memory of exactly its size, so that a sanitizer notices a read past its end. */
+/* Copies the input to memory of exactly its size, so that a sanitizer notices a read beyond its
+ * end. */
 static void replay_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call of the remote registry, its number in the first byte and then any bytes: what is parsed
- * stays within the bytes, and every answer to it is written, within the client's buffer size.
+ * Input: the number of a remote registry call in the first byte, then the bytes of its request.
+ * What is parsed must be inside the bytes, and every answer must fit into the client's buffer.
  */
 #include "target.h"
 
@@ -36,7 +36,7 @@ static void answer_it(const struct rrp_request *request, uint32_t status, const 
         return;
     }
     demand(out.len >= 4 && out.len % 4 == 0 && number_at(&out, out.len - 4) == status);
-    /* a name is not longer than its buffer, and a parameter without a pointer stays without */
+    /* a name must fit into its buffer, and a parameter with a NULL pointer keeps it */
     if (request->opnum == RRP_ENUM_KEY || request->opnum == RRP_ENUM_VALUE) {
         uint32_t sizes = number_at(&out, 0);
         demand((sizes & 0xffff) <= sizes >> 16 && sizes >> 16 == request->name_capacity.bytes);
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rrp_request request;
     if (!size)
         return 0;
-    /* allocated separately, so that a sanitizer notices a byte too many */
+    /* a copy of its own, so that a sanitizer notices a read of one byte too many */
     unsigned char *copy = malloc(size);
     demand(copy != NULL);
     memcpy(copy, data + 1, size - 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a symbol file: each symbol lies inside the text, in order, and is found again. */
+/* Input: bytes of a symbol file. The symbols must be inside the text, in order, and be found by
+ * their names. */
 #include "target.h"
 
 #include "loadperf/inner.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fuzz target defines: any bytes must be processed without a finding of the sanitizers. */
+/* The function that each fuzz target defines. It must process any bytes without a sanitizer's
+ * finding. */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H
 

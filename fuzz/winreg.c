@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A reply of the remote registry: the first byte selects the call, the second the buffer size. */
+/* Input: a reply of the remote registry. The first byte selects the call, the second the buffer
+ * size. */
 #include "target.h"
 
 #include "remote/smb/smb.h"
@@ -12,7 +13,7 @@ static void must(bool good)
         __builtin_trap();
 }
 
-/* What is returned lies inside the reply. */
+/* Demands that what is returned is inside the reply. */
 static void must_lie_in(const struct buffer *reply, const char *at, size_t size)
 {
     if (!at)
@@ -29,7 +30,7 @@ static void try_value(const struct buffer *reply, const struct rrp_reply *value,
     if (!value->data || !buffer_add(&data, value->data, value->data_size))
         return;
     if (!rules_block(&data, capacity))
-        must(!rules_block(&data, data.len + 1)); /* a valid one stays valid */
+        must(!rules_block(&data, data.len + 1)); /* a valid block remains valid */
     must(rules_list(&data) && data.len % 2 == 0);
 }
 

@@ -72,7 +72,7 @@ struct rrp_reply {
 };
 
 /* Both append to `ret`. They return false if there is no memory, the name is too long, or the call
- * can only be answered by a fault. A request always requests all that the call can return: its
+ * can only be answered by a fault. A request always covers all that the call can return: its
  * has_... and ..._capacity members are ignored. */
 bool rrp_write_request(const struct rrp_request *request, struct buffer *ret);
 bool rrp_write_reply(const struct rrp_request *request, const struct rrp_reply *reply,

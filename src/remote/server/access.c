@@ -266,8 +266,8 @@ static bool is_protected(const struct peer *peer)
            !list_setting("RequireEncryption", 0);
 }
 
-/* Who may read if there is no list: the local group openperflib; of remote callers also
- * Administrators and Performance Monitor Users. */
+/* May the peer read if there is no list? Members of the local group openperflib may; of remote
+ * callers also Administrators and Performance Monitor Users. */
 static bool is_usual(const struct peer *peer)
 {
     if (list_entry_names("@openperflib", peer))
@@ -326,7 +326,8 @@ static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
     uint32_t number;
     DWORD count = sizeof name, size = LIMIT_LIST_BYTES, type = REG_NONE;
     LSTATUS status = RegEnumValueA(key, index, name, &count, NULL, &type, (LPBYTE)list, &size);
-    if (status && status != ERROR_MORE_DATA) { /* not for a long name: it is no number */
+    /* ERROR_MORE_DATA: the name is too long to be a number, or the list is too long */
+    if (status && status != ERROR_MORE_DATA) {
         hidden.all = hidden.all || status != ERROR_NO_MORE_ITEMS;
         return false;
     }

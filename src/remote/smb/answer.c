@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts a request of the stream protocol into calls to the machine. Blocks and lists that are
- * known to be wrong are corrected: Samba's own, truncated ones, those of the other byte order; all
- * other damage is refused. The sizes that the machine states are not trusted: the buffer grows
- * until the answer fits or the client's limit is reached. After temporary failures the call is
- * repeated: a restarted service, a lost connection, a busy machine.
+ * Converts a request of the stream protocol into calls to the machine. What machines send in
+ * practice is accepted, and corrected if necessary: Samba's own blocks and lists, truncated ones,
+ * those of the other byte order. All other damage is refused. The sizes that the machine states are
+ * not trusted: the buffer grows until the answer fits or the client's limit is reached. After
+ * temporary failures the call is repeated: a restarted service, a lost connection, a busy machine.
  */
 #include "remote/smb/smb.h"
 #include "wire/wire.h"
