@@ -143,7 +143,7 @@ static uint32_t find(const struct columns *columns, const char *path, enum log_c
 }
 
 /* Is there a column with this path that the current catalogue has not named yet? *ret is its
- * number. *ret_first: the first column with the path, or NO_COLUMN. */
+ * number. *ret_first is the first column with the path, or NO_COLUMN. */
 static bool known(const struct columns *columns, const char *path, enum log_column_kind kind,
                   uint32_t *ret, uint32_t *ret_first)
 {

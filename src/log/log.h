@@ -119,7 +119,7 @@ struct log;
  * PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
                     struct buffer *problem);
-/* Opens a descriptor, which log_close closes. `name` is for messages. */
+/* Opens a descriptor and takes ownership of it, even on failure. `name` is for messages. */
 PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem);
 /* Opens a capture from a copy of `bytes`, without a file. */
 PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
@@ -174,9 +174,9 @@ struct log_header {
     const char *caption; /* title of the caption's column; NULL: no such column */
 };
 enum log_create_mode {
-    LOG_CREATE_NEW,    /* fails with PDH_FILE_ALREADY_EXISTS */
+    LOG_CREATE_NEW,    /* PDH_FILE_ALREADY_EXISTS: the file exists */
     LOG_CREATE_ALWAYS, /* replaces the content */
-    LOG_CREATE_APPEND  /* continues the file; fails with PDH_UNMATCHED_APPEND_COUNTER */
+    LOG_CREATE_APPEND  /* continues the file; PDH_UNMATCHED_APPEND_COUNTER: the columns differ */
 };
 struct log_writer;
 /* Creates or opens the file and writes the head. "-" is standard output. A full disk is

@@ -437,7 +437,7 @@ static double scan_value(const struct digit_scan *scan)
 
 static double scan_value(const struct digit_scan *scan)
 {
-    return 0; /* never called */
+    return 0; /* never called without 128-bit integers */
 }
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     ENTRY_HEAD = 52,
-    ENTRY_WILDCARD = 1, /* flag */
+    ENTRY_WILDCARD = 1, /* a flag of an entry */
     VALUE_HEAD = 8,
     ITEMS_HEAD = 24,
     ITEM_SIZE = 24,

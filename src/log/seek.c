@@ -85,8 +85,8 @@ static bool stretch_has(const struct log *log, const struct mark *mark)
     return (!log->from || mark->most >= log->from) && (!log->until || mark->least <= log->until);
 }
 
-/* Is this section needed? So are the one before the range, for the first rate, and the last one,
- * because more may be written to it. */
+/* Is this section needed? It is if it overlaps the range, is the one before it (for the first
+ * rate), or is the last one, because more may be written to it. */
 static bool is_wanted(const struct file *file, size_t number)
 {
     const struct marks *marks = &file->marks;

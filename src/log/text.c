@@ -3,7 +3,7 @@
  * Reads CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample;
  * all fields are in quotes, and a quote inside a field is not doubled. Also accepted: UTF-16 of
  * either byte order, the Western code page, fields without quotes, either kind of newline, several
- * heads. A last line without a newline is incomplete, unless only the newline is missing.
+ * heads. A last line without a newline is read only if all its fields are complete.
  * (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
@@ -214,7 +214,8 @@ static const char *skip_mark(const char *start, size_t size)
 }
 
 /* Does the text begin with "(PDH-CSV" or "(PDH-TSV", with or without a quote? 0: no. An empty line
- * before it is skipped: Windows' typeperf prints one, and its output is often saved to a file. */
+ * before it is skipped: typeperf prints one on a console, and that output is often saved to a
+ * file. */
 static enum log_kind kind_of(const char *start, const char *end)
 {
     start = skip_mark(start, (size_t)(end - start));
@@ -482,7 +483,7 @@ static void take_record(struct file *file, const struct log_text *text, const st
     file->sample.record_size = size;
 }
 
-/* Is this one of the last lines that Windows' typeperf prints on a console? */
+/* Is this one of the last lines that typeperf prints on a console? */
 static bool is_farewell(const struct text_line *line)
 {
     static const char *const message[] = {"Exiting, please wait...",

@@ -3,7 +3,7 @@
  * Names that other agents for Linux machines use for counters that also exist here, so that lists
  * of counters written for them work unchanged. Only counters with the same meaning have a row, and
  * a row is used only if the machine has no object or counter of that name. Those lists write (*)
- * after objects without instances, too. (product 3.2)
+ * after objects without instances, too.
  *
  * Names without a row, and the reasons, are in docs/counters at the objects that come nearest.
  */
@@ -70,7 +70,7 @@ bool path_alias_settle(struct pdh_path *path, const struct object_info *info)
             return true;
         }
     }
-    path->memory[0] = '0'; /* no such instance now: use the name it has on one node, "0,3" */
+    path->memory[0] = '0'; /* no such instance now: use its name on a machine with one node */
     return true;
 }
 

@@ -17,7 +17,7 @@ struct cooked {
     double number;
     LONGLONG whole;
     bool is_whole;
-    bool percent; /* limited to 0 to 100 unless the caller requests PDH_FMT_NOCAP100 */
+    bool percent; /* limited to 0 to 100; PDH_FMT_NOCAP100: not to 100 */
 };
 /* The type of columns in text captures; later Windows headers call it PERF_DOUBLE_RAW. FirstValue
  * contains the bits of a double. (docs/windows/types.md#b1) */

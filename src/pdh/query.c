@@ -68,7 +68,7 @@ void query_unclaim(struct pdh_query *query)
  */
 struct query_thread {
     pthread_t thread;
-    pid_t process; /* a child of fork() does not have the thread */
+    pid_t process; /* the thread runs in it; not in a child of fork() */
     struct pdh_query *query;
     int64_t interval_100ns;
     int event; /* descriptor; -1: none */

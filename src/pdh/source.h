@@ -12,10 +12,10 @@
 
 /* The stages of a search by name, in this order. */
 enum title_stage {
-    STAGE_USER,    /* the user's language */
+    STAGE_USER,    /* names in the user's language */
     STAGE_ENGLISH, /* names in English */
-    STAGE_NUMBER,
-    STAGE_OTHERS, /* all other installed languages */
+    STAGE_NUMBER,  /* the name is a number */
+    STAGE_OTHERS,  /* names in all other installed languages */
     STAGES
 };
 
@@ -105,7 +105,8 @@ struct source_ops {
     (struct data_source *source, const char *machine, const char *name, bool english,
      enum info_age age, struct object_info **ret);
     /* Finds a counter by its name in the user's language, in English, by its number, or by its name
-     * in any installed language; if `english`, by its English name only. NULL: there is none. */
+     * in any installed language; if `english`, only in English or by its number. NULL: there is
+     * none. */
     const struct counter_info *(*counter)(const struct object_info *info, const char *name,
                                           bool english);
     /* Does a title with this number match the pattern, at a stage after STAGE_USER? */

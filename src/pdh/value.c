@@ -62,7 +62,7 @@ PDH_STATUS counter_value(PDH_HCOUNTER handle, DWORD format, DWORD *type, PDH_FMT
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* wildcard: use the array */
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* a wildcard has an array */
     if (!counter->wild) {
         status = cook_samples(counter, format, &counter->newest, &counter->before,
                               counter->comparable, ret);

@@ -50,8 +50,8 @@ bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret
 /* Drops titles that are older than a second and may have changed; returns true if it did. */
 bool machine_renew_titles(struct machine *machine);
 
-/* Cached object descriptions. CACHE_STABLE is for lists: it changes only as a whole, when a refresh
- * is requested. CACHE_RECENT is for adding counters. The caller gets a reference. */
+/* Cached object descriptions. CACHE_STABLE is for lists: what it has stays until a refresh is
+ * requested. CACHE_RECENT is for adding counters. The caller gets a reference. */
 enum info_cache { CACHE_STABLE, CACHE_RECENT, CACHES };
 struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
                                         uint32_t index);

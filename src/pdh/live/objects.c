@@ -226,7 +226,7 @@ static PDH_STATUS find_info_at_any_stage(struct machine *machine, const char *na
     return status;
 }
 
-/* An object that is not found may have been registered since its machine's titles were read. */
+/* If the object is not found, the titles are read again: it may have been registered since. */
 PDH_STATUS live_object(struct data_source *source, const char *machine_name, const char *name,
                        bool english, enum info_age age, struct object_info **ret)
 {

@@ -138,7 +138,8 @@ static void log_source_close(struct data_source *base)
     free(source);
 }
 
-/* Samples before the range serve only as the start of its first rate. (docs/windows/tools.md#g2) */
+/* Restricts the capture to a range. Samples before it are read only as the start of its first rate.
+ * (docs/windows/tools.md#g2) */
 static PDH_STATUS log_source_limit(struct data_source *source, const PDH_TIME_INFO *range)
 {
     struct log *log = ((struct log_source *)source)->log;
@@ -406,7 +407,7 @@ static bool take_record(struct log_record *record, const struct log_sample *samp
     return record->found;
 }
 
-/* An unreadable record is skipped; others may follow. */
+/* Finds the next readable record; NULL: there is none. */
 static PDH_STATUS next_record(struct log *log, const struct log_sample **ret)
 {
     PDH_STATUS status;

@@ -79,7 +79,7 @@ static void add_instances(struct expand_search *search, const struct log_column 
     }
 }
 
-/* Columns of one object are usually adjacent. */
+/* Describes the column's object, unless it is that of the column before, as it usually is. */
 static PDH_STATUS take_info(struct expand_search *search, const struct log_column *column)
 {
     const struct log_column *known = search->known;

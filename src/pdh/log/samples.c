@@ -153,7 +153,7 @@ static void want_columns(struct log_source *source, const struct counter *counte
         log_want(source->log, counter->columns[i], true);
 }
 
-/* Text files contain cooked numbers; their columns have no type. */
+/* Columns of text files have no type: their numbers are cooked already. */
 static void take_type(struct counter *counter, const struct log_column *column)
 {
     counter->type = column->kind == LOG_COOKED ? TYPE_DOUBLE : column->type;
@@ -518,7 +518,8 @@ static PDH_STATUS collect_one(struct pdh_query *query, const struct log_sample *
     return status;
 }
 
-/* Samples before the range serve only as the start of its first rate. (docs/windows/tools.md#g2) */
+/* Takes the next sample in the query's range, and samples before the range as the start of its
+ * first rate. (docs/windows/tools.md#g2) */
 PDH_STATUS log_source_collect(struct pdh_query *query, LONGLONG *ret_time)
 {
     const struct log_sample *sample = NULL;
