@@ -31,10 +31,14 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
     enum registry_layer layer = removal->change.load->layer;
     struct service_view view, below = {0};
     LSTATUS status = view_read(known, removal->service, layer, NULL, &view);
-    if (!status && layer == LAYER_USER)
-        status = view_read(known, removal->service, LAYER_MACHINE, NULL, &below);
     if (status)
         return status;
+    if (layer == LAYER_USER)
+        status = view_read(known, removal->service, LAYER_MACHINE, NULL, &below);
+    if (status) {
+        view_done(&view);
+        return status;
+    }
     bool others = view_has_any(&below);
     removal->users = layer == LAYER_USER && !below.text[LIBRARY];
     if (others)

@@ -38,7 +38,6 @@ struct checked {
     struct plan plan;
     bool has_plan;
     struct stored_texts texts;
-    uint32_t low, high; /* first and last offset of the names, or their indices without a plan */
     uint32_t first, last;
 };
 

@@ -300,26 +300,30 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
     BUFFER_AUTO text = {0};
     const char *path = smb_credentials_path();
     struct credential_search search = {.address = address};
+    bool good = true;
     if (!read_private(path, &text, why, capacity))
         return false;
-    for (char *at = text.data, *end; at && *at; at = end) {
+    for (char *at = text.data, *end; good && at && *at; at = end) {
         end = at + strcspn(at, "\n");
         end += *end ? (*end = '\0', 1) : 0;
-        if (!take_line(&search, at)) {
-            snprintf(why, capacity, "%s, line %u is not valid: see openperflib-smb(1)", path,
-                     search.line);
-            return false;
-        }
+        good = take_line(&search, at);
     }
-    end_section(&search);
+    if (good)
+        end_section(&search);
+    else
+        snprintf(why, capacity, "%s, line %u is not valid: see openperflib-smb(1)", path,
+                 search.line);
     explicit_bzero(text.data ? text.data : "", text.len);
-    *ret = search.found;
-    if (!search.rank) {
+    if (good)
+        *ret = search.found;
+    bool any = search.rank;
+    explicit_bzero(&search, sizeof search);
+    if (good && !any) {
         *ret = (struct smb_login){.kerberos = true};
         put_user(ret, address->user);
         snprintf(ret->from, sizeof ret->from, "no section of %.460s is for this machine", path);
     }
-    return true;
+    return good;
 }
 
 /* ---- storing ---- */
