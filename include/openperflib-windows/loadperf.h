@@ -21,28 +21,29 @@ DWORD WINAPI LoadPerfCounterTextStringsA(LPSTR command_line, BOOL quiet)
     OPL_SYMBOL(LoadPerfCounterTextStringsA);
 DWORD WINAPI LoadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
     OPL_SYMBOL(LoadPerfCounterTextStringsW);
-/* Removes what was loaded for a service: "unlodctr service", with the same ignored first word.
- * 2: not loaded. */
+/* Removes the names and explanations that were loaded for a service: "unlodctr service", with the
+ * same ignored first word. 2: none were loaded. */
 DWORD WINAPI UnloadPerfCounterTextStringsA(LPSTR command_line, BOOL quiet)
     OPL_SYMBOL(UnloadPerfCounterTextStringsA);
 DWORD WINAPI UnloadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
     OPL_SYMBOL(UnloadPerfCounterTextStringsW);
 
-/* Loads an ini file, on this machine only (`computer` NULL or its name; 50: another machine).
- * `flags`: LOADPERF_FLAGS_; there is no WMI to notify, so 1 and 2 have no effect, and 4 alone
+/* Loads an ini file on this machine: `computer` is NULL or this machine's name, else the result is
+ * 50. `flags`: LOADPERF_FLAGS_; there is no WMI to notify, so 1 and 2 have no effect, and 4 alone
  * does nothing. 8 prints the steps. */
 DWORD WINAPI InstallPerfDllA(LPCSTR computer, LPCSTR ini_path, ULONG_PTR flags)
     OPL_SYMBOL(InstallPerfDllA);
 DWORD WINAPI InstallPerfDllW(LPCWSTR computer, LPCWSTR ini_path, ULONG_PTR flags)
     OPL_SYMBOL(InstallPerfDllW);
-/* Replaces texts of an installed language, "009": files of pairs of index and text as
- * perfc009.dat, in UTF-16 or UTF-8, ended by zeros or in lines; one of the two may be NULL.
- * Texts that are not in the files are unchanged. */
+/* Replaces texts of an installed language, such as "009". The files have pairs of index and text,
+ * like Windows' perfc009.dat, in UTF-16 or UTF-8; each index and text ends with a zero or a line
+ * end. One of the two paths may be NULL. Texts that are not in the files are unchanged. */
 DWORD WINAPI UpdatePerfNameFilesA(LPCSTR counter_path, LPCSTR help_path, LPSTR language,
                                   ULONG_PTR flags) OPL_SYMBOL(UpdatePerfNameFilesA);
 DWORD WINAPI UpdatePerfNameFilesW(LPCWSTR counter_path, LPCWSTR help_path, LPWSTR language,
                                   ULONG_PTR flags) OPL_SYMBOL(UpdatePerfNameFilesW);
-/* Records the library's time and size: if the file changes, it is not trusted any more. */
+/* Records the time and size of the service's library. If the file has another time or size later,
+ * it is not trusted (docs/registry.md, Library Validation Code). */
 DWORD WINAPI SetServiceAsTrustedA(LPCSTR reserved, LPCSTR service) OPL_SYMBOL(SetServiceAsTrustedA);
 DWORD WINAPI SetServiceAsTrustedW(LPCWSTR reserved, LPCWSTR service)
     OPL_SYMBOL(SetServiceAsTrustedW);

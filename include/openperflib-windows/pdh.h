@@ -33,14 +33,14 @@ typedef PDH_HCOUNTER HCOUNTER;
 #define PDH_CVERSION_WIN50 ((DWORD)0x0500)
 #define PDH_VERSION ((DWORD)0x0503)
 
-/* longest names and paths, in characters */
+/* the largest lengths of names and paths, in characters */
 #define MAX_COUNTER_PATH 256
 #define PDH_MAX_COUNTER_NAME 1024
 #define PDH_MAX_INSTANCE_NAME 1024
 #define PDH_MAX_COUNTER_PATH 2048
 #define PDH_MAX_DATASOURCE_PATH 1024
 
-/* power of ten that a value is multiplied by */
+/* limits of the power of ten that a value is multiplied by */
 #define PDH_MAX_SCALE 7L
 #define PDH_MIN_SCALE (-7L)
 
@@ -72,7 +72,7 @@ typedef struct _PDH_RAW_COUNTER {
     DWORD MultiCount;
 } PDH_RAW_COUNTER, *PPDH_RAW_COUNTER;
 
-/* A cooked value; it is not valid if CStatus is above 1. */
+/* A cooked value. It is valid only if CStatus is 0 or 1. */
 typedef struct _PDH_FMT_COUNTERVALUE {
     DWORD CStatus;
     __extension__ union {
@@ -273,17 +273,17 @@ typedef struct _BrowseDlgConfig_A {
 #define MAX_TIME_VALUE ((LONGLONG)0x7FFFFFFFFFFFFFFF)
 #define MIN_TIME_VALUE ((LONGLONG)0)
 
-/* of PdhEnumObjectItems, PdhExpandWildCardPath */
+/* flags of PdhEnumObjectItems and PdhExpandWildCardPath */
 #define PDH_OBJECT_HAS_INSTANCES ((DWORD)0x00000001)
 #define PDH_NOEXPANDCOUNTERS 1
 #define PDH_NOEXPANDINSTANCES 2
 #define PDH_REFRESHCOUNTERS 4
 
-/* of PdhMakeCounterPath and PdhParseCounterPath */
+/* flags of PdhMakeCounterPath and PdhParseCounterPath */
 #define PDH_PATH_WBEM_RESULT ((DWORD)0x00000001)
 #define PDH_PATH_WBEM_INPUT ((DWORD)0x00000002)
 
-/* of PdhOpenLog: one access mode, one creation mode, options */
+/* flags of PdhOpenLog: one access mode, one creation mode, and options */
 #define PDH_LOG_READ_ACCESS ((DWORD)0x00010000)
 #define PDH_LOG_WRITE_ACCESS ((DWORD)0x00020000)
 #define PDH_LOG_UPDATE_ACCESS ((DWORD)0x00040000)
@@ -312,7 +312,7 @@ typedef struct _BrowseDlgConfig_A {
 #define PDH_FLAGS_CLOSE_QUERY ((DWORD)0x00000001)
 #define PDH_FLAGS_FILE_BROWSER_ONLY ((DWORD)0x00000001)
 
-/* of PdhSetDefaultRealTimeDataSource */
+/* data sources, for PdhSetDefaultRealTimeDataSource */
 #define DATA_SOURCE_REGISTRY ((DWORD)0x00000001)
 #define DATA_SOURCE_LOGFILE ((DWORD)0x00000002)
 #define DATA_SOURCE_WBEM ((DWORD)0x00000004)
@@ -322,8 +322,8 @@ OPL_BEGIN_DECLS
 /* ---- queries ---- */
 
 /* Opens a query on live data (source NULL) or a capture. PDH_INVALID_ARGUMENT: query is NULL;
- * PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT: the capture. `user` is
- * returned in PDH_COUNTER_INFO. */
+ * PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT: the capture cannot be read.
+ * PdhGetCounterInfo returns `user` as dwQueryUserData. */
 PDH_STATUS WINAPI PdhOpenQueryA(LPCSTR source, DWORD_PTR user, PDH_HQUERY *query)
     OPL_SYMBOL(PdhOpenQueryA);
 PDH_STATUS WINAPI PdhOpenQueryW(LPCWSTR source, DWORD_PTR user, PDH_HQUERY *query)
@@ -333,13 +333,14 @@ PDH_STATUS WINAPI PdhOpenQueryW(LPCWSTR source, DWORD_PTR user, PDH_HQUERY *quer
 PDH_STATUS WINAPI PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user, PDH_HQUERY *query)
     OPL_SYMBOL(PdhOpenQueryH);
 
-/* Closes it with its counters and stops its collecting thread. */
+/* Closes a query and its counters, and stops its collecting thread. */
 PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query) OPL_SYMBOL(PdhCloseQuery);
 
 /* Is it a query on live data? FALSE also for an invalid handle. */
 BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query) OPL_SYMBOL(PdhIsRealTimeQuery);
 
-/* Limits a capture's samples to [StartTime, EndTime]. PDH_DATA_SOURCE_IS_REAL_TIME. */
+/* Limits a capture's samples to [StartTime, EndTime]. PDH_DATA_SOURCE_IS_REAL_TIME: the query is on
+ * live data. */
 PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO range)
     OPL_SYMBOL(PdhSetQueryTimeRange);
 
@@ -363,14 +364,15 @@ PDH_STATUS WINAPI PdhAddEnglishCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PT
 /* Removes the counter from its query; the handle becomes invalid. */
 PDH_STATUS WINAPI PdhRemoveCounter(PDH_HCOUNTER counter) OPL_SYMBOL(PdhRemoveCounter);
 
-/* Describes a counter; *size in bytes. The handle is checked first. With exactly the size of the
- * structure and without with_explain its numbers are filled, and its texts are NULL. */
+/* Describes a counter; *size is in bytes. The handle is checked first. If *size is exactly that of
+ * the structure and with_explain is FALSE, only the numbers are filled; the texts are NULL. */
 PDH_STATUS WINAPI PdhGetCounterInfoA(PDH_HCOUNTER counter, BOOLEAN with_explain, LPDWORD size,
                                      PPDH_COUNTER_INFO_A info) OPL_SYMBOL(PdhGetCounterInfoA);
 PDH_STATUS WINAPI PdhGetCounterInfoW(PDH_HCOUNTER counter, BOOLEAN with_explain, LPDWORD size,
                                      PPDH_COUNTER_INFO_W info) OPL_SYMBOL(PdhGetCounterInfoW);
 
-/* Multiplies values by 10 to this power; -7 to 7. The handle is checked first. */
+/* From now on the counter's cooked values are multiplied by 10 to the power `factor`, -7 to 7. The
+ * handle is checked first. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor)
     OPL_SYMBOL(PdhSetCounterScaleFactor);
 
@@ -384,7 +386,8 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
  * PDH_NO_MORE_DATA: the capture's end. */
 PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query) OPL_SYMBOL(PdhCollectQueryData);
 
-/* The same; *time: the sample's local time. NULL: PDH_INVALID_ARGUMENT, which is checked first. */
+/* The same; *time becomes the sample's local time. `time` is checked first: NULL is
+ * PDH_INVALID_ARGUMENT. */
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
     OPL_SYMBOL(PdhCollectQueryDataWithTime);
 
@@ -395,13 +398,13 @@ PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE 
 
 /* ---- values ---- */
 
-/* The newest sample. Success with CStatus PDH_CSTATUS_NO_INSTANCE if the instance does not exist.
- * type may be NULL. */
+/* The newest sample. If the instance does not exist, the call succeeds and CStatus is
+ * PDH_CSTATUS_NO_INSTANCE. `type` may be NULL. */
 PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH_RAW_COUNTER value)
     OPL_SYMBOL(PdhGetRawCounterValue);
 
-/* The cooked value of the last two samples, `format` as PdhFormatFromRawValue; scaled.
- * PDH_INVALID_DATA with the reason in CStatus if there is no value. */
+/* The cooked and scaled value of the last two samples; `format` as for PdhFormatFromRawValue.
+ * PDH_INVALID_DATA: there is no value, and CStatus has the reason. */
 PDH_STATUS WINAPI PdhGetFormattedCounterValue(PDH_HCOUNTER counter, DWORD format, LPDWORD type,
                                               PPDH_FMT_COUNTERVALUE value)
     OPL_SYMBOL(PdhGetFormattedCounterValue);
@@ -458,8 +461,8 @@ PDH_STATUS WINAPI PdhEnumObjectsHA(PDH_HLOG source, LPCSTR machine, LPSTR list, 
 PDH_STATUS WINAPI PdhEnumObjectsHW(PDH_HLOG source, LPCWSTR machine, LPWSTR list, LPDWORD length,
                                    DWORD detail, BOOL refresh) OPL_SYMBOL(PdhEnumObjectsHW);
 
-/* An object's counters and instances, each name once. *instances_length 0: it never has
- * instances, 2: none now. PDH_CSTATUS_NO_OBJECT. */
+/* An object's counters and instances, each name once. *instances_length becomes 0 if the object
+ * never has instances, 2 if it has none now. PDH_CSTATUS_NO_OBJECT: no such object. */
 PDH_STATUS WINAPI PdhEnumObjectItemsA(LPCSTR source, LPCSTR machine, LPCSTR object, LPSTR counters,
                                       LPDWORD counters_length, LPSTR instances,
                                       LPDWORD instances_length, DWORD detail, DWORD flags)
@@ -499,13 +502,14 @@ PDH_STATUS WINAPI PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, L
                                              LPWSTR name, LPDWORD length)
     OPL_SYMBOL(PdhGetDefaultPerfCounterHW);
 
-/* The title of a number, in the user's language; index 0: success, nothing is written. */
+/* The title with this index, in the user's language. For index 0 the call succeeds and writes
+ * nothing. */
 PDH_STATUS WINAPI PdhLookupPerfNameByIndexA(LPCSTR machine, DWORD index, LPSTR name, LPDWORD length)
     OPL_SYMBOL(PdhLookupPerfNameByIndexA);
 PDH_STATUS WINAPI PdhLookupPerfNameByIndexW(LPCWSTR machine, DWORD index, LPWSTR name,
                                             LPDWORD length) OPL_SYMBOL(PdhLookupPerfNameByIndexW);
 
-/* The number of a title. PDH_STRING_NOT_FOUND. */
+/* The index of a title. PDH_STRING_NOT_FOUND: there is no such title. */
 PDH_STATUS WINAPI PdhLookupPerfIndexByNameA(LPCSTR machine, LPCSTR name, LPDWORD index)
     OPL_SYMBOL(PdhLookupPerfIndexByNameA);
 PDH_STATUS WINAPI PdhLookupPerfIndexByNameW(LPCWSTR machine, LPCWSTR name, LPDWORD index)
@@ -513,7 +517,7 @@ PDH_STATUS WINAPI PdhLookupPerfIndexByNameW(LPCWSTR machine, LPCWSTR name, LPDWO
 
 /* ---- paths ---- */
 
-/* Makes a path of its parts; object and counter are required. */
+/* Makes a path from its parts; object and counter are required. */
 PDH_STATUS WINAPI PdhMakeCounterPathA(PPDH_COUNTER_PATH_ELEMENTS_A parts, LPSTR path,
                                       LPDWORD length, DWORD flags) OPL_SYMBOL(PdhMakeCounterPathA);
 PDH_STATUS WINAPI PdhMakeCounterPathW(PPDH_COUNTER_PATH_ELEMENTS_W parts, LPWSTR path,
@@ -533,7 +537,8 @@ PDH_STATUS WINAPI PdhParseInstanceNameW(LPCWSTR text, LPWSTR instance, LPDWORD i
                                         LPWSTR parent, LPDWORD parent_length, LPDWORD index)
     OPL_SYMBOL(PdhParseInstanceNameW);
 
-/* Does the counter exist? Machine, object, instance and counter are searched in this order. */
+/* Does the counter exist? The status is about the first part that is not found, in the order
+ * machine, object, instance, counter. */
 PDH_STATUS WINAPI PdhValidatePathA(LPCSTR path) OPL_SYMBOL(PdhValidatePathA);
 PDH_STATUS WINAPI PdhValidatePathW(LPCWSTR path) OPL_SYMBOL(PdhValidatePathW);
 PDH_STATUS WINAPI PdhValidatePathExA(PDH_HLOG source, LPCSTR path) OPL_SYMBOL(PdhValidatePathExA);
@@ -557,8 +562,8 @@ PDH_STATUS WINAPI PdhExpandWildCardPathHW(PDH_HLOG source, LPCWSTR path, LPWSTR 
 
 /* ---- captures ---- */
 
-/* Opens a capture for writing what `query` collects, or for reading. *type: the kind of file,
- * set when reading. CSV and TSV can be written. max_size 0: no limit. */
+/* Opens a capture for writing what `query` collects, or for reading. *type is the kind of file:
+ * given for writing (CSV or TSV), set for reading. max_size 0: no limit. */
 PDH_STATUS WINAPI PdhOpenLogA(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query,
                               DWORD max_size, LPCSTR caption, PDH_HLOG *log)
     OPL_SYMBOL(PdhOpenLogA);
@@ -600,7 +605,8 @@ PDH_STATUS WINAPI PdhBindInputDataSourceA(PDH_HLOG *source, LPCSTR files)
 PDH_STATUS WINAPI PdhBindInputDataSourceW(PDH_HLOG *source, LPCWSTR files)
     OPL_SYMBOL(PdhBindInputDataSourceW);
 
-/* The meaning of a source name NULL: DATA_SOURCE_REGISTRY; there is no WBEM here. */
+/* Chooses what a source name of NULL means. Only DATA_SOURCE_REGISTRY is possible; there is no WBEM
+ * here. */
 PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
     OPL_SYMBOL(PdhSetDefaultRealTimeDataSource);
 
@@ -636,7 +642,7 @@ PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query) OPL_SYMBOL(PdhVbOpenQuery);
 PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
     OPL_SYMBOL(PdhVbAddCounter);
 
-/* The value, which is valid if *counter_status is; else 0. */
+/* The value, or 0 if *counter_status is not a valid status. */
 double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
     OPL_SYMBOL(PdhVbGetDoubleCounterValue);
 

@@ -82,7 +82,8 @@ static inline WCHAR *opl_wcscpy(WCHAR *to, const WCHAR *from)
     return opl_wmemcpy(to, from, opl_wcslen(from) + 1);
 }
 
-/* As wcsncpy everywhere: pads with zeros; not terminated if `from` has `count` units or more. */
+/* Like the C library's wcsncpy: pads with zeros, and does not terminate if `from` has `count` units
+ * or more. */
 static inline WCHAR *opl_wcsncpy(WCHAR *to, const WCHAR *from, size_t count)
 {
     size_t used = opl_wcsnlen(from, count);
@@ -175,7 +176,8 @@ static inline WCHAR *opl_wcsstr(const WCHAR *text, const WCHAR *part)
     }
 }
 
-/* Units at the start of `text` that are (member) or are not (!member) in `set`. */
+/* The number of units at the start of `text` that are in `set` (`member` is 1) or are not in it
+ * (0). */
 static inline size_t opl_wide_span(const WCHAR *text, const WCHAR *set, int member)
 {
     size_t set_count = opl_wcslen(set), count = 0;
@@ -213,7 +215,7 @@ static inline WCHAR *opl_wcstok(WCHAR *text, const WCHAR *set, WCHAR **rest)
     return end == start ? NULL : start;
 }
 
-/* malloc; NULL: no memory. */
+/* A copy of the text; the caller frees it. NULL: no memory. */
 static inline WCHAR *opl_wcsdup(const WCHAR *text)
 {
     size_t count = opl_wcslen(text) + 1;
@@ -235,8 +237,8 @@ static inline WCHAR *opl_wcsupr(WCHAR *text)
     return text;
 }
 
-/* Copies the characters that may belong to a number, so that the C library parses it by its own
- * rules. */
+/* Copies the characters at the start of `text` that may belong to a number, for the C library's
+ * narrow function to parse. */
 static inline void opl_wide_number(const WCHAR *text, char *number, size_t capacity)
 {
     size_t count = 0;

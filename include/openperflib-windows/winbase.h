@@ -11,7 +11,7 @@
 #define MAX_COMPUTERNAME_LENGTH 15
 #define INFINITE 0xffffffff
 
-/* results of waiting, besides WAIT_TIMEOUT */
+/* results of waiting, in addition to WAIT_TIMEOUT */
 #define WAIT_OBJECT_0 0
 #define WAIT_ABANDONED 0x00000080
 #define WAIT_FAILED ((DWORD)0xffffffff)
@@ -22,12 +22,12 @@
 #define DLL_THREAD_ATTACH 2
 #define DLL_THREAD_DETACH 3
 
-/* of LoadLibraryEx: flags not described here have no effect */
+/* flags of LoadLibraryEx; those not described at the function have no effect */
 #define DONT_RESOLVE_DLL_REFERENCES 0x00000001
 #define LOAD_LIBRARY_AS_DATAFILE 0x00000002
 #define LOAD_WITH_ALTERED_SEARCH_PATH 0x00000008
 
-/* of threads */
+/* priorities of threads */
 #define THREAD_PRIORITY_IDLE -15
 #define THREAD_PRIORITY_LOWEST -2
 #define THREAD_PRIORITY_BELOW_NORMAL -1
@@ -37,7 +37,7 @@
 #define THREAD_PRIORITY_TIME_CRITICAL 15
 #define THREAD_PRIORITY_ERROR_RETURN 0x7fffffff
 
-/* of messages */
+/* flags of FormatMessage */
 #define FORMAT_MESSAGE_ALLOCATE_BUFFER 0x00000100
 #define FORMAT_MESSAGE_IGNORE_INSERTS 0x00000200
 #define FORMAT_MESSAGE_FROM_STRING 0x00000400
@@ -50,7 +50,8 @@
 
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
 
-/* of file mappings; flags not described here make no difference on Linux */
+/* protection and access of file mappings; flags not described at the functions make no difference
+ * on Linux */
 #define PAGE_NOACCESS 0x01
 #define PAGE_READONLY 0x02
 #define PAGE_READWRITE 0x04
@@ -69,7 +70,7 @@
 #define FILE_MAP_READ SECTION_MAP_READ
 #define FILE_MAP_ALL_ACCESS 0x000f001f
 
-/* of mutexes, files, processes */
+/* access rights of mutexes, files and processes */
 #define MUTEX_MODIFY_STATE 0x0001
 #define MUTEX_ALL_ACCESS 0x001f0001
 #define GENERIC_READ 0x80000000
@@ -87,7 +88,7 @@
 #define PROCESS_QUERY_INFORMATION 0x0400
 #define PROCESS_ALL_ACCESS 0x001fffff
 
-/* of memory */
+/* flags of the memory functions */
 #define GMEM_FIXED 0x0000
 #define GMEM_MOVEABLE 0x0002
 #define GMEM_ZEROINIT 0x0040
@@ -103,7 +104,7 @@
 #define LPTR (LMEM_FIXED | LMEM_ZEROINIT)
 #define HEAP_ZERO_MEMORY 0x00000008
 
-/* of comparing */
+/* locales, flags and results of CompareString */
 #define LOCALE_SYSTEM_DEFAULT 0x0800
 #define LOCALE_USER_DEFAULT 0x0400
 #define LOCALE_NEUTRAL 0x0000
@@ -147,7 +148,7 @@ typedef OSVERSIONINFOW OSVERSIONINFO, *POSVERSIONINFO, *LPOSVERSIONINFO;
 typedef OSVERSIONINFOA OSVERSIONINFO, *POSVERSIONINFO, *LPOSVERSIONINFO;
 #endif
 
-/* code pages: the ANSI and the console's one are UTF-8 here */
+/* code pages; the ANSI and the console's code page are UTF-8 here */
 #define CP_ACP 0
 #define CP_OEMCP 1
 #define CP_THREAD_ACP 3
@@ -167,17 +168,17 @@ typedef OSVERSIONINFOA OSVERSIONINFO, *POSVERSIONINFO, *LPOSVERSIONINFO;
 
 OPL_BEGIN_DECLS
 
-/* The clock of PERF_DATA_BLOCK.PerfTime, ticks since an arbitrary start. Fails for NULL only, with
- * ERROR_NOACCESS. */
+/* The clock of PERF_DATA_BLOCK.PerfTime: ticks since an arbitrary start. FALSE, with
+ * ERROR_NOACCESS: `ticks` is NULL. */
 BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *ticks) OPL_SYMBOL(QueryPerformanceCounter);
 /* Ticks per second: always 10,000,000. */
 BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *ticks_per_second)
     OPL_SYMBOL(QueryPerformanceFrequency);
-/* This host's first label in upper case, at most 15 characters: the name in every block. *size
- * counts characters (A: bytes of UTF-8), in: with the terminator, out: without. Too small:
- * FALSE, last error ERROR_BUFFER_OVERFLOW, *size is the size needed with the terminator, name
- * unchanged. NULL: FALSE, ERROR_INVALID_PARAMETER. (docs/windows/queries.md#c2: it agrees with the
- * block's header) */
+/* The host name up to its first dot, in upper case, at most 15 characters: the system name in every
+ * block (docs/windows/queries.md#c2). *size counts characters (A: bytes of UTF-8): before the call
+ * the capacity with the terminator, afterwards the length without it. FALSE and last error:
+ * ERROR_BUFFER_OVERFLOW (the capacity is too small: *size is the size needed with the terminator,
+ * `name` is unchanged), ERROR_INVALID_PARAMETER (a pointer is NULL). */
 BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameA);
 BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size) OPL_SYMBOL(GetComputerNameW);
 /* UTC now. */
@@ -197,9 +198,9 @@ void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
 /* Converts between UTF-8 (CP_ACP, CP_OEMCP, CP_THREAD_ACP, CP_UTF8) and UTF-16. A count of -1
  * includes the terminator; size 0 returns the needed size. Returns units written, or 0 with last
  * error ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER (another code page, too),
- * ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without that
- * flag invalid UTF-8 becomes U+FFFD, and unpaired surrogates keep a three-byte form.
- * default_char is never used; both it and used_default must be NULL for CP_UTF8, as on Windows.
+ * ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION (with *_ERR_INVALID_CHARS). Without these flags
+ * invalid UTF-8 becomes U+FFFD, and an unpaired surrogate becomes three bytes. default_char is
+ * never used; both it and used_default must be NULL for CP_UTF8, as on Windows.
  * (docs/windows/articles.md#c113) */
 int WINAPI WideCharToMultiByte(UINT code_page, DWORD flags, LPCWCH text, int count, LPSTR out,
                                int capacity, LPCCH default_char, LPBOOL used_default)
@@ -243,41 +244,43 @@ DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD capacity)
     OPL_SHIM(GetModuleFileNameA);
 DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD capacity)
     OPL_SHIM(GetModuleFileNameW);
-/* A loaded library by its path or file name, with or without .so or .dll, in any letter case;
- * NULL is the program. Not counted, so it must not be freed. NULL and ERROR_MOD_NOT_FOUND if it
- * is not loaded. */
+/* The handle of a loaded library by its path or file name, with or without .so or .dll, in any
+ * letter case; name NULL is the program. The library is not counted as used once more, so do not
+ * call FreeLibrary for it. NULL and ERROR_MOD_NOT_FOUND: it is not loaded. */
 HMODULE WINAPI GetModuleHandleA(LPCSTR name) OPL_SHIM(GetModuleHandleA);
 HMODULE WINAPI GetModuleHandleW(LPCWSTR name) OPL_SHIM(GetModuleHandleW);
 /* Loads a library by its path (also with backslashes), or by its name: first from the program's
- * folder, then from the linker's folders. PERF.DLL is perf.so, and if there is no file with
- * these letters' case, any case is accepted. Windows' own libraries of the functions here (pdh,
- * advapi32, kernel32, ...) are libopenperflib. Counted: call FreeLibrary for each. LoadLibraryEx
- * does not support files that are only read (ERROR_NOT_SUPPORTED). NULL and last error:
- * ERROR_MOD_NOT_FOUND, ERROR_BAD_EXE_FORMAT (another word size), ERROR_DLL_INIT_FAILED (its
+ * folder, then from the linker's folders. PERF.DLL is perf.so; if no file has the name in the given
+ * letter case, one in another letter case is used. Windows' own libraries whose functions are here
+ * (pdh, advapi32, kernel32, ...) are libopenperflib. Call FreeLibrary once for each successful
+ * call. LoadLibraryEx cannot load a library as data only (ERROR_NOT_SUPPORTED). NULL and last
+ * error: ERROR_MOD_NOT_FOUND, ERROR_BAD_EXE_FORMAT (another word size), ERROR_DLL_INIT_FAILED (its
  * DllMain refused). */
 HMODULE WINAPI LoadLibraryA(LPCSTR name) OPL_SHIM(LoadLibraryA);
 HMODULE WINAPI LoadLibraryW(LPCWSTR name) OPL_SHIM(LoadLibraryW);
 HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags) OPL_SHIM(LoadLibraryExA);
 HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags) OPL_SHIM(LoadLibraryExW);
-/* The address that the library exports by this name; of libopenperflib without the prefix opl_.
- * NULL and last error: ERROR_PROC_NOT_FOUND (numbers instead of names, too),
+/* The address that the library exports by this name; names of libopenperflib are given without
+ * their prefix opl_. NULL and last error: ERROR_PROC_NOT_FOUND (also if `name` is a number),
  * ERROR_MOD_NOT_FOUND. */
 FARPROC WINAPI GetProcAddress(HMODULE module, LPCSTR name) OPL_SHIM(GetProcAddress);
 BOOL WINAPI FreeLibrary(HMODULE module) OPL_SHIM(FreeLibrary);
-/* TRUE: DllMain is never called for threads. */
+/* Does nothing and returns TRUE: here DllMain is never called for threads. */
 BOOL WINAPI DisableThreadLibraryCalls(HMODULE module) OPL_SHIM(DisableThreadLibraryCalls);
-/* The name of the effective user, its number if it has none. *size counts characters with the
- * terminator, in and out. Too small: FALSE, ERROR_INSUFFICIENT_BUFFER, *size is the size needed. */
+/* The name of the effective user, or the user's number if there is no name. *size counts characters
+ * with the terminator: before the call the capacity, afterwards what was written. FALSE, with
+ * ERROR_INSUFFICIENT_BUFFER: the capacity is too small, and *size is the size needed. */
 BOOL WINAPI GetUserNameA(LPSTR name, LPDWORD size) OPL_SHIM(GetUserNameA);
 BOOL WINAPI GetUserNameW(LPWSTR name, LPDWORD size) OPL_SHIM(GetUserNameW);
 /* Writes a line to standard error if OPENPERFLIB_TRACE is set, else nothing. */
 void WINAPI OutputDebugStringA(LPCSTR text) OPL_SHIM(OutputDebugStringA);
 void WINAPI OutputDebugStringW(LPCWSTR text) OPL_SHIM(OutputDebugStringW);
 
-/* Of the calling thread only (GetCurrentThread; other handles are ERROR_INVALID_HANDLE), by its
- * nice value: NORMAL is the value that the process started with, BELOW_NORMAL, LOWEST, IDLE are
- * 5, 10, 19 more, ABOVE_NORMAL, HIGHEST, TIME_CRITICAL 5, 10, 20 less. Raising it, even back to
- * NORMAL, needs rights (RLIMIT_NICE): ERROR_ACCESS_DENIED. (docs/windows/articles.md#c144) */
+/* The priority of the calling thread only (GetCurrentThread; other handles are
+ * ERROR_INVALID_HANDLE), which is its nice value: NORMAL is the value that the process started
+ * with; BELOW_NORMAL, LOWEST, IDLE are 5, 10, 19 more; ABOVE_NORMAL, HIGHEST, TIME_CRITICAL are 5,
+ * 10, 20 less. Raising the priority, even back to NORMAL, needs rights (RLIMIT_NICE), else
+ * ERROR_ACCESS_DENIED. (docs/windows/articles.md#c144) */
 HANDLE WINAPI GetCurrentThread(void) OPL_SHIM(GetCurrentThread);
 BOOL WINAPI SetThreadPriority(HANDLE thread, int priority) OPL_SHIM(SetThreadPriority);
 int WINAPI GetThreadPriority(HANDLE thread) OPL_SHIM(GetThreadPriority);
@@ -302,25 +305,25 @@ LANGID WINAPI GetSystemDefaultLangID(void) OPL_SHIM(GetSystemDefaultLangID);
 LCID WINAPI GetUserDefaultLCID(void) OPL_SHIM(GetUserDefaultLCID);
 LCID WINAPI GetSystemDefaultLCID(void) OPL_SHIM(GetSystemDefaultLCID);
 
-/* Formats a message: of a status (FROM_SYSTEM: this project's texts, not Windows'), or
- * FROM_STRING, with %1 to %99 and their formats (!d!, by crt.h's rules) filled in; of a va_list,
- * or with ARGUMENT_ARRAY of DWORD_PTRs. ALLOCATE_BUFFER: *(LPTSTR *)to is allocated, for
- * LocalFree, with at least `capacity` characters. A width in the flags only turns line ends into
- * blanks. Returns the characters without the terminator; 0 and last error:
- * ERROR_MR_MID_NOT_FOUND (a status without a text), ERROR_INSUFFICIENT_BUFFER,
- * ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE without FROM_SYSTEM: a module's
- * texts are for the event log). */
+/* Formats a message: the text of status `id` (FROM_SYSTEM: this project's texts, not Windows'), or
+ * the text `source` (FROM_STRING). %1 to %99, which may have formats (!d!, by crt.h's rules), are
+ * replaced by `arguments`: a va_list, or with ARGUMENT_ARRAY an array of DWORD_PTRs.
+ * ALLOCATE_BUFFER: *(LPTSTR *)to is allocated with at least `capacity` characters; free it with
+ * LocalFree. A width in the flags only turns line ends into blanks. Returns the characters without
+ * the terminator; 0 and last error: ERROR_MR_MID_NOT_FOUND (a status without a text),
+ * ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (FROM_HMODULE without
+ * FROM_SYSTEM: a module's texts are for the event log). */
 DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR to,
                             DWORD capacity, va_list *arguments) OPL_SHIM(FormatMessageA);
 DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR to,
                             DWORD capacity, va_list *arguments) OPL_SHIM(FormatMessageW);
 
-/* A value of an ini file: "key=value" below "[section]", both ignoring case, the first match;
- * without surrounding blanks and one pair of quotes. The file may be UTF-8, UTF-16 with its
- * mark, or else CP1252. key NULL: the keys of the section as a multi-string; section NULL: the
- * sections. Not found: `fallback` without blanks at its end. Returns the characters copied
- * without the terminator; `capacity` - 1 if it was truncated, `capacity` - 2 for lists. Last error:
- * ERROR_FILE_NOT_FOUND. (docs/windows/articles.md#c142) */
+/* A value of an ini file: the first "key=value" below "[section]", both ignoring case, without
+ * surrounding blanks and one pair of quotes. The file is UTF-8, UTF-16 with a byte order mark, or
+ * else CP1252. key NULL: the keys of the section as a multi-string; section NULL: the sections. If
+ * there is no such value, `fallback` is copied without the blanks at its end. Returns the number of
+ * characters copied without the terminator; `capacity` - 1 if the text was truncated, `capacity` -
+ * 2 for a list. Last error: ERROR_FILE_NOT_FOUND. (docs/windows/articles.md#c142) */
 DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallback, LPSTR to,
                                       DWORD capacity, LPCSTR file)
     OPL_SHIM(GetPrivateProfileStringA);
@@ -333,49 +336,53 @@ UINT WINAPI GetPrivateProfileIntA(LPCSTR section, LPCSTR key, INT fallback, LPCS
 UINT WINAPI GetPrivateProfileIntW(LPCWSTR section, LPCWSTR key, INT fallback, LPCWSTR file)
     OPL_SHIM(GetPrivateProfileIntW);
 
-/* Events, for PdhCollectQueryDataEx: a handle is the number of an eventfd. Named ones are
- * ERROR_NOT_SUPPORTED. Without manual_reset, a wait that succeeds resets it. NULL on failure. */
+/* Creates an event, for PdhCollectQueryDataEx: the handle is the number of an eventfd. A name is
+ * not supported (ERROR_NOT_SUPPORTED). Without manual_reset, a successful wait resets the event.
+ * NULL on failure. */
 HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL initial_state,
                            LPCSTR name) OPL_SHIM(CreateEventA);
 HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL initial_state,
                            LPCWSTR name) OPL_SHIM(CreateEventW);
 BOOL WINAPI SetEvent(HANDLE event) OPL_SHIM(SetEvent);
 BOOL WINAPI ResetEvent(HANDLE event) OPL_SHIM(ResetEvent);
-/* For the handle of an event, mutex, file mapping, file or process; anything else is
- * ERROR_INVALID_HANDLE, so a descriptor that the program opened by itself is never closed. */
+/* Closes the handle of an event, mutex, file mapping, file or process. Anything else is
+ * ERROR_INVALID_HANDLE, so that a descriptor that the program opened by itself is never closed. */
 BOOL WINAPI CloseHandle(HANDLE handle) OPL_SHIM(CloseHandle);
 /* Waits for an event, a mutex or the end of a process. WAIT_OBJECT_0: success; WAIT_ABANDONED:
  * the caller has the mutex because its owner was killed, so the protected data may be
  * inconsistent; WAIT_TIMEOUT; WAIT_FAILED. INFINITE waits for ever. */
 DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD milliseconds) OPL_SHIM(WaitForSingleObject);
 
-/* Memory that processes share by a name, or a file (`file` of CreateFile, then without a name).
- * Names belong to the effective user: other users cannot find them, whatever `security` is.
- * Global\x, Local\x and x are the same; case matters. An object exists as long as a process has
- * a handle or a view of it, even if the last one is killed. The memory is allocated when the
- * function returns (SEC_RESERVE: when it is first accessed). If the name exists: its handle,
- * with its existing size, and last error ERROR_ALREADY_EXISTS; one of another kind of object:
+/* Creates memory that processes share by a name, or maps a file (`file` is a handle of CreateFile,
+ * and there is no name). Names belong to the effective user: other users cannot find them, whatever
+ * `security` is. Global\x, Local\x and x are the same; case matters. An object exists as long as a
+ * process has a handle or a view of it, even if the last one is killed. The memory is allocated
+ * when the function returns (SEC_RESERVE: when it is first accessed). If memory of this name
+ * exists, its handle is returned, its size does not change, and the last error is
+ * ERROR_ALREADY_EXISTS; if the name belongs to another kind of object: NULL and
  * ERROR_INVALID_HANDLE. NULL and last error: ERROR_INVALID_PARAMETER (no size),
  * ERROR_NOT_ENOUGH_MEMORY, ERROR_ACCESS_DENIED, ERROR_PATH_NOT_FOUND (a further backslash),
- * ERROR_FILENAME_EXCED_RANGE (more than 259 characters), ERROR_NOT_SUPPORTED (SEC_IMAGE, a name
- * for a file). (docs/windows/articles.md#c76) */
+ * ERROR_FILENAME_EXCED_RANGE (more than 259 characters), ERROR_NOT_SUPPORTED (SEC_IMAGE, a name for
+ * a file). (docs/windows/articles.md#c76) */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
                                  DWORD bytes_high, DWORD bytes_low, LPCSTR name)
     OPL_SHIM(CreateFileMappingA);
 HANDLE WINAPI CreateFileMappingW(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
                                  DWORD bytes_high, DWORD bytes_low, LPCWSTR name)
     OPL_SHIM(CreateFileMappingW);
-/* ERROR_FILE_NOT_FOUND: there is no object of this name. */
+/* Opens existing memory by its name. NULL and ERROR_FILE_NOT_FOUND: there is no object of this
+ * name. */
 HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM(OpenFileMappingA);
 HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenFileMappingW);
-/* The offset must be a multiple of 64 KiB. 0 bytes: up to the end. NULL:
- * ERROR_MAPPED_ALIGNMENT, ERROR_ACCESS_DENIED (also for a range beyond the end),
- * ERROR_INVALID_ADDRESS (Ex: the address is in use). */
+/* Maps a part of the memory or file. The offset must be a multiple of 64 KiB. `bytes` 0: up to the
+ * end. NULL and last error: ERROR_MAPPED_ALIGNMENT, ERROR_ACCESS_DENIED (also for a range beyond
+ * the end), ERROR_INVALID_ADDRESS (Ex: the address is in use). */
 LPVOID WINAPI MapViewOfFile(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,
                             SIZE_T bytes) OPL_SHIM(MapViewOfFile);
 LPVOID WINAPI MapViewOfFileEx(HANDLE mapping, DWORD access, DWORD offset_high, DWORD offset_low,
                               SIZE_T bytes, LPVOID address) OPL_SHIM(MapViewOfFileEx);
-/* ERROR_INVALID_ADDRESS: no view of this module begins there. */
+/* Unmaps a view, or writes it to its file. FALSE and ERROR_INVALID_ADDRESS: no view that this
+ * module mapped begins at `address`. */
 BOOL WINAPI UnmapViewOfFile(LPCVOID address) OPL_SHIM(UnmapViewOfFile);
 BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes) OPL_SHIM(FlushViewOfFile);
 /* Opens a regular file for mapping; there are no functions to read or write it. The path may
@@ -388,20 +395,21 @@ HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_AT
                           DWORD disposition, DWORD attributes, HANDLE template_file)
     OPL_SHIM(CreateFileW);
 
-/* A mutex of this process, or with a name (as of file mappings) of several. A thread may take
- * it more than once; `owned`: the caller takes it, if it is new. Wait with WaitForSingleObject.
- * (docs/windows/articles.md#c77) */
+/* Creates a mutex for this process or, with a name (see CreateFileMapping), for several. A thread
+ * may take it more than once. `owned`: the caller takes it at once if it is new.
+ * WaitForSingleObject takes it. (docs/windows/articles.md#c77) */
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
     OPL_SHIM(CreateMutexA);
 HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCWSTR name)
     OPL_SHIM(CreateMutexW);
 HANDLE WINAPI OpenMutexA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM(OpenMutexA);
 HANDLE WINAPI OpenMutexW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenMutexW);
-/* ERROR_NOT_OWNER: the calling thread does not have it. */
+/* Releases a mutex. FALSE and ERROR_NOT_OWNER: the calling thread does not have it. */
 BOOL WINAPI ReleaseMutex(HANDLE mutex) OPL_SHIM(ReleaseMutex);
 
-/* The process with this id, to wait for its end and for psapi.h; `access` is ignored, the
- * kernel checks rights. NULL: ERROR_INVALID_PARAMETER (there is none). */
+/* A handle of the process with this id, for waiting for its end and for psapi.h. `access` is
+ * ignored: the kernel checks rights when the handle is used. NULL and ERROR_INVALID_PARAMETER: no
+ * such process. */
 HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD number) OPL_SHIM(OpenProcess);
 #define NORMAL_PRIORITY_CLASS 0x00000020
 #define IDLE_PRIORITY_CLASS 0x00000040
@@ -409,14 +417,14 @@ HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD number) OPL_SHIM(Ope
 #define REALTIME_PRIORITY_CLASS 0x00000100
 #define BELOW_NORMAL_PRIORITY_CLASS 0x00004000
 #define ABOVE_NORMAL_PRIORITY_CLASS 0x00008000
-/* By the scheduler's policy (REALTIME) and the nice value: 10 and more IDLE, 5 and more
- * BELOW_NORMAL, -5 and less ABOVE_NORMAL, -10 and less HIGH. 0 and last error ERROR_INVALID_HANDLE:
- * no process, or it has ended. */
+/* The priority class by scheduling policy and nice value: a real-time policy is REALTIME; else a
+ * nice value of 10 or more is IDLE, 5 or more BELOW_NORMAL, -5 or less ABOVE_NORMAL, -10 or less
+ * HIGH. 0 and ERROR_INVALID_HANDLE: not a process, or it has ended. */
 DWORD WINAPI GetPriorityClass(HANDLE process) OPL_SHIM(GetPriorityClass);
 HANDLE WINAPI GetCurrentProcess(void) OPL_SHIM(GetCurrentProcess);
 
-/* Memory. A handle is the memory's address, which only ReAlloc changes; NULL and
- * ERROR_NOT_ENOUGH_MEMORY. The size is the requested one. */
+/* Allocates memory. The handle is the memory's address, which only GlobalReAlloc changes. NULL and
+ * ERROR_NOT_ENOUGH_MEMORY: no memory. GlobalSize returns the size that was requested. */
 HGLOBAL WINAPI GlobalAlloc(UINT flags, SIZE_T bytes) OPL_SHIM(GlobalAlloc);
 HGLOBAL WINAPI GlobalReAlloc(HGLOBAL memory, SIZE_T bytes, UINT flags) OPL_SHIM(GlobalReAlloc);
 HGLOBAL WINAPI GlobalFree(HGLOBAL memory) OPL_SHIM(GlobalFree);
@@ -440,7 +448,8 @@ DWORD WINAPI GetTickCount(void) OPL_SHIM(GetTickCount);
 ULONGLONG WINAPI GetTickCount64(void) OPL_SHIM(GetTickCount64);
 /* The current local time of this process (TZ). */
 void WINAPI GetLocalTime(SYSTEMTIME *time) OPL_SHIM(GetLocalTime);
-/* ERROR_INVALID_PARAMETER: no such day, or outside 1601 to 30827. */
+/* Conversions of times. FALSE and ERROR_INVALID_PARAMETER: there is no such day, or the year is
+ * outside 1601 to 30827. */
 BOOL WINAPI FileTimeToSystemTime(const FILETIME *time, LPSYSTEMTIME ret)
     OPL_SHIM(FileTimeToSystemTime);
 BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *time, LPFILETIME ret)
@@ -448,8 +457,8 @@ BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *time, LPFILETIME ret)
 BOOL WINAPI FileTimeToLocalFileTime(const FILETIME *time, LPFILETIME ret)
     OPL_SHIM(FileTimeToLocalFileTime);
 
-/* Case-sensitive, and with case folding by Unicode's tables; ordered by code units, not by a
- * language. */
+/* Compare texts: lstrcmp by case, lstrcmpi ignoring case by Unicode's tables. The order is that of
+ * the code units, not of a language. */
 int WINAPI lstrcmpA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpA);
 int WINAPI lstrcmpW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpW);
 int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpiA);
@@ -461,8 +470,8 @@ int WINAPI CompareStringA(LCID locale, DWORD flags, LPCSTR left, int left_count,
                           int right_count) OPL_SHIM(CompareStringA);
 int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWSTR left, int left_count, LPCWSTR right,
                           int right_count) OPL_SHIM(CompareStringW);
-/* Copies; NULL if a pointer is NULL. lstrcpyn truncates to `capacity` - 1 and always terminates the
- * text. */
+/* Copy a text and return `to`; NULL if a pointer is NULL. lstrcpyn truncates to `capacity` - 1
+ * units and always terminates the text. */
 LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from) OPL_SHIM(lstrcpyA);
 LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from) OPL_SHIM(lstrcpyW);
 LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int capacity) OPL_SHIM(lstrcpynA);

@@ -17,11 +17,11 @@
 /* Every Win32 name is bound to a symbol "opl_<Name>", so that another library of this process
  * that also exports Win32 names (as libwinpr2 does) is never called by mistake. */
 #define OPL_SYMBOL(name) __asm__("opl_" #name)
-/* The same for functions that are linked statically from libopenperflib-win32.a: not visible
- * outside. */
+/* The same for functions that are linked statically from libopenperflib-win32.a: the program or
+ * library that contains them does not export them. */
 #define OPL_SHIM(name) __asm__("opl_" #name)
 
-/* Around declarations: C linkage, and visible with any -fvisibility. */
+/* These enclose the declarations of such functions: C linkage, and hidden with any -fvisibility. */
 #ifdef __cplusplus
 #define OPL_BEGIN_SHIMS                                                                            \
     _Pragma("GCC visibility push(hidden)") extern "C"                                              \
@@ -31,8 +31,9 @@
 #endif
 #define OPL_END_SHIMS OPL_END_DECLS
 
-/* calling conventions: only one on this platform. IN, OUT and OPTIONAL are what Windows'
- * headers define too; tests/compat includes every system header after them. */
+/* Calling conventions: there is only one on this platform. IN, OUT and OPTIONAL are empty macros
+ * that Windows' headers define too; tests/compat shows that every system header can be included
+ * after them. */
 #define WINAPI
 #define APIENTRY
 #define CALLBACK
@@ -85,8 +86,8 @@ typedef int16_t SHORT, *PSHORT;
 typedef char CHAR, *PCHAR;
 typedef float FLOAT;
 typedef double DOUBLE;
-/* `long long` as on Windows, also where int64_t is `long`, for %lld and C++ overloads. 8-byte
- * alignment must hold on 32-bit x86 too, where it aligns to 4 inside a structure. */
+/* `long long` as on Windows, also where int64_t is `long`, for %lld and C++ overloads. These types
+ * are aligned to 8 bytes on 32-bit x86 too, where `long long` in a structure is aligned to 4. */
 typedef opl_int64 LONGLONG;
 typedef opl_uint64 ULONGLONG;
 typedef LONGLONG LONG64, INT64, *PLONGLONG;

@@ -16,7 +16,7 @@
 
 typedef PERF_DATA_BLOCK *PPERF_DATA_BLOCK;
 
-/* without casts, as on Windows: sources use it in their own texts and conditions */
+/* without casts, as on Windows, because sources use these numbers in #if and turn them into text */
 #define PERF_NO_INSTANCES -1
 #define PERF_METADATA_MULTIPLE_INSTANCES (-2)
 #define PERF_METADATA_NO_INSTANCES (-3)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all public headers share: how declarations are bound, and three types that stdint has not.
- * Our own headers bring no name of Windows but those of the format (format.h), and no macro
- * without the prefix OPL_. Statuses are Win32's numbers, 0 for success; their names are in
- * <openperflib-windows/winerror.h>.
+ * What all public headers share: linkage and visibility of declarations, and three types that
+ * <stdint.h> does not have. The headers in openperflib/ define no Windows names except those of the
+ * format (format.h), and no macro without the prefix OPL_. Statuses are Win32's numbers, 0 for
+ * success; their names are in <openperflib-windows/winerror.h>.
  */
 #ifndef OPENPERFLIB_BASE_H
 #define OPENPERFLIB_BASE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Around declarations: C linkage, and visible whatever -fvisibility says. */
+/* These enclose declarations: C linkage, and visible with any -fvisibility. */
 #ifdef __cplusplus
 #define OPL_BEGIN_DECLS                                                                            \
     _Pragma("GCC visibility push(default)") extern "C"                                             \

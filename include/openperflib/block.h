@@ -58,8 +58,7 @@ typedef struct opl_instance_view {
     size_t end;           /* offset of the end of the counter block */
 } opl_instance_view;
 
-/* What one value needs to be cooked (docs/windows/types.md#b3): the pair, the multi count, ticks
- * per second. */
+/* The numbers from which one value is cooked (docs/windows/types.md#b3). */
 typedef struct opl_sample {
     uint32_t type;
     bool has_base; /* second is a base counter's value */
@@ -96,7 +95,7 @@ bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
 /* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one,
  * docs/windows/articles.md#c19). Returns the bytes needed with the NUL; writes at most `capacity`
- * bytes. 1: no name. */
+ * bytes. 1 (the NUL only): it has no name. */
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
                          const opl_instance_view *instance, char *out, size_t capacity);
 /* The address of the value's bytes; NULL: CounterOffset and CounterSize exceed the counter
@@ -110,9 +109,9 @@ bool opl_counter_number(const opl_block *block, const opl_instance_view *instanc
 size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         char *out, size_t capacity);
-/* Value, clock or base, multi count and time base, as PDH keeps them; false if damaged or a
- * text. The base is the next definition, if it has a base type; otherwise has_base is false.
- * Types without a name have only their value. (docs/windows/types.md#b3) */
+/* Fills a sample as PDH does: value, clock or base, multi count and time base. False: the value is
+ * damaged, or a text. The base is the next definition, if it has a base type; otherwise has_base is
+ * false. Types without a name have only their value. (docs/windows/types.md#b3) */
 bool opl_counter_sample(opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         opl_sample *ret);
@@ -136,7 +135,7 @@ typedef struct opl_type_info {
     bool needs_base; /* the next definition is its base */
     bool needs_two_samples;
 } opl_type_info;
-/* Decodes any 32 bits; every text is set, to "unknown" for values without a meaning.
+/* Decodes any 32 bits. Every text is set; a part without a meaning is "unknown".
  * (docs/windows/articles.md#c15, docs/windows/articles.md#c16) */
 void opl_type_describe(uint32_t counter_type, opl_type_info *ret);
 

@@ -3,7 +3,7 @@
  * Writing performance objects without pointer arithmetic.
  *
  * Once something does not fit, the builder stays full and writes nothing more, so call everything
- * and check once at the end. The builder handles lengths, padding and alignment to 8. Meant for
+ * and check once at the end. The builder handles lengths, padding and alignment to 8. Use it in
  * Collect:
  *
  *     opl_build build;
@@ -65,10 +65,11 @@ typedef struct opl_build {
 
 OPL_BEGIN_DECLS
 
-/* Begins writing at `data`, which the caller owns. Any alignment; readers prefer 8. */
+/* Begins writing at `data`, which the caller owns and which may have any alignment; readers prefer
+ * 8. */
 void opl_build_init(opl_build *build, void *data, size_t capacity);
-/* Begins an object; a single one has its counter block at once. Misuse: more than
- * OPL_BUILD_MAX_COUNTERS, a text without a size, an explicit offset below 4.
+/* Begins an object; a single one has its counter block at once. It is misuse to give more counters
+ * than OPL_BUILD_MAX_COUNTERS, a text without a size, or an explicit offset below 4.
  * (docs/windows/blocks.md#a2, docs/windows/blocks.md#a3) */
 void opl_build_object(opl_build *build, const opl_build_object_info *info,
                       const opl_build_counter *counters, uint32_t count);
@@ -78,8 +79,8 @@ void opl_build_instance(opl_build *build, const char *name);
  * counter is misuse; a DWORD may be set in 8 bytes. */
 void opl_build_dword(opl_build *build, uint32_t position, uint32_t value);
 void opl_build_large(opl_build *build, uint32_t position, uint64_t value);
-/* A text counter, from UTF-8: UTF-16 with terminator, truncated to its size; UTF-8 bytes for the
- * subtype ASCII. */
+/* Sets a text counter from UTF-8: to UTF-16 with a terminator, or for the subtype ASCII to UTF-8;
+ * truncated to the counter's size. */
 void opl_build_text(opl_build *build, uint32_t position, const char *text);
 /* Returns the result as Collect must: on success *data after the last byte, *bytes, *types;
  * with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data unchanged.

@@ -92,7 +92,7 @@ typedef struct _PERF_COUNTER_BLOCK {
     uint32_t ByteLength;
 } PERF_COUNTER_BLOCK;
 
-/* Without PERF_COUNTER_HISTOGRAM_TYPE, which no int holds. */
+/* PERF_COUNTER_HISTOGRAM_TYPE is missing, because its value does not fit into an int. */
 enum {
     PERF_NO_INSTANCES = -1,
     PERF_METADATA_MULTIPLE_INSTANCES = -2,

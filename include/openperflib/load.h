@@ -18,7 +18,7 @@ typedef struct opl_load_remark {
 
 typedef struct opl_load_options {
     bool user;    /* the user's layer, with indices from 1,000,000; else the machine's */
-    bool dry_run; /* do everything except writing */
+    bool dry_run; /* does everything except writing */
     /* Only checks the files (--check): warnings are errors, nothing is written, the service may
      * be missing or already loaded. */
     bool strict;
@@ -29,7 +29,8 @@ typedef struct opl_load_options {
      * The default names of the procedures, for NULL, are Open, Collect, Close. */
     const char *library, *open, *collect, *close;
     void (*remark)(void *self, const opl_load_remark *remark); /* NULL: remarks are dropped */
-    /* The registry file that is, or by dry_run would be, written; readable by opl_reg_read. */
+    /* Receives the text of the registry file that was written, or with dry_run would be;
+     * opl_reg_read parses it. */
     void (*written)(void *self, const char *text, size_t size);
     void *self;
 } opl_load_options;
@@ -37,7 +38,7 @@ typedef struct opl_load_options {
 typedef struct opl_load_result {
     char service[256];
     uint32_t first_counter, last_counter, first_help, last_help;
-    size_t objects, names, helps, languages; /* how many there are now */
+    size_t objects, names, helps, languages; /* how many the service has now */
     bool already; /* the service was loaded before; nothing was changed */
 } opl_load_result;
 
@@ -94,7 +95,7 @@ uint32_t opl_load_remove(const char *service, const opl_load_options *options,
 uint32_t opl_load_language(const char *language, bool remove, const opl_load_options *options);
 /* Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
 uint32_t opl_load_enable(const char *service, bool enable, const opl_load_options *options);
-/* Saves all providers of the layer in the format of Windows' backups
+/* Saves all providers of the layer that `options` selects in the format of Windows' backups
  * (docs/windows/registration.md#e5), completely or not at all. */
 uint32_t opl_load_backup(const char *path, const char *comment, const opl_load_options *options,
                          opl_load_restored *ret);
@@ -111,7 +112,8 @@ uint32_t opl_load_library_path(const char *library, char *path, size_t size);
  * (2), other users may change it (5), or it is not a library for this machine (193). It is not
  * loaded. */
 uint32_t opl_load_library_check(const char *library, const opl_load_options *options);
-/* Records the library's time and size. 2: no such service or library. */
+/* Records the time and size of the service's library (see SetServiceAsTrusted). 2: no such service
+ * or library. */
 uint32_t opl_load_trust(const char *service, const opl_load_options *options);
 /* The service's last answer, as programs of root and of the calling user recorded it, at most
  * once a second; answers to other users' programs are not known. 2: none was recorded since the
@@ -125,12 +127,13 @@ uint32_t opl_load_last_event(const char *service, opl_load_event *ret);
  * user may not read them for every instance: "Process: IO Read Operations/sec, IO Write
  * Operations/sec". NULL: nothing. Valid until the thread's next query. */
 const char *opl_load_denied(void);
-/* Replaces base texts of a language, for the machine; a path may be NULL. */
+/* Replaces texts of a language in the machine's layer, as UpdatePerfNameFiles does; one of the two
+ * paths may be NULL. */
 uint32_t opl_load_replace(const char *counters, const char *helps, const char *language,
                           const opl_load_options *options);
-/* Finds and reports damage of the layer's registrations, and repairs what it can in one step
- * (each quarantine in a separate step). Only a service that has another one's numbers gets new
- * numbers. */
+/* Finds and reports damage of the layer's registrations, and repairs what it can in one step (each
+ * quarantine in a separate step). A service gets new numbers only if its numbers belong to another
+ * service. */
 uint32_t opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_options *options,
                          opl_load_restored *ret);
 

@@ -8,9 +8,9 @@
 OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
 
-/* Connects to several machines at the same time, as PdhConnectMachine does to one: it takes the
- * time of the slowest, at most one deadline (docs/remote.md), however many do not answer.
- * Afterwards their counters are added without waiting for a connection.
+/* Connects to several machines at the same time, as PdhConnectMachine does to one. The call takes
+ * as long as the slowest machine, at most one deadline (docs/remote.md), even if many machines do
+ * not answer. Afterwards their counters are added without waiting for a connection.
  *
  * `machines` are `count` names in UTF-8, with or without \\, or addresses such as ssh://HOST; this
  * machine's own name is treated like others, and NULL is this machine. ret_reasons, NULL or `count`

@@ -31,13 +31,13 @@
 
 #include <openperflib/format.h>
 
-/* What a provider library and openperflib share is version 1, which a library shows by the name of
- * its tables, opl_tables_1. It grows in two ways that leave libraries as they were built usable:
- * a reserved member gets a meaning, or opl_source, opl_counter, opl_object and opl_table_list get
- * new members at the end, and the tables say how long theirs are. 0 always means "as before". What
- * is not 0 and has no meaning here is refused, with event 4004: a row that wants something that
- * this openperflib does not know would have a false value. opl_unit, opl_value and opl_lines are
- * part of other structures and never change. */
+/* The interface between a provider library and openperflib has version 1; a library shows its
+ * version by the name of its tables, opl_tables_1. The interface can grow in two ways that keep
+ * built libraries usable: a reserved member gets a meaning, or opl_source, opl_counter, opl_object
+ * and opl_table_list get new members at the end; the tables have the sizes with which the library
+ * was built. In new members 0 always means "as before". A member that is not 0 but that this
+ * openperflib does not know is refused, with event 4004, because its row would have a false value.
+ * opl_unit, opl_value and opl_lines are part of other structures and never change. */
 typedef struct opl_object opl_object;
 typedef struct opl_source opl_source;
 typedef struct opl_reading opl_reading; /* one instance (or the single object) being read */
@@ -71,9 +71,9 @@ struct opl_source {
     uintptr_t reserved[4]; /* 0 */
 };
 
-/* The conversion of a unit: value = number in the file * times / parts. */
+/* The conversion of a unit: value = number in the file * `times` / `parts`. */
 typedef struct opl_unit {
-    int64_t times, parts; /* or one of the OPL_RUNTIME_ numbers */
+    int64_t times, parts; /* a number, or OPL_RUNTIME_ */
 } opl_unit;
 enum {
     OPL_RUNTIME_PAGE = -1, /* bytes in a page */
@@ -97,8 +97,8 @@ enum {
  * results. */
 typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
 
-/* The source of a value: KEY, COLUMN, VARIABLE, FIELD or FN; written with the macros below.
- * {0}: the list function sets it with opl_listing_set. Frozen. */
+/* The source of a value: KEY, COLUMN, VARIABLE, FIELD or FN; written with the macros below. {0}:
+ * the list function sets it with opl_listing_set. This structure never changes. */
 typedef struct opl_value {
     const opl_source *source;
     const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key
@@ -135,8 +135,8 @@ typedef struct opl_value {
     {                                                                                              \
         .function = compute                                                                        \
     }
-/* The same for a function that needs `file`: without the file the counter is absent, even if
- * Open finds no instance to test it with. */
+/* Like OPL_FN, for a function that needs `file`: without the file the counter is absent, even if
+ * there is no instance at Open with which the function could be tested. */
 #define OPL_FN_OF(file, compute)                                                                   \
     {                                                                                              \
         .source = file, .function = compute                                                        \
@@ -148,7 +148,8 @@ typedef struct opl_value {
     {                                                                                              \
         .variable = &(name), .size = sizeof(name)                                                  \
     }
-/* The same for a member of the structure that the list function passed to opl_listing_item. */
+/* The value of a member of the structure that the list function passed to opl_listing_item; types
+ * as for OPL_VARIABLE. */
 #define OPL_FIELD(structure, member)                                                               \
     {                                                                                              \
         .offset = offsetof(structure, member), .size = sizeof(((structure *)0)->member)            \
@@ -184,10 +185,10 @@ typedef struct opl_counter {
     uintptr_t reserved[4]; /* 0 */
 } opl_counter;
 
-/* Instances that are lines of a file. Frozen. */
+/* Instances that are lines of a file. This structure never changes. */
 typedef struct opl_lines {
     const opl_source *source; /* NULL: not used */
-    /* only lines that begin with this and continue; it is not part of the name */
+    /* only lines that begin with this and have more text; it is not part of the name */
     const char *prefix;
     unsigned name; /* the word that is the name, counted from 1 */
     unsigned skip; /* lines to skip at the beginning */
@@ -261,8 +262,8 @@ typedef struct opl_entry opl_entry;
 /* Defines the provider's functions Open, Collect and Close, opl_tables_1, and DllRegisterServer,
  * which registers them for the service of this name: a text, "Demo". */
 #define OPL_PROVIDER(service, objects) OPL_PROVIDER_AS(service, objects, NULL, Open, Collect, Close)
-/* The same for functions that must have certain names, and with a function that is called before
- * the tables are opened (or NULL). */
+/* Like OPL_PROVIDER, with other names for the three functions, and with a function `begin` that is
+ * called before the tables are opened (or NULL). */
 #define OPL_PROVIDER_AS(service, objects, begin, open, collect, close)                             \
     OPL_DEFINE_PROVIDER(service, objects, begin, open, collect, close);                            \
     OPL_EXPORTED int32_t DllRegisterServer(void);                                                  \
@@ -276,7 +277,8 @@ typedef struct opl_entry opl_entry;
         return opl_entry_unregister_1(&opl_tables_1);                                              \
     }                                                                                              \
     extern const opl_table_list opl_tables_1
-/* The same for objects whose numbers are NT's own, or the project's: absolute. */
+/* Like OPL_PROVIDER_AS, for objects with absolute numbers (NT's own, or the project's). It defines
+ * no DllRegisterServer. */
 #define OPL_PROVIDER_NT(objects, begin, open, collect, close)                                      \
     OPL_DEFINE_PROVIDER(NULL, objects, begin, open, collect, close)
 
@@ -314,13 +316,13 @@ OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
 
 /* ---- for the macros OPL_PROVIDER... and OPL_TABLES ---- */
-/* Opens the tables: adds First Counter and First Help of the service's registration to every
- * index, reads every file once, drops the rows that this machine does not offer, and lays out the
- * rest. A further Open is only counted. `*entry` is NULL before the first; `devices`, the strings
- * of Linkage\Export, is not used. ERROR_FILE_NOT_FOUND: not registered, ERROR_INVALID_DATA:
- * registered for fewer counters; event 3004 has advice. ERROR_INVALID_PARAMETER: the tables are
- * wrong, event 4004 has the row and the reason; ERROR_NOT_ENOUGH_MEMORY.
- * (docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
+/* Opens the tables: adds First Counter and First Help of the service's registration to every index,
+ * reads every file once, drops the rows that this machine does not offer, and lays out the rest. A
+ * further Open is only counted. `*entry` is NULL before the first; `devices`, the strings of
+ * Linkage\Export, is not used. ERROR_FILE_NOT_FOUND: not registered, ERROR_INVALID_DATA: registered
+ * for fewer counters than the tables have; for both, event 3004 has advice.
+ * ERROR_INVALID_PARAMETER: the tables are wrong, event 4004 has the row and the reason;
+ * ERROR_NOT_ENOUGH_MEMORY. (docs/windows/articles.md#c67, docs/windows/articles.md#c100) */
 uint32_t opl_entry_open_1(opl_entry **entry, const opl_table_list *tables,
                           const opl_char16 *devices);
 /* Answers a query as Collect must: the requested objects and their related ones; nothing for
@@ -349,16 +351,16 @@ const char *opl_reading_text(opl_reading *reading, const opl_source *source, siz
 /* The beginning of a small file below the system root ('*' as in opl_source), NUL-terminated;
  * for data that is read once and not at each query. False: unreadable, and `storage` is empty. */
 bool opl_reading_file(opl_reading *reading, const char *path, char *storage, size_t bytes);
-/* Memory that is kept until Close, for data from the previous collection: 16 pieces,
- * `slot` 0..15, for all of its objects together. It grows to `bytes`, new bytes are 0, and it may
- * move when it grows. NULL: no memory; the collection will fail. */
+/* Memory that is kept until Close, for data from the previous collection: 16 pieces, `slot` 0 to
+ * 15, which all objects of the provider share. The piece grows to `bytes`; new bytes are 0, and it
+ * may move when it grows. NULL: no memory; the collection will fail. */
 void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes);
 /* The instance's folder, which replaces '*'; "" for a single object. */
 const char *opl_reading_folder(const opl_reading *reading);
 /* The time of this collection as FILETIME; the same for all objects of an answer. */
 int64_t opl_reading_time(const opl_reading *reading);
-/* The system's start time as FILETIME: determined once; setting the clock does not change it.
- * Below another system root: btime of its proc/stat. 0: unknown. */
+/* The system's start time as FILETIME. It is determined once, so setting the clock does not change
+ * it. Below another system root it is btime of proc/stat. 0: unknown. */
 int64_t opl_boot_time(opl_reading *reading);
 /* The number that the list function set for the instance (`note` of opl_listing_read_with). */
 uint64_t opl_reading_note(const opl_reading *reading);
@@ -366,16 +368,16 @@ uint64_t opl_reading_note(const opl_reading *reading);
 const void *opl_reading_item(const opl_reading *reading);
 
 /* ---- for functions that list instances ---- */
-/* Copies a name of the system so that it can be an instance's name: the characters that have a
- * meaning in a counter path are replaced, \ / # * and control characters an underline, ( )
+/* Copies a name of the system so that it can be an instance's name: of the characters that have a
+ * meaning in a counter path, \ / # * and control characters become underlines, and ( ) become
  * square brackets. `is_path` is for the paths of files and of mounted file systems, which keep
- * their slashes: a path is not split at a leading slash. Text that does not fit is cut off
- * between two characters. `to` ends with 0 and may be `name`. Returns the bytes without that 0.
+ * their slashes: a path is not split at a leading slash. Text that does not fit is cut off between
+ * two characters. `to` ends with 0 and may be `name`. Returns the bytes without that 0.
  * (docs/windows/providers.md#d6) */
 size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t bytes, bool is_path);
-/* The line after the one at `text`; the NUL at the end. */
+/* The beginning of the next line after the one at `text`. At the last line: the NUL at the end. */
 const char *opl_next_line(const char *text);
-/* For reading data that belongs to no instance. */
+/* A reading for the opl_reading_ functions, for data that belongs to no instance. */
 opl_reading *opl_listing_reading(opl_listing *listing);
 /* The listing of an object that is listed with this one; NULL: it was not requested. */
 opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object);
@@ -400,8 +402,8 @@ void opl_listing_set(opl_listing *listing, uint32_t index, uint64_t value);
 void opl_listing_parent(opl_listing *listing, const opl_object *parent, uint32_t position);
 /* How many instances there are so far: the position of the next one. */
 uint32_t opl_listing_count(const opl_listing *listing);
-/* The folders and links in a folder below the system root, with `depth` above 1 also those in
- * the folders, and so on: relative paths as a multi-string sorted by name, a folder before its
+/* The folders and links in the folder `path` below the system root; with `depth` 2 also those in
+ * these folders, and so on: relative paths as a multi-string sorted by name, a folder before its
  * contents. It is valid until the next call. NULL: the folder cannot be read. */
 const char *opl_listing_folders(opl_listing *listing, const char *path, unsigned depth);
 

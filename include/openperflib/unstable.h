@@ -39,9 +39,9 @@ OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
 
 /* ---- a library's tables ---- */
-/* The tables of the provider library at `path`, which is loaded and stays so, but is not opened:
- * checked, and copied with the lengths of this header, so that a program can read them. NULL: there
- * are none, or they cannot be used, and `why` has the reason. */
+/* Loads the provider library at `path`, which stays loaded, and returns a checked copy of its
+ * tables in which all structures have the sizes of this header. The library's open function is not
+ * called. NULL: there are no tables, or they cannot be used; `why` has the reason. */
 enum { OPL_TABLES_WHY = 256 };
 const opl_table_list *opl_tables_load(const char *path, char why[OPL_TABLES_WHY]);
 
@@ -54,19 +54,20 @@ uint64_t opl_reading_namespace(opl_reading *reading);
  * 0: unreadable. */
 uint64_t opl_reading_version(opl_reading *reading, const opl_source *source);
 /* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
- * ".." not counted; uses the kernel's own count where the folder's size is one (Linux 6.2). */
+ * ".." not counted; since Linux 6.2 the kernel counts the files of some folders, and that count is
+ * used. False: unreadable. */
 bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
 /* How many processes the kernel has, zombies and kernel threads included: the kernel's own
  * count, which needs no walk over all of them and in a container covers the whole machine. In
  * archived trees, and where proc is not a proc file system, the numbered folders are counted. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
-/* How much is free in the file system that is mounted at `path` (as the kernel writes it, without
- * escapes). Below another system root: from its file "statfs". False: unknown. */
+/* The total and the free space of the file system that is mounted at `path`, which has no escapes
+ * like \040. Below another system root: from its file "statfs". False: unknown. */
 bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
-/* The same for file systems that are served by other machines or programs and may never answer:
- * a separate process queries them, at most every 10 seconds. For new places the call waits 200
- * ms, for all of them together; later it uses the last answer, if that is not older than a
- * minute. Call it once per collection, with all such places. */
+/* The same for file systems that are served by other machines or programs and may never answer: a
+ * separate process queries them, at most every 10 seconds. For new places the call waits up to 200
+ * ms, for all of them together; later it does not wait, but uses the last answers that are at most
+ * a minute old. Call it once per collection, with all such places. */
 void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t count);
 /* How many files and folders the file system that is mounted at `path` can have, and how many
  * more are free. Below another system root: from its file "statfs.inodes". False: the file
@@ -81,7 +82,8 @@ uint32_t opl_reading_position(const opl_reading *reading);
  * backslashes are written as three octal digits, "\040". Text that does not fit is cut off. `to`
  * ends with 0 and may be `word`. Returns the bytes without that 0. */
 size_t opl_octal_name(char *to, size_t capacity, const char *word, size_t bytes);
-/* For reading an instance that may be added next, or not: `folder` replaces '*'. */
+/* A reading for the opl_reading_ functions, for an instance that may be added next or not: `folder`
+ * replaces '*'. */
 opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
 /* Adds an instance that is a line of a file, and computes its rows now: the words of `source`
  * are those of `line`, which points into the text of that source. `folder` replaces '*'. Unlike
@@ -98,8 +100,8 @@ bool opl_listing_read_known(opl_listing *listing, const char *folder, const char
  * reason. Read the files instead. */
 bool opl_listing_records(opl_listing *listing, const opl_records *is, const void **ret,
                          size_t *ret_bytes);
-/* The unconverted value of word `column` in a source of the last instance that was read; 0:
- * none. */
+/* The number in word `column` of `source` for the last instance that was read, without conversion;
+ * 0: none. */
 uint64_t opl_listing_column(opl_listing *listing, const opl_source *source, unsigned column);
 /* Removes the last instance. */
 void opl_listing_withdraw(opl_listing *listing);
@@ -109,21 +111,21 @@ bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
                          const uint32_t **ret, size_t *ret_count);
 
 /* ---- beside build.h ---- */
-/* For programs that write the objects of others, for example those of a simulated machine: with
- * UniqueIDs and parents, values whose size is known only at run time, and multi timers. At present
- * these programs are the project's tests; a provider needs only build.h. */
-/* opl_build_instance with all fields: the name with its length, the parent (object 0: none),
- * UniqueID (-1: none). */
+/* For programs that write other programs' objects, for example those of a simulated machine. These
+ * functions add UniqueIDs, parents, values whose size is known only at run time, and multi timers.
+ * At present only the project's tests use them; a provider needs only build.h. */
+/* Like opl_build_instance, with all fields: the name and its length, the parent (parent_object 0:
+ * none), UniqueID (-1: none). */
 void opl_build_instance_full(opl_build *build, const char *name, size_t name_bytes,
                              uint32_t parent_object, uint32_t parent_instance, int32_t unique_id);
-/* Writes the counter's size: 4 bytes (the low half) or 8. */
+/* Sets a value with the counter's size: 8 bytes, or 4 bytes (the low half of `value`). */
 void opl_build_number(opl_build *build, uint32_t position, uint64_t value);
 /* The value of a multi timer (PERF_..._MULTI_TIMER...) and the count that follows it. */
 void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32_t count);
 
 /* ---- captures ---- */
-/* The number as captures have it, like "%.17g" without regard to the locale and ten times as fast;
- * the text's length. Without a NUL. */
+/* Writes a number as captures have it: like "%.17g" in the C locale, but ten times as fast, and
+ * without a NUL. Returns the text's length. */
 #define OPL_CAPTURE_NUMBER_SIZE 32
 size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
 
