@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A key without Enter; in the static libopenperflib-win32.a. */
+/* Reads single keys, without waiting for Enter. The functions are in the static
+ * libopenperflib-win32.a. */
 #ifndef OPENPERFLIB_CONIO_H
 #define OPENPERFLIB_CONIO_H
 
@@ -9,11 +10,11 @@
 
 OPL_BEGIN_SHIMS
 
-/* Not 0 if _getch would not wait: a key was pressed, or standard input is not a terminal and
- * has bytes or has ended. */
+/* Returns 1 if _getch would return at once: a key was pressed, or standard input is not a terminal
+ * and has bytes or has ended; else 0. */
 int opl_kbhit(void) OPL_SHIM(kbhit);
-/* Reads a byte of standard input without echo; a terminal need not send Enter. EOF: there are
- * no more. */
+/* Reads a byte of standard input, from a terminal without echo and without waiting for Enter. EOF:
+ * standard input has ended. */
 int opl_getch(void) OPL_SHIM(getch);
 
 OPL_END_SHIMS

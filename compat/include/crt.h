@@ -3,12 +3,12 @@
  * Functions of Microsoft's C runtime that the C library lacks: printf by Windows' rules, for narrow
  * and 16-bit wide text, and copies that check the capacity of their target.
  *
- * The rules: a `long` has 32 bits, so %lu takes a DWORD (of a longer one the low 32 bits are
- * printed); I64 and ll are 64 bits, I, z and t the size of a pointer; %s is text of the function's
- * own width, %S of the other, %hs narrow, %ls and %ws wide; %p has all digits, in capitals; %n
- * prints nothing. Wide text goes to streams as UTF-8. printf and its family themselves are replaced
- * only where OPL_WINDOWS_PRINTF is defined, as openperflib-cc does. The printing functions are in
- * the static libopenperflib-win32.a.
+ * The rules: a `long` has 32 bits, so %lu takes a DWORD (of a 64-bit `long` only the low 32 bits
+ * are printed); I64 and ll are 64 bits, I, z and t the size of a pointer; %s is text of the
+ * function's own width, %S of the other, %hs narrow, %ls and %ws wide; %p has all digits, in
+ * capitals; %n prints nothing. Wide text goes to streams as UTF-8. printf and its family themselves
+ * are replaced only where OPL_WINDOWS_PRINTF is defined, as openperflib-cc does. The printing
+ * functions are in the static libopenperflib-win32.a.
  */
 #ifndef OPENPERFLIB_CRT_H
 #define OPENPERFLIB_CRT_H
@@ -44,16 +44,17 @@ int opl_sprintf(char *to, const char *format, ...) OPL_SHIM(sprintf);
 int opl_vsprintf(char *to, const char *format, va_list arguments) OPL_SHIM(vsprintf);
 int opl_swprintf_old(WCHAR *to, const WCHAR *format, ...) OPL_SHIM(swprintf_old);
 int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHIM(vswprintf_old);
-/* Truncated to `capacity` units with the terminator; returns the untruncated length. */
+/* Print at most `capacity` units including the terminator, which is always written. Return the
+ * length that the whole text has. */
 int opl_snprintf(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf);
 int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments)
     OPL_SHIM(vsnprintf);
-/* The same, but -1 if it was truncated. */
+/* The same, but they return -1 if the text was truncated. */
 int opl_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf);
 int opl_vswprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
     OPL_SHIM(vswprintf);
-/* Like Windows' _snprintf family: -1 if it was truncated. Without a terminator if the text
- * fills the buffer or is truncated. */
+/* Like Windows' _snprintf family: if the text fills the buffer or is truncated, no terminator is
+ * written; if it is truncated, they return -1. */
 int opl_snprintf_old(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf_old);
 int opl_vsnprintf_old(char *to, size_t capacity, const char *format, va_list arguments)
     OPL_SHIM(vsnprintf_old);
@@ -62,7 +63,7 @@ int opl_vsnwprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list argu
     OPL_SHIM(vsnwprintf);
 /* system() for wide text. */
 int opl_wsystem(const WCHAR *command) OPL_SHIM(wsystem);
-/* If the buffer is too small: -1 and an empty text. */
+/* If the buffer is too small, they return -1 and the text is empty. */
 int opl_sprintf_s(char *to, size_t capacity, const char *format, ...) OPL_SHIM(sprintf_s);
 int opl_swprintf_s(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf_s);
 
@@ -82,7 +83,7 @@ OPL_END_SHIMS
 #define vfwprintf opl_vfwprintf
 #define fputws opl_fputws
 #ifdef __cplusplus
-/* with a count, as the standard has it, and without, as Windows had it */
+/* swprintf with a capacity, as in the C standard, and without, as Windows had it */
 template <typename... Values>
 inline int opl_cxx_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, Values... values)
 {
@@ -158,7 +159,7 @@ using ::opl_vsprintf;
 #endif
 #endif
 
-/* ---- copies that check the capacity: 0, or an error and an empty text ---- */
+/* ---- copies that check the capacity: they return 0, or an error and an empty text ---- */
 
 OPL_BEGIN_DECLS
 
@@ -227,7 +228,7 @@ static inline errno_t opl_wcsupr_s(WCHAR *text, size_t capacity)
     return 0;
 }
 
-/* Converts to text in a base from 2 to 36, with small letters. */
+/* Converts a number to text in a base from 2 to 36, with lower-case letters. */
 static inline errno_t opl_ultow_s(ULONG value, WCHAR *to, size_t capacity, int base)
 {
     WCHAR digits[33];

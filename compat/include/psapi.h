@@ -7,16 +7,19 @@
 
 OPL_BEGIN_SHIMS
 
-/* The numbers of all processes, as many as fit; *ret_bytes is the size of what was written. */
+/* Writes the ids of all processes, as many as fit into `bytes` bytes; *ret_bytes is the size of
+ * what was written. */
 BOOL WINAPI EnumProcesses(DWORD *numbers, DWORD bytes, LPDWORD ret_bytes) OPL_SHIM(EnumProcesses);
-/* The program and its libraries, each as the address where it is loaded, the lowest first; the
- * handles are for these functions only. *ret_bytes is the size needed for all. FALSE:
- * ERROR_INVALID_HANDLE (no process, or it has ended), ERROR_ACCESS_DENIED (the kernel shows
- * modules to the owner only), ERROR_PARTIAL_COPY (a kernel thread, which has none). */
+/* Writes a handle for the program and for each of its libraries: the address where it is loaded,
+ * the lowest first. Only the functions of this header accept these handles. *ret_bytes is the size
+ * needed for all. FALSE: ERROR_INVALID_HANDLE (no process, or it has ended), ERROR_ACCESS_DENIED
+ * (the kernel shows modules to the owner only), ERROR_PARTIAL_COPY (a kernel thread, which has
+ * none). */
 BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LPDWORD ret_bytes)
     OPL_SHIM(EnumProcessModules);
-/* The file name of one of them, or of the program (NULL), cut to `capacity` with its terminator.
- * Returns its characters (A: bytes of UTF-8) without the terminator, 0 on failure. */
+/* Writes the file name of a module, or of the program (`wanted` is NULL), truncated to `capacity`
+ * characters (A: bytes of UTF-8) with the terminator. Returns the length without the terminator; 0:
+ * failure. */
 DWORD WINAPI GetModuleBaseNameA(HANDLE process, HMODULE wanted, LPSTR name, DWORD capacity)
     OPL_SHIM(GetModuleBaseNameA);
 DWORD WINAPI GetModuleBaseNameW(HANDLE process, HMODULE wanted, LPWSTR name, DWORD capacity)

@@ -40,8 +40,8 @@ HRESULT WINAPI StringCchVPrintfA(LPSTR to, size_t capacity, LPCSTR format, va_li
     OPL_SHIM(StringCchVPrintfA);
 HRESULT WINAPI StringCchVPrintfW(LPWSTR to, size_t capacity, LPCWSTR format, va_list arguments)
     OPL_SHIM(StringCchVPrintfW);
-/* *ret_count (which may be NULL): without the terminator. STRSAFE_E_INVALID_PARAMETER: there is
- * none within `most`. */
+/* *ret_count (`ret_count` may be NULL) is the length without the terminator.
+ * STRSAFE_E_INVALID_PARAMETER: the first `most` characters contain no terminator. */
 HRESULT WINAPI StringCchLengthA(LPCSTR text, size_t most, size_t *ret_count)
     OPL_SHIM(StringCchLengthA);
 HRESULT WINAPI StringCchLengthW(LPCWSTR text, size_t most, size_t *ret_count)

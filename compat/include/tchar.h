@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Macros for both kinds of text: narrow, or with _UNICODE (or UNICODE) wide. */
+/* Macros that stand for functions and types of narrow text, or of wide text if _UNICODE or UNICODE
+ * is defined. */
 #ifndef OPENPERFLIB_TCHAR_H
 #define OPENPERFLIB_TCHAR_H
 

@@ -90,10 +90,10 @@ OPL_BEGIN_SHIMS
  * counters are disabled). */
 HANDLE WINAPI CreateToolhelp32Snapshot(DWORD flags, DWORD process)
     OPL_SHIM(CreateToolhelp32Snapshot);
-/* The first process, and the next one. dwSize must be set; smaller than the structure:
- * ERROR_INSUFFICIENT_BUFFER. FALSE: ERROR_NO_MORE_FILES after the last, ERROR_INVALID_HANDLE.
- * Names that are too long are truncated. szExeFile is the instance's name in the object
- * Process. */
+/* The first process, and the next one. dwSize must be set; if it is smaller than the structure:
+ * FALSE and ERROR_INSUFFICIENT_BUFFER. FALSE: ERROR_NO_MORE_FILES after the last,
+ * ERROR_INVALID_HANDLE. Names that are too long are truncated. szExeFile is the instance's name in
+ * the object Process. */
 BOOL WINAPI Process32First(HANDLE snapshot, LPPROCESSENTRY32 entry) OPL_SHIM(Process32First);
 BOOL WINAPI Process32Next(HANDLE snapshot, LPPROCESSENTRY32 entry) OPL_SHIM(Process32Next);
 BOOL WINAPI Process32FirstW(HANDLE snapshot, LPPROCESSENTRY32W entry) OPL_SHIM(Process32FirstW);
@@ -102,8 +102,9 @@ BOOL WINAPI Process32NextW(HANDLE snapshot, LPPROCESSENTRY32W entry) OPL_SHIM(Pr
  * the base. */
 BOOL WINAPI Thread32First(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32First);
 BOOL WINAPI Thread32Next(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32Next);
-/* modBaseAddr, hModule: where it begins in its process, as EnumProcessModules of psapi.h returns
- * it. modBaseSize: its size there, limited to 32 bits. */
+/* The modules of the requested process. modBaseAddr and hModule: the address where the module
+ * begins, as EnumProcessModules of psapi.h returns it. modBaseSize: its size in memory, limited to
+ * 32 bits. */
 BOOL WINAPI Module32First(HANDLE snapshot, LPMODULEENTRY32 entry) OPL_SHIM(Module32First);
 BOOL WINAPI Module32Next(HANDLE snapshot, LPMODULEENTRY32 entry) OPL_SHIM(Module32Next);
 BOOL WINAPI Module32FirstW(HANDLE snapshot, LPMODULEENTRY32W entry) OPL_SHIM(Module32FirstW);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading keys without Enter, and commands from wide text. */
+/* Reads keys without waiting for Enter, and runs commands given as wide text. */
 #include "shims.h"
 #include <conio.h>
 

@@ -7,12 +7,14 @@
 #include <openperflib/block.h>
 #include <winperf.h>
 
-/* The caller frees *ret_data, which is NULL unless the status is 0; *ret walks over it. */
+/* Queries this machine's counters. Returns 0 or a Win32 status. *ret_data is the answer, which the
+ * caller frees (NULL if the status is not 0); *ret walks over it. */
 DWORD opl_shim_query(const char *query, opl_block *ret, void **ret_data);
-/* The counters of these title indices; a missing one has ByteLength 0. */
+/* Finds the object's counters with these title indices. For a missing one
+ * ret[i].definition.ByteLength is 0. */
 void opl_shim_counters(opl_block *block, const opl_object_view *object, const DWORD *titles,
                        size_t count, opl_counter_view *ret);
-/* false: the counter is missing; *ret is 0 then. */
+/* Reads a counter's value. False: the counter is missing, and *ret is 0. */
 bool opl_shim_number(const opl_block *block, const opl_instance_view *instance,
                      const opl_counter_view *counter, uint64_t *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printf by Windows' rules (see crt.h), with the same code for both widths of text: units are read
- * and written by two small functions, numbers are formatted by the C library.
+ * printf by Windows' rules (see crt.h), with the same code for both widths of text: two small
+ * functions read and write a unit (a char or a WCHAR), and the C library formats numbers.
  */
 #include "shims.h"
 
@@ -59,7 +59,7 @@ struct spec {
     char type;
 };
 
-/* Adds text of either width, converted to the output's width. */
+/* Converts text to the output's width; the caller frees the result. NULL: no memory. */
 static void *converted(bool wide, const void *from, size_t count, size_t *ret_count)
 {
     int length = (int)count;
@@ -90,7 +90,8 @@ static void add_padded(struct opl_shim_text *text, const struct spec *spec, cons
         add_filling(text, ' ', filling);
 }
 
-/* The precision counts the text's own units. */
+/* Adds the argument of %s or %c, at most `most` of its own units, converted to the output's
+ * width. */
 static void add_text(struct opl_shim_text *text, const struct spec *spec, bool wide,
                      const void *from, size_t most)
 {
@@ -135,7 +136,7 @@ static void add_formatted(struct opl_shim_text *text, char *made, int count)
         free(made);
 }
 
-/* "%-08.3" and what follows, for the C library */
+/* Writes a specification for the C library's printf, such as "%-08.3", followed by `tail`. */
 static void head_of(const struct spec *spec, const char *tail, char ret[static 64])
 {
     int used = snprintf(ret, 64, "%%%s", spec->flags);
@@ -167,7 +168,8 @@ static void add_real(struct opl_shim_text *text, const struct spec *spec, long d
 
 #pragma GCC diagnostic pop
 
-/* va_list is an array on some machines; a structure can be passed on. */
+/* On some machines va_list is an array, which a function cannot take by reference; a structure can
+ * be passed. */
 struct value_list {
     va_list list;
 };
@@ -268,7 +270,8 @@ static bool accept(struct format_reader *reader, const char *word)
     return true;
 }
 
-/* A number or an asterisk; -1: neither. Values greater than any text length are limited. */
+/* Reads a number, or for an asterisk the next argument; -1: neither. A number that is larger than
+ * any text is reduced. */
 static int read_number(struct format_reader *reader, struct value_list *values)
 {
     if (accept(reader, "*"))
@@ -304,7 +307,7 @@ static char read_size(struct format_reader *reader)
     return 0;
 }
 
-/* Parses after the percent sign. */
+/* Parses a specification; the reader is after the percent sign. */
 static void read_spec(struct format_reader *reader, struct value_list *values, struct spec *ret)
 {
     *ret = (struct spec){.width = -1, .precision = -1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries at run time: LoadLibrary by dlopen. A library that openperflib-cc made calls its
- * DllMain itself, in its constructor (see compat/openperflib-cc), and exports a DllMain that
- * repeats what it answered.
+ * Libraries at run time: LoadLibrary by dlopen. A library built by openperflib-cc calls its DllMain
+ * itself, in its constructor (see compat/openperflib-cc), and exports a DllMain that returns the
+ * result of that call.
  */
 #include "shims.h"
 
@@ -31,7 +31,8 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* The file `name` of the folder, in any letter case, into `path`, which begins with the folder. */
+/* Finds the file `name` in any letter case in the folder `path`, and appends its real name to
+ * `path`. */
 static bool find_in_folder(char path[static PATH_MAX], const char *name)
 {
     size_t used = strlen(path);
@@ -47,7 +48,7 @@ static bool find_in_folder(char path[static PATH_MAX], const char *name)
     return found;
 }
 
-/* `name` with slashes, ending in .so; false: it is too long. */
+/* Writes `name` with slashes and with the ending .so; false: it is too long. */
 static bool plain_name(const char *name, char ret[static PATH_MAX])
 {
     int length = snprintf(ret, PATH_MAX - 4, "%s", name);
@@ -64,8 +65,9 @@ static bool plain_name(const char *name, char ret[static PATH_MAX])
     return true;
 }
 
-/* The exact file, else one with different letter case in the same folder; a name without folders
- * is searched in the program's folder, and then by the linker. */
+/* Changes `path` to an existing file: the file itself, else one with different letter case in the
+ * same folder. A name without folders is searched in the program's folder; if it is not there,
+ * `path` stays the name, which the linker searches. */
 static void find_file(char path[static PATH_MAX])
 {
     char name[PATH_MAX], beside[PATH_MAX];
@@ -177,7 +179,7 @@ FARPROC WINAPI GetProcAddress(HMODULE module, LPCSTR name)
         SetLastError(ERROR_MOD_NOT_FOUND);
         return NULL;
     }
-    if ((uintptr_t)name > 0xffff) { /* below it is a number */
+    if ((uintptr_t)name > 0xffff) { /* a smaller value is a number, not a name */
         *(void **)&found = dlsym(module, name);
         snprintf(ours, sizeof ours, "opl_%s", name);
         if (!found)

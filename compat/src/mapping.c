@@ -14,7 +14,8 @@
 
 enum { GRANULARITY = 65536 };
 
-/* The views of this module, because UnmapViewOfFile has no length argument. */
+/* The views that this module mapped, with their lengths, because UnmapViewOfFile has no length
+ * argument. */
 struct mapped_view {
     struct mapped_view *next;
     void *address;
@@ -44,7 +45,8 @@ static DWORD check_protection(DWORD protection)
     }
 }
 
-/* Opens the file again, so that its handle may be closed. 0 bytes: its current size. */
+/* Opens the file a second time, so that the program may close the first handle. `bytes` 0: the
+ * file's current size. */
 static HANDLE map_file(HANDLE handle, DWORD protection, uint64_t bytes)
 {
     struct stat st;
@@ -249,7 +251,8 @@ BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes)
 
 /* ---- files to map ---- */
 
-/* Converts a path to Linux' notation; false: not a file of this machine. */
+/* Converts a path to Linux' notation. Returns 0, or the status for a path that is not a file of
+ * this machine. */
 static DWORD own_path(LPCSTR path, char ret[static PATH_MAX])
 {
     if (!path || !*path)

@@ -15,7 +15,7 @@ static const struct {
 #include "base/status.inc"
 };
 
-/* Also for HRESULTs that contain a status. */
+/* The text of a status, or of the status inside an HRESULT; NULL: none. */
 static const char *text_of(DWORD id)
 {
     LSTATUS status = id >> 16 == 0x8007 ? (LSTATUS)(id & 0xffff) : (LSTATUS)id;
@@ -36,7 +36,7 @@ struct format_message {
     size_t at;
     va_list *list; /* NULL: none */
     const DWORD_PTR *array;
-    DWORD_PTR taken[MOST_INSERTS]; /* of the list, in its order */
+    DWORD_PTR taken[MOST_INSERTS]; /* the arguments read from `list` so far */
     unsigned taken_count;
 };
 
@@ -76,7 +76,7 @@ static void format_one(struct format_message *message, const void *spec, ...)
     va_end(one);
 }
 
-/* "%1", "%2!08x!": message->at is at the digit. */
+/* Adds the argument that "%1" or "%2!08x!" stands for; message->at is at the digit. */
 static void add_insert(struct format_message *message)
 {
     char spec[SPEC_SIZE] = "%s";
@@ -109,8 +109,8 @@ static void add_insert(struct format_message *message)
     format_one(message, message->text.wide ? (const void *)wide : spec, value);
 }
 
-/* Adds what the character after a percent sign stands for. False: the message ends (%0), or an
- * error. */
+/* Adds what the character after a percent sign stands for. False: the message ends here (%0), or
+ * there is an error. */
 static bool add_escape(struct format_message *message)
 {
     unsigned unit = unit_at(message, message->at);

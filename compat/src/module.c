@@ -16,11 +16,12 @@
 
 struct search {
     const void *module;
-    char *path; /* of PATH_MAX; "" when it is not loaded */
+    char *path; /* PATH_MAX bytes; "": the module is not loaded */
 };
 
-/* Called once with the loader's lock held, so that no library is loaded or unloaded. A handle of
- * dlopen is the loader's own record; dlinfo does not check pointers. */
+/* Searches the loader's list for the module. dl_iterate_phdr calls this with the loader's lock
+ * held, so no library is loaded or unloaded meanwhile. A handle of dlopen is the address of a
+ * record in this list. dlinfo is not used, because it does not check pointers. */
 static int look_through(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
@@ -30,7 +31,7 @@ static int look_through(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Without folders and .so or .dll, so that "PERF.DLL" is perf.so. */
+/* Compares names without folders and without .so or .dll, so that "PERF.DLL" is perf.so. */
 static bool is_same_file(const char *path, const char *wanted)
 {
     const char *slash = strrchr(path, '/');
@@ -89,7 +90,7 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     path[0] = '\0';
     if (module)
         dl_iterate_phdr(look_through, &search);
-    char whole[PATH_MAX]; /* of a library that was loaded by a relative path */
+    char whole[PATH_MAX]; /* for a library that was loaded by a relative path */
     if (path[0] && path[0] != '/' && realpath(path, whole))
         strcpy(path, whole);
     if (module && path[0])
@@ -104,7 +105,8 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     return length > 0 ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* Returns `needed`, the length without the NUL; `capacity` if it was truncated; 0: failed. */
+/* The result of GetModuleFileName: `needed`, the length without the NUL; `capacity` if the path was
+ * truncated; 0: failure. */
 static DWORD path_answer(DWORD status, size_t needed, DWORD capacity)
 {
     if (!status && needed >= capacity)
@@ -155,7 +157,8 @@ static void user_name(char name[static 256])
         snprintf(name, 256, "%u", (unsigned)geteuid());
 }
 
-/* *size counts with the terminator: in what there is, out what was written or is needed. */
+/* Does the text, `needed` characters with the terminator, fit into *size? *size becomes
+ * `needed`. */
 static BOOL fits(const void *name, LPDWORD size, DWORD needed)
 {
     if (!size || (!name && *size >= needed)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes of threads and, by a name, of processes: the C library's robust mutexes, in shared memory
- * (object.c). If an owner is killed, the next waiter gets the mutex with WAIT_ABANDONED.
+ * Mutexes between threads and, with a name, between processes: the C library's robust mutexes, in
+ * shared memory (object.c). If an owner is killed, the next waiter gets the mutex with
+ * WAIT_ABANDONED.
  */
 #include "shims.h"
 
@@ -29,7 +30,7 @@ static pthread_mutex_t *mutex_in(const struct page *page)
     return (pthread_mutex_t *)((char *)page->memory + SHIM_MUTEX_AT);
 }
 
-/* The lock is held. */
+/* The caller holds opl_shim_lock. NULL: this module has not mapped the mutex. */
 static struct page *find(int file)
 {
     struct stat st;
@@ -75,7 +76,8 @@ bool opl_shim_mutex_prepare(int file)
     return good;
 }
 
-/* A process of the other word size has a different layout of mutexes. */
+/* Checks the header: a 32-bit process cannot use a mutex of a 64-bit process, because their layouts
+ * differ. */
 static DWORD enter(int file)
 {
     struct opl_shim_header header;
@@ -182,7 +184,7 @@ static int lock_until(pthread_mutex_t *mutex, DWORD milliseconds)
     return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &end);
 }
 
-/* Another module of the process may have created the handle. */
+/* Finds the mutex, or maps it if another module of the process created the handle. */
 static struct page *known(int file)
 {
     opl_shim_lock();

@@ -87,7 +87,8 @@ static int folder_take(bool make, DWORD *ret_status)
     return folder;
 }
 
-/* An exclusive lock succeeds only if no other process holds the object. */
+/* Is the object dead? An exclusive lock succeeds only if no process has a handle or a view of
+ * it. */
 static bool is_gone(int file)
 {
     return flock(file, LOCK_EX | LOCK_NB) == 0;
@@ -197,7 +198,7 @@ static DWORD hold(int file)
     return flock(file, LOCK_SH | LOCK_NB) == 0 ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* The folder is locked, and dead objects are removed. */
+/* Opens an existing object. The caller has locked the folder and removed dead objects. */
 static DWORD join(int folder, const char *name, enum opl_shim_kind kind, bool writable, int *ret)
 {
     struct opl_shim_header header;

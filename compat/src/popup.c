@@ -21,7 +21,7 @@ static const unsigned char buttons[][MOST_BUTTONS] = {
     {IDCANCEL, IDTRYAGAIN, IDCONTINUE},
 };
 
-/* A default that the style does not have is the first button. */
+/* The default button, or the first one if the style has no such button. */
 static int default_button(UINT style)
 {
     const unsigned char *row = buttons[style & MB_TYPEMASK];
@@ -37,8 +37,8 @@ static WORD event_type(UINT style)
                                     : EVENTLOG_INFORMATION_TYPE;
 }
 
-/* A log that cannot be written must not stop the program, which with a screen would show its box
- * and continue. */
+/* Writes the event. A failure is ignored: with a screen, the program would show its box and
+ * continue. */
 static void report(const char *text, const char *title, UINT style)
 {
     char process[64], line[1024];

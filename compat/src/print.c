@@ -21,10 +21,12 @@ static int count_of(const struct opl_shim_text *made)
     return made->failed || made->count > INT_MAX ? -1 : (int)made->count;
 }
 
-/* How truncation is returned. */
+/* What happens to a text that does not fit: its length or -1 is returned; END_OPEN writes no
+ * terminator; END_EMPTY writes no text. */
 enum end { END_LENGTH, END_MINUS, END_OPEN, END_EMPTY };
 
-/* Up to `capacity` units with the terminator. */
+/* Copies the text to `to`, which has space for `capacity` units, and returns its length or -1, see
+ * enum end. */
 static int deliver(const struct opl_shim_text *made, void *to, size_t capacity, enum end end)
 {
     size_t unit = made->wide ? sizeof(WCHAR) : 1, count = made->count;

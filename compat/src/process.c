@@ -53,7 +53,7 @@ HANDLE WINAPI GetCurrentProcess(void)
     return (HANDLE)(intptr_t)-1;
 }
 
-/* 0: no process, or it has ended. */
+/* The process id of a handle; 0: not a process, or it has ended. */
 static pid_t number_of(HANDLE handle)
 {
     char path[64], line[128];
@@ -73,7 +73,8 @@ static pid_t number_of(HANDLE handle)
     return number > 0 ? number : 0;
 }
 
-/* The data belongs to this process only if it still exists after reading. */
+/* Has the process ended? Check this after reading from /proc/PID: otherwise the data may be from
+ * another process that got the number. */
 static bool has_ended(HANDLE handle)
 {
     int file;
@@ -109,7 +110,7 @@ struct loaded_module {
     char path[NAME_SIZE];
 };
 
-/* Finds the next file that is mapped from its beginning. */
+/* Reads on to the next file that is mapped from offset 0. False: there are no more. */
 static bool next_module(FILE *maps, struct loaded_module *ret)
 {
     char line[NAME_SIZE + 128];
@@ -171,7 +172,8 @@ BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LP
     return has_ended(process) ? opl_shim_fail(ERROR_INVALID_HANDLE) : TRUE;
 }
 
-/* NULL is the program. */
+/* Finds a module of a process by its address; `wanted` NULL is the program. False: there is
+ * none. */
 static bool find_module(HANDLE process, HMODULE wanted, struct loaded_module *ret)
 {
     FILE *maps = open_maps(process, ret->path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GetPrivateProfileString: ini files as Windows' own programs read them, in wide text throughout.
- * */
+/* GetPrivateProfileString: ini files as Windows' own programs read them. All work is done in wide
+ * text. */
 #include "shims.h"
 
 #include <limits.h>
@@ -37,7 +37,7 @@ static void widen(const unsigned char *data, size_t bytes, WCHAR *to)
     to[count ? (size_t)count : bytes] = 0;
 }
 
-/* The caller frees it; NULL: the last error is the reason. */
+/* Reads the file as UTF-16 text, which the caller frees. NULL: the last error is the reason. */
 static WCHAR *read_file(LPCWSTR name)
 {
     char *path = name ? opl_shim_narrow(name) : NULL;
@@ -94,7 +94,7 @@ static const WCHAR *find(const WCHAR *text, const WCHAR *end, WCHAR unit)
     return text;
 }
 
-/* Moves *at after the line. A comment, and a line without "=", is LINE_OTHER. */
+/* Parses the line at *at and moves *at after it. A comment or a line without "=" is LINE_OTHER. */
 static enum line next_line(const WCHAR **at, struct wide_span *name, struct wide_span *value)
 {
     const WCHAR *begin = *at, *end = begin;
@@ -154,7 +154,7 @@ static void put_name(struct profile_answer *answer, struct wide_span name)
         answer->to[answer->count++] = zero;
 }
 
-/* true: the key was found. */
+/* Searches for the key, or collects the names for a list. True: the key was found. */
 static bool look(const WCHAR *text, LPCWSTR section, LPCWSTR key, struct profile_answer *answer)
 {
     struct wide_span name, value;
@@ -197,14 +197,14 @@ DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fall
     if (!found && !answer.count)
         put_fallback(&answer, fallback);
     if (answer.list && answer.count && to[answer.count - 1] == 0)
-        answer.count--; /* of the last name */
+        answer.count--; /* the zero of the last name */
     to[answer.count] = 0;
     if (answer.list)
         to[answer.count + 1] = 0;
     return (DWORD)answer.count + (answer.list && answer.count && !answer.cut);
 }
 
-/* NULL stays NULL. */
+/* A copy as UTF-16, which the caller frees; NULL for NULL. */
 static WCHAR *wide_of(LPCSTR text)
 {
     int count = text ? MultiByteToWideChar(CP_UTF8, 0, text, -1, NULL, 0) : 0;
@@ -214,7 +214,8 @@ static WCHAR *wide_of(LPCSTR text)
     return wide;
 }
 
-/* UTF-8 truncated between characters, with its terminators. */
+/* Copies the answer to `to` as UTF-8, truncated between two characters, with its terminators.
+ * Returns the length. */
 static DWORD narrow_answer(const WCHAR *wide, size_t count, bool list, LPSTR to, DWORD capacity)
 {
     size_t used = 0, reserved = list ? 2 : 1;

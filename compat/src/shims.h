@@ -8,13 +8,13 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* "name[number]" of the process, at most 63 bytes */
+/* Writes the name and number of this process, "name[number]", at most 63 bytes. */
 void opl_shim_process(char ret[static 64]);
-/* Prints the line if OPENPERFLIB_TRACE is set: "openperflib: STATION: ...". */
+/* If OPENPERFLIB_TRACE is set, prints a line "openperflib: STATION: TEXT" on standard error. */
 void opl_shim_trace(const char *station, const char *text);
 /* A copy as UTF-8; NULL: no memory. The caller frees it. */
 char *opl_shim_narrow(LPCWSTR text);
-/* Sets the last error; FALSE, for returning. */
+/* Sets the last error; returns FALSE, so that a caller can return it. */
 BOOL opl_shim_fail(DWORD code);
 
 /* ---- lock.c: one lock for the tables of this module; never held over a wait ---- */
@@ -26,7 +26,7 @@ void opl_shim_unlock(void);
 
 enum opl_shim_kind {
     SHIM_NOTHING,
-    SHIM_EVENT, /* an eventfd, or a process on kernels that do not distinguish them */
+    SHIM_EVENT, /* an eventfd; also a process, on kernels that do not distinguish the two */
     SHIM_PROCESS,
     SHIM_MAPPING,
     SHIM_MUTEX,
@@ -35,9 +35,10 @@ enum opl_shim_kind {
     SHIM_FILE_MAPPING /* of CreateFileMapping over a file */
 };
 
-/* *ret_descriptor is -1 for SHIM_NOTHING. */
+/* Finds the kind of a handle and its descriptor, which is -1 for SHIM_NOTHING. */
 enum opl_shim_kind opl_shim_kind(HANDLE handle, int *ret_descriptor);
-/* Makes a handle of a descriptor and takes ownership of it; -1: NULL. Never 0 to 2. */
+/* Makes a handle of a descriptor, which the handle then owns. For -1 it is NULL. Descriptors 0 to 2
+ * are duplicated first, so no handle has these numbers. */
 HANDLE opl_shim_handle(int descriptor, enum opl_shim_kind kind);
 
 /* ---- object.c: objects by name ---- */
@@ -53,14 +54,15 @@ struct opl_shim_header {
 };
 
 struct opl_shim_object {
-    const char *name; /* NULL: without one */
+    const char *name; /* NULL: it has no name */
     enum opl_shim_kind kind;
     uint64_t bytes;
     uint32_t protection;
     bool committed;
 };
 
-/* A new object, or the existing one of this name (*ret_existed). */
+/* Creates an object, or opens the existing one of this name (*ret_existed). *ret is its descriptor.
+ * Returns a Win32 status. */
 DWORD opl_shim_create(const struct opl_shim_object *desired, int *ret, bool *ret_existed);
 DWORD opl_shim_open(const char *name, enum opl_shim_kind kind, bool writable, int *ret);
 bool opl_shim_header(int descriptor, struct opl_shim_header *ret);
@@ -84,7 +86,7 @@ struct opl_shim_text {
 };
 
 void opl_shim_add(struct opl_shim_text *text, const void *units, size_t count);
-/* Adds the text of `format`, which has the same width as the text. */
+/* Formats the arguments and appends the result; `format` has the same width as `text`. */
 void opl_shim_format(struct opl_shim_text *text, const void *format, va_list arguments);
 
 #endif

@@ -30,7 +30,7 @@ struct process_rows {
 struct making {
     opl_block block;
     struct process_rows tables[TABLES];
-    bool found; /* the process whose modules are requested */
+    bool found; /* the process whose modules are requested exists */
 };
 
 static const size_t row_bytes[TABLES] = {sizeof(PROCESSENTRY32W), sizeof(THREADENTRY32),
@@ -50,7 +50,7 @@ static void add_row(struct process_rows *rows, const void *row, size_t bytes)
     memcpy(rows->rows + rows->count++ * bytes, row, bytes);
 }
 
-/* Truncated to its capacity, and always terminated. */
+/* Copies a text, truncated to `capacity` and always terminated. */
 static void put_text(const char *text, WCHAR *to, int capacity)
 {
     WCHAR wide[PATH_MAX];
@@ -133,8 +133,9 @@ static void add_module(struct making *making, const char *path, uintptr_t start,
     add_row(&making->tables[MODULES], &row, sizeof row);
 }
 
-/* Names of instances have _ for characters with a meaning in counter paths. Finds the mapped
- * file with this name, and its lowest address; false: none (the kernel's page has no file). */
+/* Replaces `path`, an instance's name, by the real path: instance names have _ for the characters
+ * that have a meaning in counter paths. Also finds the lowest address where the file is mapped.
+ * False: no such file, as for the kernel's page. */
 static bool restore_path(DWORD process, char path[static PATH_MAX], uintptr_t *ret_start)
 {
     char line[PATH_MAX + 128], name[64];
@@ -286,8 +287,8 @@ static BOOL next_row(HANDLE snapshot, enum table table, bool first, void *row)
     return TRUE;
 }
 
-/* One entry, as it is kept, or with its texts in UTF-8. The members before the first text are the
- * same in both forms. */
+/* Reads the next entry and copies it to `entry`, with `narrow` in the structure that has UTF-8
+ * texts. The members before the first text are the same in both structures. */
 static BOOL next_entry(HANDLE snapshot, enum table table, bool narrow, bool first, void *entry)
 {
     static const size_t narrow_bytes[TABLES] = {sizeof(PROCESSENTRY32), 0, sizeof(MODULEENTRY32)};

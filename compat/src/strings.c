@@ -61,7 +61,7 @@ int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWSTR left, int left_count
     return order < 0 ? CSTR_LESS_THAN : order > 0 ? CSTR_GREATER_THAN : CSTR_EQUAL;
 }
 
-/* UTF-16 with its terminator; NULL: no memory. The caller frees it. */
+/* A copy as UTF-16 with a terminator, which the caller frees. NULL: no memory. */
 static WCHAR *widen(LPCSTR text, int length, int *ret_count)
 {
     int count = length ? MultiByteToWideChar(CP_UTF8, 0, text, length, NULL, 0) : 0;
@@ -123,7 +123,7 @@ int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right)
     return compare_narrow(left, right, NORM_IGNORECASE);
 }
 
-/* ---- copies: NULL where a pointer is missing ---- */
+/* ---- copies; they return NULL if a pointer is NULL ---- */
 
 LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from)
 {

@@ -11,7 +11,7 @@ static size_t length_within(bool wide, const void *text, size_t most)
     return wide ? opl_wcsnlen(text, most) : strnlen(text, most);
 }
 
-/* Appends after the `used` existing units. */
+/* Copies at most `most` units after the first `used` units of `to`. */
 static HRESULT append(bool wide, void *to, size_t capacity, size_t used, const void *from,
                       size_t most)
 {

@@ -23,7 +23,7 @@ static const struct {
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
-static int normal; /* the nice value of this module's first call */
+static int normal; /* the process's nice value at the first call in this module */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void find_normal(void)

@@ -41,7 +41,8 @@ HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BO
     return create_event(manual_reset, initial_state, name != NULL);
 }
 
-/* An eventfd has no file type; nothing else is ever read, written or closed. */
+/* The descriptor of an event; -1 and ERROR_INVALID_HANDLE for anything else, so that nothing else
+ * is read, written or closed. An eventfd is recognized by its missing file type. */
 static int event_of(HANDLE handle)
 {
     struct stat st;
@@ -86,7 +87,8 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* It was set: take it. Only one of several waiters gets an auto-reset event. */
+/* Takes an event that was set. False: another thread took it first, since only one waiter gets an
+ * auto-reset event. */
 static BOOL take(int event)
 {
     uint64_t count;
