@@ -168,8 +168,8 @@ static void add_real(struct opl_shim_text *text, const struct spec *spec, long d
 
 #pragma GCC diagnostic pop
 
-/* On some machines va_list is an array, which a function cannot take by reference; a structure can
- * be passed. */
+/* On some machines va_list is an array, so a pointer to a parameter of that type has a wrong type;
+ * a pointer to a structure can be passed everywhere. */
 struct value_list {
     va_list list;
 };

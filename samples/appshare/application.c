@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* NULL: another process already is the workshop, or there is no memory. */
+/* Creates the named memory and its guard. NULL: another workshop runs already, or there is no
+ * memory. */
 static struct appshare *openMemory(HANDLE *guard)
 {
     HANDLE memory;
@@ -18,7 +19,7 @@ static struct appshare *openMemory(HANDLE *guard)
                                 sizeof(struct appshare), APPSHARE_MEMORY);
     if (!*guard || !memory || GetLastError() == ERROR_ALREADY_EXISTS)
         return NULL;
-    /* the handle stays open, because the name exists as long as the handle */
+    /* the handle stays open, because the name exists only as long as a handle is open */
     return (struct appshare *)MapViewOfFile(memory, FILE_MAP_ALL_ACCESS, 0, 0, 0);
 }
 

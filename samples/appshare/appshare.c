@@ -54,8 +54,9 @@ static BOOL connectTo(void)
     return shared != NULL;
 }
 
-/* Does the application run? A handle of ours would keep the name alive without it, so none stays
- * open between two queries. */
+/* Does the application run? Copies its numbers if it does. The handles are closed before the
+ * return, because an open handle would keep the name in existence after the application has
+ * ended. */
 static BOOL look(void)
 {
     DWORD wait = connectTo() ? WaitForSingleObject(guard, TIMEOUT_MS) : WAIT_TIMEOUT;

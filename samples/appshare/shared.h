@@ -8,11 +8,12 @@
 #define APPSHARE_MEMORY "Global\\openperflib appshare"
 #define APPSHARE_GUARD "Global\\openperflib appshare guard"
 
-/* Both numbers change together, under the guard, so a copy under the guard is consistent. */
+/* The application changes all numbers together while it holds the guard (a mutex), so a copy that
+ * is made while holding the guard is consistent. */
 struct appshare {
     DWORD version; /* 1 */
-    DWORD done;    /* jobs, since the application began */
-    DWORD waiting; /* jobs, now */
+    DWORD done;    /* jobs done since the application began */
+    DWORD waiting; /* jobs that wait now */
     DWORD sum;     /* done + waiting; shows that a copy is consistent */
 };
 

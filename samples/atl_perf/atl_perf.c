@@ -25,7 +25,8 @@ static BOOL readUsage(void *to)
     return TRUE;
 }
 
-/* A handle of ours would keep the name alive, so none stays open between two queries. */
+/* Copies the published numbers; FALSE: no program publishes. The handle is closed before the
+ * return, because an open handle would keep the memory in existence after the program has ended. */
 static BOOL readScribble(void *to)
 {
     HANDLE memory = OpenFileMappingA(FILE_MAP_READ, FALSE, SCRIBBLE_MEMORY);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A provider from tables of counters and their names, from which the library also registers itself.
- * The design follows the maps of ATL 7: a map of counters makes an object, a map of objects chains
- * them. Unlike ATL 7 it registers correctly in every installed language, even without texts for it.
+ * The design follows the maps of ATL 7: a map of counters defines an object, and a map of objects
+ * lists the objects of the provider. Unlike ATL 7 it registers correctly in every installed
+ * language, even without texts for it.
  */
 #ifndef PERFMAP_H
 #define PERFMAP_H
@@ -18,7 +19,7 @@ enum { PERF_ROWS = PERF_OBJECTS * (1 + PERF_COUNTERS), PERF_STORED = 4 * PERF_RO
 typedef struct {
     DWORD type;
     LONG scale;
-    DWORD place, size;  /* of the value, in the object's values */
+    DWORD place, size;  /* of the value in the object's values, bytes */
     LPCWSTR name, help; /* in English */
 } PerfCounter;
 #define PERF_COUNTER(values, member, type, scale, name, help)                                      \
@@ -49,33 +50,35 @@ typedef struct {
     LPCWSTR module; /* the file beside this library that has other languages' texts */
 } PerfMap;
 
-/* Rows are in the order of the chain: an object, its counters, the next object. A row's offset
- * is twice its position. */
+/* The number of rows: an object, its counters, the next object, and so on. A row's offset from
+ * First Counter is twice its position. */
 DWORD perfMapRows(const PerfMap *map);
-/* English. */
+/* The row's English name, or its explanation (`help`). */
 LPCWSTR perfMapText(const PerfMap *map, DWORD row, BOOL help);
-/* As it is stored in the registry: type, scale, place and size of each row; of an object 0, the
- * number of its counters, 0 and its values' size. Returns how many numbers. */
+/* The map as it is stored in the registry, four numbers for each row. For a counter: type, scale,
+ * place, size; for an object: 0, the number of its counters, 0, the size of its values. Returns how
+ * many numbers. */
 DWORD perfMapStored(const PerfMap *map, DWORD stored[PERF_STORED]);
 
-/* The module exports a table that ends with language NULL, returned by this function. */
+/* A row of the table that the module with the translations exports; the last row has language NULL.
+ * The function named PERF_TEXTS returns the table. */
 typedef struct {
     LPCWSTR language;   /* "007" */
-    DWORD row;          /* of the map, 0 is the first object */
+    DWORD row;          /* row of the map; 0: the first object */
     LPCWSTR name, help; /* NULL: not translated */
 } PerfText;
 #define PERF_TEXTS "perfTexts"
 typedef const PerfText *PerfTextsFunction(void);
 
-/* The functions of a provider. Open fails with ERROR_INVALID_DATA if another map was registered:
- * its names would be shown for these values. */
+/* The functions of a provider. Open fails with ERROR_INVALID_DATA if a different map was
+ * registered, because this map's values would have that map's names. */
 DWORD perfMapOpen(const PerfMap *map);
 DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 /* ---- register.c ---- */
 DWORD perfMapRegister(const PerfMap *map, HINSTANCE library);
 DWORD perfMapUnregister(const PerfMap *map);
-/* Whether the registry has this map. */
+/* Does the registry have this map? */
 BOOL perfMapIsRegistered(const PerfMap *map);
 
 /* ---- texts.c: the second module ---- */
@@ -85,7 +88,7 @@ typedef struct {
 } PerfTexts;
 void perfTextsOpen(LPCWSTR module, HINSTANCE library, PerfTexts *ret);
 void perfTextsClose(PerfTexts *texts);
-/* The text in that language, else the row's English one. */
+/* The row's text in that language, or else in English. */
 LPCWSTR perfTextsFind(const PerfTexts *texts, const PerfMap *map, LPCWSTR language, DWORD row,
                       BOOL help);
 

@@ -24,7 +24,7 @@ static const LPCWSTR numberNames[] = {TEXT("First Counter"), TEXT("Last Counter"
                                       TEXT("First Help"), TEXT("Last Help")};
 enum { NUMBERS = sizeof numberNames / sizeof *numberNames };
 
-/* In that order. */
+/* Writes the four numbers into a list, in the order of the names of their values. */
 static void spread(const Numbers *numbers, DWORD list[NUMBERS])
 {
     list[0] = numbers->firstName;
@@ -33,7 +33,7 @@ static void spread(const Numbers *numbers, DWORD list[NUMBERS])
     list[3] = numbers->lastHelp;
 }
 
-/* Writes the number before `at`, with a blank; returns its beginning. */
+/* Writes the number and a blank, ending before `at`; returns where the number begins. */
 static WCHAR *putNumber(WCHAR *at, DWORD number)
 {
     *--at = ' ';
@@ -54,7 +54,7 @@ static DWORD setObjectList(HKEY key, const PerfMap *map, DWORD number)
         number -= 2 * (1 + map->objects[i - 1].count);
         at = putNumber(at, number);
     }
-    text[PERF_OBJECTS * 12 - 1] = 0; /* the last blank */
+    text[PERF_OBJECTS * 12 - 1] = 0; /* replaces the last blank */
     return setText(key, TEXT("Object List"), at);
 }
 
@@ -85,7 +85,8 @@ BOOL perfMapIsRegistered(const PerfMap *map)
            memcmp(ours, stored, size) == 0;
 }
 
-/* ERROR_FILE_NOT_FOUND: there are none, or not as many as the map has rows. */
+/* Reads the four numbers. ERROR_FILE_NOT_FOUND: there are none, or not as many as the map has
+ * rows. */
 static DWORD getNumbers(HKEY key, const PerfMap *map, Numbers *numbers)
 {
     DWORD list[NUMBERS], type, size, result;
@@ -146,7 +147,7 @@ DWORD perfMapRegister(const PerfMap *map, HINSTANCE library)
         return result;
     if (getNumbers(key, NULL, &numbers) == ERROR_SUCCESS &&
         getNumbers(key, map, &numbers) != ERROR_SUCCESS)
-        basesRemove(&numbers); /* an older version's, with other rows */
+        basesRemove(&numbers); /* those of an older version, with other rows */
     if (getNumbers(key, map, &numbers) != ERROR_SUCCESS)
         result = basesNumbers(perfMapRows(map), &numbers);
     if (result == ERROR_SUCCESS)

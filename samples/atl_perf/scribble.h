@@ -9,7 +9,7 @@
 #define SCRIBBLE_MEMORY "Global\\openperflib atl_perf"
 
 typedef struct {
-    DWORD version; /* 1, when the rest is there */
+    DWORD version; /* 1 as soon as the other members are valid */
     DWORD strokes, points;
 } Scribble;
 

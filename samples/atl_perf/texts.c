@@ -47,7 +47,8 @@ static void unloadModule(void *module)
 }
 #endif
 
-/* In the library's folder; 0: the path is too long. */
+/* Writes the path of file `name` in the library's folder, and returns its length; 0: it is too
+ * long. */
 static DWORD pathOf(LPCWSTR name, HINSTANCE library, WCHAR path[PATH_SIZE])
 {
     static const WCHAR suffix[] = SUFFIX;

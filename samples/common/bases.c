@@ -11,7 +11,7 @@ enum { LANGUAGE_SIZE = 256, PAIR_SIZE = 16 };
 /* Counter or Help of one language, in memory. */
 typedef struct {
     LPWSTR texts; /* number, text, number, text, ... */
-    DWORD size;   /* in characters, with the zero of the last text, without the final one */
+    DWORD size;   /* in characters, without the zero that ends the list */
 } Base;
 
 /* ---- reading and writing one ---- */

@@ -29,7 +29,7 @@ DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help)
 
 void sampleSeed(void)
 {
-    FILETIME now; /* 100 ns: processes of the same second differ, too */
+    FILETIME now; /* in 100 ns, so processes started in the same second get different seeds */
     GetSystemTimeAsFileTime(&now);
     srand(now.dwLowDateTime);
 }

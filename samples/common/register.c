@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions that regsvr32 calls. They write the service's Performance key, with this library
- * and its functions. lodctr adds names and numbers afterwards; unlodctr removes them before.
+ * and its functions. Run lodctr afterwards to add names and numbers, and unlodctr before
+ * unregistering to remove them.
  */
 #include "sample.h"
 
@@ -32,7 +33,7 @@ DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library)
     return result;
 }
 
-/* A key with other contents is kept. */
+/* Deletes the key if it has neither values nor subkeys. */
 static DWORD deleteEmpty(LPCWSTR path)
 {
     HKEY key;
@@ -62,6 +63,6 @@ DWORD sampleUnregister(LPCWSTR performanceKey)
         length--;
     if (result != ERROR_SUCCESS || length == 0 || length >= PATH_SIZE)
         return result;
-    lstrcpynW(service, performanceKey, (int)length); /* with its zero: the backslash is left out */
+    lstrcpynW(service, performanceKey, (int)length); /* a zero replaces the backslash */
     return deleteEmpty(service);
 }

@@ -37,17 +37,19 @@ DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help);
 DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library);
 /* Deletes the four values, and the key and its service if they are empty then. */
 DWORD sampleUnregister(LPCWSTR performanceKey);
-/* A provider with server.c has these two functions, for this key of its own. */
+/* The key of a provider that is linked with server.c, which defines DllRegisterServer and
+ * DllUnregisterServer. */
 extern const WCHAR samplePerformanceKey[];
 
-/* rand() starts with the same number in each process, and a shell starts a new one for each
- * query. */
+/* Seeds rand(), which otherwise has the same numbers in each process; from a shell, each query is a
+ * new process. */
 void sampleSeed(void);
 
 /* How a query requests an object. */
 typedef enum { NOT_REQUESTED, REQUEST_GLOBAL, REQUEST_COSTLY, REQUEST_BY_NUMBER } Request;
-/* Words separated by blanks: Global, Costly, title indices. An empty query is Global; "Foreign"
- * queries another computer and is not answered here. */
+/* Does the query request this object? It has words separated by blanks: Global, Costly, title
+ * indices. An empty query is Global; "Foreign" queries another computer and is not answered
+ * here. */
 Request sampleRequest(LPCWSTR query, DWORD object);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * costly: one object that answers both kinds of query, with more counters for a query that may take
- * longer. Global returns the number of entries of a folder, which needs one read of it; Costly, and
- * a query of the object's number, also the contents below it, which needs a walk through all
- * subfolders. The walk runs at a lower priority, so that it does not slow down other programs.
+ * longer. Global returns the number of entries of a folder, which needs one read of that folder.
+ * Costly, and a query of the object's number, also return the number and size of the files below
+ * it, which needs a walk through all subfolders. The walk runs at a lower priority, so that it does
+ * not slow down other programs.
  *
  * The folder is the value Folder of Services\CostlyFolder\Parameters, or else /etc.
  */

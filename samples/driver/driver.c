@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver: counters of a driver of the kernel. zram keeps disks in compressed memory and shows what
- * it counts in files of sysfs, as any driver can (DEVICE_ATTR_RO): the provider needs only one row
- * for each number.
+ * driver: counters of a driver of the kernel. zram keeps disks in compressed memory and shows its
+ * counts in files of sysfs, as any driver can (DEVICE_ATTR_RO). The provider needs only one row for
+ * each number.
  */
 #include <openperflib/object.h>
 #include <winerror.h>
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Its words: Documentation/admin-guide/blockdev/zram.rst of the kernel. */
+/* The kernel's Documentation/admin-guide/blockdev/zram.rst describes the words of these files. */
 static const opl_source memory = {.path = "sys/block/*/mm_stat"};
 static const opl_source requests = {.path = "sys/block/*/io_stat"};
 

@@ -17,7 +17,7 @@ const DWORD BUFFER_STEP = 40960;
 const DWORD PROCESS_OBJECT = 230;
 const DWORD PROCESS_ID = 784;
 
-/* Each structure has its length; the next one follows it. */
+/* The structure that follows this one, which is `bytes` long. */
 static BYTE *following(void *structure, DWORD bytes)
 {
     return (BYTE *)structure + bytes;
@@ -60,8 +60,9 @@ static PERF_INSTANCE_DEFINITION *nextInstance(PERF_INSTANCE_DEFINITION *instance
     return (PERF_INSTANCE_DEFINITION *)following(values, values->ByteLength);
 }
 
-/* The answer to a query, to be deleted by the caller; NULL, and the error is told. A data query never
- * says how large a buffer it needs. */
+/* The answer to a query, which the caller deletes; NULL: the error was printed. RegQueryValueEx
+ * does not return the size that performance data needs, so the buffer grows until the answer
+ * fits. */
 static char *queryData(const char *query)
 {
     DWORD capacity = BUFFER_STEP;
@@ -80,7 +81,7 @@ static char *queryData(const char *query)
     }
 }
 
-/* Where the process id lies in each counter block; ULONG_MAX: the object has none. */
+/* The offset of the process id in each counter block; ULONG_MAX: the object has no such counter. */
 static DWORD processIdOffset(PERF_OBJECT_TYPE *object)
 {
     PERF_COUNTER_DEFINITION *counter = firstCounter(object);
@@ -112,7 +113,8 @@ static int printProcesses(PERF_OBJECT_TYPE *object)
     return 0;
 }
 
-/* The answer may hold more objects than were asked for: find ours. */
+/* Finds the object Process, since an answer may have more objects than were requested, and prints
+ * all instances. */
 static int printAll(PERF_DATA_BLOCK *block)
 {
     PERF_OBJECT_TYPE *object = firstObject(block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An object without instances is: its header, its definitions, its counter block, and then the next
- * object. Another counter adds 40 bytes after the last definition and 8 after the last value;
+ * object. Adding a counter inserts 40 bytes after the last definition and 8 after the last value;
  * offsets of values count from the counter block, so they stay valid when the block moves.
  */
 #include "mycoolcounter.h"
@@ -51,7 +51,7 @@ LONG changeAdd(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name, DWORD help, ULON
     return (LONG)grown;
 }
 
-/* *ret_place: its position, from 0. NULL: there is no counter of this number. */
+/* Finds a counter by its number; *ret_place is its position, from 0. NULL: there is none. */
 static PERF_COUNTER_DEFINITION *find(PERF_OBJECT_TYPE *object, DWORD name, DWORD *ret_place)
 {
     BYTE *at = (BYTE *)object + object->HeaderLength;
@@ -67,7 +67,7 @@ static PERF_COUNTER_DEFINITION *find(PERF_OBJECT_TYPE *object, DWORD name, DWORD
     return NULL;
 }
 
-/* The base of a fraction follows it, and has no meaning alone. */
+/* Is this the base of the counter before it? A base has no meaning alone. */
 static BOOL isBase(const PERF_COUNTER_DEFINITION *definition)
 {
     return (definition->CounterType & 0x00070C00) == (PERF_TYPE_COUNTER | PERF_COUNTER_BASE);
@@ -86,7 +86,7 @@ LONG changeRemove(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name)
         count++;
         gone += next->ByteLength;
     }
-    if (gone % 8) /* definitions of 40 bytes keep everything at multiples of 8 */
+    if (gone % 8) /* the rest would not be at multiples of 8 */
         return 0;
     memmove(definition, (BYTE *)definition + gone, (size_t)(end - (BYTE *)definition) - gone);
     object->NumCounters -= count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mycoolcounter: adds a counter to System, an object of another provider. This library is
- * registered in place of the one that has System, calls it for everything, and changes its answer:
- * it adds a counter, and may remove or change others (see README.md).
+ * registered in place of the library that has System, passes all calls to it, and changes its
+ * answer: it adds a counter, and may remove or change others (see README.md).
  *
  * Our counter is the number of queries of System since Open.
  */
@@ -13,7 +13,7 @@ HINSTANCE thisLibrary;
 static struct original original;
 static DWORD openedAgain;
 static DWORD name, help;                    /* the numbers of our counter */
-static DWORD removed, changed, changedInto; /* numbers of counters, 0: none; and a value */
+static DWORD removed, changed, changedInto; /* numbers of counters, 0: none; changedInto: a value */
 static ULONGLONG queries;
 
 BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved)
@@ -43,7 +43,7 @@ DWORD CALLBACK Open(LPWSTR devices)
 {
     HKEY performance, own;
     DWORD result;
-    if (original.library) { /* another computer's programs open once more for each connection */
+    if (original.library) { /* a connection from another computer calls Open again */
         openedAgain++;
         return ERROR_SUCCESS;
     }
@@ -79,7 +79,7 @@ DWORD WINAPI Close(void)
 
 /* ---- Collect ---- */
 
-/* NULL: there is no System in this answer, or its layout is unknown. */
+/* Finds System in the answer. NULL: it is missing, or its layout is unknown. */
 static PERF_OBJECT_TYPE *findSystem(BYTE *at, const BYTE *end, DWORD count)
 {
     for (; count > 0 && at + sizeof(PERF_OBJECT_TYPE) <= end; count--) {

@@ -16,21 +16,24 @@ extern HINSTANCE thisLibrary;
 
 enum { SYSTEM = 2, NAME_SIZE = 256, TEXT_SIZE = 512 };
 
-/* Below the Performance key of the service that has System: its original values, the numbers of
- * our counter, and other changes of System (Remove, Change, Value). */
+/* A key below the Performance key of the service that has System. It has the original values of
+ * that key, the numbers of our counter, and the settings for other changes of System (Remove,
+ * Change, Value). */
 #define OWN_KEY TEXT("MyCoolCounter")
 
-/* The Performance key of the service that has System; with `ours`, of the one that we replaced. */
+/* Opens the Performance key of the service that has System; with `ours`, of the service in which
+ * this library has replaced the original one. */
 DWORD placeOpen(BOOL ours, REGSAM access, HKEY *ret);
 DWORD placeNumber(HKEY key, LPCWSTR value, DWORD *ret);
-/* Replaces the library that is registered there by this one, and saves its values in `own`. */
+/* Registers this library in `performance` in place of the original one, whose values are saved in
+ * `own`. */
 DWORD placeTake(HKEY performance, HKEY own);
 /* Restores the saved values. ERROR_BUSY: another library was registered after us. */
 DWORD placeReturn(HKEY performance, HKEY own);
 
 /* ---- names.c: one name and one explanation in the base of every language ---- */
 
-/* The numbers that come next. */
+/* Finds the next free numbers for a name and its explanation. */
 DWORD namesNext(DWORD *counter, DWORD *help);
 DWORD namesAdd(DWORD counter, DWORD help);
 DWORD namesRemove(DWORD counter, DWORD help);
@@ -49,8 +52,8 @@ void originalUnload(struct original *original);
 
 /* ---- change.c: changes of an object in an answer ---- */
 
-/* Each takes an object without instances, and the end of the data after it, and returns by how
- * many bytes that end has moved. */
+/* Each function changes an object without instances, moves the data between the object and `end`,
+ * and returns by how many bytes that end has moved. */
 enum { SIZE_FOR_COUNTER = sizeof(PERF_COUNTER_DEFINITION) + sizeof(ULONGLONG) + 7 };
 LONG changeAdd(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name, DWORD help, ULONGLONG value);
 LONG changeRemove(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name);

@@ -6,7 +6,7 @@
 struct translation {
     LPCWSTR language, name, help;
 };
-/* The first one is used for all other languages. */
+/* The first row is used for all languages that have no row. */
 static const struct translation translations[] = {
     {TEXT("009"), TEXT("My Cool Counter"),
      TEXT("How often System was asked for since its library was opened.")                                                                 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library that we replaced, loaded by its saved name, with its functions by theirs. */
+/* Loads the library that we replaced, and finds its functions, by their saved names. */
 #include "mycoolcounter.h"
 
 #ifndef _WIN32
@@ -30,7 +30,7 @@ static BOOL findFunction(void *library, const char *name, void *ret)
     return function != NULL;
 }
 #else
-/* A bare name is in the folder of providers, which the loader does not search. */
+/* A name without folders is in the folder of providers, where the loader does not search. */
 static void *loadLibrary(const char *name)
 {
     char path[TEXT_SIZE];

@@ -5,8 +5,8 @@
 
 #define SERVICES TEXT("SYSTEM\\CurrentControlSet\\Services")
 
-/* The values that are saved, changed and restored; a Library Validation Code belongs to the
- * other file. */
+/* The values that are saved, changed and restored. A Library Validation Code must be removed,
+ * because it is for the original library's file. */
 static const LPCWSTR values[] = {TEXT("Library"), TEXT("Open"), TEXT("Collect"), TEXT("Close"),
                                  TEXT("Library Validation Code")};
 enum { VALUES = sizeof values / sizeof *values, LIBRARY = 0, PROCEDURES = 4 };

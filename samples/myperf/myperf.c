@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * myperf: the smallest library that can be registered as a provider. It has no data, but shows when
- * it is called: each function opens a message box, which without a screen is an event in the log.
- * Version 1 does not set its outputs to zero; the system detects that, and disables it. Version 2
- * (-DMYPERF_VERSION=2) sets them.
+ * it is called: each function opens a message box, which becomes an event in the log, because there
+ * is no screen. Version 1 does not set its outputs to zero; the system detects this and disables
+ * the library. Version 2 (-DMYPERF_VERSION=2) sets them.
  */
 #ifndef UNICODE
 #define UNICODE

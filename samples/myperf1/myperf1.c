@@ -78,7 +78,7 @@ DWORD CALLBACK Open(LPWSTR devices)
 
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    struct answer now = answer; /* several threads may be here at once */
+    struct answer now = answer; /* a copy, because several threads may call this at once */
     DWORD capacity = *bytes;
     Request request = sampleRequest(query, now.object.ObjectNameTitleIndex);
     *bytes = *types = 0;

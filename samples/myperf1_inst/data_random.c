@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between none and nine instances, with other names at each query. */
+/* Between zero and nine instances, with other names at each query. */
 #include "data.h"
 
 #include <stdlib.h>

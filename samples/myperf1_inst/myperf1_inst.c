@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * myperf1_inst: an object with any number of instances, written with nothing but the structures of
- * winperf.h. The definitions are followed, for each instance, by its definition, its name and its
- * values, none of them padded. Only the whole is rounded up to 8 bytes.
+ * winperf.h. After the object's definitions, each instance has its definition, its name and its
+ * values. None of them is padded; only the length of the whole object is rounded up to a multiple
+ * of 8.
  */
 #include "../common/sample.h"
 #include "data.h"
@@ -41,8 +42,8 @@ static void describe(DWORD name, DWORD help)
     definitions.luck.CounterOffset = offsetof(struct values, luck);
 }
 
-/* Writes only what fits, but always increases `size`, so that one check at the end is
- * sufficient. */
+/* The output buffer. put() writes only what fits, but always increases `size`, so that one check at
+ * the end is sufficient. */
 struct capacity {
     BYTE *data;
     DWORD bytes, size;
@@ -103,7 +104,7 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     put(&capacity, &head, sizeof head);
     for (i = 0; i < count; i++)
         putInstance(&capacity, dataName(i), dataValue(i));
-    if (count == 0) /* some programs read a counter block here anyway */
+    if (count == 0) /* some programs read a counter block here even without instances */
         put(&capacity, zeros, sizeof zeros);
     put(&capacity, zeros, (8 - capacity.size % 8) % 8);
     if (capacity.size > capacity.bytes)

@@ -2,10 +2,10 @@
 /*
  * Identifies a process, and changes its nice value.
  *
- * Linux has a nice value for each thread: setpriority(PRIO_PROCESS) with a process's number reaches
- * its first thread and no other. And it takes a number, not a handle: between reading the folder
- * and the call the thread may end. Its number is reused only after all other numbers, so within
- * some microseconds no other thread gets it.
+ * Linux has a nice value for each thread: setpriority(PRIO_PROCESS) with a process's number changes
+ * only its first thread. And it takes a number, not a handle: the thread may end between reading
+ * the folder and the call. The kernel reuses a number only after all others, so no other thread
+ * gets it within some microseconds.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_BATCH */
@@ -27,7 +27,8 @@ enum { FIELD_BEGAN = 22, PASSES = 10 };
 
 /* ---- data in /proc ---- */
 
-/* False and errno (ESRCH): the process has ended. */
+/* Reads a file of the process's folder. False: errno is the reason; ESRCH: the process has
+ * ended. */
 static bool read_file(int folder, const char *name, char *text, size_t capacity)
 {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
@@ -43,7 +44,8 @@ static bool read_file(int folder, const char *name, char *text, size_t capacity)
     return true;
 }
 
-/* Number and beginning; the name between them may have anything in it, also brackets and spaces. */
+/* Reads the process's number and start time from stat. The name between them may contain anything,
+ * also brackets and blanks. */
 static bool read_identity(struct held *held)
 {
     char text[1024];
@@ -92,10 +94,11 @@ bool hold_is(const struct held *held, const struct held *self, const struct look
         return false;
     int64_t counters_value = identity->began - looked->identity.began;
     int64_t kernel_value = ((int64_t)held->began_ticks - (int64_t)self->began_ticks) * tick;
-    return llabs(counters_value - kernel_value) <= 2 * tick; /* each may be rounded */
+    return llabs(counters_value - kernel_value) <= 2 * tick; /* both may be rounded */
 }
 
-/* All four user ids must match: a process with different ones is changing its user. */
+/* Does the process belong to our user? All four of its user ids must match: if they differ, it is
+ * changing its user. */
 static bool is_ours(const struct held *held)
 {
     char text[4096];
@@ -135,7 +138,8 @@ static bool walk_threads(const struct held *held, each_thread *each, void *of)
     return good && any;
 }
 
-/* False: it has ended. -1 is a valid nice value, not an error. */
+/* Reads a thread's nice value. False: it has ended (getpriority also returns -1 for a nice value of
+ * -1). */
 static bool nice_of(uint32_t thread, int *ret)
 {
     errno = 0;
@@ -219,8 +223,8 @@ static bool lower_one(void *of, uint32_t thread)
     return lowering->changed = true;
 }
 
-/* A thread that is created meanwhile inherits its creator's nice value, so repeat until all have
- * ours. */
+/* A thread that is created meanwhile inherits its creator's nice value, so the walk is repeated
+ * until all threads have ours. */
 bool hold_lower(struct held *held, int nice)
 {
     bool good = hold_nice(held, &held->was);
@@ -234,7 +238,8 @@ bool hold_lower(struct held *held, int nice)
     return good;
 }
 
-/* The thread's old value; for threads created later the lowest old value. */
+/* The nice value that a thread had before; for a thread created later, the lowest of the old
+ * values. */
 static int value_before(const struct held *held, uint32_t thread)
 {
     for (size_t i = 0; i < held->count; i++) {
@@ -244,7 +249,8 @@ static int value_before(const struct held *held, uint32_t thread)
     return held->was;
 }
 
-/* A nice value that is not ours was set by another program, and is kept. */
+/* Restores a thread's nice value. A value that is not ours was set by another program, and is
+ * kept. */
 static bool restore_one(void *of, uint32_t thread)
 {
     const struct held *held = of;

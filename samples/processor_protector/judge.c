@@ -2,9 +2,9 @@
 /*
  * Finds processes that have been busy for too long.
  *
- * Each record has the last uncooked sample of its process. PDH could cook the array by itself, but
- * on Windows it finds the previous sample by the instance's name, so a new "cc" is compared with
- * another one that ended. Here only samples of the same process are compared.
+ * Each record has the last raw sample of its process. PDH could cook the array by itself, but on
+ * Windows it finds the previous sample by the instance's name, so a new "cc" would be compared with
+ * one that has ended. Here only samples of the same process are compared.
  */
 #include "protector.h"
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above this load, a process may use little only because it gets little. */
+/* Above this load (percent of all processors), a process may have used little time only because it
+ * did not get more. */
 static const double busy_machine = 95;
 
 static bool same(const struct identity *left, const struct identity *right)
@@ -32,9 +33,9 @@ struct record *judge_find(const struct judge *judge, uint32_t id)
     return judge->count ? bsearch(&key, judge->all, judge->count, sizeof key, compare) : NULL;
 }
 
-/* Percent of one processor between two samples of one process; below 0: not known. The samples'
- * own clock is the time of day. If it was set in between (by more than 1 % of the interval), the
- * percentage is not valid. */
+/* Percent of one processor that a process used between two samples; below 0: unknown. The samples'
+ * clock is the time of day. If it was set between them (by more than 1 % of the interval `passed`),
+ * the result is unknown. */
 static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, int64_t passed)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -112,7 +113,8 @@ bool judge_look(struct judge *judge, const struct look *look)
     return true;
 }
 
-/* Intervals are never exactly as long as they should be: ten of a second may be 9.998 s. */
+/* Have the seconds reached the limit? Intervals are never exact: ten intervals of a second may take
+ * 9.998 s, which is accepted. */
 static bool lasts(double seconds, const struct limits *limits)
 {
     return seconds > 0 && seconds >= limits->seconds * 0.99;

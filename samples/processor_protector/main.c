@@ -23,7 +23,7 @@ static struct {
     struct look look;
     struct judge judge;
     struct held *self;
-    HANDLE log; /* of events; NULL in a dry run */
+    HANDLE log; /* the event log; NULL in a dry run */
     bool live;  /* shows a status line on the terminal */
     bool failed;
 } protector;
@@ -86,7 +86,7 @@ static void print_state(void)
              protector.look.count, protector.look.load, (unsigned)process->identity.id,
              process->name, busiest->percent);
     bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    clear_line(); /* which could not clear what a narrow terminal has wrapped */
+    clear_line(); /* this cannot clear a line that was wrapped, so the new one is truncated */
     fprintf(stderr, "%.*s", known ? size.ws_col - 1 : 79, line);
 }
 
@@ -98,7 +98,7 @@ static void complain(const char *what, PDH_STATUS status)
 
 /* ---- exceptions ---- */
 
-/* NULL: no exception found so far. */
+/* Why the process is an exception that needs no look into /proc; NULL: it is none. */
 static const char *why_spared(const struct process *process)
 {
     uint32_t own = protector.self->id;
@@ -200,8 +200,9 @@ static void consider(const struct process *process)
 
 /* ---- sampling ---- */
 
-/* Process numbers are valid only in their own pid namespace: not those of another machine's
- * files (OPENPERFLIB_SYSROOT), nor those of the host in a container's /proc. */
+/* Are the process numbers of the counters those of our own pid namespace? They are not if the
+ * counters are read from another machine's files (OPENPERFLIB_SYSROOT), or in a container that has
+ * the host's /proc. */
 static bool see_ourselves(void)
 {
     const struct process *process = look_find(&protector.look, (uint32_t)getpid());

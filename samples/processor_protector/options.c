@@ -95,7 +95,7 @@ static void take_option(struct options *options, int letter)
     case 'V':
         puts("processor_protector (openperflib) " PROTECTOR_VERSION);
         exit(EXIT_SUCCESS);
-    default: /* getopt_long said it */
+    default: /* getopt_long has printed the error */
         fputs("Try processor_protector --help\n", stderr);
         exit(EXIT_USAGE);
     }

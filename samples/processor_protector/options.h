@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What processor_protector was told to do. */
+/* The options of processor_protector. */
 #ifndef PROCESSOR_PROTECTOR_OPTIONS_H
 #define PROCESSOR_PROTECTOR_OPTIONS_H
 
@@ -10,12 +10,12 @@ struct options {
     double interval, duration; /* seconds; duration 0: until a signal */
     int nice;
     bool act, restore;
-    char **names; /* with wildcards, ended by NULL; none: all processes */
+    char **names; /* patterns of names, ended by NULL; if empty: all processes */
 };
 
-/* Does not return when the options are wrong, or ask for help or version. */
+/* Reads the command line. Exits if the options are wrong, or after printing help or version. */
 void options_read(struct options *options, int argc, char **argv);
-/* Is this a process that may be named? */
+/* Does one of the patterns match this name? */
 bool options_name_it(const struct options *options, const char *name);
 
 #endif

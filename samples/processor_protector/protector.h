@@ -2,13 +2,14 @@
 /*
  * processor_protector, in its parts:
  *
- *   watch.c    asks PDH what all processes did so far, at one moment
- *   judge.c    remembers, and finds who has been busy for too long
- *   hold.c     the process that is meant, held so that it cannot become another one; its nice value
- *   main.c     options, and what is said
+ *   watch.c  samples all processes at one moment, through PDH
+ *   judge.c  keeps a record of each process, and finds those that have been busy for too long
+ *   hold.c   identifies a process so that it cannot be mistaken for another; changes its nice value
+ *   main.c   the loop, and messages
  *
- * A process is meant by its number and the moment when it began. Numbers are used again, and the
- * "#1" of "cc#1" moves to another process when a cc ends: neither identifies a process.
+ * A process is identified by its number together with its start time. The number alone does not
+ * identify it, because numbers are reused; nor does the instance's name, because the "#1" of "cc#1"
+ * moves to another process when a cc ends.
  */
 #ifndef PROCESSOR_PROTECTOR_H
 #define PROCESSOR_PROTECTOR_H
@@ -23,7 +24,7 @@ enum { NAME_BYTES = 64, SECOND_100NS = 10000000 };
 
 struct identity {
     uint32_t id;
-    int64_t began; /* 100 ns, on the clock of struct look */
+    int64_t began; /* start time in 100 ns, on the clock of struct look */
 };
 
 /* ---- watch.c ---- */
@@ -31,17 +32,17 @@ struct identity {
 struct process {
     struct identity identity;
     uint32_t parent;
-    bool has_memory; /* kernel threads and the dead have none */
+    bool has_memory; /* kernel threads and zombies have none */
     char name[NAME_BYTES];
-    PDH_RAW_COUNTER work; /* % Processor Time, uncooked */
+    PDH_RAW_COUNTER work; /* % Processor Time, raw */
 };
 
-/* All processes at one moment, in no order. */
+/* All processes at one moment, in any order. */
 struct look {
     struct process *all;
     size_t count, capacity;
-    int64_t time; /* 100 ns; setting the time does not change this clock */
-    double load;  /* of all processors together, in percent; below 0: not known */
+    int64_t time; /* 100 ns, on a clock that does not change when the time of day is set */
+    double load;  /* of all processors together, in percent; below 0: unknown */
 };
 
 enum column { ID, BEGAN, PARENT, MEMORY, WORK, COLUMNS };
@@ -55,7 +56,7 @@ struct watch {
     } answers[COLUMNS];
 };
 
-/* 0, or PDH's status; *ret_what: which path or function it was. */
+/* Both return 0 or PDH's status; *ret_what is the path or function that failed. */
 PDH_STATUS watch_open(struct watch *watch, const char **ret_what);
 PDH_STATUS watch_look(struct watch *watch, struct look *ret, const char **ret_what);
 void watch_close(struct watch *watch, struct look *look);
@@ -69,32 +70,32 @@ bool look_is_parent(const struct look *look, uint32_t id, uint32_t child);
 struct limits {
     double percent; /* of one processor */
     double seconds;
-    double load; /* of all processors together: below it, no process waits */
+    double load; /* percent of all processors: below it, no process has to wait */
 };
 
 struct held;
 
-/* What is known of a process since it was seen first. */
+/* What is known about a process since it was first seen. */
 struct record {
     struct identity identity;
     PDH_RAW_COUNTER work;
-    double percent;     /* in the last interval; below 0: not known */
-    double busy, calm;  /* seconds without a break, of which one is 0 */
-    double mean;        /* percent, since it is busy or calm */
-    bool reported;      /* since it is busy */
-    const char *spared; /* the reason that was told last; NULL: none */
-    struct held *held;  /* NULL: it is as we found it */
+    double percent;     /* in the last interval; below 0: unknown */
+    double busy, calm;  /* seconds that it has been busy, or calm; one of them is 0 */
+    double mean;        /* mean percent during these seconds */
+    bool reported;      /* it was reported since it became busy */
+    const char *spared; /* the reason that was printed last; NULL: none */
+    struct held *held;  /* NULL: its nice value was not changed */
 };
 
 struct judge {
     struct limits limits;
-    struct record *all; /* in the order of ids */
+    struct record *all; /* sorted by id */
     size_t count;
-    int64_t time; /* of the look before; 0: there was none */
+    int64_t time; /* time of the previous look; 0: there was none */
 };
 
-/* Brings the records up to date. What was held of processes that are gone is let go. False: no
- * memory, and nothing changed. */
+/* Updates the records, and frees those of processes that have ended. False: no memory, and nothing
+ * changed. */
 bool judge_look(struct judge *judge, const struct look *look);
 bool judge_too_long(const struct judge *judge, const struct record *record);
 bool judge_calm_again(const struct judge *judge, const struct record *record);
@@ -103,38 +104,40 @@ void judge_end(struct judge *judge);
 
 /* ---- hold.c ---- */
 
-/* A process by its folder in /proc: when it ends, its folder stays empty, and a process that gets
- * its number has another folder. */
+/* A process, by its open folder in /proc: when the process ends, the open folder becomes empty,
+ * even if another process gets the number. */
 struct held {
     int folder;
     uint32_t id;
-    uint64_t began_ticks; /* as the kernel counts */
-    int was, given;       /* the least nice value of its threads, and what they were given */
+    uint64_t began_ticks; /* start time in the kernel's ticks */
+    int was, given;       /* lowest nice value of its threads before; the value that we set */
     struct thread {
         uint32_t id;
         int was;
-    } * threads; /* whose nice value was changed */
+    } * threads; /* those whose nice value was changed */
     size_t count;
 };
 
-/* What hold_judge says; the words are in hold_why. */
+/* Results of hold_judge; hold_why has their texts. */
 enum spare { SPARE_NOT, SPARE_GONE, SPARE_USER, SPARE_POLICY, SPARE_NICE };
 
-/* NULL and errno: there is no such process. */
+/* Opens a process; free with hold_end. NULL: errno is the reason, there is no such process. */
 struct held *hold(uint32_t id);
-/* Is it the process of the look? Both sides count from when this program began (`self`, held and
- * looked at), so that no clock is in between. */
+/* Is `held` the process `identity` of the look? The kernel and the counters have different clocks,
+ * so on each side the time since the start of this program (`self`) is compared. */
 bool hold_is(const struct held *held, const struct held *self, const struct look *look,
              const struct identity *identity);
 enum spare hold_judge(const struct held *held, int nice);
 const char *hold_why(enum spare spare);
-/* The least nice value of its threads. */
+/* The lowest nice value of its threads. False and errno: it has ended. */
 bool hold_nice(const struct held *held, int *ret);
-/* Gives all threads at least this nice value. False and errno: it is gone, or not all have it. */
+/* Raises the nice value of all threads to at least this one. False and errno: the process has
+ * ended, or some threads do not have the value. */
 bool hold_lower(struct held *held, int nice);
-/* Gives the threads that are as we left them back what they had. False and errno. */
+/* Restores the nice values of the threads that still have the value that we set. False and errno:
+ * not all could be restored. */
 bool hold_restore(struct held *held);
-/* May this user give back what is taken? Tried in a process of its own. */
+/* May this user lower a nice value again? This is tried in a child process. */
 bool hold_may_restore(void);
 void hold_end(struct held *held);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all processes did so far, at one moment.
+ * Samples all processes at one moment.
  *
- * One query holds a wildcard counter for each fact, and each gives an array of all instances. One
- * collecting is one moment: the arrays have the same instances in the same order, so a process is
- * one position of all of them. Only there does a position (or a name) mean anything; in the next
- * look it may be another process's.
+ * One query has a wildcard counter for each property, and each counter returns an array of all
+ * instances. All arrays of one collection have the same instances in the same order, so a process
+ * has the same position in all of them. In the next collection the same position, or the same name,
+ * may belong to another process.
  */
 #include "protector.h"
 
@@ -16,7 +16,7 @@
 static const char load_path[] = "\\Processor(_Total)\\% Processor Time";
 static const char *const paths[COLUMNS] = {
     [ID] = "\\Process(*)\\ID Process",
-    [BEGAN] = "\\Process(*)\\Elapsed Time", /* uncooked it is when the process began */
+    [BEGAN] = "\\Process(*)\\Elapsed Time", /* its raw value is the start time */
     [PARENT] = "\\Process(*)\\Creating Process ID",
     [MEMORY] = "\\Process(*)\\Virtual Bytes",
     [WORK] = "\\Process(*)\\% Processor Time",
@@ -49,7 +49,7 @@ void watch_close(struct watch *watch, struct look *look)
     *look = (struct look){0};
 }
 
-/* The array of a counter; the buffer grows until it fits and is kept for the next time. */
+/* Reads the array of a counter. The buffer grows until the array fits, and is reused. */
 static PDH_STATUS fetch(PDH_HCOUNTER counter, struct answer *answer)
 {
     for (;;) {
@@ -65,7 +65,7 @@ static PDH_STATUS fetch(PDH_HCOUNTER counter, struct answer *answer)
     }
 }
 
-/* Do all columns have this process at this position? */
+/* Do all arrays have the same instance at this position, with a valid value? */
 static bool agree(const struct watch *watch, DWORD at)
 {
     for (int i = 0; i < COLUMNS; i++) {
@@ -77,7 +77,8 @@ static bool agree(const struct watch *watch, DWORD at)
     return true;
 }
 
-/* A process may call itself anything; a terminal would interpret some of it. */
+/* Copies a name without control characters, which a process may put into its name and a terminal
+ * would interpret. */
 static void copy_name(char *to, const char *from)
 {
     snprintf(to, NAME_BYTES, "%s", from);
@@ -116,7 +117,7 @@ static bool reserve(struct look *look, size_t count)
     return true;
 }
 
-/* Idle and _Total are number 0, which is no process. */
+/* Combines the arrays into processes. Idle and _Total, which have number 0, are omitted. */
 static PDH_STATUS put_together(const struct watch *watch, struct look *ret)
 {
     DWORD count = watch->answers[ID].count;
@@ -145,7 +146,7 @@ PDH_STATUS watch_look(struct watch *watch, struct look *ret, const char **ret_wh
     }
     if (status == 0)
         status = put_together(watch, ret);
-    /* a rate: the first look has none, and that is no error */
+    /* a rate: the first look has none, which is no error */
     bool known =
         status == 0 && PdhGetFormattedCounterValue(watch->load, PDH_FMT_DOUBLE, NULL, &load) == 0;
     ret->load = known ? load.doubleValue : -1;
@@ -163,7 +164,7 @@ const struct process *look_find(const struct look *look, uint32_t id)
 
 bool look_is_parent(const struct look *look, uint32_t id, uint32_t child)
 {
-    /* at most all of them: what the counters say might go round in a circle */
+    /* limited, because the parents in the counters might form a circle */
     for (size_t i = 0; i < look->count; i++) {
         const struct process *process = look_find(look, child);
         if (!process || process->parent == 0)

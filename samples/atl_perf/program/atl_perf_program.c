@@ -57,7 +57,7 @@ static int callLibrary(const char *name)
 
 /* ---- read ---- */
 
-/* The caller frees it; NULL: it cannot be read. */
+/* Reads a value of HKEY_PERFORMANCE_DATA, which the caller frees. NULL: it cannot be read. */
 static char *query(const char *value, DWORD *size)
 {
     char *data = NULL;
@@ -89,7 +89,7 @@ static const char *titleOf(const char *base, DWORD number)
     return "(no name)";
 }
 
-/* False: no answer. */
+/* Prints the counters in an answer, with their names from `base`. False: it has no object. */
 static bool printCounters(const char *data, DWORD size, const char *base)
 {
     opl_block block;
@@ -136,8 +136,8 @@ static int readCounters(const char *language)
 
 /* ---- scribble ---- */
 
-/* Each line is a stroke, and each of its characters a point. The published numbers exist as long
- * as this program runs. */
+/* Reads standard input: each line counts as a stroke, and each of its characters as a point. The
+ * published numbers exist as long as this program runs. */
 static int scribble(void)
 {
     char line[1024];

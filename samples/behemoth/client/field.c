@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The field from above: each behemoth at X and Y, by sex and size; several in one place as their
- * number. */
+/* Draws the field from above: each behemoth at its X and Y, with a sign for its sex and size; if
+ * several are in one cell of the terminal, their number. */
 #include "view.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ enum { ZOOM_MOST = 8, LEAST_METRES = 10 };
 
 struct place {
     uint32_t count;
-    uint32_t at; /* one of them */
+    uint32_t at; /* the position of one of them */
     bool sexes[2];
 };
 
@@ -23,8 +23,8 @@ static const char *const glyphs[2][SIZES] = {
 
 /* ---- how large it is ---- */
 
-/* 10, 20, 50, 100, ...: no counter has the size of the field, so it is as large as needed for
- * all behemoths seen so far, and never shrinks. */
+/* Rounds up to 10, 20, 50, 100, ... No counter has the size of the field, so it is drawn as large
+ * as needed for all behemoths seen so far, and never shrinks. */
 static uint64_t round_up(uint64_t metres)
 {
     uint64_t power = 10;
@@ -76,7 +76,7 @@ void field_move(struct view *view, int right, int down)
 
 /* ---- drawing ---- */
 
-/* The cell of a place in metres, or -1: it is not in the part that is shown. */
+/* The cell that shows the place `metres`; -1: the place is not in the part that is shown. */
 static int64_t cell_of(uint64_t metres, uint64_t from, uint64_t part, int cells)
 {
     if (metres < from || metres - from >= part)

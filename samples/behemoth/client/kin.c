@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Three passes: find existing mothers, break circles, and sort. */
+/* Builds the families in three passes: finds the mothers that exist, breaks circles, and sorts. */
 #include "view.h"
 
 #include <stdlib.h>
 
-/* Goes up from each behemoth to a root or to one visited before; one visited on the same way is
- * in a circle. Until the end `depth` is the number of the way. */
+/* From each behemoth, goes from mother to mother until there is no mother, or one that was visited
+ * before. If it was visited on the same way, the way is a circle, which is cut there. During this
+ * pass `depth` is the number of the way on which a behemoth was visited; 0: not visited. */
 static void open_circles(struct kin *kin)
 {
     for (size_t i = 0; i < kin->count; i++) {
@@ -45,7 +46,7 @@ static void put_in_order(struct kin *kin, int64_t at)
 
 bool kin_find(struct kin *kin, const struct reader *reader)
 {
-    int64_t root = NO_MOTHER; /* roots are sisters, too */
+    int64_t root = NO_MOTHER; /* all roots are linked like sisters */
     kin_free(kin);
     kin->count = reader->count;
     kin->all = calloc(kin->count + 1, sizeof *kin->all);

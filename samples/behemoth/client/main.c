@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* behemoth-client: the options, the first answer, what to do when there is none; then once, or on a
- * terminal again and again. If a later query fails, the last data stays, with a message. */
+/* behemoth-client: reads the options, takes the first answer or explains why there is none, and
+ * shows the herd once, or on a terminal repeatedly. If a later query fails, the last data stays,
+ * with a message. */
 #include "../common/program.h"
 #include "../common/terminal.h"
 #include "view.h"
@@ -68,7 +69,7 @@ static const char help_text[] =
 
 static struct client {
     struct options options;
-    const char *machine, *sort; /* NULL: this one; unsorted */
+    const char *machine, *sort; /* NULL: NULL: this machine; unsorted */
     char language[8];
     double interval;
     int64_t rows; /* of a table; 0: all */
@@ -81,7 +82,8 @@ static struct client {
 
 /* ---- once ---- */
 
-/* A line is left for the shell's prompt; a file's lines are as long as they are. */
+/* Draws once. On a terminal one line stays free for the shell's prompt; in a file, lines may have
+ * any length. */
 static void show_once(struct view *view)
 {
     int columns = 80, lines = 24;
@@ -154,7 +156,8 @@ static void draw(bool whole)
     terminal_show(keys, whole);
 }
 
-/* After another registration the objects have different numbers. */
+/* Takes an answer. If the objects are missing, the provider may have been registered again with
+ * other numbers, so it opens a new reader. */
 static void read_server(void)
 {
     struct reader fresh;
@@ -189,7 +192,8 @@ static void change_interval(bool longer)
         client.interval = steps[i];
 }
 
-/* An arrow, Page Up and so on; table_draw keeps the top within the table. */
+/* Moves the view by an arrow key, Page Up and so on; table_draw limits the position to the
+ * table. */
 static void move(struct view *view, int key)
 {
     int right = (key == KEY_RIGHT) - (key == KEY_LEFT), down = (key == KEY_DOWN) - (key == KEY_UP);
@@ -208,11 +212,11 @@ static void move(struct view *view, int key)
         view->top -= view->top < up ? view->top : up;
 }
 
-/* False: the end. */
+/* Handles a key. False: the user wants to leave. */
 static bool take_key(int key)
 {
     struct view *view = &client.view;
-    static const char tabs[] = "ftl"; /* as the views */
+    static const char tabs[] = "ftl"; /* a key for each view, in their order */
     const char *tab = key > 0 && key < KEY_UP ? strchr(tabs, key) : NULL;
     if (key == 'q' || key == KEY_END)
         return false;
@@ -270,12 +274,12 @@ static bool take_language(const char *text)
     size_t digits = strspn(text, "0123456789abcdefABCDEF");
     if (digits == 0 || digits > 4 || text[digits])
         return false;
-    /* language bases are called by three digits: "19" is 019 */
+    /* language bases have names of three digits: "19" is 019 */
     snprintf(client.language, sizeof client.language, "%03lX", strtoul(text, NULL, 16));
     return true;
 }
 
-/* One only. */
+/* Chooses the view; only one word is allowed. */
 static bool take_view(const char *word)
 {
     for (int i = 0; i < VIEW_KINDS && !client.has_kind; i++) {
@@ -287,7 +291,7 @@ static bool take_view(const char *word)
     return false;
 }
 
-/* The exit code; -1: go on. */
+/* Returns the exit code; -1: continue. */
 static int read_options(int argc, char **argv)
 {
     struct options *options = &client.options;

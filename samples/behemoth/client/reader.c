@@ -52,7 +52,7 @@ static LSTATUS base_read(struct base *base, HKEY data, const char *language)
     return ERROR_SUCCESS;
 }
 
-/* The list is not trusted: it may end anywhere. */
+/* The list is not trusted: it may end in the middle of an index or title. */
 bool base_next(const struct base *base, struct base_title *title)
 {
     const char *number = title->next ? title->next : base->text, *end = base->text + base->size;
@@ -66,9 +66,10 @@ bool base_next(const struct base *base, struct base_title *title)
     return true;
 }
 
-/* On this machine First Counter of the service would do, but another machine does not show its
- * services, while every user that may read counters may read its language bases. Another provider's
- * object may have one of our titles, but not both with the same distance. */
+/* Finds the provider's First Counter by the titles of its objects in a language base. On this
+ * machine the value First Counter would be enough, but another machine does not show its services,
+ * while every user that may read its counters may read its language bases. Another provider's
+ * object may have one of our titles, but no provider has both titles at the same distance. */
 static LSTATUS find_first(const struct base *base, DWORD *ret)
 {
     for (struct base_title herd = {0}; base_next(base, &herd);) {
@@ -191,7 +192,7 @@ void titles_languages(const char *machine, char out[READER_LANGUAGES])
 
 /* ---- the answer ---- */
 
-/* The definitions of an object, searched once: the position of each symbol's value. */
+/* The counter definitions of an object by symbol, found once for all instances. */
 struct columns {
     opl_counter_view of[READER_SYMBOLS];
     bool has[READER_SYMBOLS];
@@ -206,7 +207,7 @@ static bool find_columns(const struct reader *reader, opl_block *block, unsigned
         return false;
     while (opl_object_next_counter(block, object, &counter)) {
         DWORD i = (counter.definition.CounterNameTitleIndex - reader->first) / 2;
-        if (i >= READER_SYMBOLS || ret->has[i]) /* a base has its counter's title */
+        if (i >= READER_SYMBOLS || ret->has[i]) /* a base counter, which has its counter's title */
             continue;
         ret->of[i] = counter;
         ret->has[i] = true;

@@ -14,7 +14,7 @@
 
 enum {
     NO_MOTHER = -1,
-    READER_NAME = 64, /* bytes of a name, with the NUL: more is cut */
+    READER_NAME = 64, /* bytes of a name, with the NUL; longer names are truncated */
     READER_SYMBOLS = BEHEMOTHS_SUMMARY_FOUNDERS / 2 + 1, /* arrays are indexed by symbol / 2 */
     READER_VALUES = BEHEMOTH_BIRTHDAY / 2 + 1,
     READER_LANGUAGES = 128
@@ -22,7 +22,7 @@ enum {
 
 struct reader_behemoth {
     char name[READER_NAME];
-    int64_t mother; /* a position, as the block has it: may be anything; NO_MOTHER */
+    int64_t mother; /* her position as in the block, not checked; or NO_MOTHER */
     uint64_t values[READER_VALUES];
 };
 
@@ -34,16 +34,16 @@ struct reader_pair {
 
 struct reader {
     HKEY data;     /* HKEY_PERFORMANCE_DATA, or that of another machine */
-    DWORD first;   /* what the symbols are added to: the provider's First Counter */
-    LONGLONG time; /* the Behemoth object's clock, and its ticks in a second */
+    DWORD first;   /* the provider's First Counter, to which symbols are added */
+    LONGLONG time; /* the clock of the object Behemoth; `frequency`: its ticks per second */
     LONGLONG frequency;
     char machine[READER_NAME]; /* its name in the answer */
-    bool has[READER_VALUES];   /* every behemoth has this value; else all of them are 0 */
+    bool has[READER_VALUES];   /* all behemoths have this value; else it is 0 for all */
     struct reader_behemoth *all;
     size_t count, capacity;
     uint64_t summary[READER_SYMBOLS];
     struct reader_pair pairs[READER_SYMBOLS];
-    struct reader_behemoth *spare; /* where the next answer is read */
+    struct reader_behemoth *spare; /* memory into which the next answer is read */
     size_t spare_capacity;
     BYTE *block;
     DWORD block_capacity;
@@ -55,18 +55,18 @@ LSTATUS reader_open(struct reader *reader, const char *machine);
 /* Queries both objects at once. ERROR_FILE_NOT_FOUND: they are not in the answer;
  * ERROR_INVALID_DATA: it is damaged. The old data is kept then. */
 LSTATUS reader_read(struct reader *reader);
-/* The same with a given answer, which is not trusted. */
+/* Like reader_read, with an answer that the caller has; it is not trusted. */
 LSTATUS reader_take(struct reader *reader, const void *block, size_t size);
 void reader_close(struct reader *reader);
 
 /* Does the server answer the provider? If not, all data is from its last answer. */
 bool reader_server_there(const struct reader *reader);
-/* Has it ever? */
+/* Did the server ever answer the provider? */
 bool reader_server_heard(const struct reader *reader);
-/* A value of the summary by its type: a count, a rate, a percentage, seconds. False: the
- * answer has none, or not yet: rates need two answers. */
+/* A value of the summary, as its type says: a count, a rate, a percentage or seconds. False: the
+ * answer has no such value, or it is a rate and there is only one answer yet. */
 bool reader_summary(const struct reader *reader, unsigned symbol, double *ret);
-/* How old a behemoth is, in seconds; negative: the answer does not tell. */
+/* How old a behemoth is, in seconds; negative: unknown. */
 double reader_age(const struct reader *reader, const struct reader_behemoth *one);
 
 /* ---- the language bases of the machine: "Counter 019": index, title, index, ... ---- */
@@ -90,9 +90,9 @@ struct titles {
 /* `language`: 009, 019, ... A missing title is replaced by the English one. */
 LSTATUS titles_load(struct titles *titles, const struct reader *reader, const char *language);
 void titles_free(struct titles *titles);
-/* The number, if there is no title. */
+/* The title of a symbol; the number as text, if there is no title. */
 const char *titles_get(const struct titles *titles, unsigned symbol);
-/* "kg", "l", "m", "s" as the language writes them. */
+/* The unit "kg", "l", "m" or "s" in the titles' language. */
 const char *titles_unit(const struct titles *titles, const char *english);
 /* The languages of a machine, "007 009 019"; "" if unknown. */
 void titles_languages(const char *machine, char out[READER_LANGUAGES]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The herd in a line or two, with the titles of the language bases, and the age of the data; and
- * the whole answer as JSON. */
+/* Draws the summary in one or two lines, with titles from the language bases and the age of the
+ * data; and prints the whole answer as JSON. */
 #include "view.h"
 
 #include <jansson.h>
@@ -31,8 +31,8 @@ static const struct item {
 };
 enum { ITEMS = sizeof items / sizeof *items };
 
-/* Rates are unknown while the server does not answer, and without a first answer there is no
- * age. */
+/* The value of an item; false: unknown. Rates are unknown while the server does not answer, and the
+ * age of the data before its first answer. */
 static bool value_of(const struct view *view, const struct item *item, double *ret)
 {
     const struct reader *reader = view->reader;
@@ -66,7 +66,8 @@ int trouble_draw(FILE *out, const struct view *view)
     return 1;
 }
 
-/* Side by side as long as they fit; at most a quarter of a low window. */
+/* Puts as many items side by side as fit. In a window with few lines, at most a quarter of them are
+ * used. */
 int summary_draw(FILE *out, const struct view *view)
 {
     int lines = 1, used = 0, most = view->rows > 0 && view->rows < 8 ? 1 : view->rows / 4;
@@ -145,7 +146,7 @@ void json_write(FILE *out, const struct view *view)
         double value = 0;
         if (!item->word)
             continue;
-        bool whole = item->rate || item->digits == 0; /* the count behind a rate */
+        bool whole = item->rate || item->digits == 0; /* a rate as its raw count */
         bool there = whole ? reader->pairs[item->symbol / 2].there : value_of(view, item, &value);
         json_object_set_new(all, item->word,
                             !there  ? json_null()

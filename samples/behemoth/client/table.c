@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list, a row for each behemoth, and the tree, which is a list in the families' order. */
+/* Draws the list, with a row for each behemoth, and the tree, which is the list in the families'
+ * order. */
 #include "view.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@ enum {
     HEAD = 160,
     LABEL = 320,
     LABEL_LEAST = 12,
-    LEVELS = 16 /* deeper ones are shown at this depth, with their number */
+    LEVELS = 16 /* deeper levels are drawn at this depth, with the number of the level */
 };
 
 const struct column table_columns[COLUMNS] = {
@@ -26,7 +27,7 @@ const struct column table_columns[COLUMNS] = {
 
 /* ---- in order ---- */
 
-static const struct view *sorting; /* qsort has no place for it */
+static const struct view *sorting; /* qsort passes no context to compare() */
 
 static int compare(const void *left, const void *right)
 {
@@ -35,7 +36,7 @@ static int compare(const void *left, const void *right)
     const struct column *by = &table_columns[sorting->sort];
     uint64_t one = a->values[by->symbol / 2], other = b->values[by->symbol / 2];
     int order = by->kind == KIND_NAME ? strcmp(a->name, b->name) : (one > other) - (one < other);
-    if ((by->kind == KIND_AGE) != sorting->descending) /* the value of an age is when it began */
+    if ((by->kind == KIND_AGE) != sorting->descending) /* its value is the birthday */
         order = -order;
     return order ? order : i < j ? -1 : 1;
 }
@@ -68,7 +69,7 @@ bool table_sort_by(struct view *view, const char *word)
 
 /* ---- cells ---- */
 
-/* The name, in a tree after the lines that join it to the mother. */
+/* Writes the name, in a tree after the lines that connect it with its mother. */
 static void label_text(const struct view *view, size_t at, char out[LABEL])
 {
     const struct kin_one *all = view->kin.all, *one = view->kind == VIEW_TREE ? &all[at] : NULL;
@@ -116,10 +117,11 @@ static void head_text(const struct view *view, size_t i, char out[HEAD])
 
 struct grid {
     int widths[COLUMNS]; /* 0: not shown */
-    bool more;           /* columns to the right */
+    bool more;           /* there are more columns to the right */
 };
 
-/* Of numbers the largest is the widest; the oldest was born first. */
+/* The width that a column needs. Only the largest number is measured, because it is the widest; of
+ * ages, that of the behemoth that was born first. */
 static int column_width(const struct view *view, size_t i)
 {
     const struct reader *reader = view->reader;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is shown, of which part and how large; and the ways to draw it, as lines of text. */
+/* What is shown, which part of it and in which size; and the functions that draw it as lines of
+ * text. */
 #ifndef BEHEMOTH_CLIENT_VIEW_H
 #define BEHEMOTH_CLIENT_VIEW_H
 
@@ -22,10 +23,11 @@ struct kin {
     struct kin_one *all; /* by position */
     size_t *order;       /* positions, each after its mother */
     size_t families;     /* roots */
-    size_t strays;       /* named a mother who is not there */
-    size_t circles;      /* were cut open */
+    size_t strays;       /* behemoths whose mother is not in the answer */
+    size_t circles;      /* circles of mothers that were broken */
 };
-/* Takes linear time and no recursion. False: no memory. Begin with zeros. */
+/* Finds the families; the time is linear, and there is no recursion. Set *kin to zeros before the
+ * first call. False: no memory. */
 bool kin_find(struct kin *kin, const struct reader *reader);
 void kin_free(struct kin *kin);
 
@@ -33,18 +35,18 @@ struct view {
     const struct reader *reader;
     const struct titles *titles;
     enum view_kind kind;
-    int columns, rows;  /* 0: as many as it takes */
-    LSTATUS failed;     /* the newest answer was none: what is shown is older */
-    bool rates;         /* there will be a second answer: rates are worth a place */
+    int columns, rows;  /* 0: no limit */
+    LSTATUS failed;     /* status of the last query; if not 0, older data is shown */
+    bool rates;         /* show rates, because there will be a second answer */
     size_t top;         /* rows of a table above the first one that is shown */
     unsigned left;      /* columns of a table to the left of the first one that is shown */
-    size_t table_count; /* rows of the table, as it was drawn last, and how many of them */
+    size_t table_count; /* rows of the table at the last drawing; table_rows: how many fit */
     size_t table_rows;
     unsigned sort; /* a column of the list; UINT32_MAX: none */
     bool descending;
-    uint64_t width, height; /* of the field in metres, as far as any behemoth was seen yet */
-    unsigned zoom;          /* 0: all of it is shown; else its 2^zoom-th part, each way, */
-    uint64_t x, y;          /* from here on */
+    uint64_t width, height; /* size of the field in metres, as far as behemoths were seen */
+    unsigned zoom;          /* the field's width and height are divided by 2^zoom */
+    uint64_t x, y;          /* the first place that is shown */
     struct kin kin;
 };
 
@@ -52,7 +54,7 @@ struct view {
 enum { COLUMN_NAME = 0, COLUMNS = 8 };
 struct column {
     const char *word; /* for --sort and JSON */
-    unsigned symbol;  /* its title is this one's */
+    unsigned symbol;  /* the column has this symbol's title */
     const char *unit;
     enum column_kind { KIND_NAME, KIND_SEX, KIND_AGE, KIND_NUMBER, KIND_DATE } kind;
     bool in_tree;
@@ -61,24 +63,25 @@ extern const struct column table_columns[COLUMNS];
 
 /* The list or the tree; at most `rows` lines, 0: all. */
 void table_draw(FILE *out, struct view *view, int rows);
-/* The list's order: positions; free it. NULL: no memory. */
+/* The positions of the behemoths in the list's order, which the caller frees. NULL: no memory. */
 size_t *table_order(const struct view *view);
-/* A column of the list by its English word or its title, "-weight" for descending. False: there is
- * none. */
+/* Sorts the list by the column with this English word or title; "-weight": descending. False: there
+ * is no such column. */
 bool table_sort_by(struct view *view, const char *word);
 
-/* The field in exactly `columns` x `rows`, its frame and legend included. */
+/* Draws the field in exactly `columns` x `rows` cells, frame and legend included. */
 void field_draw(FILE *out, struct view *view, int columns, int rows);
-/* Half as much of the field, or twice as much, around the same middle. */
+/* Shows half as much of the field (`closer`), or twice as much, around the same middle. */
 void field_zoom(struct view *view, bool closer);
-/* Another part of it, an eighth of what is shown further. */
+/* Moves the part that is shown by an eighth of its size: `right` and `down` are -1, 0 or 1. */
 void field_move(struct view *view, int right, int down);
 
-/* The summary, in as many lines as it needs, and a line when the server is away or the newest
- * answer was none. Both return how many lines. */
+/* Draw the summary, in as many lines as it needs, and a line if the server does not answer or the
+ * last query failed. Both return the number of lines. */
 int summary_draw(FILE *out, const struct view *view);
 int trouble_draw(FILE *out, const struct view *view);
-/* All of it for programs: the same words in each language, null where there is no value. */
+/* Prints everything as JSON: with the same words in every language, and null where there is no
+ * value. */
 void json_write(FILE *out, const struct view *view);
 
 #endif

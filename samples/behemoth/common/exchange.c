@@ -28,7 +28,7 @@ bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes)
 {
     struct sockaddr_un address;
     const char *named = wanted && *wanted ? wanted : secure_getenv("BEHEMOTH_SOCKET");
-    const char *root = secure_getenv("OPENPERFLIB_ROOT"); /* all state is there, then */
+    const char *root = secure_getenv("OPENPERFLIB_ROOT"); /* if set, all state is in this folder */
     const char *own = secure_getenv("XDG_RUNTIME_DIR");
     int length = 0;
     if (named && *named) {
@@ -54,7 +54,7 @@ static bool is_own(const struct behemoth_line *line)
            status.st_dev == line->device && status.st_ino == line->inode;
 }
 
-/* errno stays what it was. */
+/* Closes the connection; errno is unchanged. */
 void behemoth_hang_up(struct behemoth_line *line)
 {
     int reason = errno;
@@ -72,7 +72,8 @@ void behemoth_line_end(struct behemoth_line *line)
     line->capacity = 0;
 }
 
-/* Reads the machine's own file, not a directory service, which may be slow. */
+/* Is this the user `behemoth`? Reads /etc/passwd itself, because getpwnam may query a slow
+ * directory service. */
 static bool is_behemoth(uid_t user)
 {
     bool found = false;
@@ -115,7 +116,8 @@ static bool dial(struct behemoth_line *line, const char *path)
 
 /* ---- requests and answers ---- */
 
-/* Sends or receives all bytes. A peer that sends byte by byte does not extend the deadline. */
+/* Sends or receives all bytes; false: the time `until` is over, or an error. A peer that sends byte
+ * by byte does not extend the time. */
 static bool transfer(int fd, void *bytes, size_t count, bool sending, int64_t until)
 {
     unsigned char *at = bytes;
@@ -187,7 +189,7 @@ bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t wh
         errno = EMSGSIZE;
         return false;
     }
-    if (!is_own(line) || line->owner != getpid()) /* a parent goes on using its connection */
+    if (!is_own(line) || line->owner != getpid()) /* after a fork: the parent still uses it */
         behemoth_hang_up(line);
     if (line->socket >= 0) {
         if (request_once(line, what, body, bytes, until))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What goes over the herd's socket, a Unix stream socket. All numbers are in the machine's own
+ * The protocol of the herd's socket, a Unix stream socket. All numbers are in the machine's byte
  * order, since both ends are on one machine; every structure is a multiple of 8 bytes without gaps.
  *
  * The client sends a head and `bytes` of body, at most BEHEMOTH_REQUEST_MAX; the server answers
  * each request in turn with a head whose `what` is a status and whose `number` is the request's,
  * and `bytes` of body. If a client sends anything else, the server closes the connection.
  *
- * One method is for all clients that show values: BEHEMOTH_HERD, without a body, is answered by a
- * struct behemoth_herd and `count` times a struct behemoth, all of one moment. BEHEMOTH_SUMMARY is
- * the same without those, for clients that do not need single behemoths. The others change the
- * herd; they are for root and for the user that the server runs as.
+ * Clients that show values need one request only: BEHEMOTH_HERD, without a body, is answered by a
+ * struct behemoth_herd and `count` structs behemoth, all of one moment. BEHEMOTH_SUMMARY returns
+ * the struct behemoth_herd alone, for clients that do not need single behemoths. The other requests
+ * change the herd; they are for root and for the user that the server runs as.
  */
 #ifndef BEHEMOTH_EXCHANGE_H
 #define BEHEMOTH_EXCHANGE_H
@@ -21,7 +21,7 @@
 #include <sys/types.h>
 
 enum {
-    BEHEMOTH_MAGIC = 0x314D4842, /* "BHM1" where the low byte comes first */
+    BEHEMOTH_MAGIC = 0x314D4842, /* "BHM1" on little-endian machines */
     BEHEMOTH_REQUEST_MAX = 256,
     BEHEMOTH_HERD_MAX = 200000,
     BEHEMOTH_NAME = 24,        /* bytes of a name, with the NUL */
@@ -44,15 +44,15 @@ enum behemoth_request {
 };
 enum behemoth_status {
     BEHEMOTH_OK,
-    BEHEMOTH_BAD,       /* such a request makes no sense */
-    BEHEMOTH_REFUSED,   /* not for this user */
-    BEHEMOTH_UNKNOWN,   /* there is no such behemoth, or parameter */
+    BEHEMOTH_BAD,       /* the request is invalid */
+    BEHEMOTH_REFUSED,   /* this user has no right to do it */
+    BEHEMOTH_UNKNOWN,   /* there is no such behemoth or parameter */
     BEHEMOTH_FULL,      /* the field is full */
-    BEHEMOTH_TAKEN,     /* the name is another one's */
-    BEHEMOTH_FAILED,    /* the server could not do it: the disk, memory */
-    BEHEMOTH_NAME_BAD,  /* not printable ASCII, or with a meaning in the path of a counter */
-    BEHEMOTH_NO_MOTHER, /* but male */
-    BEHEMOTH_YOUNGER    /* the mother, than the child would be */
+    BEHEMOTH_TAKEN,     /* another behemoth has the name */
+    BEHEMOTH_FAILED,    /* the server could not do it: disk or memory is full */
+    BEHEMOTH_NAME_BAD,  /* not printable ASCII, or a character with a meaning in counter paths */
+    BEHEMOTH_NO_MOTHER, /* the behemoth given as mother is male */
+    BEHEMOTH_YOUNGER    /* the mother is younger than the child would be */
 };
 
 struct behemoth_head {
@@ -68,21 +68,21 @@ struct behemoth {
     uint64_t id;
     uint64_t mother;          /* her id; 0: none, or dead */
     int64_t birthday;         /* in the herd's time */
-    uint32_t mother_position; /* among the herd, before her children; BEHEMOTH_NONE */
+    uint32_t mother_position; /* her position, below that of her children; BEHEMOTH_NONE */
     uint32_t sex;
     uint32_t x, y;       /* metres */
     uint32_t weight;     /* kg */
     uint32_t volume;     /* litres */
-    uint32_t generation; /* 0: came from elsewhere */
+    uint32_t generation; /* 0: not born here */
     uint32_t children;   /* born so far, living or not */
     char name[BEHEMOTH_NAME];
 };
 
 struct behemoth_herd {
     uint32_t each;                    /* sizeof(struct behemoth) */
-    uint32_t count;                   /* how many follow */
-    int64_t moment;                   /* when this was true */
-    int64_t time;                     /* the herd's time then: it has a speed of its own */
+    uint32_t count;                   /* number of struct behemoth that follow */
+    int64_t moment;                   /* time of day of this answer */
+    int64_t time;                     /* the herd's time at that moment; it has its own speed */
     uint64_t ticks;                   /* seconds of life so far */
     uint64_t founded, births, deaths; /* count is founded + births - deaths */
     uint64_t weight;                  /* of all, kg */
@@ -95,11 +95,11 @@ struct behemoth_herd {
 };
 
 struct behemoth_create {
-    char name[BEHEMOTH_NAME]; /* empty: the server finds one */
+    char name[BEHEMOTH_NAME]; /* empty: the server chooses one */
     uint64_t mother;          /* 0: none */
-    uint32_t sex;             /* BEHEMOTH_NONE: as it happens */
+    uint32_t sex;             /* BEHEMOTH_NONE: random */
     uint32_t age;             /* in seconds of the herd's time; no more than the mother's */
-    uint32_t x, y;            /* on the field; BEHEMOTH_NONE: beside the mother, or anywhere */
+    uint32_t x, y;            /* BEHEMOTH_NONE: beside the mother, or without one anywhere */
 };
 
 struct behemoth_parameter {
@@ -116,12 +116,12 @@ _Static_assert(sizeof(struct behemoth_create) == 48, "no gaps");
 /* A connection, opened when needed; initialize with {.socket = -1}. */
 struct behemoth_line {
     int socket;
-    pid_t owner; /* a child after fork opens its own */
+    pid_t owner; /* a child process opens its own after fork */
     /* These identify the socket: a program that closes all descriptors of its process closes this
      * one, too, and its number may be reused. */
     dev_t device;
     ino_t inode;
-    struct behemoth_head request; /* the last one */
+    struct behemoth_head request; /* the last request */
     struct behemoth_head head;    /* of the last answer */
     unsigned char *body;
     size_t capacity;
@@ -129,14 +129,15 @@ struct behemoth_line {
 
 /* Milliseconds of a monotonic clock. */
 int64_t behemoth_now(void);
-/* The socket's path: `wanted`, or else $BEHEMOTH_SOCKET, which no provider in a helper gets, or
- * else $OPENPERFLIB_ROOT/herd.sock, or else $XDG_RUNTIME_DIR/behemoth/herd.sock, the user's
- * own: for a server (`listen`) unless it is root's, for a client if it exists; or else
- * /run/behemoth/herd.sock. False: too long. */
+/* The socket's path: `wanted`, or else $BEHEMOTH_SOCKET (which a provider in a helper process does
+ * not get), or else $OPENPERFLIB_ROOT/herd.sock, or else the user's own
+ * $XDG_RUNTIME_DIR/behemoth/herd.sock (for a server, `listen`, if it does not run as root; for a
+ * client, if the file exists), or else /run/behemoth/herd.sock. False: the path is too long. */
 bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes);
-/* Sends a request, on a new connection if there is none, and waits for its answer until `until`.
- * True: line->head and line->body are it. False: errno is the reason, and the line is closed.
- * The server must run as the caller, root or the user `behemoth`, else EACCES. */
+/* Sends a request, on a new connection if there is none, and waits for its answer until the time
+ * `until` (see behemoth_now). True: the answer is in line->head and line->body. False: errno is the
+ * reason, and the line is closed. The server must run as the caller's user, root or the user
+ * `behemoth`, else errno is EACCES. */
 bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t what,
                        const void *body, uint32_t bytes, int64_t until);
 /* The answer to BEHEMOTH_HERD or BEHEMOTH_SUMMARY, after checks: counts, sexes, mothers before
@@ -144,7 +145,7 @@ bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t wh
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd);
 void behemoth_hang_up(struct behemoth_line *line);
-/* The same, and frees what was received. */
+/* Closes the connection and frees the received data. */
 void behemoth_line_end(struct behemoth_line *line);
 
 #endif

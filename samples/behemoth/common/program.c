@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's options, and small things that its programs share. */
+/* The server's options, and small functions that the sample's programs share. */
 #include "program.h"
 
 #include <errno.h>

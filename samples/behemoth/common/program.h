@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sample's programs share beside the protocol: options, numbers, folders. */
+/* What the sample's programs share in addition to the protocol: options, numbers, folders. */
 #ifndef BEHEMOTH_PROGRAM_H
 #define BEHEMOTH_PROGRAM_H
 
@@ -23,9 +23,9 @@ enum {
     SERVER_OPTIONS = SERVER_PARAMETER + 6 /* the first id that is free for another program */
 };
 
-/* A whole number from `least` to `most`; false: it is none. */
+/* Parses a whole number from `least` to `most`; false: the text is not one. */
 bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret);
-/* The same of an option's value, with a message. */
+/* Parses the value of the option; false, after a message: it is not such a number. */
 bool option_number(const struct options *options, int64_t least, int64_t most, int64_t *ret);
 /* Creates the folders of a file, if they do not exist. */
 void make_folders(const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ANSI sequences and termios. Everything a handler does here is allowed in one: write, tcsetattr,
- * sigaction, raise. */
+/* ANSI sequences and termios. The signal handler calls only functions that are allowed there:
+ * write, tcsetattr, sigaction, raise. */
 #include "terminal.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ static void put(const char *text, size_t size)
     }
 }
 
-/* Another screen, no cursor, no wrapping; keys one by one, without an echo. */
+/* Switches to the alternate screen, without cursor and line wrapping; keys are read one by one,
+ * without echo. */
 static void enter(void)
 {
     static const char sequence[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
@@ -149,7 +150,7 @@ static bool input_within(int milliseconds)
 /* What follows an escape at once belongs to it: "[A", "OA", "[5~". */
 static int escape_key(void)
 {
-    static const char keys[] = "ABCDHF56"; /* as from KEY_UP on */
+    static const char keys[] = "ABCDHF56"; /* the last letters of the keys from KEY_UP on */
     char text[16] = "", last = 0;
     size_t used = 0;
     while (used + 1 < sizeof text && input_within(KEY_MS) && read(STDIN_FILENO, &last, 1) == 1) {

@@ -20,16 +20,17 @@ enum terminal_key {
 };
 
 /* Sets up the terminal of standard input and output. A signal that ends the program restores it
- * first; so does Ctrl-Z, until the program continues. False: there is none. */
+ * first; so does Ctrl-Z, until the program continues. False: they are not a terminal. */
 bool terminal_begin(struct text_style style);
 void terminal_end(void);
 void terminal_size(int *ret_columns, int *ret_rows);
-/* What is printed here becomes the next frame. NULL: no memory. */
+/* The stream whose contents become the next frame. NULL: no memory. */
 FILE *terminal_frame(void);
 /* Shows the frame, cut or filled so that `keys` is on the last line. Only lines that changed are
- * written, all at once, so it does not flicker. `whole`: all; the screen may have changed. */
+ * written, all at once, so that the screen does not flicker. `whole`: all lines are written,
+ * because the screen may have changed. */
 void terminal_show(const char *keys, bool whole);
-/* A byte, or a terminal_key. */
+/* Waits at most `milliseconds` for a key; returns a byte, or an enum terminal_key. */
 int terminal_key(int milliseconds);
 
 #endif

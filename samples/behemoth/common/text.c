@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The C library has the width of a character; this file finds where it begins and which are
- * allowed. */
+/* Splits text into characters and removes those that must not be printed; wcwidth of the C library
+ * has their widths. */
 #include "text.h"
 
 #include <langinfo.h>
@@ -13,7 +13,8 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* What is drawn, three bytes each, and what stands for it on a terminal without UTF-8. */
+/* The characters that the programs draw, three bytes of UTF-8 each, and the ASCII characters that
+ * replace them on a terminal without UTF-8. */
 static const char drawn[] = "♂♀├└│─┌┐┘▫▪■◦•●▲▼›…▁▂▃▄▅▆▇█";
 static const char ascii[] = "mf|`|-+++mmMffF^v>~__..--##";
 
@@ -28,7 +29,8 @@ struct text_style text_begin(void)
                                          strcmp(term, "dumb") != 0};
 }
 
-/* One character: its bytes, at least 1, and its columns; -1: it is none, or must not be printed. */
+/* Decodes one character: returns its length in bytes, at least 1. *ret_width is its columns; -1: it
+ * is invalid, or must not be printed. */
 static size_t character(const char *text, size_t bytes, int *ret_width)
 {
     wchar_t code;
@@ -59,8 +61,8 @@ void text_clean(const char *text, char *out, size_t capacity)
     out[used] = 0;
 }
 
-/* The bytes of a clean text that fit into `width` columns. What has no width belongs to what is
- * before it. */
+/* The number of bytes of a clean text that fit into `width` columns. Characters without width stay
+ * with the character before them. */
 static size_t fitting(const char *text, int width, int *ret_used)
 {
     size_t bytes = strlen(text), at = 0;
@@ -95,7 +97,7 @@ void text_put(FILE *out, const char *text, int width)
             cut ? "…" : "", width > 0 || cut ? columns - used - cut : 0, "");
 }
 
-/* What is between an escape and its letter takes no column. */
+/* An escape sequence, which ends with a letter, takes no column. */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style)
 {
     int used = 0;

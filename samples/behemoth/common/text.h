@@ -32,15 +32,16 @@ struct text_style text_begin(void);
 void text_clean(const char *text, char *out, size_t capacity);
 /* How many columns a clean text takes. */
 int text_width(const char *text);
-/* Prints it in exactly so many columns, cut with an ellipsis; negative: at their right end. */
+/* Prints a clean text in exactly `width` columns, truncated with an ellipsis; negative:
+ * right-aligned. */
 void text_put(FILE *out, const char *text, int width);
-/* Prints a line with nothing after its column `width` (0: all of it stays). */
+/* Prints a line, truncated after `width` columns (0: not truncated). */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
-/* The same with all lines of a text. */
+/* The same for all lines of a text. */
 void text_lines(FILE *out, const char *text, int width, struct text_style style);
-/* "1:02:03", "2d 01:02:03"; "-" if it is absurd. */
+/* "1:02:03" or "2d 01:02:03"; "-" if the number is negative or too large. */
 const char *age_text(double seconds, char out[TEXT_VALUE]);
-/* "2026-11-22 16:30:05" of a FILETIME, UTC; "-" if it is absurd. */
+/* A FILETIME as UTC, "2026-11-22 16:30:05"; "-" if it is out of range. */
 const char *time_text(uint64_t filetime, char out[TEXT_VALUE]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that show the herd of one moment and change it. */
+/* The commands that show the herd once, or change it. */
 #include "manager.h"
 
 #include <jansson.h>
@@ -23,8 +23,8 @@ static double age_of(const struct behemoth_herd *herd, const struct behemoth *is
 
 /* ---- one of them ---- */
 
-/* How many have the number, or the name, or (`whole` is false) a name that begins so; the first of
- * them. `list`: prints them. */
+/* How many behemoths have `word` as their number or name, or (`whole` is false) a name that begins
+ * with it. *ret is the first of them. `list`: prints them. */
 static uint32_t matches(const struct behemoth_herd *herd, const char *word, bool whole, bool list,
                         const struct behemoth **ret)
 {
@@ -117,7 +117,8 @@ int command_status(struct manager *manager)
     return EXIT_GOOD;
 }
 
-/* The columns to sort by: where the number is, with 4 or 8 bytes; the name has none. */
+/* The columns to sort by: offset and size (4 or 8 bytes) of the number; the name is a text, with
+ * size 0. */
 static const struct column {
     const char *name;
     size_t offset, bytes;
@@ -134,7 +135,7 @@ static const struct column {
     {"children",   offsetof(struct behemoth, children),   4},
     {"mother",     offsetof(struct behemoth, mother),     8},
 };
-static const struct manager *sorting; /* qsort has no place for them */
+static const struct manager *sorting; /* qsort passes no context */
 static const struct column *sorted_by;
 
 static uint64_t key_of(const struct behemoth *is)
@@ -255,8 +256,8 @@ int command_create(struct manager *manager)
     return EXIT_GOOD;
 }
 
-/* Each separately: an unknown one does not stop the others. The exit code is that of the first
- * error. */
+/* Kills each one separately: an unknown name does not stop the others. Returns the exit code of the
+ * first error. */
 int command_kill(struct manager *manager)
 {
     const struct behemoth_herd *herd;
@@ -283,7 +284,8 @@ int command_kill(struct manager *manager)
 
 /* ---- parameters, time, disk ---- */
 
-/* "NAME" or "NAME=VALUE" becomes the parameter, with the value to set or the present one. */
+/* Parses "NAME" or "NAME=VALUE"; *ret is the parameter with the value to set, or else its present
+ * value. */
 static int read_parameter(const struct behemoth_parameter *all, size_t count, const char *word,
                           struct behemoth_parameter *ret)
 {
@@ -328,7 +330,8 @@ static int print_parameters(const struct manager *manager, const struct behemoth
     return json ? print_json(json) : EXIT_GOOD;
 }
 
-/* Sets either all parameters or none, and shows those that are named, or all. */
+/* Sets the given parameters, or none of them if one is invalid, and shows those that are named, or
+ * all. */
 int command_parameters(struct manager *manager)
 {
     enum { MOST = 32 };

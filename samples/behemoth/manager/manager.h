@@ -7,14 +7,15 @@
 #include "../common/program.h"
 #include "../common/text.h"
 
-/* besides those of every tool; EXIT_MISSING is a behemoth or a parameter */
+/* exit codes, in addition to those of every tool; EXIT_MISSING: there is no such behemoth or
+ * parameter */
 enum { EXIT_NO_SERVER = 4, EXIT_NO_RIGHT = 5 };
 enum { ANSWER_MS = 10000 };
 
 struct manager {
     struct options options;
-    const char *socket; /* as wanted; NULL: where it usually is */
-    char place[108];    /* where it is */
+    const char *socket; /* --socket; NULL: the usual place */
+    char place[108];    /* the socket's path */
     struct behemoth_line line;
     bool json, reverse;
     const char *sort;
@@ -22,22 +23,23 @@ struct manager {
     const char *mother;
     double interval;
     int64_t seconds; /* of watching; 0: for ever */
-    bool for_server; /* there are options that `start` passes on */
+    bool for_server; /* there were options for the server, which `start` passes on */
     const char **args;
     size_t arg_count;
     struct text_style style;
 };
 
-/* Sends a request; the exit code, EXIT_GOOD: manager->line has the answer. Reports errors. */
+/* Sends a request and reports errors. Returns the exit code; EXIT_GOOD: manager->line has the
+ * answer. */
 int manager_request(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
                     int64_t milliseconds);
-/* The herd, with the same errors; it lives in the line until the next request. */
+/* Requests the herd, like manager_request. *ret is valid until the next request. */
 int manager_herd(struct manager *manager, const struct behemoth_herd **ret);
-/* Reports errno; the exit code. */
+/* Prints a message for errno; returns the exit code. */
 int manager_complain(const struct manager *manager);
 const char *sex_word(uint32_t sex);
 
-/* ---- the commands: their exit codes ---- */
+/* ---- the commands; each returns its exit code ---- */
 
 int command_start(struct manager *manager);
 int command_stop(struct manager *manager);

@@ -19,7 +19,7 @@ enum { RECHECK_MS = 20, STOP_MS = 30000 };
 
 /* ---- start ---- */
 
-/* Beside this program, or where programs are. */
+/* Finds behemoth-server: in the folder of this program, or else in PATH. */
 static void find_server(char *ret, size_t bytes)
 {
     static const char name[] = "behemoth-server";
@@ -31,8 +31,9 @@ static void find_server(char *ret, size_t bytes)
         strcpy(ret, name);
 }
 
-/* In a session of its own, with nothing open but its log, and with the options after our `start`;
- * a --socket among them is the same place. Returns 0 or errno. */
+/* Starts the server in its own session, with nothing open except its log, and with the options
+ * after our `start`; a --socket among them has the same path as manager->place. Returns 0 or an
+ * errno value. */
 static int spawn(struct manager *manager, const char *log, pid_t *ret)
 {
     char program[4096], socket[sizeof manager->place + 16];
@@ -57,8 +58,8 @@ static int spawn(struct manager *manager, const char *log, pid_t *ret)
     return reason;
 }
 
-/* Until it listens, or has ended; then its messages, from byte `from` of the log on, are printed.
- * A herd that is to be forwarded first takes its time. */
+/* Waits until the server listens, or has ended. If it has ended, prints its messages, from byte
+ * `from` of the log on. There is no time limit, because --forward may take long. */
 static int wait_for_server(struct manager *manager, pid_t pid, const char *log, off_t from)
 {
     char line[1024];
@@ -81,7 +82,7 @@ static int wait_for_server(struct manager *manager, pid_t pid, const char *log, 
     return EXIT_GOOD;
 }
 
-/* The messages of a server in the background are in a file in its socket's folder. */
+/* Starts the server in the background, with its messages in a log file in its socket's folder. */
 static int launch(struct manager *manager)
 {
     char log[sizeof manager->place + 8];

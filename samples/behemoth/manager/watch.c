@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries repeatedly, and reports births and deaths: on a terminal on a screen that is redrawn,
+ * Queries repeatedly, and reports births and deaths: on a terminal as a screen that is redrawn,
  * elsewhere as lines. If the server ends, the program waits for it.
  */
 #include "../common/terminal.h"
@@ -21,10 +21,10 @@ static struct watch {
     bool screen;
     bool there;                       /* the server answered the last time */
     struct behemoth_herd now, before; /* summaries */
-    struct behemoth *all;             /* those of `now` */
-    char events[EVENTS][EVENT_TEXT];  /* a ring of lines */
+    struct behemoth *all;             /* the behemoths of `now` */
+    char events[EVENTS][EVENT_TEXT];  /* ring buffer of lines */
     size_t event_count;
-    uint32_t history[HISTORY]; /* how many lived, a ring */
+    uint32_t history[HISTORY]; /* ring buffer: how many lived at each query */
     size_t looks;
     int64_t began;
 } watch;
@@ -47,7 +47,8 @@ __attribute__((format(printf, 2, 3))) static void report(char sign, const char *
         puts(event);
 }
 
-/* Both are sorted by number: one that is in only one list was born or died. */
+/* Compares the new list with the previous one, both sorted by id: a behemoth that is only in one of
+ * them was born or has died. */
 static void compare(const struct behemoth_herd *herd)
 {
     const struct behemoth *is = behemoth_all(herd), *end = is + herd->count, *was = watch.all;
@@ -172,7 +173,7 @@ static void draw(bool whole)
     terminal_show(WEAK "q quit" PLAIN, whole);
 }
 
-/* Waits for the next query; false: the end. */
+/* Waits until it is time for the next query; false: the program should end. */
 static bool wait(int64_t until)
 {
     for (int64_t left; (left = until - behemoth_now()) > 0;) {

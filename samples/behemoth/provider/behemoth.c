@@ -21,8 +21,8 @@ enum { CACHE_MS = 100, DEADLINE_MS = 300, OVERDUE_MS = 1000 };
 
 struct item {
     struct behemoth is;
-    int64_t since;        /* its birth in the objects' clock */
-    uint32_t descendants; /* living; only for Behemoth Kin */
+    int64_t since;        /* its birth on the objects' clock, see list_herd */
+    uint32_t descendants; /* living descendants; only for the object Behemoth Kin */
 };
 
 struct snapshot {
@@ -35,13 +35,14 @@ static struct {
     char socket[4096];
     DWORD cache, deadline, first_counter;
     struct behemoth_line line;
-    int64_t next, summary_next; /* not asked again before */
+    int64_t next, summary_next; /* uptime() before which there is no new request */
     struct snapshot whole, summary;
     struct item *items; /* of `whole` */
     size_t capacity;
 } state = {.line = {.socket = -1}};
 
-/* What the answer shows that is being made; the mean age if each had the expected lifetime. */
+/* The data for the answer to the present query. mean_base: the base of the counter % Mean Age,
+ * which is the sum of the ages if each behemoth had the mean lifetime. */
 static struct snapshot now;
 static uint64_t mean_base;
 
@@ -152,7 +153,7 @@ static void take(bool alone)
                                       NULL, 0, begun + state.deadline);
         bool slow = !good && errno == ETIMEDOUT;
         if (good && alone && state.line.head.what == BEHEMOTH_BAD) {
-            take(false); /* a server that knows the whole herd only */
+            take(false); /* an older server, which does not know BEHEMOTH_SUMMARY */
             return;
         }
         const struct behemoth_herd *herd = good ? behemoth_herd_of(&state.line) : NULL;
@@ -212,7 +213,7 @@ static void list_herd(opl_listing *listing)
     list_all(listing, &behemoth);
 }
 
-/* Children come after their mothers. */
+/* Lists the behemoths with their mothers as parents; mothers precede their children. */
 static void list_kin(opl_listing *listing)
 {
     struct item *items = state.items;
@@ -247,7 +248,7 @@ static void read_settings(void)
     state.next = state.summary_next = INT64_MIN;
 }
 
-/* Is it only the summary's number? */
+/* Does the query consist of the summary's number only? */
 static bool wants_summary(LPCWSTR query)
 {
     uint64_t value = 0;
@@ -259,7 +260,7 @@ static bool wants_summary(LPCWSTR query)
 static const opl_object *const objects[] = {&behemoth, &summary, &kin};
 OPL_TABLES("Behemoth", objects, NULL, Open, Collect, Close);
 static opl_entry *entry;
-/* In remote service processes several threads collect at once. */
+/* In the processes that answer other machines, several threads collect at the same time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 OPL_EXPORTED DWORD APIENTRY Open(LPWSTR devices);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Life, a second at a time. */
+/* Simulates the herd in steps of one second. */
 #include "herd.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ const struct behemoth_parameter herd_parameters[HERD_PARAMETERS] = {
 
 /* ---- chance ---- */
 
-/* splitmix64 (Vigna): a counter, well stirred */
+/* A random number: splitmix64 (Vigna), a counter whose bits are mixed. */
 static uint64_t chance(struct herd *herd)
 {
     uint64_t z = herd->chance += 0x9E3779B97F4A7C15;
@@ -44,7 +44,8 @@ static uint64_t grown_at(const struct herd *herd)
     return (uint64_t)herd->parameters[HERD_LIFETIME] / 10;
 }
 
-/* 45 kg at birth, more than 1500 as an adult; a behemoth barely floats. */
+/* Computes weight and volume from the age: 45 kg at birth, more than 1500 kg as an adult; a little
+ * lighter than water. */
 static void grow(const struct herd *herd, struct animal *animal)
 {
     uint64_t grown = grown_at(herd), age = age_of(herd, animal);
@@ -90,7 +91,7 @@ bool herd_capacity(struct herd *herd, size_t count)
     return true;
 }
 
-/* Adds a behemoth at the end; the mother's position or BEHEMOTH_NONE. NULL: no memory. */
+/* Adds a behemoth at the end; `mother` is a position or BEHEMOTH_NONE. NULL: no memory. */
 static struct animal *add(struct herd *herd, uint32_t mother)
 {
     if (!herd_capacity(herd, herd->count + 1))
@@ -118,7 +119,7 @@ static struct animal *add(struct herd *herd, uint32_t mother)
     return animal;
 }
 
-/* A part of its life is over; at least one tick is left. */
+/* Makes the behemoth `age` seconds older, but leaves at least one tick of its life. */
 static void make_older(const struct herd *herd, struct animal *animal, uint64_t age)
 {
     uint64_t left = animal->dies - herd->ticks;
@@ -127,7 +128,7 @@ static void make_older(const struct herd *herd, struct animal *animal, uint64_t 
     grow(herd, animal);
 }
 
-/* Comes from elsewhere, as an adult in the middle of its life. */
+/* Adds an adult without a mother, in the middle of its life. False: no memory. */
 static bool found(struct herd *herd, uint32_t sex)
 {
     struct animal *animal = add(herd, BEHEMOTH_NONE);
@@ -165,7 +166,8 @@ void herd_end(struct herd *herd)
     herd->moved = NULL;
 }
 
-/* Closes the gaps, keeping the order; a behemoth whose mother died has no mother any more. */
+/* Removes those that died, keeping the order; a behemoth whose mother died has no mother any
+ * more. */
 static void tombstone(struct herd *herd)
 {
     uint32_t kept = 0;
@@ -186,7 +188,8 @@ static void tombstone(struct herd *herd)
     herd->count = kept;
 }
 
-/* The chance of a birth falls with what is left of the field. */
+/* Adds the births of one tick. The fewer places are free on the field, the less likely a birth is.
+ * False: no memory. */
 static bool breed(struct herd *herd)
 {
     uint64_t living = herd->count, capacity = (uint64_t)herd->parameters[HERD_CAPACITY];
@@ -225,7 +228,7 @@ bool herd_tick(struct herd *herd)
     if (deaths)
         tombstone(herd);
     bool good = grown[BEHEMOTH_MALE] == 0 || breed(herd);
-    for (uint32_t sex = 0; sex < 2; sex++) { /* one from elsewhere: the herd never dies out */
+    for (uint32_t sex = 0; sex < 2; sex++) { /* a sex without adults gets one: no herd dies out */
         if (grown[sex] == 0 && herd->count < (uint64_t)herd->parameters[HERD_CAPACITY])
             good = found(herd, sex) && good;
     }
@@ -247,7 +250,7 @@ static struct animal *find(const struct herd *herd, uint64_t id)
     return low < herd->count && herd->all[low].is.id == id ? &herd->all[low] : NULL;
 }
 
-/* May there be such a behemoth? */
+/* Is the behemoth that a client wants to create allowed? */
 static enum behemoth_status judge(const struct herd *herd, const struct behemoth_create *wanted,
                                   const struct animal *mother)
 {

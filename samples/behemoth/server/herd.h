@@ -11,14 +11,14 @@
 
 struct animal {
     struct behemoth is;
-    uint64_t dies; /* at this tick */
+    uint64_t dies; /* the tick of its death */
 };
 
 enum herd_parameter {
-    HERD_CAPACITY, /* the more of them, the fewer are born; never more than this */
-    HERD_LIFETIME, /* mean, in seconds */
-    HERD_CHILDREN, /* born to each mother in a mean life, where there is space for any number */
-    HERD_SPEED,    /* thousandths of the herd's seconds in one of ours */
+    HERD_CAPACITY, /* maximum of behemoths; the nearer to it, the fewer are born */
+    HERD_LIFETIME, /* mean lifetime, in seconds */
+    HERD_CHILDREN, /* children of each mother in a mean lifetime, on an empty field */
+    HERD_SPEED,    /* thousandths of seconds of the herd's time per real second */
     HERD_WIDTH,
     HERD_HEIGHT,
     HERD_PARAMETERS
@@ -32,9 +32,9 @@ struct herd {
     uint64_t ticks, next_id, founded, births, deaths, left_steps, right_steps;
     int64_t parameters[HERD_PARAMETERS];
     uint64_t count;
-    struct animal *all; /* by id: mothers before their children */
+    struct animal *all; /* sorted by id, so mothers precede their children */
     size_t capacity;
-    uint32_t *moved; /* where each went when others died */
+    uint32_t *moved; /* the new position of each, after others died */
 };
 
 struct herd_beginning {
@@ -43,14 +43,15 @@ struct herd_beginning {
     int64_t parameters[HERD_PARAMETERS];
 };
 
-/* False: no memory, or more than the capacity. */
+/* Begins a new herd. False: no memory, or more behemoths than the capacity. */
 bool herd_begin(struct herd *herd, const struct herd_beginning *beginning);
 void herd_end(struct herd *herd);
 /* Allocates memory for `count` animals; false: no memory. */
 bool herd_capacity(struct herd *herd, size_t count);
-/* One second of life. False: no memory, so there were no births. */
+/* Simulates one second. False: no memory, so there were no births. */
 bool herd_tick(struct herd *herd);
-/* Moves its beginning and all births back, so that seconds that are run at once are in the past. */
+/* Moves the herd's beginning and all birthdays back by `seconds`, so that the herd's time is not in
+ * the future after that many ticks are simulated at once. */
 void herd_earlier(struct herd *herd, uint64_t seconds);
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
                                  struct behemoth *ret);

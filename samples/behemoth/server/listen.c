@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any other file with the name of a lock or the socket belongs to another program and stays. */
+/* Locks and the socket. A file of these names that is not a lock file or a socket belongs to
+ * another program and is kept. */
 #include "listen.h"
 
 #include "../common/program.h"
@@ -44,7 +45,7 @@ int take_lock(const char *path, const char *what)
     }
     bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
     if (ftruncate(fd, 0) < 0 || pwrite(fd, holder, (size_t)bytes, 0) < 0)
-        complain(lock); /* a second server will not know the first one's number */
+        complain(lock); /* not fatal: a second server cannot report our process number */
     return 0;           /* the descriptor stays open, and the lock with it */
 }
 
@@ -78,7 +79,7 @@ int take_socket(const char *path, int *ret_fd, bool *ret_own)
                 path);
         return EXIT_FAILED;
     }
-    /* With our lock, a socket there is one of a killed server. */
+    /* We have the lock, so an existing socket is left over from a server that was killed. */
     if ((there && unlink(path) < 0) || (!there && errno != ENOENT))
         return complain(path);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);

@@ -7,12 +7,12 @@
 
 enum { EXIT_SECOND = 3 }; /* another server has the herd or the socket */
 
-/* "behemoth-server: WHAT: why", by errno; returns EXIT_FAILED. */
+/* Prints "behemoth-server: WHAT: reason" by errno; returns EXIT_FAILED. */
 int complain(const char *what);
-/* Takes a file's lock until the process ends. The exit code, after a message unless it is 0. */
+/* Locks a file until the process ends. Returns 0, or an exit code after a message. */
 int take_lock(const char *path, const char *what);
-/* The socket from systemd (sd_listen_fds(3)), or else a new one; `ret_own`: remove it at the end.
- * The exit code. */
+/* The socket from systemd (sd_listen_fds(3)), or else a new one; *ret_own: it must be removed at
+ * the end. Returns 0, or an exit code after a message. */
 int take_socket(const char *path, int *ret_fd, bool *ret_own);
 
 #endif

@@ -13,22 +13,22 @@
 #include <unistd.h>
 
 enum { FORWARD_MOST = 100000 };       /* ticks of one request */
-enum { TICK = 1000000, BUSY_MS = 2 }; /* credit of a tick; time for life between two requests */
+enum { TICK = 1000000, BUSY_MS = 2 }; /* credit of a tick; time for ticks between requests */
 
 static struct service {
     char socket[108], state[4096];
-    int64_t seed, count, since;           /* of a new herd; since: -1: not given */
+    int64_t seed, count, since;           /* of a new herd; since -1: not given */
     int64_t forward;                      /* ticks before the first client is served */
     int64_t save_every;                   /* seconds; 0: only at the end */
-    int64_t parameters[HERD_PARAMETERS];  /* if given, */
-    bool has_parameters[HERD_PARAMETERS]; /* they also apply to a restored herd */
+    int64_t parameters[HERD_PARAMETERS];  /* given as options */
+    bool has_parameters[HERD_PARAMETERS]; /* was it given? then also for a restored herd */
     struct herd herd;
     struct peers peers;
-    int64_t last;   /* when life was credited */
+    int64_t last;   /* when credit was added last */
     int64_t credit; /* thousandths of milliseconds of the herd's time */
-    int64_t saved;  /* when */
+    int64_t saved;  /* when the herd was saved last */
     bool stop;
-    uint64_t forward_to; /* as fast as it can, until this tick */
+    uint64_t forward_to; /* until this tick, ticks are run without waiting */
 } service = {.seed = 1, .count = 50, .since = -1, .save_every = 30};
 
 static volatile sig_atomic_t stop_requested;
@@ -39,7 +39,7 @@ static void stop(int number)
     stop_requested = 1;
 }
 
-/* A FILETIME. */
+/* The time of day as FILETIME. */
 static int64_t time_of_day(void)
 {
     struct timespec now;
@@ -63,7 +63,7 @@ static struct answer status_only(enum behemoth_status status)
     return (struct answer){.status = status};
 }
 
-/* The answer is a copy of one moment: the herd does not change meanwhile. */
+/* The answer to BEHEMOTH_HERD (`each`) or BEHEMOTH_SUMMARY, a copy of the herd at this moment. */
 static struct answer answer_herd(bool each)
 {
     const struct herd *herd = &service.herd;
@@ -105,7 +105,8 @@ static struct answer create(const struct behemoth_create *wanted)
     return ret;
 }
 
-/* The client gets its answer when it is done; meanwhile others are served. Requests add up. */
+/* Requests more ticks, in addition to those of earlier requests. The client gets its answer when
+ * they are done; meanwhile other clients are served. */
 static struct answer forward(uint64_t ticks)
 {
     uint64_t from = service.herd.ticks;
@@ -168,8 +169,8 @@ static void tick(void)
 }
 
 /* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
- * herd runs slower, so that clients are still answered. Requested ticks are run as fast as it can,
- * in parts; the time for them does not count as the herd's. */
+ * herd's time runs slower, so that clients are still answered. Requested ticks are run without
+ * waiting, some at a time between requests; the time that this takes adds no credit. */
 static void live(void)
 {
     int64_t now = behemoth_now(), speed = service.herd.parameters[HERD_SPEED];
@@ -267,7 +268,7 @@ static const struct tool tool = {
         "server has this herd or this socket.\n",
 };
 
-/* False, after a message: too long. */
+/* Sets the path of the state file. False, after a message: it is too long. */
 static bool set_state(const char *folder, const char *name)
 {
     bool fits = (size_t)snprintf(service.state, sizeof service.state, "%s%s", folder, name) <
@@ -315,7 +316,7 @@ static bool take_option(const struct options *options, int id)
                          &service.parameters[i]);
 }
 
-/* The exit code; -1: go on. */
+/* Returns the exit code; -1: continue. */
 static int read_options(int argc, char **argv)
 {
     struct options options;
@@ -361,7 +362,7 @@ int main(int argc, char **argv)
     code = take_socket(service.socket, &listening, &own);
     if (!code) {
         peers_begin(&service.peers, listening, answer);
-        code = save() ? 0 : EXIT_FAILED; /* report now, not at the end, that it cannot be saved */
+        code = save() ? 0 : EXIT_FAILED; /* report now, not at the end, that saving fails */
         if (!code) {
             serve(&mask);
             code = save() ? 0 : EXIT_FAILED;

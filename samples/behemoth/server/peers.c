@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One loop over all connections; never waits for a single one. */
+/* Serves all connections in one loop, which never waits for a single connection. */
 #include "peers.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ static void hang_up(struct peer *peer)
 
 /* ---- a place ---- */
 
-/* The connection that was idle longest, of all or of other users only; NULL: none. */
+/* The connection that was idle longest, among all or (`other_users`) those of other users; NULL:
+ * none. */
 static struct peer *quietest(struct peers *peers, bool other_users)
 {
     struct peer *found = NULL;
@@ -58,7 +59,8 @@ static struct peer *find_place(struct peers *peers, bool may_change)
     return place;
 }
 
-/* Otherwise the listening socket would stay ready, and the server busy. */
+/* Closes a connection when there is no free descriptor: otherwise the new connection would wait,
+ * the listening socket would stay readable, and the loop would never sleep. */
 static void free_descriptor(struct peers *peers)
 {
     struct peer *peer = quietest(peers, true);
@@ -84,7 +86,7 @@ static void accept_one(struct peers *peers)
     *peer = (struct peer){.fd = fd, .may_change = may_change, .since = behemoth_now()};
 }
 
-/* ---- requests and answers; false: close the connection ---- */
+/* ---- requests and answers; functions return false to close the connection ---- */
 
 void *answer_body(struct answer *answer, size_t bytes)
 {
@@ -128,7 +130,7 @@ static void limit_other_users(struct peers *peers, const struct peer *newest)
     }
 }
 
-/* Executes the request that has arrived, if all of it has. */
+/* Executes the request if all of it has arrived. */
 static bool take_request(struct peers *peers, struct peer *peer)
 {
     struct behemoth_head head;
@@ -177,7 +179,7 @@ static bool send_answer(struct peers *peers, struct peer *peer)
         return true;
     free(peer->answer);
     peer->answer = NULL;
-    return take_request(peers, peer); /* the next one may have arrived already */
+    return take_request(peers, peer); /* the next request may have arrived already */
 }
 
 static bool serve_one(struct peers *peers, struct peer *peer, short ready)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The connections. Limits protect the server: a request has at most 272 bytes; an incomplete one is
- * closed after two seconds, an unread answer after five. There are 64 places, half of them for
- * other users. If all are in use, a new connection replaces the one that was idle longest; the same
- * applies to descriptors, and to the memory of answers that other users do not read.
+ * closed after two seconds, an unread answer after five. There are 64 connections at most, half of
+ * them for other users than root and the server's own. If all are in use, a new connection replaces
+ * the one that was idle longest; the same applies to descriptors, and to the memory of answers that
+ * other users do not read.
  */
 #ifndef BEHEMOTH_SERVER_PEERS_H
 #define BEHEMOTH_SERVER_PEERS_H
@@ -18,7 +19,7 @@ struct answer {
     uint32_t status;
     unsigned char *message; /* malloc: space for the head, then the body; NULL: no body */
     size_t bytes;           /* of the body */
-    uint64_t due;           /* not 0: not yet, but at this tick, by peers_reached */
+    uint64_t due;           /* 0: send it now; else peers_reached sends it at this tick */
 };
 /* Allocates the body of a good answer. NULL: no memory; the status is BEHEMOTH_FAILED then. */
 void *answer_body(struct answer *answer, size_t bytes);
@@ -27,29 +28,29 @@ typedef struct answer peers_answer(const struct behemoth_head *head, const void 
                                    bool may_change);
 
 struct peer {
-    int fd; /* -1: a free place */
+    int fd; /* -1: not in use */
     bool may_change;
     int64_t since; /* time of the last progress */
     unsigned char request[sizeof(struct behemoth_head) + BEHEMOTH_REQUEST_MAX];
     size_t have;
     unsigned char *answer; /* NULL: none is being sent */
     size_t bytes, sent;
-    uint64_t due;    /* the answer is due at this tick; nothing is read before. 0: none */
-    uint32_t number; /* of the request that is answered then */
+    uint64_t due;    /* tick of a later answer; nothing is read before. 0: none */
+    uint32_t number; /* number of the request that is answered then */
 };
 
 struct peers {
-    int listening; /* -1: no more connections, no more requests */
+    int listening; /* -1: no new connections or requests are accepted */
     peers_answer *answer;
     struct peer all[PEERS];
 };
 
 void peers_begin(struct peers *peers, int listening, peers_answer *answer);
-/* Sends what is being sent, for at most this long, and closes all connections. */
+/* Finishes the answers that are being sent, for at most this long, and closes all connections. */
 void peers_end(struct peers *peers, int milliseconds);
 /* Waits at most `milliseconds`, or until a signal, and serves the requests. */
 void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask);
-/* Sends `status` as all answers that are due at this tick or before. */
+/* Answers all requests whose answers are due at this tick or before, with `status`. */
 void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status status);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file: a head with a checksum, the fixed part of the herd, and the animals. */
+/* Saves and restores the herd. The file has a head with a checksum, the fixed part of struct herd,
+ * and the animals. */
 #include "herd.h"
 
 #include <errno.h>
@@ -11,8 +12,8 @@
 
 struct head {
     char magic[8];
-    uint64_t bytes; /* of what follows */
-    uint64_t sum;   /* FNV-1a of it */
+    uint64_t bytes; /* number of bytes after the head */
+    uint64_t sum;   /* FNV-1a hash of these bytes */
 };
 static const char magic[8] = "BHMHERD2";
 enum { FIXED = offsetof(struct herd, all) };
