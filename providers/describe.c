@@ -18,7 +18,7 @@ enum { MOST_OBJECTS = 256, MOST_TEXTS = 65536, MOST_LISTS = 16 };
 
 static const opl_object *objects[MOST_OBJECTS];
 static size_t object_count;
-static const opl_table_list *last_tables; /* of the library loaded last */
+static const opl_table_list *last_tables; /* the tables of the library loaded last */
 
 static bool load_tables(const char *library)
 {
@@ -77,9 +77,10 @@ static int by_index(const void *left, const void *right)
 /* ---- names and explanations: number, TAB, text ---- */
 
 static const char *texts[MOST_TEXTS];
-static const char shared[] = ""; /* objects have different texts: the base keeps its general text */
+static const char shared[] = ""; /* objects have different texts for a number: none is printed */
 
-/* The packaged block's texts are in its own drop-in. */
+/* Collects the text of a number. Numbers of the packaged block are skipped: their texts are in its
+ * drop-in. */
 static void add_text(DWORD index, const char *text)
 {
     if (index >= MOST_TEXTS)
@@ -136,7 +137,8 @@ static void print_indexed(DWORD index, const char *text)
         print_value_text(name, text);
 }
 
-/* Else the lowest number is one of Windows', and the texts are in the language bases. */
+/* Are the library's numbers in the packaged block? If not, they are Windows' numbers, whose texts
+ * are in the language bases. */
 static bool in_packaged_block(void)
 {
     return object_count && objects[0]->index >= BLOCK_FIRST;
@@ -162,7 +164,7 @@ static void print_record(const char *library)
     print_number("Last Help", end - 1);
 }
 
-/* "Isolation=2" */
+/* Prints a setting such as "Isolation=2" as a registry value. */
 static void print_setting(const char *setting)
 {
     const char *equals = strchr(setting, '=');
@@ -186,7 +188,8 @@ static void print_names(void)
     }
 }
 
-/* Rows of other libraries may have numbers of the packaged block, too. */
+/* Prints the names of the numbers of the packaged block that a library's rows have. Other libraries
+ * than perflinux.so may have such numbers, too. */
 static bool print_names_of(const char *library)
 {
     object_count = 0;
@@ -195,8 +198,8 @@ static bool print_names_of(const char *library)
     return loaded;
 }
 
-/* The column of a list "index TAB 007 TAB 019", below a line that names the languages. A text may
- * be missing. False: there is no such column. */
+/* Prints one language of a list: a line that names the languages ("index TAB 007 TAB 019"), then a
+ * line for each index, in which texts may be missing. False: the list has no such column. */
 static bool print_language(FILE *file, const char *service, int column)
 {
     char line[1024];
@@ -232,14 +235,14 @@ static bool print_more(const char *word, const char *service)
 {
     size_t length = strlen(word);
     if (strchr(word, '='))
-        return true; /* a setting: printed before */
+        return true; /* a setting, which was printed before */
     if (length > 4 && strcmp(word + length - 4, ".tsv") == 0)
         return print_languages(word, service);
     return print_names_of(word);
 }
 
-/* `more`: settings, which have a '=', then other libraries, then lists of texts in other
- * languages. */
+/* Prints the drop-in. `more` has settings (with a '='), then other libraries, then lists of texts
+ * in other languages (.tsv). */
 static bool print_registration(const char *service, const char *path, char **more)
 {
     const char *slash = strrchr(path, '/');
@@ -352,7 +355,8 @@ static void print_absent(FILE *file, DWORD object)
 enum { MOST_ROWS = 256 };
 static FILE *oracles; /* tests/tables/oracles.tsv */
 
-/* Is it one of the words of "6 142 144", or matched by "*" because no earlier line has it? */
+/* Does the list `words` ("6 142 144") contain the index? "*" contains every index that no earlier
+ * line has (`known` is false). */
 static bool line_has(const char *words, DWORD index, bool known)
 {
     char *end;
@@ -415,7 +419,7 @@ static void page_name(const opl_object *object, char *ret, size_t capacity)
     snprintf(ret + used, capacity - used, ".md");
 }
 
-/* What is printed goes to the page from now on. */
+/* Redirects standard output to the page. */
 static bool begin_page(const char *folder, const char *name)
 {
     char path[4096];
@@ -504,7 +508,8 @@ static int registration(const char *service, const char *library, char **more)
     return !good || fflush(stdout) ? 1 : 0;
 }
 
-/* A library, a list of absent counters, or the list of the counters' tests. */
+/* Loads a file of the command line: a library, a list of absent counters, or oracles.tsv, the list
+ * of the counters' tests. */
 static bool load(const char *path, FILE **absent, size_t *absent_count)
 {
     size_t length = strlen(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values for the rows of both objects, from the instance's device. */
+/* The functions of the rows of PhysicalDisk and LogicalDisk: values of the instance's device. */
 #include "perfdisk.h"
 
 enum { SECTOR = 512, MILLISECOND = 10000 };

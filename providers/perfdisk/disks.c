@@ -11,7 +11,7 @@
 
 const opl_source perfdisk_diskstats = {.path = "proc/diskstats"};
 
-enum { DISKSTATS_FIELDS = 14, MILLISECOND = 10000 }; /* before Linux 4.18 there are no more words */
+enum { DISKSTATS_FIELDS = 14, MILLISECOND = 10000 }; /* newer kernels than 4.17 have more */
 enum { MAJOR_FLOPPY = 2, MAJOR_CDROM = 11 };
 
 /* ---- one line ---- */
@@ -38,7 +38,7 @@ static void copy_name(char *out, const char *at, size_t length)
     out[length] = 0;
 }
 
-/* False: not the line of a device. */
+/* Parses a line; false: it is not the line of a device. */
 static bool read_line(const char *at, struct disk_line *ret)
 {
     ret->major = (unsigned)next_number(&at);
@@ -60,7 +60,8 @@ static bool read_line(const char *at, struct disk_line *ret)
 
 /* ---- numbers ---- */
 
-/* A decrease by less than half the range is not a wrap: it is another device. */
+/* Adds the increase of a 32-bit time to its sum. A value that fell by less than half the range did
+ * not wrap around: it is from another device, and the sum restarts. */
 static void time_add(struct perfdisk_time *time, uint64_t value, bool fresh)
 {
     uint32_t seen = (uint32_t)value, more = seen - time->seen;
@@ -81,7 +82,7 @@ static void device_take(struct perfdisk_device *device, const struct disk_line *
     device->writes = numbers[4];
     device->sectors_written = numbers[6];
     time_add(&device->writing, numbers[7], fresh);
-    device->pending = numbers[8] > UINT32_MAX / 2 ? 0 : numbers[8]; /* -1, for a moment */
+    device->pending = numbers[8] > UINT32_MAX / 2 ? 0 : numbers[8]; /* it can briefly be -1 */
     time_add(&device->busy, numbers[9], fresh);
     time_add(&device->queued, numbers[10], fresh);
     device->now = now;
@@ -106,7 +107,7 @@ static bool is_partition_of(const char *name, const char *disk)
     return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-/* The disk of a partition is listed before it. */
+/* Finds the disk of a partition, which diskstats lists before it. NULL: it is not a partition. */
 static const struct perfdisk_device *disk_of(const struct perfdisk_devices *devices,
                                              const struct perfdisk_device *partition)
 {
@@ -142,7 +143,7 @@ static bool is_physical(opl_reading *reading, const struct perfdisk_device *devi
     return opl_reading_folder_count(reading, path, &count);
 }
 
-/* Those before it are known already. */
+/* Finds out what kind of device this is. The devices before it in the list are known already. */
 static void device_find_out(opl_reading *reading, const struct perfdisk_devices *devices,
                             struct perfdisk_device *device)
 {

@@ -20,7 +20,7 @@ static const struct perfdisk_item *spaced_item(opl_reading *reading)
     return item && item->spaced ? item : NULL;
 }
 
-/* Without free space and without the system's reserve. */
+/* The megabytes in use: neither free nor reserved for the system. */
 static bool used(opl_reading *reading, uint64_t *ret)
 {
     const struct perfdisk_item *item = spaced_item(reading);
@@ -35,7 +35,7 @@ static bool available(opl_reading *reading, uint64_t *ret)
     return item != NULL;
 }
 
-/* The system's reserve does not count as usable space, as in df. */
+/* The megabytes in use and those available to programs: without the system's reserve, as in df. */
 static bool usable(opl_reading *reading, uint64_t *ret)
 {
     const struct perfdisk_item *item = spaced_item(reading);
@@ -66,7 +66,8 @@ static bool is_mapped_as(opl_reading *reading, const struct perfdisk_device *dev
     return strcmp(storage, name) == 0;
 }
 
-/* btrfs has no device number in mountinfo, but the device's name. */
+/* Is this the device of the name `source`? In mountinfo btrfs has the device's name, but not its
+ * number. */
 static bool is_called(opl_reading *reading, const struct perfdisk_device *device,
                       const char *source)
 {
@@ -84,7 +85,8 @@ static bool is_on(opl_reading *reading, const struct perfdisk_mount *mount,
     return !mount->waits && is_called(reading, device, mount->source);
 }
 
-/* Only once for each mount and change of devices, because sys needs many small files. */
+/* Finds the mount's device and disk. Called only once for each mount, and again when the devices
+ * change, because it reads many small files of sys. */
 static void find_out(opl_reading *reading, const struct perfdisk_devices *devices,
                      struct perfdisk_mount *mount)
 {
@@ -102,7 +104,8 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 
 /* ---- the instances ---- */
 
-/* Queries file systems that may hang at the same time, and once for both objects. */
+/* The answers of file systems that may hang. They are all queried at the same time, once per
+ * collection for both objects. */
 struct remote_disks {
     LONGLONG time;
     opl_place places[];
@@ -124,8 +127,8 @@ static const opl_place *remote_places(opl_reading *reading, struct perfdisk_moun
     return remote_fs->places;
 }
 
-/* Its space, if it has a size and we may read it. One that does not answer has no values: 0
- * bytes free would be a false alarm. */
+/* Reads the space of a file system. False: it has no size, did not answer, or may not be read. It
+ * has no values then, because 0 bytes free would be a false alarm. */
 static bool read_space(opl_reading *reading, const struct perfdisk_mount *mount,
                        const opl_place *remote_fs, struct perfdisk_item *item)
 {
@@ -219,7 +222,8 @@ const opl_object perfdisk_logical = {
     .list = list_mounts,
 };
 
-/* Counters that Windows has not are not in LogicalDisk, which is as on Windows, but here. */
+/* Counters that LogicalDisk of Windows does not have are in this object, so that LogicalDisk stays
+ * the same as on Windows. */
 const opl_object perfdisk_space = {
     .index = 101700,
     .help_index = 101701,

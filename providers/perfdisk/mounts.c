@@ -81,7 +81,8 @@ static bool is_at_root(const struct mount_line *line)
     return line->point_length == 1;
 }
 
-/* A subvolume of btrfs counts as a whole file system: "subvol=" has the same name as the root. */
+/* Is the mount a whole subvolume of btrfs? Then "subvol=" names the root of the mount. It counts as
+ * a whole file system. */
 static bool is_subvolume(const struct mount_line *line)
 {
     static const char key[] = "subvol=";
@@ -153,7 +154,8 @@ static void mount_set(struct perfdisk_mount *mount, const struct mount_line *lin
     mount->waits = waits(line);
 }
 
-/* A device is shown by its first mount, or by its mount at the root. */
+/* Adds a line to the list, with one entry per device: its first mount, or its mount at "/" if there
+ * is one. */
 static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
                        const struct mount_line *line)
 {
@@ -179,7 +181,7 @@ static bool is_below(const char *path, const char *folder)
            strcmp(path, folder) != 0;
 }
 
-/* A query of a place below one that may hang may hang, too. */
+/* Marks mounts below a mount that may hang, because their queries may hang, too. */
 static void mounts_wait_for_each_other(struct perfdisk_mounts *mounts)
 {
     for (size_t i = 0; i < mounts->count; i++)

@@ -7,12 +7,12 @@
 
 struct perfdisk_mount {
     unsigned major, minor;
-    bool waits; /* another machine or program answers queries of it, and may delay them */
+    bool waits; /* queries are answered by another machine or program, and may hang */
     size_t name_length;
     char point[PERFDISK_POINT], name[PERFDISK_POINT]; /* the mount point; the instance's name */
     char source[256];
-    char device[PERFDISK_NAME]; /* of diskstats; "": none */
-    char parent[PERFDISK_NAME]; /* of PhysicalDisk; "": none */
+    char device[PERFDISK_NAME]; /* its device in diskstats; "": none */
+    char parent[PERFDISK_NAME]; /* its instance of PhysicalDisk; "": none */
 };
 struct perfdisk_mounts {
     size_t count, capacity;
@@ -23,7 +23,7 @@ struct perfdisk_mounts {
 
 extern const opl_source perfdisk_mountinfo;
 
-/* NULL: unreadable, or no memory. */
+/* Reads the mounted file systems. NULL: mountinfo is unreadable, or no memory. */
 struct perfdisk_mounts *perfdisk_mounts_read(opl_reading *reading);
 
 #endif

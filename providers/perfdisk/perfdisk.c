@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdisk.so: PhysicalDisk and LogicalDisk, and Filesystem Space, whose number is of this
- * project's block, as an ordinary provider. The three functions have the names that Windows
- * registers for PerfDisk.
+ * perfdisk.so, an ordinary provider: PhysicalDisk, LogicalDisk, and Filesystem Space, which has a
+ * number of this project's block. The three functions have the names that Windows registers for
+ * PerfDisk.
  */
 #include "perfdisk.h"
 

@@ -13,7 +13,8 @@
 enum { PERFDISK_DEVICES, PERFDISK_MOUNTS, PERFDISK_PLACES }; /* slots of opl_reading_memory */
 enum { PERFDISK_NAME = 64, PERFDISK_POINT = 1024 };
 
-/* The kernel counts milliseconds in 32 bits: the sum since the first collection. */
+/* A time that the kernel counts in 32 bits, summed up since the first collection so that it does
+ * not wrap around. */
 struct perfdisk_time {
     uint64_t sum; /* milliseconds */
     uint32_t seen;
@@ -25,7 +26,7 @@ struct perfdisk_device {
     unsigned major, minor;
     uint64_t reads, sectors_read, writes, sectors_written, pending;
     struct perfdisk_time reading, writing, busy, queued;
-    uint64_t now, idle; /* 100 ns; both never go back */
+    uint64_t now, idle; /* 100 ns; neither ever decreases */
     bool known;
     bool whole, physical; /* not a partition; and not made of other devices, files or memory */
     uint32_t position;    /* among the instances of PhysicalDisk */
@@ -34,13 +35,13 @@ struct perfdisk_devices {
     size_t count, capacity;
     bool changed;    /* a device was added or removed since the previous collection */
     uint64_t origin; /* FILETIME of the monotonic clock's zero */
-    uint64_t serial; /* of the last reading, opl_reading_time */
+    uint64_t serial; /* opl_reading_time of the last reading */
     struct perfdisk_device list[];
 };
 
 /* The item that both objects pass to opl_listing_item. */
 struct perfdisk_item {
-    const struct perfdisk_device *device; /* NULL: no counts */
+    const struct perfdisk_device *device; /* NULL: no counts of requests */
     bool spaced;                          /* `space` is known */
     opl_space space;
 };

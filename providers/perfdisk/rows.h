@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The common rows of PhysicalDisk and LogicalDisk, in Windows' order; they are in the middle of
- * both tables. The recorded blocks of Windows say how totals are made: times are means,
- * everything else is a sum. */
+ * both tables. Totals are made as in the recorded blocks of Windows: times are means, everything
+ * else is a sum. */
 /* clang-format off */
     {198, 199, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_diskstats, perfdisk_pending), .name = "Current Disk Queue Length",
      .help = "The number of requests that the disk has not finished at this moment, those in service included.",

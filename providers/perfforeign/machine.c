@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machines that were queried. Each keeps its key, so that the connection stays open; the library
- * reconnects a lost one, with a limited rate. (docs/windows/articles.md#c120,
+ * The machines that were queried. The key of each stays open, and with it the connection; the
+ * library reconnects a lost connection, but not too often. (docs/windows/articles.md#c120,
  * docs/windows/articles.md#c121)
  */
 #include "perfforeign.h"
@@ -57,7 +57,7 @@ static void machine_free(struct foreign_machine *machine)
     free(machine);
 }
 
-/* The least recently queried machine. */
+/* Removes the least recently queried machine. */
 static void forget_last(void)
 {
     struct foreign_machine **at = &machines;
@@ -68,7 +68,8 @@ static void forget_last(void)
     machine_count--;
 }
 
-/* Replaces characters that a counter path cannot have; characters beyond ASCII are not shown. */
+/* Writes the instance's name for a machine: its name, with a question mark for each character that
+ * is not ASCII. */
 static void write_label(struct foreign_machine *machine)
 {
     char *to = machine->label;

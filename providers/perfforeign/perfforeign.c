@@ -81,7 +81,8 @@ static const WCHAR *skip_word(const WCHAR *at)
     return at;
 }
 
-/* The host passes the first word in this spelling. */
+/* The text after the word Foreign, which Perflib always passes in this spelling; NULL: it is
+ * another query. */
 static const WCHAR *text_after_foreign(LPCWSTR query)
 {
     static const char word[] = "Foreign";
@@ -91,7 +92,8 @@ static const WCHAR *text_after_foreign(LPCWSTR query)
     return !word[i] && is_blank(query[i]) ? skip_blanks(query + i) : NULL;
 }
 
-/* All of its objects if none are named. */
+/* Answers with the block of the machine `name`: the objects whose numbers follow, or those of
+ * Global. */
 static DWORD answer_for(const WCHAR *name, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static const WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
@@ -117,8 +119,8 @@ OPL_EXPORTED DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWO
                                                LPDWORD types);
 OPL_EXPORTED DWORD APIENTRY CloseForeignData(void);
 
-/* A connection may be a program (ssh, SMB), started without a parent: in a helper process such a
- * process would be ended, so it becomes this process's child. */
+/* A connection may be a program (ssh, openperflib-smb) whose parent ends at once. A helper
+ * process's orphans are killed, so this process adopts such programs as their subreaper. */
 DWORD APIENTRY OpenForeignData(LPWSTR devices)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -128,7 +130,7 @@ DWORD APIENTRY OpenForeignData(LPWSTR devices)
 DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     const WCHAR *name = query ? text_after_foreign(query) : NULL;
-    while (waitpid(-1, NULL, WNOHANG) > 0) /* programs of lost connections */
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* reaps programs of lost connections */
         ;
     return name ? answer_for(name, data, bytes, types)
                 : opl_entry_collect_1(entry, query, data, bytes, types);

@@ -13,23 +13,22 @@ struct foreign_machine {
     WCHAR name[MACHINE_NAME_SIZE];
     char label[MACHINE_NAME_SIZE]; /* as an instance's name */
     HKEY key;                      /* NULL: not connected yet */
-    DWORD status;                  /* Win32, of the newest query; 0: it answered */
+    DWORD status;                  /* Win32 status of the newest query; 0: success */
     DWORD milliseconds;            /* duration of its newest answer */
     ULONGLONG answers, failures, answer_bytes;
-    ULONGLONG since; /* FILETIME of the newest answer; before the first answer, of the first
-                      * query */
+    ULONGLONG since; /* FILETIME of the newest answer; before it, of the first query */
     /* the newest valid answer, and its query */
     unsigned char *kept;
     DWORD kept_size;
     WCHAR *kept_question;
 };
 
-/* The machine of that name, created if it is new; without \\, ignoring case. NULL: no memory, or
+/* The machine with this name (without \\, ignoring case), created if it is new. NULL: no memory, or
  * the name is too long. */
 struct foreign_machine *machine_find(const WCHAR *name, size_t count);
-/* Queries it with `question` and writes its block to `data`. *size in: capacity; out: size of
- * the block, 0: none. For an unreachable machine returns its last block, up to a minute old.
- * (docs/windows/articles.md#c120) ERROR_MORE_DATA. */
+/* Queries it with `question` and writes its block to `data`. *size in: capacity; out: size of the
+ * block, 0: none. For an unreachable machine it writes the last block, if that is at most a minute
+ * old. (docs/windows/articles.md#c120) ERROR_MORE_DATA: the block does not fit. */
 DWORD machine_query(struct foreign_machine *machine, const WCHAR *question, void *data,
                     DWORD *size);
 struct foreign_machine *machine_first(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text parsing for several tables. */
+/* Functions that parse numbers in texts of the kernel, for several objects. */
 #include <string.h>
 
 #include "perflinux.h"

@@ -97,7 +97,8 @@ static bool same_point(const struct inode_mount *one, const struct inode_mount *
            memcmp(one->point, other->point, one->point_bytes) == 0;
 }
 
-/* Is it shown by an earlier mount, hidden by a later one, or behind one that might not answer? */
+/* Is the file system already listed for an earlier mount, hidden by a later mount, or below a mount
+ * that might not answer? */
 static bool is_needless(const struct inode_mount *mount, const char *text, const char *line)
 {
     struct inode_mount other;

@@ -11,7 +11,8 @@
 
 static const opl_source dev = {.path = "proc/net/dev"};
 
-/* "  eth0: 17 2 ..."; the two headings have no such first word. */
+/* Adds the interface of a line "  eth0: 17 2 ...". The two heading lines have no such first word
+ * and are skipped. */
 static void add(opl_listing *listing, const char *line)
 {
     char name[IF_NAMESIZE];

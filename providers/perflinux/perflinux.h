@@ -16,7 +16,7 @@ extern const opl_object perflinux_processor, perflinux_pressure, perflinux_inter
     perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
     perflinux_meter, perflinux_performance, perflinux_network;
 
-/* Clear cached data about this machine. */
+/* Both forget what is cached about this machine. */
 void perflinux_processor_open(void);
 void perflinux_pressure_open(void);
 void perflinux_power_open(void);

@@ -65,7 +65,7 @@ static void list_folders(opl_listing *listing, const char *path, const char *pre
 static const opl_source zone_temperature = ZONE("temp");
 static const opl_source zone_type = ZONE("type");
 
-/* In thousandths of a degree above the coldest possible. */
+/* The zone's temperature in thousandths of a kelvin. */
 static bool kelvin_1000(opl_reading *reading, uint64_t *ret)
 {
     uint64_t celsius;
@@ -90,7 +90,8 @@ static bool kelvin_10(opl_reading *reading, uint64_t *ret)
     return readable;
 }
 
-/* A zone that has no temperature now, as when the sensor's device sleeps, is not listed. */
+/* Does the zone have a temperature? It has none now if, for example, the sensor's device sleeps;
+ * then it is not listed. */
 static bool is_zone(opl_reading *reading)
 {
     uint64_t temperature;
@@ -139,8 +140,8 @@ static uint64_t magnitude(uint64_t number)
     return (int64_t)number < 0 ? -number : number;
 }
 
-/* Milliwatts (or milliwatt hours): as the battery reports them, or calculated from amperes and
- * volts. */
+/* Computes milliwatts (or milliwatt hours): from the file `watts`, or if the battery has none, from
+ * `amperes` and the voltage. */
 static bool milliwatts(opl_reading *reading, const opl_source *watts, const opl_source *amperes,
                        uint64_t *ret)
 {
@@ -217,7 +218,7 @@ static const opl_source policy_now = POLICY("scaling_cur_freq");
 static const opl_source policy_limit = POLICY("scaling_max_freq");
 static const opl_source policy_most = POLICY("cpuinfo_max_freq");
 
-/* A group whose processors are all off has no values. */
+/* Does the group of processors have values? It has none if they are all offline. */
 static bool is_policy(opl_reading *reading)
 {
     uint64_t khz;

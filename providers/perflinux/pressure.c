@@ -10,7 +10,7 @@
 
 static const opl_source pressure = {.path = "proc/pressure/*", .persistent = true};
 
-/* "some avg10=0.12 avg60=0.00 avg300=0.00 total=123": the text after `key` in that line. */
+/* The text after `key` in a line "some avg10=0.12 avg60=0.00 avg300=0.00 total=123"; NULL: none. */
 static const char *find(opl_reading *reading, const char *line, const char *key)
 {
     const char *text = opl_reading_text(reading, &pressure, NULL);
@@ -29,11 +29,12 @@ static bool total(opl_reading *reading, const char *line, uint64_t *ret)
     const char *at = find(reading, line, " total=");
     if (!at)
         return false;
-    *ret = perflinux_number(&at) * 10; /* microseconds */
+    *ret = perflinux_number(&at) * 10; /* from microseconds to 100 ns */
     return true;
 }
 
-/* "12.34" percent in hundredths; the kernel always writes two digits after the point. */
+/* Reads a percentage in hundredths, "12.34" as 1234; the kernel always writes two digits after the
+ * point. */
 static bool average(opl_reading *reading, const char *line, const char *key, uint64_t *ret)
 {
     const char *at = find(reading, line, key);
@@ -67,7 +68,8 @@ static bool full_time(opl_reading *reading, uint64_t *ret)
     return total(reading, "full", ret);
 }
 
-/* A running kernel does not get new resources: those that are absent at Open are not read again. */
+/* The files of proc/pressure. Those that do not exist at Open are not tried again, because a
+ * running kernel does not get new ones. */
 static const char *const names[] = {"cpu", "memory", "io", "irq"};
 enum { RESOURCES = sizeof names / sizeof *names };
 static bool known, there[RESOURCES];

@@ -27,11 +27,11 @@ static const opl_source highest = FREQUENCY("cpuinfo_max_freq");
 
 /* One processor, or a sum. */
 struct cpu {
-    unsigned number, count; /* how many processors it contains */
+    unsigned number, count; /* number; count: how many processors are summed */
     uint64_t time[TIMES];   /* 100 ns */
-    unsigned words;         /* how many times the kernel reports */
+    unsigned words;         /* how many elements of `time` are set */
     uint64_t khz, most_khz;
-    unsigned khz_count, most_count; /* how many of them have this value */
+    unsigned khz_count, most_count; /* how many processors have khz, and most_khz */
 };
 
 /* Data that is read once, and values of proc/cpuinfo in this collection. */
@@ -59,7 +59,8 @@ static void take_node(opl_listing *listing, unsigned node)
             place.node[first] = (uint16_t)node;
 }
 
-/* Read once, because a processor does not change its node. Without nodes all belong to node 0. */
+/* Finds the node of each processor. Read once, because a processor does not change its node. On a
+ * machine without nodes all belong to node 0. */
 static void find_places(opl_listing *listing)
 {
     char list[1024];
@@ -76,7 +77,7 @@ static void find_places(opl_listing *listing)
 
 /* ---- frequencies ---- */
 
-/* "2599.998" megahertz */
+/* Reads megahertz, "2599.998", as kilohertz. */
 static uint32_t read_khz(const char *at)
 {
     uint64_t khz = perflinux_number(&at) * 1000;
@@ -87,7 +88,8 @@ static uint32_t read_khz(const char *at)
     return (uint32_t)khz;
 }
 
-/* "processor : 3", "cpu MHz : 2599.998": used if the kernel has no other source of frequencies. */
+/* Reads frequencies from proc/cpuinfo ("processor : 3", "cpu MHz : 2599.998"), for kernels without
+ * cpufreq. */
 static void read_cpuinfo(opl_listing *listing)
 {
     uint64_t cpu = 0;
@@ -120,7 +122,7 @@ static void take_frequency(opl_listing *listing, struct cpu *cpu)
 
 /* ---- instances ---- */
 
-/* A line "cpu12 1 2 3 ..."; false: it is another line, or the sum of all. */
+/* Parses a line "cpu12 1 2 3 ..."; false: it is another line, or the sum of all processors. */
 static bool read_line(const char *line, struct cpu *ret)
 {
     if (strncmp(line, "cpu", 3) != 0 || line[3] < '0' || line[3] > '9')

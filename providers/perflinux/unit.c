@@ -23,7 +23,8 @@ static const opl_source io = GROUP("io.stat");
 /* The enabled controllers of the groups below the root. */
 static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
 
-/* "8:0 rbytes=180224 wbytes=0 rios=3 wios=0 dbytes=0 dios=0", a line for each device. */
+/* The sum of a key's values in io.stat, which has a line "8:0 rbytes=180224 wbytes=0 rios=3 wios=0
+ * dbytes=0 dios=0" for each device. */
 static bool io_sum(opl_reading *reading, const char *key, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &io, NULL);
@@ -55,7 +56,7 @@ static bool ends_with(const char *text, size_t bytes, const char *end)
     return bytes > length && memcmp(text + bytes - length, end, length) == 0;
 }
 
-/* The unit's name, if it is a unit and all groups above it are slices. */
+/* The unit's name, if the group is a unit and all groups above it are slices; else NULL. */
 static const char *unit_name(const char *path)
 {
     const char *slash;

@@ -20,10 +20,10 @@ struct zone {
     char name[32];
     uint64_t free, min, low, high, present, managed;
     bool has_managed, has_blocks;
-    uint64_t largest; /* free block */
+    uint64_t largest; /* pages of the largest free block */
 };
 
-/* "Node 0, zone   Normal" and what follows on the line; false: another line. */
+/* Parses "Node 0, zone   Normal" and moves *line after it; false: it is another line. */
 static bool read_head(const char **line, struct zone *ret)
 {
     const char *at = *line;
@@ -44,7 +44,8 @@ static bool read_head(const char **line, struct zone *ret)
     return true;
 }
 
-/* A line "        min      25"; false: it has another word. */
+/* Reads the number of a line such as "    min    25"; false: the line does not begin with
+ * `word`. */
 static bool read_value(const char *line, const char *word, uint64_t *ret)
 {
     size_t length = strlen(word);
@@ -57,7 +58,7 @@ static bool read_value(const char *line, const char *word, uint64_t *ret)
     return true;
 }
 
-/* The lines of one zone, up to the next one, which is returned. */
+/* Reads the lines of one zone; returns the first line of the next zone. */
 static const char *read_zone(const char *line, struct zone *zone)
 {
     struct zone other;
@@ -67,7 +68,7 @@ static const char *read_zone(const char *line, struct zone *zone)
         if (read_head(&head, &other))
             break;
         if (strncmp(line, "  pagesets", 10) == 0)
-            pages = false; /* the rest is for each processor and not needed */
+            pages = false; /* the following lines, for each processor, are not needed */
         if (read_value(line, "pages free", &zone->free))
             pages = true;
         if (!pages || read_value(line, "min", &zone->min) || read_value(line, "low", &zone->low) ||
@@ -78,7 +79,8 @@ static const char *read_zone(const char *line, struct zone *zone)
     return line;
 }
 
-/* "Node 0, zone  Normal  7046 2109 ...": free blocks of 1, 2, 4 ... pages. */
+/* Reads the zone's free blocks of 1, 2, 4 ... pages from a line "Node 0, zone  Normal  7046 2109
+ * ...". */
 static void take_blocks(opl_reading *reading, struct zone *zone)
 {
     struct zone other;

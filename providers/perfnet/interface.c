@@ -29,7 +29,8 @@ static const opl_source adapter_speed = {.path = "sys/class/net/*/speed", .persi
 
 /* ---- the lines of proc/net/dev ---- */
 
-/* "  eth0: 17 2 ...": false for the two headings, whose first word ends otherwise. */
+/* The name in a line "  eth0: 17 2 ..."; false: it is one of the two heading lines, where no colon
+ * follows the first word. */
 static bool line_name(const char *line, char name[IF_NAMESIZE])
 {
     line += strspn(line, " ");
@@ -43,7 +44,8 @@ static bool line_name(const char *line, char name[IF_NAMESIZE])
 
 /* ---- cached data of interfaces ---- */
 
-/* Read again if interfaces were added, or the thread is in another namespace. */
+/* Data about the interfaces, read again if interfaces were added or the thread is in another
+ * network namespace. */
 static struct interface {
     char name[IF_NAMESIZE];
     bool device;
@@ -52,7 +54,7 @@ static struct interface {
     LONGLONG speed_time;
 } interfaces[MOST_INTERFACES];
 static size_t interface_count;
-static uint64_t interfaces_of; /* the namespace */
+static uint64_t interfaces_of; /* namespace of `interfaces` */
 static bool sys_is_ours;       /* sys/class/net shows that namespace */
 static struct interface *current;
 
@@ -74,7 +76,8 @@ static bool same_interfaces(const char *text)
     return count > 0 && count == interface_count;
 }
 
-/* "02:00:17:..." of six bytes; other kinds of interfaces are not compared by it. */
+/* Is the text "02:00:17:..." the same address of six bytes? Addresses of other lengths are taken as
+ * equal. */
 static bool same_address(const char *text, const unsigned char address[6])
 {
     char expected[20];
@@ -83,7 +86,7 @@ static bool same_address(const char *text, const unsigned char address[6])
     return !text || strlen(text) != strlen(expected) || strcmp(text, expected) == 0;
 }
 
-/* Is it the interface of this name in our namespace that sys shows? */
+/* Is the interface of this name in sys/class/net the one in our namespace? */
 static bool sys_shows(opl_reading *reading, const char *name, int fd)
 {
     struct ifreq request;
@@ -108,7 +111,8 @@ static void learn_names(const char *text)
     }
 }
 
-/* Archived trees have only one namespace. Otherwise a single interface that differs is enough. */
+/* Does sys/class/net show our namespace? It does not if a single interface differs. Archived trees
+ * have only one namespace (number 0). */
 static bool compare_with_sys(opl_listing *listing)
 {
     if (interfaces_of == 0)

@@ -47,13 +47,14 @@ static const char *within(const char *line, const char *key)
 /* ---- SMB ---- */
 
 struct share_keys {
-    const char *begin, *bytes; /* the line of requests, and of bytes in the first version */
+    const char *begin, *bytes; /* beginning of the line with requests; before the bytes in SMB 1 */
     const char *bytes_later;
 };
 static const struct share_keys reads = {"Reads:", "Bytes:", "Bytes read:"};
 static const struct share_keys writes = {"Writes:", "Bytes:", "Bytes written:"};
 
-/* Either pointer to a sum may be NULL. False: there is no SMB client. */
+/* Adds the requests and bytes of all shares; either pointer may be NULL. False: there is no SMB
+ * client. */
 static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint64_t *requests,
                        uint64_t *bytes)
 {
@@ -86,7 +87,7 @@ static bool add_lines(opl_reading *reading, const char *key, uint64_t *ret)
     return found;
 }
 
-/* Without a share no requests are counted. */
+/* The requests that were sent; 0 if the SMB client is loaded but no share is mounted. */
 static bool requests_sent(opl_reading *reading, uint64_t *ret)
 {
     return add_lines(reading, "SMBs:", ret) || opl_reading_text(reading, &smb, NULL);
@@ -102,7 +103,7 @@ static bool commands(opl_reading *reading, uint64_t *ret)
     return add_lines(reading, "Operations (MIDs):", ret);
 }
 
-/* "0 session 0 share reconnects" */
+/* The number of session reconnects, in the line "0 session 0 share reconnects". */
 static bool reconnects(opl_reading *reading, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &smb, NULL);
@@ -116,7 +117,8 @@ static bool reconnects(opl_reading *reading, uint64_t *ret)
 
 /* ---- NFS ---- */
 
-/* "device host:/path mounted on /place with fstype nfs4 statvers=1.1" */
+/* Is this the first line of an NFS file system? "device host:/path mounted on /place with fstype
+ * nfs4 statvers=1.1" */
 static bool is_nfs(const char *line)
 {
     return text_after(line, "device ") && within(line, " with fstype nfs") &&
@@ -131,7 +133,8 @@ static const char *next_device(const char *line)
     return line;
 }
 
-/* A file system that is mounted at several places is listed for each, with the same numbers. */
+/* Are these two entries of the same file system? One that is mounted at several places is listed
+ * for each, with the same numbers. */
 static bool is_same(const char *one, const char *other)
 {
     const char *a = opl_next_line(one), *b = opl_next_line(other);
@@ -158,8 +161,8 @@ static uint64_t word_at(const char *at, unsigned word)
     return number_at(at);
 }
 
-/* The word after each of the keys, NULL-terminated, in the lines of each file system. False:
- * there is no NFS client. */
+/* Adds up word number `word` of the lines that begin with one of the keys (a list ended by NULL),
+ * over all file systems. False: there is no NFS client. */
 static bool add_mounts(opl_reading *reading, const char *const *keys, unsigned word, uint64_t *sum)
 {
     const char *text = opl_reading_text(reading, &nfs_servers, NULL)
@@ -179,8 +182,8 @@ static bool add_mounts(opl_reading *reading, const char *const *keys, unsigned w
 
 /* ---- both ---- */
 
-/* "bytes: ...": the fifth number came from the server, the sixth went there. "READ: ...": the
- * second is how often a request was sent. */
+/* Numbers in a line "bytes: ...": the fifth is bytes read from the server, the sixth bytes written
+ * to it. In a line "READ: ...", the second is how often the request was sent. */
 enum { FROM_SERVER = 5, TO_SERVER = 6, SENT = 2 };
 static const char *const nfs_bytes[] = {"bytes:", NULL};
 static const char *const nfs_reads[] = {"READ:", "READ_PLUS:", NULL};

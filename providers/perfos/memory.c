@@ -11,7 +11,7 @@
 #define PAGES_READ                                                                                 \
     {                                                                                              \
         1024, OPL_RUNTIME_PAGE                                                                     \
-    } /* the kernel writes KiB */
+    } /* KiB to pages */
 
 /* Pages/sec is Pages Input/sec and Pages Output/sec together, as on Windows. */
 static bool pages_moved(opl_reading *reading, uint64_t *ret)

@@ -85,7 +85,7 @@ static void add_node(opl_listing *listing, unsigned long node)
 
 enum { MOST_NODES = 1024 }; /* the kernel's own limit */
 
-/* "0-1,4": the online nodes. */
+/* Lists the online nodes, from a file such as "0-1,4". */
 static void list_nodes(opl_listing *listing)
 {
     const char *text = opl_reading_text(opl_listing_reading(listing), &online, NULL);

@@ -9,7 +9,8 @@
 
 static const opl_source semaphore_sets = {.path = "proc/sysvipc/sem"};
 
-/* key semid perms nsems ...: a set counts as its number of semaphores. */
+/* The number of semaphores: the sum of the column nsems of proc/sysvipc/sem, which has a line for
+ * each set. */
 static bool semaphores(opl_reading *reading, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &semaphore_sets, NULL);

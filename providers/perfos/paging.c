@@ -29,7 +29,7 @@ static void list_areas(opl_listing *listing)
     }
 }
 
-/* A number of the instance's line; sizes are in KiB. */
+/* The number in word `column` of the instance's line in proc/swaps; sizes are in KiB. */
 static bool line_number(opl_reading *reading, unsigned column, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &swaps, NULL);

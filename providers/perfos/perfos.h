@@ -17,9 +17,9 @@ extern const opl_source perfos_stat, perfos_loadavg, perfos_meminfo, perfos_vmst
 
 /* Clears the cached data about this machine's idle states. */
 void perfos_processor_open(void);
-/* The threads of the whole kernel: the total after the slash in proc/loadavg. */
+/* The number of threads of the whole kernel: the number after the slash in proc/loadavg. */
 bool perfos_threads(opl_reading *reading, uint64_t *ret);
-/* The processes of the whole kernel, zombies and kernel threads included. */
+/* The number of processes of the whole kernel, zombies and kernel threads included. */
 bool perfos_processes(opl_reading *reading, uint64_t *ret);
 
 #define PROCESSES_NAME "Processes"

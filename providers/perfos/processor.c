@@ -31,11 +31,11 @@ enum { MOST_PROCESSORS = 8192 }; /* the kernel's own limit */
 
 /* The sums of a table's columns, made once per collection. */
 struct column_sums {
-    LONGLONG time; /* of the collection that they belong to */
+    LONGLONG time; /* time of the collection in which they were made */
     bool readable;
     size_t columns;
-    uint16_t processor[MOST_PROCESSORS]; /* of each column: offline ones may be omitted */
-    uint64_t sum[MOST_PROCESSORS];       /* by processor */
+    uint16_t processor[MOST_PROCESSORS]; /* processor of each column; offline ones may have none */
+    uint64_t sum[MOST_PROCESSORS];       /* indexed by processor */
 };
 
 static const char *read_number(const char *at, uint64_t *ret)
@@ -45,7 +45,8 @@ static const char *read_number(const char *at, uint64_t *ret)
     return at;
 }
 
-/* "           CPU0       CPU2 " */
+/* Reads the processors of the columns from the heading "       CPU0     CPU2 "; returns the text
+ * after it. */
 static const char *read_heading(struct column_sums *sums, const char *text)
 {
     const char *end = strchrnul(text, '\n');
@@ -61,8 +62,8 @@ static const char *read_heading(struct column_sums *sums, const char *text)
     return end;
 }
 
-/* " 24:     1     0  what it is": the numbers. Errors belong to no processor and are in the
- * first column; they are not counted as interrupts. */
+/* " 24:     1     0  what it is": adds the numbers to the sums. Errors, which belong to no
+ * processor but are in the first column, are not counted as interrupts. */
 static void add_line(struct column_sums *sums, const char *line)
 {
     line += strspn(line, " ");
@@ -151,7 +152,8 @@ void perfos_processor_open(void)
     polling_state = -1;
 }
 
-/* On most machines state 0 is not a sleep but a loop that watches for work. */
+/* The number of the first state that is a sleep: on most machines state 0 is not, but a loop that
+ * watches for work. */
 static size_t first_sleep(opl_reading *reading)
 {
     static const opl_source name = {.path = "sys/devices/system/cpu/cpu0/cpuidle/state0/name"};
@@ -162,7 +164,8 @@ static size_t first_sleep(opl_reading *reading)
     return (size_t)polling_state;
 }
 
-/* C1 is the lightest sleep, C2 the next, C3 the third and all deeper ones, as ACPI has it. */
+/* The value of a Windows sleep state: as in ACPI, C1 is the lightest sleep, C2 the next, and C3 the
+ * third and all deeper ones. */
 static bool sleep_state(opl_reading *reading, const opl_source *states, size_t depth, uint64_t *ret)
 {
     uint64_t number;
@@ -178,7 +181,7 @@ static bool sleep_state(opl_reading *reading, const opl_source *states, size_t d
 static bool sleep_time(opl_reading *reading, size_t depth, uint64_t *ret)
 {
     bool readable = sleep_state(reading, state_time, depth, ret);
-    *ret *= 10; /* microseconds */
+    *ret *= 10; /* from microseconds to 100 ns */
     return readable;
 }
 

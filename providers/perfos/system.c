@@ -14,7 +14,7 @@ static bool up_time(opl_reading *reading, uint64_t *ret)
     return *ret != 0;
 }
 
-/* The lines "cpu0 ...", "cpu1 ..." follow the sum "cpu  ..." at the top of the file; an offline
+/* Counts the lines "cpu0 ...", "cpu1 ..." of proc/stat, which follow the sum "cpu  ..."; an offline
  * processor has none. */
 static unsigned processors_online(const char *stat)
 {
@@ -28,8 +28,9 @@ static unsigned processors_online(const char *stat)
     return count;
 }
 
-/* The kernel reports running and ready threads together. At most one thread per processor can
- * run, so at least the others wait. The calling thread is one of the running ones. */
+/* An estimate of the threads that wait for a processor. The kernel reports running and ready
+ * threads together. At most one thread per processor can run, so the others wait. The calling
+ * thread is one of the running ones and is not counted. */
 static bool queue_length(opl_reading *reading, uint64_t *ret)
 {
     uint64_t runnable;
@@ -41,7 +42,7 @@ static bool queue_length(opl_reading *reading, uint64_t *ret)
     return processors > 0;
 }
 
-/* "0.56 0.18 0.08 1/94 7030": threads that run, threads that exist. */
+/* The 94 in "0.56 0.18 0.08 1/94 7030". */
 bool perfos_threads(opl_reading *reading, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &perfos_loadavg, NULL);

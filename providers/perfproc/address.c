@@ -149,7 +149,7 @@ static void add_images(opl_listing *spaces, const struct space *space)
     }
 }
 
-static struct space space; /* of the current process */
+static struct space space; /* address space of the process that is being read */
 
 static void list_spaces(opl_listing *spaces)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by processes and threads: the time of creation, priorities. */
+/* Values that processes and threads share: the time of creation, and priorities. */
 #include <unistd.h>
 
 #include "perfproc.h"

@@ -6,14 +6,14 @@
  */
 #include "perfproc.h"
 
-/* a * b / c for a <= c, without losing bits on the way. */
+/* a * b / c, for a <= c, exact even if a * b does not fit into 64 bits. */
 static uint64_t scaled(uint64_t a, uint64_t b, uint64_t c)
 {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 wide;
     return (uint64_t)((wide)a * b / c);
 #else
-    uint64_t whole = 0, rest = 0; /* of (the bits of b so far) * a / c */
+    uint64_t whole = 0, rest = 0; /* of a * (the bits of b so far) / c */
     for (int bit = 63; bit >= 0; bit--) {
         bool carried = rest >> 63;
         rest <<= 1;

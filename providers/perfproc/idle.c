@@ -15,7 +15,7 @@ static const opl_source system_stat = {"proc/stat"};
 enum { PROCESSOR_TIME = 6, PRIVILEGED_TIME = 144, ELAPSED_TIME = 684, THREAD_COUNT = 680 };
 enum { THREAD_STATE = 46 };
 
-/* "cpu0 user nice system idle iowait ...": the idle ones, in 100 ns. */
+/* The sum of idle and iowait of a line "cpu0 user nice system idle iowait ...", in 100 ns. */
 static uint64_t idle_time(const char *line)
 {
     char *at = (char *)line + strcspn(line, " \n");
@@ -42,7 +42,7 @@ static void add_idle_thread(opl_listing *threads, const char *line, unsigned ord
     opl_listing_parent(threads, &perfproc_process, 0);
 }
 
-/* The first line is the sum over all processors, those that are off included. */
+/* The first line of proc/stat is the sum over all processors, including offline ones. */
 void perfproc_add_idle(opl_listing *processes, opl_listing *threads)
 {
     const char *text = opl_reading_text(opl_listing_reading(processes), &system_stat, NULL);

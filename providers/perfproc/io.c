@@ -25,12 +25,12 @@ struct io_entry {
     uint32_t process;
     bool has_own;
     uint64_t creation, children;
-    int64_t seen; /* the last collection that read it */
+    int64_t seen; /* time of the last collection that read the process */
     struct perfproc_io all, own, shown;
 };
 struct store {
-    uint32_t count, capacity, at; /* the last one found */
-    int64_t now, before;          /* collections */
+    uint32_t count, capacity, at; /* `at`: the entry found last */
+    int64_t now, before;          /* times of this collection and the previous one */
     struct io_entry entries[];
 };
 
@@ -45,7 +45,8 @@ static struct store *store_grow(opl_reading *reading, uint32_t capacity)
     return store;
 }
 
-/* Every live process is read in every collection; the others have ended. */
+/* Removes the processes that the previous collection did not read: every collection reads all live
+ * processes, so these have ended. */
 static void store_forget_ended(struct store *store)
 {
     uint32_t kept = 0;
@@ -56,7 +57,7 @@ static void store_forget_ended(struct store *store)
     store->at = 0;
 }
 
-/* The first entry that does not come before the process. */
+/* The position of the process's entry, or if it has none, where the entry belongs. */
 static uint32_t store_place(const struct store *store, uint32_t process)
 {
     uint32_t low = 0, high = store->count, next = store->at + 1;
@@ -97,7 +98,7 @@ static struct io_entry *entry_of(opl_reading *reading, uint32_t process, uint64_
         entry->seen = 0;
     }
     if (entry->creation != creation)
-        entry->seen = 0; /* another process has its number now */
+        entry->seen = 0; /* another process has this number now */
     entry->creation = creation;
     return entry;
 }
@@ -158,9 +159,10 @@ static bool children_of(opl_reading *reading, const opl_source *stat, uint64_t *
     return true;
 }
 
-/* A child that is waited for between the reads of both files would be in io only; then the words
- * read after io differ. The earlier words are kept, so that the counts also stand still in the
- * next interval if io was read before. */
+/* Reads the process's own counts. If a child is waited for between the reads of stat and io, its
+ * counts are in io, but stat was read too early to show that. So if io changed, stat is read once
+ * more, and if it has changed, the interval counts as one with a waited-for child. The words of the
+ * first read are kept, so that the next interval also counts as one. */
 static bool io_of(opl_reading *reading, struct perfproc_io *ret)
 {
     uint64_t process, creation, children;

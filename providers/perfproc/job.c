@@ -27,7 +27,8 @@ static const opl_source processes = {.path = "sys/fs/cgroup/*/cgroup.procs", .pi
 /* The enabled controllers of the groups below the root. */
 static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
 
-/* A line for each process, without those of subgroups. */
+/* The number of processes in the group, without those of subgroups: cgroup.procs has a line for
+ * each. */
 static bool process_count(opl_reading *reading, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &processes, NULL);
@@ -92,7 +93,8 @@ static uint64_t sum_of(const char *name, size_t bytes)
     return sum;
 }
 
-/* May move. NULL: no memory; the collection fails. */
+/* Makes space for `capacity` hashes; the list may move. NULL: no memory, and the collection
+ * fails. */
 static struct job_names *names_capacity(opl_listing *jobs, size_t capacity)
 {
     struct job_names *names = opl_reading_memory(
@@ -111,7 +113,7 @@ static bool names_have(const struct job_names *names, uint64_t sum)
     return false;
 }
 
-/* Makes the name different from all earlier ones. */
+/* Makes the name different from all earlier ones; returns its new length. */
 static size_t make_unique(struct job_names *names, char name[NAME_SIZE], size_t bytes)
 {
     size_t plain = bytes;
@@ -139,7 +141,8 @@ static size_t name_of(const char *path, char name[NAME_SIZE])
 
 /* ---- instances ---- */
 
-/* The processes of the job that was added last. Those of another pid namespace are listed as 0. */
+/* Adds the processes of the job that was added last. Processes of another pid namespace, which the
+ * kernel lists as 0, are omitted. */
 static void add_processes(opl_listing *jobs, opl_listing *details)
 {
     const char *text = opl_reading_text(opl_listing_reading(jobs), &processes, NULL);

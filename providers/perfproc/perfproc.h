@@ -20,7 +20,7 @@ extern const opl_object perfproc_job, perfproc_job_details, perfproc_process_io;
 extern const opl_source perfproc_stat;
 extern const opl_source perfproc_status, perfproc_io; /* of processes */
 
-/* Adds a thread to Thread Details; `position` is that of its process. */
+/* Adds a thread to Thread Details; `position` is that of its process in Process. */
 void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t thread,
                           uint32_t position, unsigned ordinal);
 
@@ -34,14 +34,14 @@ uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);
 uint64_t perfproc_tick_100ns(void);
 /* Adds the process Idle and its threads, one per processor. */
 void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
-/* Adds the process `folder` of proc from its files, with this name ("": the one it has there);
- * false: it has ended. */
+/* Adds the process of the folder `folder` of proc, from its files, with this name ("": the name in
+ * its files). False: it has ended. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
                            size_t length);
 /* Adds the process from its files, and its threads if they are requested (else NULL). */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
-/* Slots of memory that is kept: those of records.c come first. */
+/* Slots of opl_reading_memory; records.c uses those before. */
 enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO };
 
 /* ---- what processes themselves read and write (io.c) ---- */
@@ -52,9 +52,10 @@ struct perfproc_io_look {
     uint32_t process;
     uint64_t creation, children; /* `children` changes when a child that has ended is waited for */
     struct perfproc_io all;      /* including those children */
-    const struct perfproc_io *own; /* of the live threads only; NULL: not known separately */
+    const struct perfproc_io *own; /* counts of the live threads only; NULL: unknown */
 };
-/* False: no memory; the collection fails. */
+/* Computes the own counts of a process from its record. False: no memory, and the collection
+ * fails. */
 bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
                            struct perfproc_io *ret);
 bool perfproc_reads(opl_reading *reading, uint64_t *ret);
@@ -82,7 +83,7 @@ bool perfproc_list_records(opl_listing *processes, opl_listing *threads);
 
 /* ---- times as proc shows them (cputime.c) ---- */
 struct perfproc_cputime {
-    uint64_t user, system; /* in nanoseconds; sampled at ticks, or shown */
+    uint64_t user, system; /* nanoseconds */
 };
 /* Splits the exact run time as the kernel does: by the ratio of the ticks, neither part less
  * than the value shown before. */

@@ -63,12 +63,12 @@ static bool add_thread(opl_listing *threads, uint32_t process, uint32_t thread, 
     return true;
 }
 
-/* The threads of the process added last; false: the process has ended. Either list may be
- * missing. */
+/* Adds the threads of the process that was added last. `threads` or `details` may be NULL: not
+ * requested. False: the process has ended. */
 static bool add_threads(opl_listing *processes, opl_listing *threads, opl_listing *details,
                         uint32_t process)
 {
-    const uint32_t *numbers = &process; /* the only thread has the number of its process */
+    const uint32_t *numbers = &process; /* a single thread has the number of its process */
     size_t count = 1;
     unsigned added = 0;
     char path[40];

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* Incremented when the layout changes. The first four bytes of each record, "OPT" and the
- * number, so that a reader notices a different layout. */
+/* The first four bytes of each record: "OPT" and the number of the layout, which is incremented
+ * with each change, so that a reader notices a different layout. */
 #define RECORD_VERSION 0x0254504fu
 #define RECORD_PROCESSES "processes" /* the pinned files: processes only */
 #define RECORD_THREADS "threads"     /* all tasks; a process is its first thread too */
@@ -22,25 +22,25 @@ enum {
     RECORD_ROUGH_SIZES = 8 /* the per-CPU parts are missing in the sizes */
 };
 
-/* One task; its times and priorities. Times in nanoseconds. */
+/* One task, its times in nanoseconds, and its priorities. */
 struct record_task {
     uint32_t version, bytes; /* of the whole record, a multiple of 8 */
     uint32_t id, process;
-    uint32_t flags, state; /* of RECORD_; of the kernel: 0 running, 0x30 has ended, else it waits */
+    uint32_t flags, state; /* RECORD_*; the kernel's: 0 running, 0x30 ended, else waiting */
     int32_t priority, static_priority;
     uint32_t realtime, policy;
     uint64_t start, process_start;     /* since the start of the system */
     uint64_t switches;                 /* how often it was scheduled, 0 if that is not counted */
     uint64_t user, system;             /* sampled at ticks: only their ratio is used */
-    uint64_t run;                      /* exactly */
+    uint64_t run;                      /* exact run time */
     uint64_t shown_user, shown_system; /* the values that proc has shown already */
 };
 
-/* All threads of the process, those that ended included. */
+/* The process: sums over all its threads, those that ended included. */
 struct record_process {
     uint64_t user, system, run, shown_user, shown_system;
     uint64_t faults, read_bytes, written_bytes, reads, writes;
-    /* of the live threads: without ended threads and children */
+    /* sums over the live threads, without ended threads and children */
     uint64_t own_read_bytes, own_written_bytes, own_reads, own_writes;
     uint64_t children; /* faults and ticks of children that ended: changes when one is waited for */
     /* pages */

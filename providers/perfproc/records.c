@@ -17,8 +17,9 @@ static const opl_records process_records = {RECORD_PROCESSES, RECORD_VERSION,
 static const opl_records thread_records = {RECORD_THREADS, RECORD_VERSION,
                                            sizeof(struct record_task)};
 
-/* Memory slots of the listing: two alternating ones each for the values last shown of tasks and
- * of processes; and those needed only within one answer. */
+/* Slots of opl_reading_memory. The values last shown of tasks, and those of processes, have two
+ * slots each, which alternate between collections. SLOT_MEMBERS and SLOT_GROUPS are needed only
+ * within one answer. */
 enum { SLOT_STATE, SLOT_TASKS, SLOT_PROCESSES = SLOT_TASKS + 2, SLOT_MEMBERS = SLOT_PROCESSES + 2 };
 enum { SLOT_GROUPS = SLOT_MEMBERS + 1 };
 _Static_assert((int)SLOT_GROUPS < (int)PERFPROC_SLOT_JOBS, "the last slot is job.c's");
@@ -29,7 +30,7 @@ enum { STATE_REPORTED = 0x7f, STATE_PARKED = 0x40, STATE_ENDED = 0x10, STATE_BLO
 enum { ROW_PROCESSOR = 6, ROW_USER = 142, ROW_SYSTEM = 144, STAT_USER = 14, STAT_SYSTEM = 15 };
 
 static const uint32_t no_member = UINT32_MAX;
-enum { PREFETCH = 1024 }; /* bytes ahead in the records */
+enum { PREFETCH = 1024 }; /* bytes that are fetched ahead of the present record */
 
 /* The values last shown of a task or process, so that no time ever decreases. */
 struct shown {
@@ -37,7 +38,7 @@ struct shown {
     uint64_t start, run;
     struct perfproc_cputime time;
 };
-/* Those of the previous collection, and those of this one, in ascending order. */
+/* The values shown in the previous collection, and in this one, in ascending order of ids. */
 struct shown_memory {
     const struct shown *before;
     struct shown *now;
@@ -46,8 +47,8 @@ struct shown_memory {
 struct task_count {
     uint32_t count, turn;
 };
-/* Some kernels omit a process from BPF iterators: from time to time the list is compared with
- * proc. */
+/* Some kernels omit a process from BPF iterators, so every RECHECK_SECONDS the list is compared
+ * with proc. */
 enum { MOST_LEFT_OUT = 64, RECHECK_SECONDS = 30 };
 struct list_state {
     struct task_count tasks, processes;
@@ -103,7 +104,8 @@ static bool is_process(const struct record_task *task)
     return task->flags & RECORD_PROCESS && task->bytes >= LEAST_PROCESS - RECORD_NAME + name;
 }
 
-/* Memory of the provider, in steps: a steady query allocates nothing. */
+/* Memory that is kept between collections. Its size doubles, so that repeated queries allocate
+ * nothing. */
 static void *keep(opl_listing *listing, unsigned slot, size_t bytes)
 {
     size_t capacity = 4096;
@@ -193,7 +195,8 @@ static uint64_t base_of(const struct record_task *task)
                                (int64_t)task->static_priority - NORMAL_PRIORITY);
 }
 
-/* The highest bit decides, as for the letter in proc. */
+/* Windows' thread state for a kernel state. Of several bits the highest decides, as for the letter
+ * in proc. */
 static uint64_t state_of(uint32_t state)
 {
     uint32_t reported = state & STATE_REPORTED;
@@ -234,7 +237,7 @@ static void size_values(const struct record_list *list, const struct record_proc
     out->private_bytes = (process->private_pages + process->swap_pages) * page;
 }
 
-/* Without memory the collection fails. */
+/* Computes the counts of input and output. If there is no memory, the collection fails. */
 static void io_values(const struct record_list *list, const struct record_task *task,
                       const struct record_process *process, struct perfproc_process *out)
 {
@@ -340,8 +343,8 @@ static void add_thread(struct record_list *list, const struct record_task *task,
                            opl_listing_count(list->processes) - 1);
 }
 
-/* In ascending order of their numbers, as proc lists them; the first thread's is usually the
- * lowest. */
+/* Adds the threads of a process in ascending order of their ids, as proc lists them; the first
+ * thread usually has the lowest. */
 static void add_threads(struct record_list *list, const struct group *group)
 {
     uint32_t next = group->first, ordinal = 0;
@@ -439,7 +442,7 @@ static void sort_tasks(struct record_list *list)
 
 static bool list_begin(struct record_list *list, struct list_state *state)
 {
-    size_t tasks = list->bytes / sizeof(struct record_task); /* at most */
+    size_t tasks = list->bytes / sizeof(struct record_task); /* an upper limit */
     size_t processes = list->bytes / LEAST_PROCESS;
     if (list->threads) {
         list->members = keep(list->processes, SLOT_MEMBERS, tasks * sizeof *list->members);
@@ -452,8 +455,7 @@ static bool list_begin(struct record_list *list, struct list_state *state)
                         &list->shown_processes);
 }
 
-/* Adds processes that proc lists and the records, in the same order, lack; not those that ended
- * meanwhile. */
+/* Finds the processes that proc lists but the records lack; both have the same order. */
 static void find_left_out(const struct record_list *list, struct list_state *state)
 {
     const uint32_t *numbers;
@@ -480,7 +482,7 @@ static void look_for_left_out(const struct record_list *list, struct list_state 
     find_left_out(list, state);
 }
 
-/* Those with numbers below `limit`. */
+/* Adds the omitted processes whose ids are below `limit`. */
 static void add_left_out(struct record_list *list, const struct list_state *state, uint32_t *at,
                          uint32_t limit)
 {
@@ -499,7 +501,7 @@ static void list_all(struct record_list *list, const struct list_state *state)
             continue;
         add_left_out(list, state, &left_out, task->id);
         if (left_out < state->left_out_count && state->left_out[left_out] == task->id)
-            left_out++; /* it is only new, not omitted */
+            left_out++; /* it has a record now: it was new, not omitted */
         if (add_process(list, task) && list->threads)
             add_threads(list, &list->groups[position]);
         position++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads proc/PID/maps: a line is "from-to rwxp offset device inode   path". An image is found by
- * its path: its lines follow each other, except where something was mapped between them.
+ * Reads proc/PID/maps: a line is "from-to rwxp offset device inode   path". Lines with the same
+ * path belong to one image; they usually follow each other.
  */
 #include "space.h"
 
@@ -71,7 +71,8 @@ static bool is_file(const struct mapping *mapping)
     return mapping->path_bytes > 0 && *mapping->path == '/';
 }
 
-/* The kernel's own image, and every file that is mapped privately and may be executed. */
+/* Does this line make its file an image? The kernel's own image ([vdso]), and every file that is
+ * mapped privately and may be executed. */
 static bool makes_image(const struct mapping *mapping)
 {
     return has_path(mapping, "[vdso]") ||

@@ -43,7 +43,7 @@ static bool process_number(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* The letters of Linux and the numbers of Windows. */
+/* Linux' letters for states, and Windows' numbers for them. */
 static const struct thread_state {
     char letters[8];
     uint64_t number;
@@ -67,7 +67,8 @@ static bool thread_state(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* The help numbers of Windows' first four rows are not known; these are unused ones. */
+/* The numbers of Windows' explanations of the first four rows are unknown; these are unused
+ * numbers. */
 #define THREAD(member) OPL_FIELD(struct perfproc_task, member)
 /* clang-format off */
 static const opl_counter counters[] = {

@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* The only constants of the program: openperflib-bpf sets them before it loads the program. */
 const volatile struct {
     uint32_t version;
-    uint32_t processors; /* possible processors; 0: their parts of the sizes cannot be read */
+    uint32_t processors; /* possible processors; 0: per-CPU parts of sizes cannot be read */
     uint32_t direct;     /* addresses may be cast to typed pointers, as in kernels from 6.2 on */
 } settings = {RECORD_VERSION, 0, 0};
 
@@ -33,7 +33,7 @@ static __always_inline struct task_struct *task_at(uint64_t address)
     return settings.direct ? bpf_rdonly_cast((void *)address, type) : (void *)address;
 }
 
-/* The type is only that of two words. */
+/* Reads two words at an address. struct timespec64 stands for any two words. */
 static __always_inline bool read_words(uint64_t words[2], uint64_t address)
 {
     uint32_t type = bpf_core_type_id_kernel(struct timespec64);
@@ -47,8 +47,8 @@ static __always_inline bool read_words(uint64_t words[2], uint64_t address)
 
 /* ---- per-CPU addresses ---- */
 
-/* A per-CPU pointer is an address without the processor's offset. For this map's value both the
- * pointer and the address are known, which gives the offset. */
+/* A per-CPU pointer becomes an address by adding the processor's offset. For the value of this map
+ * both the pointer and each processor's address are known; their difference is the offset. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
@@ -64,7 +64,7 @@ int find_processors(void *context)
     uint32_t key = 0;
     uint64_t place = 0;
     (void)context;
-    scratch = (uint64_t)&known; /* from here on a number */
+    scratch = (uint64_t)&known; /* as a number, which the verifier does not track */
     bpf_core_read(&place, sizeof place, &((struct bpf_array *)scratch)->pptrs[0]);
     for (uint32_t i = 0; i < MAX_PROCESSORS && i < settings.processors; i++) {
         void *there = bpf_map_lookup_percpu_elem(&known, &key, i);
@@ -78,7 +78,8 @@ int find_processors(void *context)
 
 /* ---- numbers of a pid namespace ---- */
 
-/* The number in the reader's namespace, that of `own`; 0: it has none there. */
+/* The number of `pid` in the reader's pid namespace, which is that of `own`; 0: it has none
+ * there. */
 static __always_inline uint32_t number_of(struct pid *pid, struct pid *own)
 {
     struct upid at, here;
@@ -137,7 +138,7 @@ static __always_inline void fill_task(struct record_task *out, struct task_struc
 
 struct walk {
     struct record_process *sum;
-    uint64_t at, end; /* list entries */
+    uint64_t at, end; /* addresses of list entries */
 };
 
 static __always_inline void add_io(struct record_process *sum, struct task_struct *task)
@@ -202,14 +203,16 @@ static __always_inline void add_only_thread(struct record_process *sum, struct t
 static __always_inline uint32_t sequence_of(struct signal_struct *signal)
 {
     size_t offset = bpf_core_field_offset(struct signal_struct, stats_lock);
-    barrier_var(offset); /* else libbpf treats it as a load of the whole lock */
+    barrier_var(offset); /* otherwise libbpf would treat this as a load of the whole lock */
     barrier();
     uint32_t sequence = *(volatile uint32_t *)((char *)signal + offset);
     barrier();
     return sequence;
 }
 
-/* A thread that ends adds its values to the process, and increments the sequence by two. */
+/* Sums up all threads of a process. A thread that ends adds its values to the process and
+ * increments the sequence by two. If that happens meanwhile, the sums are made again; after TRIES
+ * attempts they are flagged. */
 static __always_inline uint32_t fill_sums(struct record_process *sum, struct task_struct *task)
 {
     struct signal_struct *signal = task->signal;
@@ -262,9 +265,9 @@ static __always_inline uint32_t add_processors(int64_t *counts, struct mm_struct
     return 0;
 }
 
-/* Constant indices: only these can be relocated to the running kernel. Before 6.2 each is an
- * atomic_long_t, an unnamed structure, into which the verifier does not allow loads: these are
- * copied. */
+/* Reads the resident sizes. All indices are constants, because libbpf can adapt only these to the
+ * running kernel. Before 6.2 each count is an atomic_long_t, an unnamed structure; the verifier
+ * does not allow loads from it, so it is copied. */
 static __always_inline uint32_t fill_resident(struct record_process *out, struct mm_struct *mm)
 {
     struct mm_struct___atomic *old = (void *)mm;
@@ -289,7 +292,8 @@ static __always_inline uint32_t fill_resident(struct record_process *out, struct
     return flags;
 }
 
-/* Kernel threads only borrow memory. */
+/* Reads the sizes of the task's memory. Kernel threads have none of their own: they only borrow
+ * that of another task. */
 static __always_inline uint32_t fill_memory(struct record_process *out, struct task_struct *task)
 {
     struct mm_struct *mm = task->mm;
@@ -304,7 +308,7 @@ static __always_inline uint32_t fill_memory(struct record_process *out, struct t
 /* ---- open descriptors ---- */
 
 struct bitmap {
-    uint64_t words; /* their address */
+    uint64_t words; /* address of the bitmap's words */
     uint32_t left, count;
 };
 
@@ -471,7 +475,7 @@ static __always_inline void write_thread(struct seq_file *seq, struct task_struc
 {
     struct record_task out = {0};
     fill_head(&out, task, own, 0);
-    if (!out.id || !out.process) /* released meanwhile; its pid namespace is cleared first */
+    if (!out.id || !out.process) /* the task was released meanwhile */
         return;
     out.bytes = sizeof out;
     bpf_seq_write(seq, &out, sizeof out);
@@ -512,7 +516,7 @@ static __always_inline void write_process(struct seq_file *seq, struct task_stru
     out->shown_user = task->signal->prev_cputime.utime;
     out->shown_system = task->signal->prev_cputime.stime;
     out->parent = process_of(task->real_parent, own);
-    if (!out->threads || !task->thread_pid) /* released meanwhile: it was no process any more */
+    if (!out->threads || !task->thread_pid) /* released meanwhile, so not a process any more */
         return;
     fill_head(&entry.task, task, own, flags);
     if (!entry.task.id)
