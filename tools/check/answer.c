@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What one Collect returned: status, pointer, counts, guards; then the lengths inside. */
+/* Checks what one Collect returned: first status, pointer, counts and guard bytes, then the lengths
+ * inside the data. */
 #include "check.h"
 
 #include "wire/wire.h"

@@ -67,7 +67,7 @@ struct registration {
     DWORD first_counter, last_counter, first_help, last_help; /* 0: there are none */
     DWORD open_ms, collect_ms;
     char *root;     /* the temporary registry; NULL: the system's is used */
-    bool may_start; /* processes: the service has Children = 1, or runs without a helper */
+    bool may_start; /* may start processes: it has Children = 1, or no helper */
     bool has_names; /* the registry has the names of its numbers */
 };
 /* The command line's options; NULL: not given. */
@@ -90,7 +90,7 @@ enum worker_end {
     WORKER_CRASHED,     /* a signal ended the worker; `code` is its number */
     WORKER_EXITED,      /* the worker called exit, with `code` */
     WORKER_LEFT,        /* the worker executed another program */
-    WORKER_DUMB,        /* its end of the socket is closed or sends invalid data */
+    WORKER_DUMB,        /* the worker closed its socket, or sent invalid data */
     WORKER_OVERWRITTEN, /* the marks in the shared memory were overwritten */
 };
 struct worker {
@@ -98,8 +98,8 @@ struct worker {
     pid_t process;
     /* the socket to the worker; the file that receives the worker's standard output and error */
     int socket, output_file;
-    int listener;    /* readable when it tries to start a process; -1: this kernel cannot */
-    unsigned starts; /* the number of such attempts since the last reset */
+    int listener;    /* readable when the library tries to start a process; -1: none */
+    unsigned starts; /* attempts to start a process since the last reset */
     uint64_t number;
     enum worker_end end; /* how the worker answered the last order */
     int code;
@@ -107,20 +107,22 @@ struct worker {
 };
 bool worker_start(struct worker *worker, const struct registration *registration,
                   struct report *report);
-/* Sends channel->request and waits `most_ms` (longer if the machine is busy), but not beyond the
- * `left_ms` of the check. False: the worker has ended. *ret is a copy of the reply. */
+/* Sends channel->request and waits for the reply, at most `most_ms` (more if the machine is busy)
+ * and never more than `left_ms`, the rest of the time for the whole check. *ret is a copy of the
+ * reply. False: worker->end is the reason, and the worker can take no more orders. */
 bool worker_send(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
                  struct worker_reply *ret);
-/* By which factor (1 to 10) other load on this machine slows everything down. */
+/* The factor, 1 to 10, by which other load on this machine makes everything slower. */
 int machine_is_busy(void);
-/* Kills the worker and every process that it started, reports what it printed, and frees. */
+/* Kills the worker and every process that it started, reports what it printed, and frees its
+ * memory. */
 void worker_end(struct worker *worker, struct report *report);
 
 /* ---- answer.c: the answer of one Collect ---- */
 struct check_answer {
     const char *query;
     uint32_t capacity;
-    int64_t begin_ms, end_ms; /* of the call */
+    int64_t begin_ms, end_ms; /* times of the monotonic clock before and after the call */
     struct worker_reply reply;
     unsigned char *data; /* a copy of its `size` bytes */
     size_t size;
@@ -138,12 +140,12 @@ void fields_check(struct check_answer *answer, const struct registration *regist
                   struct report *report);
 /* ---- compare.c: two answers to one query, the older one first ---- */
 void values_compare(struct check_answer *before, struct check_answer *now, struct report *report);
-/* Finds a PerfTime that stands still while values change. */
+/* Reports a PerfTime that is unchanged although values have changed. */
 void values_compare_times(struct check_answer *before, struct check_answer *now,
                           struct report *report);
 
 /* ---- trial.c: the sequence of tests ---- */
-/* The steps that are left out where calls are slow. */
+/* The steps that are left out if calls are slow. */
 enum step {
     STEP_OWN,
     STEP_FOREIGN,

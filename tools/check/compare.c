@@ -40,7 +40,8 @@ static bool next_counters(const struct pair *pair, opl_counter_view *before, opl
            before->definition.CounterType == now->definition.CounterType;
 }
 
-/* Is this still the same thing? A counter of its start time must not have changed. */
+/* Is this instance still the same process or other thing? If it has an elapsed time, whose raw
+ * value is its start time, that must not have changed. */
 static bool is_the_same(const struct pair *pair)
 {
     opl_counter_view before = {0}, now = {0};
@@ -116,7 +117,8 @@ static bool find_object(struct pair *pair, uint32_t number)
            opl_block_find_object(&pair->now->block, number, &pair->object[1]);
 }
 
-/* Are the same instances in the same places, and those of parent objects too? */
+/* Does the object have the same instances at the same positions in both answers, and its parent
+ * objects too? */
 static bool same_population(struct pair *pair, uint32_t number, int depth)
 {
     struct pair own = *pair;
@@ -160,7 +162,7 @@ static void compare_times(const struct pair *pair, struct report *report)
                    (long long)before);
 }
 
-/* Has a value changed from which a rate is calculated? */
+/* Has the value of a counter changed from which a rate is calculated? */
 static bool counts_changed(struct pair *pair)
 {
     uint64_t first, second;
@@ -179,15 +181,16 @@ static bool counts_changed(struct pair *pair)
     return false;
 }
 
-/* Was there time for two ticks of the object's clock? An object without frequency has no time. */
+/* Did enough time pass for two ticks of the object's clock? An object with frequency 0 has no
+ * clock. */
 static bool must_move(const struct pair *pair)
 {
-    enum { COARSE_MS = 20 }; /* clocks that the kernel updates with its timer are as coarse */
+    enum { COARSE_MS = 20 }; /* as coarse as clocks that the kernel's timer updates */
     int64_t ms = pair->now->begin_ms - pair->before->end_ms;
     return ms >= COARSE_MS && pair->object[1].type.PerfFreq.QuadPart >= 2000 / ms;
 }
 
-/* A provider that returns a stored answer is correct: its values do not change either. */
+/* It is no mistake to return a stored answer: its time is unchanged, but so are its values. */
 void values_compare_times(struct check_answer *before, struct check_answer *now,
                           struct report *report)
 {

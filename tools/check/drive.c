@@ -52,7 +52,7 @@ static bool find_runtime(const char *library, char out[64])
 
 static void prepare_environment(const char *runtime)
 {
-    /* malloc's cache of a thread (up to seven of each size) would count as used */
+    /* malloc's cache for each thread (seven blocks of each size) would count as memory in use */
     setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
     const char *before = getenv("LD_PRELOAD");
     char both[4096];
@@ -60,7 +60,7 @@ static void prepare_environment(const char *runtime)
         snprintf(both, sizeof both, "%s%s%s", runtime, before ? ":" : "", before ? before : "");
         setenv("LD_PRELOAD", both, 1);
     }
-    /* LeakSanitizer needs ptrace, which a worker may not use; the sums show leaks */
+    /* LeakSanitizer needs ptrace, which a worker may not use; our sums of memory show leaks */
     setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0", 0);
     setenv("UBSAN_OPTIONS", "print_stacktrace=1", 0);
 }
@@ -111,7 +111,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
     int lines[2] = {-1, -1}, memory = new_memory("channel", sizeof *worker->channel);
     (void)report;
     *worker = (struct worker){.output_file = new_memory("output", 0), .socket = -1, .listener = -1};
-#ifndef __SANITIZE_ADDRESS__ /* otherwise this process has the runtime already */
+#ifndef __SANITIZE_ADDRESS__ /* else this program and its worker have the runtime */
     worker->sanitized = find_runtime(registration->library, runtime);
 #else
     (void)find_runtime, (void)runtime;
@@ -154,7 +154,7 @@ int machine_is_busy(void)
     return load < 1 ? 1 : load > MOST ? MOST : (int)(load + 0.5);
 }
 
-/* Refuses the process that the worker tries to start, as in a helper. */
+/* Lets the worker's system call that starts a process fail with EPERM, as in a helper process. */
 static void refuse_process(struct worker *worker)
 {
     struct seccomp_notif requested = {0};
@@ -165,7 +165,7 @@ static void refuse_process(struct worker *worker)
     ioctl(worker->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-/* Waits until the socket can be read; false: the time is over. */
+/* Waits until the socket can be read, and refuses processes meanwhile; false: the time is over. */
 static bool await(struct worker *worker, int most_ms)
 {
     struct pollfd ends[] = {
@@ -177,7 +177,7 @@ static bool await(struct worker *worker, int most_ms)
         int ready = poll(ends, 2, (int)left);
         if (ready > 0 && ends[1].revents & POLLIN)
             refuse_process(worker);
-        else if (ready > 0 && ends[1].revents) /* no process is left that could ask */
+        else if (ready > 0 && ends[1].revents) /* no process is left that could start one */
             ends[1].fd = -1;
         if (ready > 0 && ends[0].revents)
             return true;
@@ -186,7 +186,7 @@ static bool await(struct worker *worker, int most_ms)
     return false;
 }
 
-/* Finds out how the process ended, after the socket gave no reply. */
+/* Sets worker->end to the way in which the process ended, after it sent no reply. */
 static void find_out(struct worker *worker)
 {
     char path[64], own[4096] = "", its[4096] = "";
@@ -243,7 +243,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
                  struct worker_reply *ret)
 {
     uint64_t number = ++worker->number, answer = 0;
-    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* an overdue reply may still come */
+    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* waits for late replies, too */
     *ret = (struct worker_reply){0};
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;
@@ -265,7 +265,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
 
 /* ---- its end ---- */
 
-/* Kills the worker's children, which became children of this process when it ended. */
+/* Kills the worker's children, which became children of this process when the worker ended. */
 static void kill_children(void)
 {
     for (int tries = 0; tries < 20000; tries++) {
@@ -284,7 +284,8 @@ static void kill_children(void)
     }
 }
 
-/* A sanitizer's report, from its first line on. */
+/* Finds a sanitizer's report: copies its first line to `summary`, and returns the text after it.
+ * NULL: none. */
 static const char *sanitizer_summary(const char *text, char summary[FINDING_TEXT])
 {
     static const char *const marks[] = {"ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: ",

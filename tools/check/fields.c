@@ -68,7 +68,7 @@ static bool lists(const char *list, uint32_t number)
     return false;
 }
 
-/* Every number belongs to one service only. */
+/* Reports an object whose number is not registered for this service. */
 static void check_owner(const struct scene *scene)
 {
     const struct registration *is = scene->is;
@@ -132,7 +132,8 @@ static bool base_fits(DWORD type, DWORD base)
     }
 }
 
-/* A base must directly follow its counter; otherwise the value is wrong without any error. */
+/* Checks that a base directly follows its counter; otherwise the value is wrong without any
+ * error. */
 static void check_base(const struct scene *scene, size_t counter)
 {
     opl_type_info info = info_of(scene, counter), next = {0};
@@ -176,7 +177,7 @@ static void check_definition(const struct scene *scene, size_t counter)
     check_size(scene, counter);
     check_base(scene, counter);
     if (info.is_base)
-        return; /* the value is not shown */
+        return; /* a base, whose value is not shown */
     check_name(scene, &place, "CounterNameTitleIndex", definition->CounterNameTitleIndex, false);
     if (definition->CounterHelpTitleIndex)
         check_name(scene, &place, "CounterHelpTitleIndex", definition->CounterHelpTitleIndex, true);
@@ -187,7 +188,8 @@ static void check_definition(const struct scene *scene, size_t counter)
                    (uint32_t)definition->DetailLevel);
 }
 
-/* Two counters may share the same bytes; a partial overlap is a mistake in the offsets. */
+/* Reports values that overlap partially, which is a mistake in the offsets. Two counters may share
+ * exactly the same bytes. */
 static void check_overlaps(const struct scene *scene, size_t counter)
 {
     const PERF_COUNTER_DEFINITION *own = &scene->counters[counter].definition;
@@ -210,7 +212,8 @@ static void check_overlaps(const struct scene *scene, size_t counter)
     }
 }
 
-/* Counter paths contain only the name, so the second counter of a name is never found. */
+/* Reports a second counter of the same name: counter paths contain only the name, so it is never
+ * found. */
 static void check_namesakes(const struct scene *scene, size_t counter)
 {
     const struct view_names *names = &scene->report->names;
@@ -258,8 +261,8 @@ static bool code_page_known(DWORD page)
            (page >= 28591 && page <= 28605);
 }
 
-/* Is the rest of the object only zeros? Some readers expect a counter block there even without
- * instances. */
+/* Is the rest of the object only zeros? That is allowed: some readers expect a counter block there
+ * even without instances. */
 static bool is_padded(const struct scene *scene)
 {
     const PERF_OBJECT_TYPE *type = &scene->object.type;
@@ -448,7 +451,7 @@ static void check_parent(const struct scene *scene, const opl_instance_view *ins
 struct key {
     uint32_t parent, parent_instance;
     int32_t id;
-    size_t seen; /* 1 + the position from which check_circles came here; 0: not yet */
+    size_t seen; /* 1 + where check_circles' walk to here began; 0: not visited */
     char name[PARTIAL];
 };
 
@@ -463,7 +466,8 @@ static int compare_keys(const void *left, const void *right)
                : 0;
 }
 
-/* Names that are longer than a key are not compared. */
+/* Reports instances with equal names, parents and ids. Names that are longer than a key are not
+ * compared. */
 static void check_twins(const struct scene *scene, struct key *keys, size_t count)
 {
     struct place place = object_place(scene);
@@ -483,8 +487,8 @@ static void check_twins(const struct scene *scene, struct key *keys, size_t coun
     }
 }
 
-/* An instance that is its own parent is found by check_parent. The keys are in the order of the
- * instances. */
+/* Finds parents that lead back to the instance. check_parent finds an instance that is its own
+ * parent. The keys are in the order of the instances. */
 static void check_circles(const struct scene *scene, struct key *keys, size_t count)
 {
     struct place place = object_place(scene);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The library as programs use it: queried through HKEY_PERFORMANCE_DATA, isolated, in the
- * temporary registry. What Perflib reports about it is in that registry's event log. */
+/* Tests the library as programs use it: through HKEY_PERFORMANCE_DATA, in a helper process,
+ * registered in the temporary registry. Perflib's reports about it are in that registry's event
+ * log. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -33,7 +33,8 @@ static int remove_one(const char *path, const struct stat *state, int kind, stru
     return remove(path);
 }
 
-/* Makes the temporary registry. This must happen before the registry is first read. */
+/* Makes the temporary registry. This must be called before anything reads the registry. False: the
+ * reason is on stderr. */
 static bool make_root(struct registration *is)
 {
     char path[64];
@@ -50,7 +51,8 @@ static bool make_root(struct registration *is)
 
 /* ---- how it is registered ---- */
 
-/* demo.ini in the folder of demo.so or libdemo.so; malloc, NULL: there is none. */
+/* The path of demo.ini in the folder of demo.so or libdemo.so, which the caller frees; NULL: there
+ * is none. */
 static char *ini_beside(const char *library)
 {
     char path[PATH_MAX + 8];
@@ -88,7 +90,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
         report_add(self, remark->error ? MISTAKE : WARNING, &nowhere, "ini file", IN_NAMES,
                    "a file without complaints", "%s:%u: %s", remark->file ? remark->file : "",
                    remark->line, remark->text);
-    if (finding && finding->times > 1) { /* one more line of the file: a separate finding */
+    if (finding && finding->times > 1) { /* report_add only counted it, so the line is added */
         size_t used = strlen(finding->details);
         snprintf(finding->details + used, sizeof finding->details - used, "%s:%u: %s\n",
                  remark->file ? remark->file : "", remark->line, remark->text);

@@ -22,7 +22,7 @@ extern char **environ;
 
 static uint64_t noted[STATE_COUNT];
 
-/* FNV-1a hash: equal states have equal numbers. */
+/* Adds data to an FNV-1a hash: equal states have equal hashes. */
 static uint64_t mix(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
@@ -198,7 +198,7 @@ static int32_t count_entries(const char *path)
     return count;
 }
 
-/* Child processes of all threads; none where the kernel has no such files. */
+/* The number of child processes of all threads; 0 on kernels without the files "children". */
 static int32_t count_children(void)
 {
     int32_t count = 0;
@@ -244,8 +244,9 @@ static int64_t address_space(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* The size of all mappings: it is exact, the kernel counts resident pages only roughly. A
- * sanitizer keeps large blocks that were freed; when there is more, it is asked to unmap them. */
+/* The size of all mappings in bytes. This is exact, while the kernel counts resident pages only
+ * roughly. A sanitizer keeps large freed blocks mapped, so if the size has grown, it is asked to
+ * unmap them. */
 static int64_t mapped_now(void)
 {
     static int64_t last;

@@ -18,22 +18,22 @@ enum {
     ROUNDS = 4,      /* rounds of calls; after each the resources in use are compared */
     CALLS_MOST = 16, /* in a round */
     ROUND_MS = 150,  /* slower calls are repeated less often */
-    LEAK_ROUNDS = 4, /* growth in fewer rounds may be a cache that fills */
+    LEAK_ROUNDS = 4, /* growth in fewer rounds is no leak: a cache may fill */
     LARGE = 1 << 20, /* bytes for each call: too many for a cache, so one round less shows a leak */
     REPEAT_MS = 1000,  /* after this time no test is repeated */
     BUDGET_MS = 1700,  /* of elapsed_ms(); no step begins that would end later */
     LAST_MS = 1800,    /* of elapsed_ms(); a call that has not ended then is ended */
-    SIZES_FIRST = 1,   /* buffer sizes that are tried before unrelated queries */
-    LEAK_CALLS = 2,    /* calls that must still fit, to find a large leak: one, and a reserve */
-    COSTLY_MS = 30000, /* programs wait so long, longer than this check takes */
+    SIZES_FIRST = 1,   /* number of buffer sizes that are tried before unrelated queries */
+    LEAK_CALLS = 2,    /* time for so many calls must be left to find a large leak */
+    COSTLY_MS = 30000, /* how long programs wait for Costly; longer than this check takes */
     LOAD_MS = 2000,
     CLOSE_MS = 1000,
     START_MS = 10000,
     SLOW_CALL_MS = 5,
-    SLOW_MOST = 2,  /* calls that may be slow: a single one may be caused by the machine's load */
-    LEFT_MOST = 16, /* threads or children that may be left: more calls would only add more */
+    SLOW_MOST = 2,  /* on a busy machine fewer slow calls than this are no mistake */
+    LEFT_MOST = 16, /* the test ends if more threads or children are left */
     PAUSE_MS = 20,
-    MAPPED_LEAST = 64 << 10, /* bytes in a round: mapped files, as the registry's, grow by pages */
+    MAPPED_LEAST = 64 << 10, /* least leak of a round: mapped files grow by pages */
     TIMES_MOST = 2048
 };
 
@@ -100,8 +100,8 @@ static bool fits_open(const struct trial *trial, int calls)
     return !trial->ended && calls * trial->each + around <= budget(trial);
 }
 
-/* Plans nothing for a trial that ended by a mistake: its steps are not left out for lack of
- * time. */
+/* Does a step that is not made count as left out for lack of time? Not if a mistake has ended the
+ * trial. */
 static bool is_planned(const struct trial *trial)
 {
     return !trial->ended || *trial->timing->cut;
@@ -112,7 +112,7 @@ static void plan(struct trial *trial, enum step step, int rounds)
     trial->timing->planned[step] = is_planned(trial) ? (unsigned)rounds : 0;
 }
 
-/* Counts the step as made or as left out. */
+/* Counts the step as made or left out; returns `made`. */
 static bool note(struct trial *trial, enum step step, bool made)
 {
     trial->timing->planned[step] += is_planned(trial);
@@ -156,8 +156,9 @@ static void report_crash(struct trial *trial, const char *during)
     }
 }
 
-/* It was not waited for until its deadline. What has used most of its time is a mistake, except for
- * Costly, for which programs wait long. */
+/* Notes a call that was ended before its deadline, because the time for the check was over. If it
+ * had used two thirds of its deadline, that is a mistake (never for Costly, whose deadline is
+ * long). */
 static void report_cut(struct trial *trial, enum worker_order order, int most_ms, int64_t took_ms)
 {
     const char *query = order == ORDER_COLLECT ? trial->worker.channel->request.query : "";
@@ -296,7 +297,8 @@ static void check_time(struct trial *trial, const struct check_answer *answer)
         trial->ended = true;
 }
 
-/* One call and its checks. True: there are data whose lengths add up. Free with answer_done. */
+/* Makes one call and checks the answer. True: *ret has data whose lengths add up. Free with
+ * answer_done. */
 static bool collect(struct trial *trial, const char *query, uint32_t capacity, bool own_thread,
                     struct check_answer *ret)
 {
@@ -348,7 +350,7 @@ static bool collect_growing(struct trial *trial, const char *query, struct check
     }
 }
 
-/* Keeps the answer, to compare the next one with it. */
+/* Compares the answer with the previous one, and keeps it for the next comparison. */
 static void take(struct trial *trial, struct check_answer *answer)
 {
     if (trial->last.data && answer->data)
@@ -436,7 +438,7 @@ static void try_queries(struct trial *trial)
     if (trial->is->object_list)
         snprintf(trial->own, sizeof trial->own, "%s", trial->is->object_list);
     try_query(trial, "Global", false);
-    bool overdue = trial->each > (double)trial->is->collect_ms; /* a second one confirms it */
+    bool overdue = trial->each > (double)trial->is->collect_ms; /* a second call confirms it */
     bool made = !trial->query || overdue || note(trial, STEP_OWN, fits(trial, 1));
     if (made)
         try_query(trial, trial->own, true);
@@ -452,7 +454,7 @@ static void try_queries(struct trial *trial)
 static void try_costly(struct trial *trial)
 {
     try_query(trial, "Costly", false);
-    if (!*trial->own) /* the provider answers Costly only */
+    if (!*trial->own) /* no query of its own is known: it answers Costly only */
         return;
     if (!trial->query)
         try_query(trial, trial->own, true);
@@ -476,7 +478,7 @@ static void try_null(struct trial *trial)
 static void try_sizes(struct trial *trial)
 {
     uint32_t exact = (uint32_t)trial->last.size;
-    if (!exact) /* it did not answer after the early Close */
+    if (!exact) /* the provider did not answer after the early Close */
         return;
     const uint32_t capacities[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
@@ -541,7 +543,7 @@ static void report_leaks(struct trial *trial, const struct account *account, int
     const struct {
         const char *name;
         const int64_t *values;
-        int64_t least, large; /* of a round */
+        int64_t least, large; /* growth of a round */
     } kinds[] = {
         {"memory",        account->heap,        8 * calls,    (int64_t)LARGE * calls},
         {"mapped memory", account->mapped,      MAPPED_LEAST, (int64_t)LARGE * calls},
@@ -551,7 +553,7 @@ static void report_leaks(struct trial *trial, const struct account *account, int
     bool bytes = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int64_t more = growth(kinds[i].values, account->count, kinds[i].large);
-        if (more < kinds[i].least || (i == 1 && bytes)) /* what is allocated is mapped, too */
+        if (more < kinds[i].least || (i == 1 && bytes)) /* allocated memory is mapped, too */
             continue;
         bytes |= i <= 1;
         report_add(trial->report, MISTAKE, &nowhere, kinds[i].name, IN_LIFE, "no increase",
@@ -570,7 +572,7 @@ static void try_many(struct trial *trial)
     int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
     calls = calls < 2 && fits(trial, 2 * LEAK_ROUNDS) ? 2 : calls < 1 ? 1 : calls;
     int least = each * calls <= ROUND_MS || calls == 1 ? LEAK_ROUNDS - 1 : 0;
-    for (int i = 0; calls == 1 && i < 2; i++) /* the answers before count as rounds */
+    for (int i = 0; calls == 1 && i < 2; i++) /* the two answers before also count as rounds */
         if (trial->usage[i].heap || trial->usage[i].threads)
             note_usage(&account, &trial->usage[i]);
     int first = account.count;
@@ -592,7 +594,7 @@ static void try_many(struct trial *trial)
     trial->timing->made[STEP_ROUNDS] = (unsigned)(account.count - first);
     trial->timing->hurried = account.count < LEAK_ROUNDS && !trial->ended;
     report_leaks(trial, &account, calls, "Collect");
-    if (trial->each < PAUSE_MS && fits(trial, 1)) { /* only now a coarse clock must have moved */
+    if (trial->each < PAUSE_MS && fits(trial, 1)) { /* enough for a coarse clock */
         usleep(PAUSE_MS * 1000);
         must_answer(trial, "after a pause");
     }
@@ -617,7 +619,7 @@ static bool open_once(struct trial *trial, struct worker_reply *reply)
 
 static bool close_once(struct trial *trial, struct worker_reply *reply)
 {
-    answer_done(&trial->last); /* values that count since Open may restart */
+    answer_done(&trial->last); /* after Open values may restart, so they are not compared */
     if (!send_order(trial, ORDER_CLOSE, CLOSE_MS, reply))
         return false;
     trial->timing->close_ms = (double)reply->took_ns / 1e6;
@@ -643,7 +645,7 @@ static void must_answer(struct trial *trial, const char *when)
     answer_done(&answer);
 }
 
-/* Each program that connects calls Open once more. */
+/* Calls Open while it is open, as Perflib does when a program connects from another machine. */
 static void try_second_open(struct trial *trial)
 {
     struct worker_reply reply;
@@ -657,7 +659,8 @@ static void try_second_open(struct trial *trial)
         must_answer(trial, "after two calls of Open and one of Close");
 }
 
-/* The rounds of slow calls would leave no time to wait for a Close that hangs. */
+/* If calls are slow, tests Close before the rounds, which would leave no time to wait for a Close
+ * that hangs. */
 static void try_close_early(struct trial *trial)
 {
     struct worker_reply reply;
@@ -770,7 +773,7 @@ static void try_all(struct trial *trial)
     if (close_once(trial, &reply))
         try_again(trial);
     if (trial->query && note(trial, STEP_COSTLY, fits_open(trial, 1)) &&
-        open_once(trial, &reply)) { /* last, as it may take long */
+        open_once(trial, &reply)) { /* Costly is last, as it may take long */
         try_costly(trial);
         close_once(trial, &reply);
     }

@@ -39,7 +39,7 @@ static struct module module;
 static const char *library;
 static const char *const *procedures;
 static const char *export_names;
-static const char own_name[] = "openperflib-check"; /* an address of this program */
+static const char own_name[] = "openperflib-check"; /* used for its address only */
 
 /* ---- a crash ---- */
 
@@ -89,7 +89,7 @@ static bool is_own(void *address)
     return dladdr(address, &info) && dladdr(own_name, &own) && info.dli_fbase == own.dli_fbase;
 }
 
-/* The frames from the crash down to this program's call. */
+/* Notes the stack frames from the place of the crash to the call in this program. */
 static void note_frames(void *place)
 {
     enum { HANDLERS = 4 };
@@ -119,14 +119,14 @@ static void catch_crashes(void)
 {
     enum {
         STACK_BYTES = 256 << 10
-    }; /* stack of the signal handler, used when the thread's stack overflows */
+    }; /* the handler's own stack, because the thread's may have overflowed */
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     void *frame;
-    backtrace(&frame, 1); /* loads the libraries that it needs now, not in the handler */
+    backtrace(&frame, 1); /* loads libraries now, which the handler must not */
     if (stack != MAP_FAILED)
         sigaltstack(&alternate, NULL);
     for (size_t i = 0; i < COUNT(crashes); i++)
@@ -180,8 +180,9 @@ static uint16_t *utf16(const char *text, size_t *ret_bytes)
     return wide;
 }
 
-/* The duration without the wait for a processor. A wait that is longer than the duration came
- * after it, while the counter was read. */
+/* The duration of a call, without the time in which it waited for a processor. If the wait is
+ * longer than the duration, it happened after the call, while the wait was read, and is not
+ * subtracted. */
 static int64_t took_ns(int64_t begin, int64_t waited_before)
 {
     int64_t took = (clock_ticks() - begin) * 100, waited = waited_ns() - waited_before;

@@ -50,7 +50,7 @@ struct usage {
 
 struct worker_reply {
     uint32_t status;  /* result of the procedure, or of loading */
-    uint32_t missing; /* after ORDER_LOAD: 1 + which procedure the library lacks */
+    uint32_t missing; /* after ORDER_LOAD: 1 + index of the procedure that is missing */
     uint32_t bytes, objects;
     int64_t end; /* the returned pointer, as an offset from the buffer's start */
     /* distance of the first changed guard byte from the buffer, below and above it; 0: none was
@@ -77,7 +77,7 @@ struct worker_channel {
     struct { /* about a crash */
         uint32_t signal;
         uint64_t address;
-        int64_t beyond; /* distance of the address after the buffer's end, or before its start */
+        int64_t beyond; /* bytes after the buffer's end, or before its start */
         bool in_guard;
         char frames[WORKER_FRAMES][128];
     } crash;

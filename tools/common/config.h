@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -config FILE: options in a file, a line [si] and in the next one its value. */
+/* -config FILE: options in a file. A line "[si]" names an option, and the next line is its
+ * value. */
 #ifndef OPL_TOOLS_CONFIG_H
 #define OPL_TOOLS_CONFIG_H
 

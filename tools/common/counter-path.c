@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the text of a path shows without calling PDH, which accepts both notations. */
+/* Examines the text of a counter path without calling PDH; PDH accepts both notations. */
 #include "counter-path.h"
 
 #include <stdio.h>

@@ -11,11 +11,12 @@ bool counter_path_is_pattern(const char *path);
 bool counter_path_has_machine(const char *path);
 /* Is it the notation with backslashes? */
 bool counter_path_is_windows(const char *path);
-/* Is this this machine: its name, ".", "localhost", with or without backslashes? */
+/* Does `machine` mean the local machine: its name, "." or "localhost", with or without
+ * backslashes? */
 bool counter_path_is_here(const char *machine);
 
-/* The path with the machine (with its backslashes, or "": none) in front, unless the path has a
- * machine or it is this one; malloc, NULL: no memory. */
+/* A copy of the path, with `machine` (with its backslashes; "": none) in front, unless the path has
+ * a machine already or `machine` is the local one. The caller frees it. NULL: no memory. */
 char *counter_path_on(char *machine, const char *path);
 
 #endif

@@ -23,13 +23,13 @@ bool last_event_fails(const char *service, opl_load_event *ret)
 {
     opl_load_answer answer = {0};
     if (opl_load_last_event(service, ret) || !costs_data(ret->id) ||
-        !strcmp(ret->level, "information")) /* the provider was loaded again since */
+        !strcmp(ret->level, "information")) /* the provider has been loaded again since then */
         return false;
     opl_load_last_answer(service, &answer);
     return ret->when > answer.when;
 }
 
-/* Why it is not queried, if openperflib itself disabled it. */
+/* If openperflib itself disabled the service, reports why it is not queried. False: it did not. */
 static bool report_quarantine(const char *tool, const char *object,
                               const struct service_settings *service)
 {
@@ -62,7 +62,7 @@ bool last_event_report(const char *tool, const char *object, const char *service
 time_t last_event_time(const opl_load_event *event)
 {
     enum { TICKS = 10000000 };
-    static const int64_t from_1601 = 11644473600; /* seconds to 1970 */
+    static const int64_t from_1601 = 11644473600; /* seconds from 1601 to 1970 */
     return (time_t)(event->when / TICKS - from_1601);
 }
 

@@ -16,7 +16,7 @@ bool last_event_fails(const char *service, opl_load_event *ret);
  * on stderr. False: neither. */
 bool last_event_report(const char *tool, const char *object, const char *service);
 time_t last_event_time(const opl_load_event *event);
-/* The same for the service that has this object. */
+/* Calls last_event_report for the service that has this object, if there is one. */
 void last_event_explain(const char *tool, const char *object);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A row for each kind of connection and each status that a remote query can return, because the
- * likely cause depends on the connection. A name stands for its address in the list of machines.
+ * likely cause depends on the connection. A name is first replaced by its address in the list of
+ * machines.
  */
 #include "machine-message.h"
 

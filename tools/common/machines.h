@@ -17,7 +17,7 @@ struct machines {
 bool machines_note(struct machines *machines, const char *path);
 /* Connects to all. Reports unreachable machines on stderr; returns how many. */
 size_t machines_connect(struct machines *machines, const char *tool);
-/* Waiting for a machine takes seconds, so a terminal shows which one. NULL: the wait is over. */
+/* Shows on a terminal which machine is waited for, and how many others. NULL: the wait is over. */
 void machines_show_wait(const char *name, size_t others);
 /* Was the path's machine unreachable when machines_connect was called? */
 bool machines_lack(const struct machines *machines, const char *path);

@@ -25,7 +25,7 @@
 struct option_row {
     char letter;      /* 0: none */
     const char *name; /* NULL: none, then letter is not 0 */
-    /* NULL: the option takes none; "FILE"; "[SECONDS]": may be given with '=' only */
+    /* the argument's name in --help: "FILE"; "[SECONDS]": optional, only after '='; NULL: none */
     const char *argument;
     int id;           /* the program's number for the option: above 0, not OPTION_ARGUMENT */
     const char *help; /* one or more sentences; wrapped by --help */
@@ -45,12 +45,12 @@ struct tool {
     const struct tool *commands;
     const char *more; /* printed by --help after the options, with its own line
                                     * breaks */
-    /* completes plain words, by the values of `complete` or by "@objects" */
+    /* how plain words are completed: a value of `complete`, or "@objects" */
     const char *complete_args;
-    int id; /* the number of a command, which the tool chooses */
+    int id; /* a command's number, chosen by the tool */
 };
 
-enum { OPTION_ARGUMENT = 1000 }; /* a plain word is in .value */
+enum { OPTION_ARGUMENT = 1000 }; /* id of a plain word, which is in .value */
 enum { OPTION_END = 0, OPTION_SHOWN = -1, OPTION_WRONG = -2 };
 /* exit codes of every tool that does not have Windows' exit codes */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3 };

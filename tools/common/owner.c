@@ -17,7 +17,7 @@ struct claims {
     DWORD first, last;
     bool loaded, shipped, shares;
 };
-/* Only enabled services can own a number. */
+/* An object in the list of an enabled service; disabled services own no numbers. */
 struct listed {
     DWORD object;
     size_t position;

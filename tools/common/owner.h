@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds objects in a service's Object List that belong to another service: answers that contain one
- * are dropped (event 4009). */
+/* Finds objects in a service's Object List that belong to another service. Perflib drops an answer
+ * that contains such an object (event 4009). */
 #ifndef OPL_TOOLS_OWNER_H
 #define OPL_TOOLS_OWNER_H
 
@@ -21,7 +21,9 @@ void owners_done(struct owners *owners);
  * `owners`. */
 bool owners_other(const struct owners *owners, const char *service, DWORD *ret_object,
                   const char **ret_owner);
-/* A message: the object, the two services, and what to do; `user`: lodctr's option, or "". */
+/* If an object of `service` belongs to another service, writes a message into `text`: the object,
+ * the two services, and what to do. `user` is lodctr's option, or "". Returns the text's length; 0:
+ * none does. */
 int owners_explain(const struct owners *owners, const char *service, const char *user, char *text,
                    size_t size);
 

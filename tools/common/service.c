@@ -134,7 +134,8 @@ void service_done(struct service_settings *service)
         free(texts[i]);
 }
 
-/* After unlodctr, state and settings may remain; lodctr doctor finds the state. */
+/* Is the service registered? After unlodctr the key may still have state and settings; lodctr
+ * doctor finds such a state. */
 static bool is_registered(HKEY key)
 {
     static const char *const values[] = {"Library", "First Counter", "Last Counter", "First Help",

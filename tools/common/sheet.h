@@ -17,7 +17,7 @@
 
 struct sheet;
 struct sheet_format {
-    const char *name; /* of -f, and the extension of a file; in any case */
+    const char *name; /* value of -f, and extension of a file; case is ignored */
     DWORD capture;    /* PDH_LOG_TYPE_* of a capture, whose header fixes the columns; or 0 */
     char separator;   /* of a capture */
     bool (*begin)(struct sheet *sheet); /* prints the header; false: no memory; may be NULL */
@@ -44,7 +44,7 @@ struct sheet {
 
 /* The format of this name, or NULL. */
 const struct sheet_format *sheet_format_of(const char *name);
-/* The values of the options -f and -o. Return 0, or an exit code after a message. */
+/* Take the value of the option -f or -o. Return 0, or an exit code after a message. */
 int sheet_take_format(const struct options *options, const struct sheet_format **ret);
 int sheet_take_output(const struct options *options, const char **ret);
 /* Prints the header; false: no memory. With `top`, CSV and TSV print it with the first sample. */

@@ -16,7 +16,8 @@ DWORD status_complain(const char *tool, const char *about, DWORD status);
 void status_remark(const char *tool, const opl_load_remark *remark);
 /* The exit code: the status, or 29 if standard output could not be written; 255 at most. */
 int status_exit(const char *tool, DWORD status);
-/* Is this stream a terminal with escape sequences? With colours: is NO_COLOR unset, too? */
+/* status_terminal: is this a terminal that understands escape sequences? status_colours: and is
+ * NO_COLOR unset? */
 bool status_terminal(int descriptor);
 bool status_colours(int descriptor);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* /S, /R, and /C /H /L: saves, restores, rebuilds or replaces all names and settings. */
+/* The options /S (saves all names and settings), /R (restores or rebuilds them), and /C /H /L
+ * (replace names of a language). */
 #include "lodctr.h"
 
 #include <inttypes.h>

@@ -66,7 +66,8 @@ static const char *judge_other_layer(const struct service_settings *service, con
     return held ? "quarantine" : "library-gone";
 }
 
-/* Why a provider that is registered correctly does not answer, as in perfmon status. */
+/* Why a provider that is registered correctly does not answer, as perfmon status shows it: writes
+ * the reason into `text` and returns its kind; NULL: no reason is known. */
 static const char *judge(const struct visit *visit, const struct service_settings *service,
                          char *text, size_t capacity)
 {
@@ -166,7 +167,7 @@ DWORD doctor(const struct lodctr *opts)
     } else if (!status && !opts->quiet) {
         print_end(opts, visit.findings, &result);
     }
-    /* for monitoring: is anything still wrong? */
+    /* the exit code tells monitoring programs whether anything is still wrong */
     bool wrong = result.left || (opts->dry_run && visit.findings);
     return status || !wrong ? status : DOCTOR_SOMETHING_LEFT;
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The absolute path; of a library that does not exist, for the message. */
+/* The absolute path of a file; a path that does not exist also becomes absolute, for the
+ * message. */
 char *library_path(const char *name)
 {
     char here[PATH_MAX], *absolute = NULL, *path = realpath(name, NULL);

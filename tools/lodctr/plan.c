@@ -49,7 +49,8 @@ static void key_language(const char *key, char language[static 8])
     snprintf(language, 8, "%s", texts ? last + 1 : "");
 }
 
-/* A number, or a text; the strings of a REG_MULTI_SZ are joined by blanks. */
+/* Fills a value with the number or text of an entry; the strings of a REG_MULTI_SZ are joined by
+ * blanks. False: no memory. */
 static bool fill(struct plan_value *value, const opl_reg_entry *entry)
 {
     value->name = strdup(entry->name);
@@ -87,7 +88,8 @@ static bool take_entry(void *self, const opl_reg_entry *entry)
     return plan->good &= fill(value, entry);
 }
 
-/* Sorts texts by language, then by index; the service's values come first, in the file's order. */
+/* Compares values for sorting: texts by language, then by index; the service's values come first,
+ * in the file's order. */
 static int compare(const void *left, const void *right)
 {
     const struct plan_value *a = left, *b = right;

@@ -70,7 +70,7 @@ static void print_last(struct pcview *view, FILE *file)
     free(lines);
 }
 
-/* ---- the kept events ---- */
+/* ---- the last events, kept in the registry ---- */
 
 static bool print_kept(void *self, const char *service)
 {
@@ -89,7 +89,7 @@ static bool print_kept(void *self, const char *service)
     return true;
 }
 
-/* Does it have an event that this user may read? */
+/* Does the journal have an event that this user may read? */
 static bool has_journal(void)
 {
     FILE *out = popen("journalctl --quiet --lines=1 --output=cat SYSLOG_IDENTIFIER=openperflib "

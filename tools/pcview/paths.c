@@ -35,7 +35,7 @@ bool path_is(const char *word)
 
 /* ---- arguments to counters ---- */
 
-/* Reports a missing counter, which is skipped. */
+/* Reports a missing counter; the caller skips it. */
 static void miss(struct readings *all, const char *path, PDH_STATUS status)
 {
     int code = missing_complain("pcview", path, status);
@@ -70,7 +70,8 @@ static void add(struct readings *all, const char *path, bool by_pattern)
         miss(all, path, status);
 }
 
-/* The multi-string of the paths that the word matches, malloc; it may grow between two calls. */
+/* The multi-string of the paths that the word matches, which the caller frees; *ret_status is PDH's
+ * status. The call is repeated, because the list may grow between two calls. */
 static char *expand(const char *word, PDH_STATUS *ret_status)
 {
     char *list = NULL;

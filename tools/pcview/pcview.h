@@ -53,8 +53,8 @@ void find_indices(const struct view_names *names, struct requested_object *wante
 char *find_query(const struct pcview *view);
 /* Marks the requested objects that the current snapshot contains; true: all of them. */
 bool find_mark(struct pcview *view);
-/* The argument that requests this object; NULL: none. *ret_all: there are no such arguments, so
- * all objects are shown. */
+/* The argument that requests this object; NULL: none. *ret_all: the command line names no objects,
+ * so all are shown. */
 struct requested_object *find_requested(struct pcview *view, const opl_object_view *object,
                                         bool *ret_all);
 /* Reports on stderr what is missing and which names are similar. */

@@ -24,7 +24,7 @@ enum { LABEL_MOST = 40, EXPLAIN_LINES = 5, MARK = 2, WRAP_AT = 11, TOP_LEAST = 2
 struct panel {
     uint32_t object;
     enum panel_layout format;
-    uint32_t counters[12]; /* ended by 0 */
+    uint32_t counters[12]; /* title indices to show, ended by 0 */
     uint32_t sort;
     uint32_t leave_out_zero;
 };

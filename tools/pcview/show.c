@@ -92,7 +92,8 @@ static void print_help(struct pcview *view, const struct view_counter *counter)
         text_wrap(view->out, help, 9, view->width);
 }
 
-/* Everything except the title takes 42 columns and the help index: 5, or 7 in the users' range. */
+/* The widths of the two columns. All other columns together take 42 characters. A help index has 5
+ * digits, or 7 in the users' layer. */
 static struct counter_columns counter_columns(struct pcview *view, const struct view_object *object)
 {
     struct counter_columns columns = {.title = TITLE_USUAL, .help = 5};

@@ -53,7 +53,8 @@ static LSTATUS sample(struct watch *watch, const char *query)
     return ERROR_SUCCESS;
 }
 
-/* Selects the index that is an object on this machine. */
+/* Selects the object to watch: an argument may have several indices, of which only one is an object
+ * in the block. False: none. */
 static bool choose_object(struct watch *watch)
 {
     opl_object_view where = {0};

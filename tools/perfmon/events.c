@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the event log: a file below OPENPERFLIB_ROOT, else the output of journalctl's export. A
- * log that cannot be read is no error: its events are unknown then. */
+/* Reads the event log: a file below OPENPERFLIB_ROOT, else the output of journalctl
+ * --output=export. If the log cannot be read, that is no error, but its events are unknown. */
 #include "perfmon.h"
 
 #include <errno.h>
@@ -231,7 +231,7 @@ static bool is_same(const struct event *left, const struct event *right)
            !strcmp(left->text, right->text);
 }
 
-/* Counts an equal event that was already found; false: the events differ. */
+/* If the list has an equal event, increments its count; false: it has none. */
 static bool count_again(struct recent *list, size_t count, const struct event *event)
 {
     for (size_t i = 0; i < count; i++)

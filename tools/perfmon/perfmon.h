@@ -57,7 +57,7 @@ struct status_answer {
     size_t objects, instances;
     LSTATUS status;
 };
-/* Queries it by its objects' numbers; not if these are unknown. */
+/* Queries a provider by its objects' numbers; does nothing if these are unknown. */
 void query_provider(const struct service_settings *service, struct status_answer *ret);
 
 /* ---- providers.c: each provider's state in the registry ---- */
@@ -82,7 +82,8 @@ struct provider {
     enum state state;
     char *path;    /* path of its library; NULL: it has none */
     char *refused; /* why the library may not be loaded; NULL: it may */
-    /* From Quarantine or Unanswered: its end (0: not recorded), its ordinal number, its reason. */
+    /* From the registry value Quarantine or Unanswered: its end (0: not recorded), its ordinal
+     * number (2: the second time), and its reason. */
     time_t until;
     unsigned ordinal;
     const char *why; /* NULL: not recorded */

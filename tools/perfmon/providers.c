@@ -15,7 +15,7 @@ enum { BY_HAND = 1 };
 
 /* ---- the state ---- */
 
-/* "until 2026-11-21T20:10:00Z (first quarantine): why" */
+/* Parses "until 2026-11-21T20:10:00Z (first quarantine): why". */
 static void read_record(const char *text, struct provider *provider)
 {
     struct tm utc = {0};
@@ -75,7 +75,8 @@ static void note_refusal(void *self, const opl_load_remark *remark)
         provider->refused = strdup(remark->text);
 }
 
-/* Without a query: by its owner, its mode and its format. */
+/* Finds out whether Perflib refuses the library, without a query: by the file's owner, mode and
+ * format. */
 static void read_refusal(struct provider *provider)
 {
     const opl_load_options options = {.remark = note_refusal, .self = provider};
@@ -87,7 +88,7 @@ static void read_refusal(struct provider *provider)
 static void read_last_answer(struct provider *provider)
 {
     enum { TICKS = 10000000 };
-    static const int64_t from_1601 = 11644473600; /* seconds to 1970 */
+    static const int64_t from_1601 = 11644473600; /* seconds from 1601 to 1970 */
     opl_load_answer last;
     provider->heard_at = 0;
     if (opl_load_last_answer(provider->service.name, &last))
@@ -145,7 +146,7 @@ const char *provider_place(const struct provider *provider)
 
 /* ---- what to do ---- */
 
-/* For a provider that is not queried because of its state in the registry. */
+/* Writes the advice for a provider that is not queried because of its state in the registry. */
 static void print_how_to_enable(const struct provider *provider, const char *name, char *text,
                                 size_t capacity)
 {
@@ -160,7 +161,7 @@ static void print_how_to_enable(const struct provider *provider, const char *nam
                  name);
 }
 
-/* For a provider that was queried, but returned none of its objects. */
+/* Writes the advice for a provider that was queried, but returned none of its objects. */
 static void print_how_to_answer(const struct provider *provider, const char *name, char *text,
                                 size_t capacity)
 {
@@ -292,7 +293,7 @@ static bool take(void *self, const char *name)
     struct provider *provider = &providers->list[providers->count];
     *provider = (struct provider){0};
     LSTATUS status = service_read(name, &provider->service);
-    if (status == ERROR_FILE_NOT_FOUND) /* removed meanwhile */
+    if (status == ERROR_FILE_NOT_FOUND) /* the service was removed meanwhile */
         return true;
     providers->status = status;
     providers->count += !status;

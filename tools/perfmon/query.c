@@ -58,8 +58,8 @@ static void count_answer(struct view_snapshot *snapshot, const char *query,
         }
 }
 
-/* Repeats the query until the provider had time to answer: queries do not wait for one that was
- * overdue too often. */
+/* Repeats the query until the provider had time to answer: a single query does not wait for a
+ * provider that was overdue too often. */
 static void repeat_query(struct view_snapshot *snapshot, const char *query,
                          struct status_answer *ret)
 {

@@ -19,7 +19,7 @@
 #ifndef BPF_FS_MAGIC
 #define BPF_FS_MAGIC 0xcafe4a11
 #endif
-#define FRESH "_new" /* a pinned file's name has no dot */
+#define FRESH "_new" /* ending of an unfinished file; names here have no dot */
 enum { PATH_SIZE = 128, MOST_PROCESSORS = 512 };
 
 const char *const bpf_names[] = {"processes", "threads", NULL};
@@ -101,7 +101,8 @@ static int find_place(bool may_mount)
     return EXIT_GOOD;
 }
 
-/* -1: root only. */
+/* Finds the group that may read the pinned files; *ret is -1 if only root may. Returns an exit
+ * code. */
 static int find_group(const char *name, gid_t *ret)
 {
     const struct group *group = getgrnam(name ? name : BPF_GROUP);
@@ -112,7 +113,7 @@ static int find_group(const char *name, gid_t *ret)
                         name);
 }
 
-/* Opens BPF_PLACE only if no other user can replace files in it. -1 after a message. */
+/* Opens BPF_PLACE, if no other user can replace files in it. -1 after a message. */
 static int open_place(void)
 {
     struct stat st;
@@ -133,8 +134,9 @@ static int open_place(void)
     return -1;
 }
 
-/* Uses only a folder that belongs to root: in a place that all users may write to it can be a link,
- * or another user's. -1: errno is ENOENT, or after a message. */
+/* Opens our folder in BPF_PLACE, if it belongs to root: if all users may write to BPF_PLACE, it can
+ * be a link or another user's folder. -1: it does not exist (errno is ENOENT), or a message was
+ * printed. */
 static int open_folder(int place)
 {
     struct stat st;
@@ -176,8 +178,9 @@ static int make_folder(int place, gid_t group)
     return -1;
 }
 
-/* systemd mounts the file system for root only: then the group may read the file, but cannot open
- * its path. */
+/* Checks that the group can reach the pinned files, or with `grant` changes BPF_PLACE so. systemd
+ * mounts that file system for root only, so a group that may read a file still cannot open its
+ * path. */
 static int open_passage(int fd, gid_t group, bool grant)
 {
     struct stat place;
@@ -217,8 +220,8 @@ static struct bpf_program *program_named(const struct bpf_object *object, const 
     return bpf_object__find_program_by_name(object, name);
 }
 
-/* Features that an older kernel may lack: without the per-CPU parts, memory sizes
- * are marked as approximate; without direct loads the program is slower. */
+/* Features that an older kernel may lack. `processors`: reading per-CPU values; without it memory
+ * sizes are marked as approximate. `direct`: direct loads; without it the program is slower. */
 struct ability {
     bool processors, direct;
 };
@@ -273,7 +276,8 @@ static struct bpf_object *load_somehow(const struct pin_request *request)
 
 /* ---- pinning ---- */
 
-/* libbpf pins by path; this path leads to the opened folder even if its name was replaced. */
+/* Pins a link. libbpf needs a path: the one below /proc/self/fd leads to the opened folder even if
+ * another folder has its name now. */
 static int pin_link(int folder, struct bpf_link *link, const char *name, gid_t group)
 {
     char path[PATH_SIZE], fresh[PATH_SIZE / 2];

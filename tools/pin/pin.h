@@ -20,7 +20,7 @@ struct pin_request {
     bool grant;       /* give the group access to BPF_PLACE */
     bool verbose;     /* show libbpf's messages */
     bool indirect;    /* load the variant for kernels before 6.2 */
-    uint32_t version; /* version of the records to write; 0: the right one */
+    uint32_t version; /* version of the records to write; 0: RECORD_VERSION */
 };
 
 /* The program, compiled: made by providers/perfproc/meson.build. */
@@ -37,8 +37,9 @@ int bpf_status(void);
 extern const char *const bpf_names[];
 /* Prints "openperflib-bpf: ..." on stderr; returns EXIT_FAILED. */
 int bpf_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Keeps the cause from a warning of libbpf. If that contains the verifier's log, it is the
- * log's last line that is not statistics. NULL: clears it. */
+/* Finds the cause in a warning of libbpf and keeps it for bpf_cause. If the warning contains the
+ * verifier's log, the cause is the log's last line that is not statistics. NULL: clears the
+ * cause. */
 void bpf_cause_take(const char *warning);
 const char *bpf_cause(void); /* "": no warning */
 /* Is a BPF file system mounted at BPF_PLACE? */

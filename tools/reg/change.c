@@ -94,7 +94,7 @@ LSTATUS reg_delete(const struct reg *reg)
     bool values = reg->all_values || reg->value_name;
     LSTATUS status = key_parse(reg->key_name, &name);
     if (!status && !values && !*name.path)
-        status = ERROR_ACCESS_DENIED; /* a root key */
+        status = ERROR_ACCESS_DENIED; /* a root key cannot be deleted */
     if (status || name.is_elsewhere) {
         key_done(&name);
         return status ? complain(reg->key_name, status) : complain_elsewhere(reg->key_name);

@@ -16,7 +16,7 @@
 
 /* ---- export ---- */
 
-/* Windows writes UTF-16 with a mark and CR LF. */
+/* Writes a unit of UTF-16. Like Windows, the file has a byte order mark, and CR LF as line ends. */
 static void put_unit(FILE *file, unsigned unit)
 {
     putc((int)(unit & 0xff), file);
@@ -202,7 +202,7 @@ static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
     return !failed ? ERROR_SUCCESS : file ? ERROR_READ_FAULT : ERROR_FILE_NOT_FOUND;
 }
 
-/* Old editors end a file with Ctrl-Z, which has two bytes in UTF-16. */
+/* The size without a Ctrl-Z, with which old editors end a file; in UTF-16 it has two bytes. */
 static size_t without_ctrl_z(const char *bytes, size_t size)
 {
     bool wide = size >= 2 && ((unsigned char)bytes[0] == 0xff && (unsigned char)bytes[1] == 0xfe);

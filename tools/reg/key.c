@@ -33,8 +33,8 @@ static const struct root {
     return NULL;
 }
 
-/* Removes "\\MACHINE\" from the name and connects to it. A URL is a machine only without the
- * backslashes. */
+/* Splits "\\MACHINE\KEY": *name becomes KEY, *ret_machine is MACHINE, which the caller frees; NULL:
+ * the name has no machine. */
 static LSTATUS connect_machine(const char **name, char **ret_machine)
 {
     *ret_machine = NULL;

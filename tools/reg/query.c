@@ -77,7 +77,7 @@ static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
 {
     struct key_names names;
     LSTATUS status = names_read(key, false, &names);
-    if (status == ERROR_INVALID_HANDLE) /* the data key has no subkeys */
+    if (status == ERROR_INVALID_HANDLE) /* HKEY_PERFORMANCE_DATA has no subkeys */
         status = ERROR_SUCCESS;
     bool named_only = showing->reg->value_name && !showing->reg->recursive;
     if (names.count && !showing->reg->recursive && !named_only)

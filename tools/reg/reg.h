@@ -29,7 +29,7 @@ struct named_key {
 LSTATUS key_parse(const char *name, struct named_key *ret);
 void key_done(struct named_key *key);
 LSTATUS key_open(const struct named_key *key, REGSAM access, HKEY *ret);
-void key_close(HKEY key); /* also for a performance key, but only one that reg opened */
+void key_close(HKEY key); /* closes a key that key_open opened, also a performance key */
 /* Prints "reg: KEY: what happened; what to do"; returns the status. */
 LSTATUS complain(const char *about, LSTATUS status);
 LSTATUS complain_elsewhere(const char *about);

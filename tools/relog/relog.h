@@ -18,7 +18,7 @@ struct relog {
     struct text_list renames;          /* "OLD=NEW" */
     const struct sheet_format *format; /* NULL: by the extension of the output */
     bool append, average, list, yes, follow, merge;
-    bool flows; /* --follow of a pipe: stops at its end, and each sample is written at once */
+    bool flows;          /* --follow of a pipe: stops at its end; each sample is written at once */
     unsigned long every; /* keep each n-th sample; 0: all */
     const char *output;
     LONGLONG begin, end;   /* local times; 0: none was given */
@@ -50,7 +50,7 @@ int source_open(struct input_log *source, const struct relog *opts);
 /* Creates a query of the counters, within the requested times. */
 int source_add(struct input_log *source, const struct relog *opts);
 void source_close(struct input_log *source);
-/* Is this status the end of the capture? Is it damage, with more data after it? */
+/* Is this status the end of the capture? */
 bool source_ended(PDH_STATUS status);
 /* Reports a capture that ends in the middle of a sample, and data that was not shown; returns the
  * exit code. */

@@ -91,8 +91,9 @@ static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
     return usable(status, &value);
 }
 
-/* Is it a value of one moment, or text, so that the mean must be summed from all samples? The
- * other types are differences: between kept samples that is their mean. */
+/* Is the counter's value that of a single moment, or a text? Then its mean must be summed up from
+ * all samples. The values of other types are differences between two samples: that between two kept
+ * samples is the mean already. */
 static bool is_momentary(PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER raw;
@@ -157,7 +158,8 @@ static void print_pending(struct sheet_rows *rows)
     rows->pending_time = 0;
 }
 
-/* Do the two samples have values of the same counter? Then they cannot be joined. */
+/* Can the present sample be joined with the pending one? Not if both have a value of the same
+ * counter. */
 static bool belongs(const struct sheet_rows *rows)
 {
     if (!rows->pending_time || rows->time - rows->pending_time > join_span)

@@ -38,7 +38,7 @@ static char *join(const struct text_list *list)
     return joined;
 }
 
-/* The times and the number of samples are not read if the capture still grows. */
+/* Opens the captures. Times and number of samples are not read from a pipe (`flows`). */
 static int open_files(struct input_log *source, const struct relog *opts)
 {
     const struct text_list *files = &opts->inputs;

@@ -12,7 +12,8 @@ static bool pdh_is_enough(const struct relog *opts)
            !opts->renames.count;
 }
 
-/* The times of the written lines, which differ from the times in their counters. */
+/* Reads the times of the written lines into the report; the times in the counters of a line may
+ * differ. */
 static void read_span(PDH_HLOG log, struct relog_report *report)
 {
     PDH_TIME_INFO span = {0};

@@ -114,7 +114,8 @@ static void print_library(const struct samba *samba)
            samba->has_shim && samba->is_built ? " (in a build folder, not installed)" : "");
 }
 
-/* A Samba that was not started by the unit shows nothing about the unit. */
+/* Prints whether Samba has loaded the library. A Samba process that does not belong to the unit
+ * does not show whether the drop-in works. */
 static void print_loaded(const struct samba *samba)
 {
     const struct samba_user *user = &samba->user;

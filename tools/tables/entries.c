@@ -38,7 +38,7 @@ static char *make_symbol(const char *object, const char *counter, DWORD index)
     if (counter)
         used = add_slug(symbol, used, counter);
     symbol[used] = '\0';
-    if (used == (counter ? before : 0)) /* the text has no character that a symbol may contain */
+    if (used == (counter ? before : 0)) /* nothing of the text may be in a symbol */
         sprintf(symbol + used, "%s_%u", counter ? "" : "OBJECT", (unsigned)index);
     return symbol;
 }
@@ -50,8 +50,8 @@ static bool complain(const char *library, const char *object, const char *name, 
     return false;
 }
 
-/* Reports two entries with one index. The entries are sorted by index: the numbers after the last
- * one are free. */
+/* Reports two entries with one index. `last` is the highest index: the numbers after it are
+ * free. */
 static bool complain_of_two(const char *library, const struct table_entry *second, DWORD last)
 {
     fprintf(stderr,

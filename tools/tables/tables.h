@@ -20,7 +20,7 @@ struct table_entry {
 };
 struct entries {
     const opl_table_list *tables;
-    struct table_entry *list; /* by index */
+    struct table_entry *list; /* sorted by index */
     size_t count;
 };
 /* Reads the tables. False, after a message: they cannot be registered. */

@@ -84,7 +84,8 @@ static void spell(const struct counters *counters, PDH_HCOUNTER handle, const ch
     free(info);
 }
 
-/* The first text is enough: more than one would hide the values. */
+/* If the counter is a text, prints a note that it has no number, but only once: more notes would
+ * hide the values. */
 static void note_text(struct counters *counters, PDH_HCOUNTER handle)
 {
     PDH_STATUS status;

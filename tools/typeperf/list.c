@@ -68,7 +68,7 @@ static void list_counters(const struct object_listing *listing, const char *obje
     }
 }
 
-/* The part after the machine. */
+/* The path without its machine. */
 static const char *local_part(const char *path)
 {
     if (!counter_path_has_machine(path))

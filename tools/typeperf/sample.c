@@ -32,7 +32,7 @@ static bool next(struct sampling *sampling)
                                                 : default_interval);
 }
 
-/* A missing instance is not an error of the query: it may appear later. */
+/* Can sampling continue after this status? A missing instance is no error: it may appear later. */
 static bool tolerable(PDH_STATUS status)
 {
     return !status || (DWORD)status == PDH_NO_DATA;

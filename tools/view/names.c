@@ -176,7 +176,7 @@ size_t names_find(const struct view_names *names, const char *title, uint32_t *r
     return found;
 }
 
-/* The subkeys of Perflib are the installed languages. */
+/* Tries all installed languages, which are the subkeys of Perflib. */
 size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity)
 {
     HKEY root, perflib;

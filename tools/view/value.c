@@ -91,7 +91,7 @@ void view_value_string(const struct view_object *object, const struct view_insta
 
 /* ---- units ---- */
 
-/* Units that are not the same as in English. */
+/* Units in languages where they differ from English. */
 static const struct unit_word {
     const char *language, *english, *word;
 } unit_text[] = {

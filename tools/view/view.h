@@ -45,7 +45,7 @@ const char *names_title(const struct view_names *names, uint32_t index);
 const char *names_english(const struct view_names *names, uint32_t index);
 /* The explanation; the table is read at the first call. NULL: there is none. */
 const char *names_help(struct view_names *names, uint32_t index);
-/* The chosen language's table is the English one: it is not installed. */
+/* Is the chosen language not installed? Then its titles are the English ones. */
 bool names_fell_back(const struct view_names *names);
 /* The indices with this title in either language, ignoring case. */
 size_t names_find(const struct view_names *names, const char *title, uint32_t *ret,
@@ -160,9 +160,9 @@ void view_value_string(const struct view_object *object, const struct view_insta
 /* The value as readable text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is none. */
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
                      const struct view_counter *counter, char *out, size_t capacity);
-/* Prints units in this language, such as "019"; the caller keeps the text. */
+/* From now on units are printed in this language, such as "019". The text must stay valid. */
 void view_unit_language(const char *language);
-/* The same for a given value, by its counter's type and unit. */
+/* Like view_value_text, for a given value, by its counter's type and unit. */
 void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
                       size_t capacity);
 /* Is it a plain count? It is printed from its integer, exact to the last digit. */
