@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced by install and remove: whose herd it is, and where its files are.
+# Sourced by install and remove: for which user the sample is installed, and where its files are.
 # shellcheck shell=bash disable=SC2034
 
 # shellcheck source=scripts/common.sh
@@ -42,7 +42,7 @@ find_places() {
     fi
     case $prefix in /*) ;; *) die "--prefix=$prefix: an absolute path is wanted" 2 ;; esac
     bin=$prefix/bin
-    lib=$prefix/lib/behemoth # the provider is loaded by its path, and only if no other user may write there
+    lib=$prefix/lib/behemoth # the provider is registered with this path; no other user may write there
     completion=$prefix/share/bash-completion/completions/behemoth-manager
 }
 
@@ -51,13 +51,13 @@ needs() { # TOOL
         die "$1 is not in PATH: install openperflib, or call this in 'meson devenv -C build -w .'"
 }
 
-may_write() { # FOLDER: it, or what is there of the path to it
+may_write() { # FOLDER, or if it does not exist, the nearest folder above it
     local folder=$1
     while [ ! -e "$folder" ]; do folder=$(dirname "$folder"); done
     [ -w "$folder" ]
 }
 
-# systemd that runs here, the machine's or one's own
+# Is there a running systemd, of the machine or of this user?
 has_systemd() {
     "$service" || return 1
     if [ ${#user[@]} -gt 0 ]; then
