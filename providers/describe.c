@@ -79,8 +79,7 @@ static int by_index(const void *left, const void *right)
 static const char *texts[MOST_TEXTS];
 static const char shared[] = ""; /* objects have different texts for a number: none is printed */
 
-/* Collects the text of a number. Numbers of the packaged block are skipped: their texts are in its
- * drop-in. */
+/* Collects a number's text, unless it is of the packaged block, which has its own drop-in. */
 static void add_text(DWORD index, const char *text)
 {
     if (index >= MOST_TEXTS)
@@ -137,8 +136,7 @@ static void print_indexed(DWORD index, const char *text)
         print_value_text(name, text);
 }
 
-/* Are the library's numbers in the packaged block? If not, they are Windows' numbers, whose texts
- * are in the language bases. */
+/* Are the numbers in the packaged block? Texts of Windows' numbers are in the language bases. */
 static bool in_packaged_block(void)
 {
     return object_count && objects[0]->index >= BLOCK_FIRST;
@@ -355,8 +353,7 @@ static void print_absent(FILE *file, DWORD object)
 enum { MOST_ROWS = 256 };
 static FILE *oracles; /* tests/tables/oracles.tsv */
 
-/* Does the list `words` ("6 142 144") contain the index? "*" contains every index that no earlier
- * line has (`known` is false). */
+/* Has the list "6 142 144" the index? "*" has all that no earlier line has (not `known`). */
 static bool line_has(const char *words, DWORD index, bool known)
 {
     char *end;
@@ -508,8 +505,7 @@ static int registration(const char *service, const char *library, char **more)
     return !good || fflush(stdout) ? 1 : 0;
 }
 
-/* Loads a file of the command line: a library, a list of absent counters, or oracles.tsv, the list
- * of the counters' tests. */
+/* Loads a library, a list of absent counters, or oracles.tsv, the list of the counters' tests. */
 static bool load(const char *path, FILE **absent, size_t *absent_count)
 {
     size_t length = strlen(path);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads single keys, without waiting for Enter. The functions are in the static
- * libopenperflib-win32.a. */
+/* Reads keys without waiting for Enter; in the static libopenperflib-win32.a. */
 #ifndef OPENPERFLIB_CONIO_H
 #define OPENPERFLIB_CONIO_H
 
@@ -13,8 +12,7 @@ OPL_BEGIN_SHIMS
 /* Returns 1 if _getch would return at once: a key was pressed, or standard input is not a terminal
  * and has bytes or has ended; else 0. */
 int opl_kbhit(void) OPL_SHIM(kbhit);
-/* Reads a byte of standard input, from a terminal without echo and without waiting for Enter. EOF:
- * standard input has ended. */
+/* Reads a byte of standard input, without echo, without waiting for Enter. EOF: it has ended. */
 int opl_getch(void) OPL_SHIM(getch);
 
 OPL_END_SHIMS

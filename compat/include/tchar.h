@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Macros that stand for functions and types of narrow text, or of wide text if _UNICODE or UNICODE
- * is defined. */
+/* Macros for functions and types of narrow text, or with _UNICODE or UNICODE of wide text. */
 #ifndef OPENPERFLIB_TCHAR_H
 #define OPENPERFLIB_TCHAR_H
 

@@ -90,8 +90,7 @@ static void add_padded(struct opl_shim_text *text, const struct spec *spec, cons
         add_filling(text, ' ', filling);
 }
 
-/* Adds the argument of %s or %c, at most `most` of its own units, converted to the output's
- * width. */
+/* Adds the argument of %s, at most `most` of its own units, converted to the output's width. */
 static void add_text(struct opl_shim_text *text, const struct spec *spec, bool wide,
                      const void *from, size_t most)
 {
@@ -270,8 +269,7 @@ static bool accept(struct format_reader *reader, const char *word)
     return true;
 }
 
-/* Reads a number, or for an asterisk the next argument; -1: neither. A number that is larger than
- * any text is reduced. */
+/* Reads a number, or for an asterisk the next argument; -1: neither. Large numbers are limited. */
 static int read_number(struct format_reader *reader, struct value_list *values)
 {
     if (accept(reader, "*"))

@@ -31,8 +31,7 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Finds the file `name` in any letter case in the folder `path`, and appends its real name to
- * `path`. */
+/* Finds `name` in any letter case in the folder `path`, and appends the real name to `path`. */
 static bool find_in_folder(char path[static PATH_MAX], const char *name)
 {
     size_t used = strlen(path);

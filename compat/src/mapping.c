@@ -14,8 +14,7 @@
 
 enum { GRANULARITY = 65536 };
 
-/* The views that this module mapped, with their lengths, because UnmapViewOfFile has no length
- * argument. */
+/* The views of this module, with their lengths, which UnmapViewOfFile does not get. */
 struct mapped_view {
     struct mapped_view *next;
     void *address;
@@ -45,8 +44,7 @@ static DWORD check_protection(DWORD protection)
     }
 }
 
-/* Opens the file a second time, so that the program may close the first handle. `bytes` 0: the
- * file's current size. */
+/* Opens the file again, so that its handle may be closed. `bytes` 0: the file's current size. */
 static HANDLE map_file(HANDLE handle, DWORD protection, uint64_t bytes)
 {
     struct stat st;
@@ -251,8 +249,7 @@ BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes)
 
 /* ---- files to map ---- */
 
-/* Converts a path to Linux' notation. Returns 0, or the status for a path that is not a file of
- * this machine. */
+/* Converts a path to Linux' notation. Returns 0, or a status: it is no file of this machine. */
 static DWORD own_path(LPCSTR path, char ret[static PATH_MAX])
 {
     if (!path || !*path)

@@ -105,8 +105,7 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     return length > 0 ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* The result of GetModuleFileName: `needed`, the length without the NUL; `capacity` if the path was
- * truncated; 0: failure. */
+/* Returns `needed`, the length without the NUL; `capacity`: the path is truncated; 0: failure. */
 static DWORD path_answer(DWORD status, size_t needed, DWORD capacity)
 {
     if (!status && needed >= capacity)
@@ -157,8 +156,7 @@ static void user_name(char name[static 256])
         snprintf(name, 256, "%u", (unsigned)geteuid());
 }
 
-/* Does the text, `needed` characters with the terminator, fit into *size? *size becomes
- * `needed`. */
+/* Do `needed` characters, terminator included, fit into *size? *size becomes `needed`. */
 static BOOL fits(const void *name, LPDWORD size, DWORD needed)
 {
     if (!size || (!name && *size >= needed)) {

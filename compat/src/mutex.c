@@ -76,8 +76,7 @@ bool opl_shim_mutex_prepare(int file)
     return good;
 }
 
-/* Checks the header: a 32-bit process cannot use a mutex of a 64-bit process, because their layouts
- * differ. */
+/* Maps the mutex, unless a process of the other word size made it: its layout differs. */
 static DWORD enter(int file)
 {
     struct opl_shim_header header;

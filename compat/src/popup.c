@@ -37,8 +37,7 @@ static WORD event_type(UINT style)
                                     : EVENTLOG_INFORMATION_TYPE;
 }
 
-/* Writes the event. A failure is ignored: with a screen, the program would show its box and
- * continue. */
+/* Writes the event. A failure is ignored: with a screen, the program would continue. */
 static void report(const char *text, const char *title, UINT style)
 {
     char process[64], line[1024];

@@ -25,8 +25,7 @@ static int count_of(const struct opl_shim_text *made)
  * terminator; END_EMPTY writes no text. */
 enum end { END_LENGTH, END_MINUS, END_OPEN, END_EMPTY };
 
-/* Copies the text to `to`, which has space for `capacity` units, and returns its length or -1, see
- * enum end. */
+/* Copies the text, at most `capacity` units; returns its length or -1, see enum end. */
 static int deliver(const struct opl_shim_text *made, void *to, size_t capacity, enum end end)
 {
     size_t unit = made->wide ? sizeof(WCHAR) : 1, count = made->count;

@@ -172,8 +172,7 @@ BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LP
     return has_ended(process) ? opl_shim_fail(ERROR_INVALID_HANDLE) : TRUE;
 }
 
-/* Finds a module of a process by its address; `wanted` NULL is the program. False: there is
- * none. */
+/* Finds a module of a process by its address; NULL: the program. False: there is none. */
 static bool find_module(HANDLE process, HMODULE wanted, struct loaded_module *ret)
 {
     FILE *maps = open_maps(process, ret->path);

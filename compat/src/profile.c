@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GetPrivateProfileString: ini files as Windows' own programs read them. All work is done in wide
- * text. */
+/* GetPrivateProfileString: ini files as Windows' own programs read them, in wide text. */
 #include "shims.h"
 
 #include <limits.h>
@@ -214,8 +213,7 @@ static WCHAR *wide_of(LPCSTR text)
     return wide;
 }
 
-/* Copies the answer to `to` as UTF-8, truncated between two characters, with its terminators.
- * Returns the length. */
+/* Copies the answer as UTF-8, truncated between two characters; returns its length. */
 static DWORD narrow_answer(const WCHAR *wide, size_t count, bool list, LPSTR to, DWORD capacity)
 {
     size_t used = 0, reserved = list ? 2 : 1;

@@ -87,8 +87,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Takes an event that was set. False: another thread took it first, since only one waiter gets an
- * auto-reset event. */
+/* Takes an event that was set. False: another waiter took it first (auto-reset). */
 static BOOL take(int event)
 {
     uint64_t count;

@@ -66,8 +66,7 @@ static bool is_mapped_as(opl_reading *reading, const struct perfdisk_device *dev
     return strcmp(storage, name) == 0;
 }
 
-/* Is this the device of the name `source`? In mountinfo btrfs has the device's name, but not its
- * number. */
+/* Is this the device `source`? For btrfs, mountinfo has the device's name, not its number. */
 static bool is_called(opl_reading *reading, const struct perfdisk_device *device,
                       const char *source)
 {
@@ -104,8 +103,7 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 
 /* ---- the instances ---- */
 
-/* The answers of file systems that may hang. They are all queried at the same time, once per
- * collection for both objects. */
+/* Answers of file systems that may hang; all are queried at once, one time for both objects. */
 struct remote_disks {
     LONGLONG time;
     opl_place places[];

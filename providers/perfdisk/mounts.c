@@ -81,8 +81,7 @@ static bool is_at_root(const struct mount_line *line)
     return line->point_length == 1;
 }
 
-/* Is the mount a whole subvolume of btrfs? Then "subvol=" names the root of the mount. It counts as
- * a whole file system. */
+/* Is it a whole subvolume of btrfs, which counts as a file system? "subvol=" is the root then. */
 static bool is_subvolume(const struct mount_line *line)
 {
     static const char key[] = "subvol=";
@@ -154,8 +153,7 @@ static void mount_set(struct perfdisk_mount *mount, const struct mount_line *lin
     mount->waits = waits(line);
 }
 
-/* Adds a line to the list, with one entry per device: its first mount, or its mount at "/" if there
- * is one. */
+/* Adds a line; a device has one entry: its first mount, or its mount at "/" if there is one. */
 static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
                        const struct mount_line *line)
 {

@@ -13,8 +13,7 @@
 enum { PERFDISK_DEVICES, PERFDISK_MOUNTS, PERFDISK_PLACES }; /* slots of opl_reading_memory */
 enum { PERFDISK_NAME = 64, PERFDISK_POINT = 1024 };
 
-/* A time that the kernel counts in 32 bits, summed up since the first collection so that it does
- * not wrap around. */
+/* A time that the kernel counts in 32 bits, continued in 64 bits when it wraps around. */
 struct perfdisk_time {
     uint64_t sum; /* milliseconds */
     uint32_t seen;

@@ -68,8 +68,7 @@ static void forget_last(void)
     machine_count--;
 }
 
-/* Writes the instance's name for a machine: its name, with a question mark for each character that
- * is not ASCII. */
+/* Writes the instance's name: the machine's, with '?' for characters that are not ASCII. */
 static void write_label(struct foreign_machine *machine)
 {
     char *to = machine->label;

@@ -81,8 +81,7 @@ static const WCHAR *skip_word(const WCHAR *at)
     return at;
 }
 
-/* The text after the word Foreign, which Perflib always passes in this spelling; NULL: it is
- * another query. */
+/* The text after Foreign, which Perflib passes in this spelling; NULL: it is another query. */
 static const WCHAR *text_after_foreign(LPCWSTR query)
 {
     static const char word[] = "Foreign";
@@ -92,8 +91,7 @@ static const WCHAR *text_after_foreign(LPCWSTR query)
     return !word[i] && is_blank(query[i]) ? skip_blanks(query + i) : NULL;
 }
 
-/* Answers with the block of the machine `name`: the objects whose numbers follow, or those of
- * Global. */
+/* Answers with the machine's block: the objects whose numbers follow `name`, or Global's. */
 static DWORD answer_for(const WCHAR *name, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static const WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};

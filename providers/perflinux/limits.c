@@ -18,8 +18,7 @@ static const opl_source watches_max = {.path = "proc/sys/fs/inotify/max_user_wat
 static const opl_source instances_max = {.path = "proc/sys/fs/inotify/max_user_instances"};
 static const opl_source key_users = {.path = "proc/key-users"};
 
-/* The number of threads, each of which has a process id: 94 in "0.56 0.18 0.08 1/94 7030" of
- * proc/loadavg. */
+/* The number of threads, each of which has an id: 94 in "0.56 0.18 0.08 1/94 7030". */
 static bool threads(opl_reading *reading, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &loadavg, NULL);

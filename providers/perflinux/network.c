@@ -11,8 +11,7 @@
 
 static const opl_source dev = {.path = "proc/net/dev"};
 
-/* Adds the interface of a line "  eth0: 17 2 ...". The two heading lines have no such first word
- * and are skipped. */
+/* Adds the interface of a line "  eth0: 17 2 ..."; skips headings, which have no such word. */
 static void add(opl_listing *listing, const char *line)
 {
     char name[IF_NAMESIZE];

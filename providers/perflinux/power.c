@@ -90,8 +90,7 @@ static bool kelvin_10(opl_reading *reading, uint64_t *ret)
     return readable;
 }
 
-/* Does the zone have a temperature? It has none now if, for example, the sensor's device sleeps;
- * then it is not listed. */
+/* Has the zone a temperature? If not, as while the sensor's device sleeps, it is not listed. */
 static bool is_zone(opl_reading *reading)
 {
     uint64_t temperature;
@@ -140,8 +139,7 @@ static uint64_t magnitude(uint64_t number)
     return (int64_t)number < 0 ? -number : number;
 }
 
-/* Computes milliwatts (or milliwatt hours): from the file `watts`, or if the battery has none, from
- * `amperes` and the voltage. */
+/* Milliwatts (or milliwatt hours), from the file `watts`, else from `amperes` and the voltage. */
 static bool milliwatts(opl_reading *reading, const opl_source *watts, const opl_source *amperes,
                        uint64_t *ret)
 {

@@ -33,8 +33,7 @@ static bool total(opl_reading *reading, const char *line, uint64_t *ret)
     return true;
 }
 
-/* Reads a percentage in hundredths, "12.34" as 1234; the kernel always writes two digits after the
- * point. */
+/* Reads a percentage in hundredths: "12.34", which always has two decimals, as 1234. */
 static bool average(opl_reading *reading, const char *line, const char *key, uint64_t *ret)
 {
     const char *at = find(reading, line, key);

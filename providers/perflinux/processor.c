@@ -88,8 +88,7 @@ static uint32_t read_khz(const char *at)
     return (uint32_t)khz;
 }
 
-/* Reads frequencies from proc/cpuinfo ("processor : 3", "cpu MHz : 2599.998"), for kernels without
- * cpufreq. */
+/* Reads "processor : 3", "cpu MHz : 2599.998" of proc/cpuinfo, for kernels without cpufreq. */
 static void read_cpuinfo(opl_listing *listing)
 {
     uint64_t cpu = 0;

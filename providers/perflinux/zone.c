@@ -44,8 +44,7 @@ static bool read_head(const char **line, struct zone *ret)
     return true;
 }
 
-/* Reads the number of a line such as "    min    25"; false: the line does not begin with
- * `word`. */
+/* Reads the number of a line "    min    25"; false: the line does not begin with `word`. */
 static bool read_value(const char *line, const char *word, uint64_t *ret)
 {
     size_t length = strlen(word);
@@ -79,8 +78,7 @@ static const char *read_zone(const char *line, struct zone *zone)
     return line;
 }
 
-/* Reads the zone's free blocks of 1, 2, 4 ... pages from a line "Node 0, zone  Normal  7046 2109
- * ...". */
+/* Reads free blocks of 1, 2, 4 ... pages from a line "Node 0, zone  Normal  7046 2109 ...". */
 static void take_blocks(opl_reading *reading, struct zone *zone)
 {
     struct zone other;

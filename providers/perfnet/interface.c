@@ -29,8 +29,7 @@ static const opl_source adapter_speed = {.path = "sys/class/net/*/speed", .persi
 
 /* ---- the lines of proc/net/dev ---- */
 
-/* The name in a line "  eth0: 17 2 ..."; false: it is one of the two heading lines, where no colon
- * follows the first word. */
+/* The name in a line "  eth0: 17 2 ..."; false: a heading, without colon after the first word. */
 static bool line_name(const char *line, char name[IF_NAMESIZE])
 {
     line += strspn(line, " ");
@@ -44,8 +43,7 @@ static bool line_name(const char *line, char name[IF_NAMESIZE])
 
 /* ---- cached data of interfaces ---- */
 
-/* Data about the interfaces, read again if interfaces were added or the thread is in another
- * network namespace. */
+/* The interfaces; read again if some were added, or the thread is in another namespace. */
 static struct interface {
     char name[IF_NAMESIZE];
     bool device;
@@ -76,8 +74,7 @@ static bool same_interfaces(const char *text)
     return count > 0 && count == interface_count;
 }
 
-/* Is the text "02:00:17:..." the same address of six bytes? Addresses of other lengths are taken as
- * equal. */
+/* Is the text this address, "02:00:17:..."? Addresses of other lengths are taken as equal. */
 static bool same_address(const char *text, const unsigned char address[6])
 {
     char expected[20];

@@ -53,8 +53,7 @@ struct share_keys {
 static const struct share_keys reads = {"Reads:", "Bytes:", "Bytes read:"};
 static const struct share_keys writes = {"Writes:", "Bytes:", "Bytes written:"};
 
-/* Adds the requests and bytes of all shares; either pointer may be NULL. False: there is no SMB
- * client. */
+/* Adds requests and bytes of all shares; either may be NULL. False: there is no SMB client. */
 static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint64_t *requests,
                        uint64_t *bytes)
 {

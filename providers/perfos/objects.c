@@ -9,8 +9,7 @@
 
 static const opl_source semaphore_sets = {.path = "proc/sysvipc/sem"};
 
-/* The number of semaphores: the sum of the column nsems of proc/sysvipc/sem, which has a line for
- * each set. */
+/* The number of semaphores: the sum of nsems in proc/sysvipc/sem, which has a line for each set. */
 static bool semaphores(opl_reading *reading, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &semaphore_sets, NULL);

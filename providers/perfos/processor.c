@@ -45,8 +45,7 @@ static const char *read_number(const char *at, uint64_t *ret)
     return at;
 }
 
-/* Reads the processors of the columns from the heading "       CPU0     CPU2 "; returns the text
- * after it. */
+/* Reads the columns' processors from the heading "  CPU0     CPU2 "; returns the text after it. */
 static const char *read_heading(struct column_sums *sums, const char *text)
 {
     const char *end = strchrnul(text, '\n');
@@ -152,8 +151,7 @@ void perfos_processor_open(void)
     polling_state = -1;
 }
 
-/* The number of the first state that is a sleep: on most machines state 0 is not, but a loop that
- * watches for work. */
+/* The first state that is a sleep: on most machines state 0 is a loop that watches for work. */
 static size_t first_sleep(opl_reading *reading)
 {
     static const opl_source name = {.path = "sys/devices/system/cpu/cpu0/cpuidle/state0/name"};

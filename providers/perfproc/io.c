@@ -45,8 +45,7 @@ static struct store *store_grow(opl_reading *reading, uint32_t capacity)
     return store;
 }
 
-/* Removes the processes that the previous collection did not read: every collection reads all live
- * processes, so these have ended. */
+/* Removes processes that the previous collection did not read: these have ended. */
 static void store_forget_ended(struct store *store)
 {
     uint32_t kept = 0;

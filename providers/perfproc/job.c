@@ -27,8 +27,7 @@ static const opl_source processes = {.path = "sys/fs/cgroup/*/cgroup.procs", .pi
 /* The enabled controllers of the groups below the root. */
 static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
 
-/* The number of processes in the group, without those of subgroups: cgroup.procs has a line for
- * each. */
+/* The processes in the group itself, without subgroups: cgroup.procs has a line for each. */
 static bool process_count(opl_reading *reading, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &processes, NULL);
@@ -93,8 +92,7 @@ static uint64_t sum_of(const char *name, size_t bytes)
     return sum;
 }
 
-/* Makes space for `capacity` hashes; the list may move. NULL: no memory, and the collection
- * fails. */
+/* Makes space for `capacity` hashes; may move. NULL: no memory, and the collection fails. */
 static struct job_names *names_capacity(opl_listing *jobs, size_t capacity)
 {
     struct job_names *names = opl_reading_memory(

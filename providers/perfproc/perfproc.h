@@ -54,8 +54,7 @@ struct perfproc_io_look {
     struct perfproc_io all;      /* including those children */
     const struct perfproc_io *own; /* counts of the live threads only; NULL: unknown */
 };
-/* Computes the own counts of a process from its record. False: no memory, and the collection
- * fails. */
+/* The own counts of a process, from its record. False: no memory, and the collection fails. */
 bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
                            struct perfproc_io *ret);
 bool perfproc_reads(opl_reading *reading, uint64_t *ret);

@@ -47,8 +47,7 @@ struct shown_memory {
 struct task_count {
     uint32_t count, turn;
 };
-/* Some kernels omit a process from BPF iterators, so every RECHECK_SECONDS the list is compared
- * with proc. */
+/* Some kernels omit a process from BPF iterators: the list is sometimes compared with proc. */
 enum { MOST_LEFT_OUT = 64, RECHECK_SECONDS = 30 };
 struct list_state {
     struct task_count tasks, processes;
@@ -104,8 +103,7 @@ static bool is_process(const struct record_task *task)
     return task->flags & RECORD_PROCESS && task->bytes >= LEAST_PROCESS - RECORD_NAME + name;
 }
 
-/* Memory that is kept between collections. Its size doubles, so that repeated queries allocate
- * nothing. */
+/* Memory that is kept between collections; it doubles, so steady queries allocate nothing. */
 static void *keep(opl_listing *listing, unsigned slot, size_t bytes)
 {
     size_t capacity = 4096;
@@ -195,8 +193,7 @@ static uint64_t base_of(const struct record_task *task)
                                (int64_t)task->static_priority - NORMAL_PRIORITY);
 }
 
-/* Windows' thread state for a kernel state. Of several bits the highest decides, as for the letter
- * in proc. */
+/* Windows' state for a kernel state: the highest bit decides, as for the letter in proc. */
 static uint64_t state_of(uint32_t state)
 {
     uint32_t reported = state & STATE_REPORTED;
@@ -343,8 +340,7 @@ static void add_thread(struct record_list *list, const struct record_task *task,
                            opl_listing_count(list->processes) - 1);
 }
 
-/* Adds the threads of a process in ascending order of their ids, as proc lists them; the first
- * thread usually has the lowest. */
+/* Adds the threads in ascending order, as proc lists them; the first usually has the lowest id. */
 static void add_threads(struct record_list *list, const struct group *group)
 {
     uint32_t next = group->first, ordinal = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks what one Collect returned: first status, pointer, counts and guard bytes, then the lengths
- * inside the data. */
+/* Checks what one Collect returned: status, pointer, counts, guards; then the lengths inside. */
 #include "check.h"
 
 #include "wire/wire.h"

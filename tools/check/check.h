@@ -114,8 +114,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
                  struct worker_reply *ret);
 /* The factor, 1 to 10, by which other load on this machine makes everything slower. */
 int machine_is_busy(void);
-/* Kills the worker and every process that it started, reports what it printed, and frees its
- * memory. */
+/* Kills the worker and all processes that it started, reports what it printed, and frees it. */
 void worker_end(struct worker *worker, struct report *report);
 
 /* ---- answer.c: the answer of one Collect ---- */

@@ -117,8 +117,7 @@ static bool find_object(struct pair *pair, uint32_t number)
            opl_block_find_object(&pair->now->block, number, &pair->object[1]);
 }
 
-/* Does the object have the same instances at the same positions in both answers, and its parent
- * objects too? */
+/* Are the same instances at the same positions, in the object and in its parent objects? */
 static bool same_population(struct pair *pair, uint32_t number, int depth)
 {
     struct pair own = *pair;
@@ -181,8 +180,7 @@ static bool counts_changed(struct pair *pair)
     return false;
 }
 
-/* Did enough time pass for two ticks of the object's clock? An object with frequency 0 has no
- * clock. */
+/* Was there time for two ticks of the object's clock? With frequency 0 it has no clock. */
 static bool must_move(const struct pair *pair)
 {
     enum { COARSE_MS = 20 }; /* as coarse as clocks that the kernel's timer updates */

@@ -284,8 +284,7 @@ static void kill_children(void)
     }
 }
 
-/* Finds a sanitizer's report: copies its first line to `summary`, and returns the text after it.
- * NULL: none. */
+/* Copies the first line of a sanitizer's report; returns the text after it. NULL: none. */
 static const char *sanitizer_summary(const char *text, char summary[FINDING_TEXT])
 {
     static const char *const marks[] = {"ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: ",

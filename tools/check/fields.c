@@ -132,8 +132,7 @@ static bool base_fits(DWORD type, DWORD base)
     }
 }
 
-/* Checks that a base directly follows its counter; otherwise the value is wrong without any
- * error. */
+/* A base must directly follow its counter; otherwise the value is wrong without any error. */
 static void check_base(const struct scene *scene, size_t counter)
 {
     opl_type_info info = info_of(scene, counter), next = {0};
@@ -188,8 +187,7 @@ static void check_definition(const struct scene *scene, size_t counter)
                    (uint32_t)definition->DetailLevel);
 }
 
-/* Reports values that overlap partially, which is a mistake in the offsets. Two counters may share
- * exactly the same bytes. */
+/* Reports values that overlap partially. Two counters may share exactly the same bytes. */
 static void check_overlaps(const struct scene *scene, size_t counter)
 {
     const PERF_COUNTER_DEFINITION *own = &scene->counters[counter].definition;
@@ -212,8 +210,7 @@ static void check_overlaps(const struct scene *scene, size_t counter)
     }
 }
 
-/* Reports a second counter of the same name: counter paths contain only the name, so it is never
- * found. */
+/* Reports a second counter of the same name, which no counter path can find. */
 static void check_namesakes(const struct scene *scene, size_t counter)
 {
     const struct view_names *names = &scene->report->names;
@@ -261,8 +258,7 @@ static bool code_page_known(DWORD page)
            (page >= 28591 && page <= 28605);
 }
 
-/* Is the rest of the object only zeros? That is allowed: some readers expect a counter block there
- * even without instances. */
+/* Is the rest only zeros? Some readers expect a counter block there even without instances. */
 static bool is_padded(const struct scene *scene)
 {
     const PERF_OBJECT_TYPE *type = &scene->object.type;
@@ -466,8 +462,7 @@ static int compare_keys(const void *left, const void *right)
                : 0;
 }
 
-/* Reports instances with equal names, parents and ids. Names that are longer than a key are not
- * compared. */
+/* Reports instances with equal names, parents and ids; longer names than keys are skipped. */
 static void check_twins(const struct scene *scene, struct key *keys, size_t count)
 {
     struct place place = object_place(scene);

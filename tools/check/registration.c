@@ -33,8 +33,7 @@ static int remove_one(const char *path, const struct stat *state, int kind, stru
     return remove(path);
 }
 
-/* Makes the temporary registry. This must be called before anything reads the registry. False: the
- * reason is on stderr. */
+/* Makes the temporary registry, before the registry is first read. False: after a message. */
 static bool make_root(struct registration *is)
 {
     char path[64];
@@ -51,8 +50,7 @@ static bool make_root(struct registration *is)
 
 /* ---- how it is registered ---- */
 
-/* The path of demo.ini in the folder of demo.so or libdemo.so, which the caller frees; NULL: there
- * is none. */
+/* The path of demo.ini beside demo.so or libdemo.so, which the caller frees; NULL: none. */
 static char *ini_beside(const char *library)
 {
     char path[PATH_MAX + 8];

@@ -100,8 +100,7 @@ static bool fits_open(const struct trial *trial, int calls)
     return !trial->ended && calls * trial->each + around <= budget(trial);
 }
 
-/* Does a step that is not made count as left out for lack of time? Not if a mistake has ended the
- * trial. */
+/* Does a missing step count as left out for lack of time? Not if a mistake ended the trial. */
 static bool is_planned(const struct trial *trial)
 {
     return !trial->ended || *trial->timing->cut;
@@ -297,8 +296,7 @@ static void check_time(struct trial *trial, const struct check_answer *answer)
         trial->ended = true;
 }
 
-/* Makes one call and checks the answer. True: *ret has data whose lengths add up. Free with
- * answer_done. */
+/* Makes and checks one call. True: *ret has data whose lengths add up. Free with answer_done. */
 static bool collect(struct trial *trial, const char *query, uint32_t capacity, bool own_thread,
                     struct check_answer *ret)
 {

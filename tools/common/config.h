@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -config FILE: options in a file. A line "[si]" names an option, and the next line is its
- * value. */
+/* -config FILE: options in a file. A line "[si]" names an option, the next line is its value. */
 #ifndef OPL_TOOLS_CONFIG_H
 #define OPL_TOOLS_CONFIG_H
 

@@ -11,8 +11,7 @@ bool counter_path_is_pattern(const char *path);
 bool counter_path_has_machine(const char *path);
 /* Is it the notation with backslashes? */
 bool counter_path_is_windows(const char *path);
-/* Does `machine` mean the local machine: its name, "." or "localhost", with or without
- * backslashes? */
+/* Is it the local machine: its name, "." or "localhost", with or without backslashes? */
 bool counter_path_is_here(const char *machine);
 
 /* A copy of the path, with `machine` (with its backslashes; "": none) in front, unless the path has

@@ -17,8 +17,7 @@ bool pace_stopped(void);
 void pace_begin(struct pace *pace);
 /* Waits until `seconds` after the previous time; missed times are skipped. False: stopped. */
 bool pace_wait(struct pace *pace, double seconds);
-/* Parses "[[hh:]mm:]ss", seconds with fractions, from a millisecond to a year. False: it is no such
- * time. */
+/* Parses "[[hh:]mm:]ss" with fractions, a millisecond to a year. False: it is no such time. */
 bool pace_parse(const char *text, double *ret_seconds);
 
 #endif

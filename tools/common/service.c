@@ -134,8 +134,7 @@ void service_done(struct service_settings *service)
         free(texts[i]);
 }
 
-/* Is the service registered? After unlodctr the key may still have state and settings; lodctr
- * doctor finds such a state. */
+/* Is the service registered? After unlodctr, state and settings may remain in the key. */
 static bool is_registered(HKEY key)
 {
     static const char *const values[] = {"Library", "First Counter", "Last Counter", "First Help",

@@ -27,12 +27,10 @@ unsigned service_ordinal(const char *text);
 const char *service_option(const struct service_settings *service);
 /* Is the service queried by programs of this word size? */
 bool service_enabled(const struct service_settings *service);
-/* Reads a service. Returns 2 if there is no such service, or if it has no Performance key. Free
- * with service_done. */
+/* Reads a service. 2: it does not exist, or has no Performance key. Free with service_done. */
 LSTATUS service_read(const char *name, struct service_settings *ret);
 void service_done(struct service_settings *service);
-/* Calls `each` for every service with a library or numbers, in registry order, until it returns
- * false. */
+/* Calls `each` for all services with a library or numbers, until it returns false. */
 LSTATUS service_each(bool (*each)(void *self, const char *name), void *self);
 
 #endif

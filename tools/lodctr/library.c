@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The absolute path of a file; a path that does not exist also becomes absolute, for the
- * message. */
+/* The absolute path, for the message also that of a file that does not exist. */
 char *library_path(const char *name)
 {
     char here[PATH_MAX], *absolute = NULL, *path = realpath(name, NULL);

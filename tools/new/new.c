@@ -164,8 +164,7 @@ static bool write_all(const struct chosen *chosen, const struct example *example
     return good;
 }
 
-/* Removes the new folder and its files after an error; it contains only files that write_all
- * created. */
+/* Removes the new folder with its files, which are only those that write_all created. */
 static void remove_all(const char *folder)
 {
     char path[160];

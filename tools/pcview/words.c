@@ -62,8 +62,7 @@ void block_system(const opl_block *block, char *out, size_t capacity)
     text_clean(name, out, capacity);
 }
 
-/* A line that is only one character, as the "%" in "% Processor Time", is always joined with the
- * next word. */
+/* A line of one character, as "%" of "% Processor Time", is joined with the next word. */
 size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE])
 {
     char text[256], *at = text;

@@ -75,8 +75,7 @@ static void note_refusal(void *self, const opl_load_remark *remark)
         provider->refused = strdup(remark->text);
 }
 
-/* Finds out whether Perflib refuses the library, without a query: by the file's owner, mode and
- * format. */
+/* Does Perflib refuse the library? Checks the file's owner, mode and format. */
 static void read_refusal(struct provider *provider)
 {
     const opl_load_options options = {.remark = note_refusal, .self = provider};

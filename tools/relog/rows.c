@@ -158,8 +158,7 @@ static void print_pending(struct sheet_rows *rows)
     rows->pending_time = 0;
 }
 
-/* Can the present sample be joined with the pending one? Not if both have a value of the same
- * counter. */
+/* Can the sample be joined with the pending one? Not if both have a value of a counter. */
 static bool belongs(const struct sheet_rows *rows)
 {
     if (!rows->pending_time || rows->time - rows->pending_time > join_span)

@@ -12,8 +12,7 @@ static bool pdh_is_enough(const struct relog *opts)
            !opts->renames.count;
 }
 
-/* Reads the times of the written lines into the report; the times in the counters of a line may
- * differ. */
+/* Reads the times of the written lines, which differ from the times in their counters. */
 static void read_span(PDH_HLOG log, struct relog_report *report)
 {
     PDH_TIME_INFO span = {0};

@@ -50,8 +50,7 @@ static bool complain(const char *library, const char *object, const char *name, 
     return false;
 }
 
-/* Reports two entries with one index. `last` is the highest index: the numbers after it are
- * free. */
+/* Reports two entries with one index. `last` is the highest index: later ones are free. */
 static bool complain_of_two(const char *library, const struct table_entry *second, DWORD last)
 {
     fprintf(stderr,

@@ -78,8 +78,7 @@ int find_processors(void *context)
 
 /* ---- numbers of a pid namespace ---- */
 
-/* The number of `pid` in the reader's pid namespace, which is that of `own`; 0: it has none
- * there. */
+/* The number of `pid` in the reader's pid namespace (that of `own`); 0: it has none there. */
 static __always_inline uint32_t number_of(struct pid *pid, struct pid *own)
 {
     struct upid at, here;
@@ -292,8 +291,7 @@ static __always_inline uint32_t fill_resident(struct record_process *out, struct
     return flags;
 }
 
-/* Reads the sizes of the task's memory. Kernel threads have none of their own: they only borrow
- * that of another task. */
+/* Reads the sizes of the task's memory. Kernel threads have none; they borrow another task's. */
 static __always_inline uint32_t fill_memory(struct record_process *out, struct task_struct *task)
 {
     struct mm_struct *mm = task->mm;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the field from above: each behemoth at its X and Y, with a sign for its sex and size; if
- * several are in one cell of the terminal, their number. */
+/* Draws the field from above: each behemoth at X and Y, by sex and size; several in one cell of the
+ * terminal as their number. */
 #include "view.h"
 
 #include <inttypes.h>

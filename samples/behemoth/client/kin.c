@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-/* From each behemoth, goes from mother to mother until there is no mother, or one that was visited
- * before. If it was visited on the same way, the way is a circle, which is cut there. During this
- * pass `depth` is the number of the way on which a behemoth was visited; 0: not visited. */
+/* From each behemoth, goes from mother to mother until there is none, or one that was visited. If
+ * that was on the same way, it is a circle, which is cut. `depth` is the number of the way here; 0:
+ * not visited. */
 static void open_circles(struct kin *kin)
 {
     for (size_t i = 0; i < kin->count; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* behemoth-client: reads the options, takes the first answer or explains why there is none, and
- * shows the herd once, or on a terminal repeatedly. If a later query fails, the last data stays,
- * with a message. */
+/* behemoth-client: takes the first answer, or explains why there is none; shows the herd once or
+ * repeatedly. If a later query fails, the last data stays, with a message. */
 #include "../common/program.h"
 #include "../common/terminal.h"
 #include "view.h"
@@ -82,8 +81,7 @@ static struct client {
 
 /* ---- once ---- */
 
-/* Draws once. On a terminal one line stays free for the shell's prompt; in a file, lines may have
- * any length. */
+/* Draws once. A terminal keeps a line for the prompt; lines of a file may have any length. */
 static void show_once(struct view *view)
 {
     int columns = 80, lines = 24;
@@ -156,8 +154,7 @@ static void draw(bool whole)
     terminal_show(keys, whole);
 }
 
-/* Takes an answer. If the objects are missing, the provider may have been registered again with
- * other numbers, so it opens a new reader. */
+/* Takes an answer. If the objects are missing, they may have new numbers: opens a new reader. */
 static void read_server(void)
 {
     struct reader fresh;
@@ -192,8 +189,7 @@ static void change_interval(bool longer)
         client.interval = steps[i];
 }
 
-/* Moves the view by an arrow key, Page Up and so on; table_draw limits the position to the
- * table. */
+/* Moves the view by a key such as Page Up; table_draw limits the position to the table. */
 static void move(struct view *view, int key)
 {
     int right = (key == KEY_RIGHT) - (key == KEY_LEFT), down = (key == KEY_DOWN) - (key == KEY_UP);

@@ -66,10 +66,9 @@ bool base_next(const struct base *base, struct base_title *title)
     return true;
 }
 
-/* Finds the provider's First Counter by the titles of its objects in a language base. On this
- * machine the value First Counter would be enough, but another machine does not show its services,
- * while every user that may read its counters may read its language bases. Another provider's
- * object may have one of our titles, but no provider has both titles at the same distance. */
+/* Finds the provider's First Counter by its objects' titles in a language base: another machine
+ * does not show its services, but every user that may read counters may read its language bases.
+ * Another provider's object may have one of our titles, but not both with the same distance. */
 static LSTATUS find_first(const struct base *base, DWORD *ret)
 {
     for (struct base_title herd = {0}; base_next(base, &herd);) {

@@ -63,8 +63,8 @@ void reader_close(struct reader *reader);
 bool reader_server_there(const struct reader *reader);
 /* Did the server ever answer the provider? */
 bool reader_server_heard(const struct reader *reader);
-/* A value of the summary, as its type says: a count, a rate, a percentage or seconds. False: the
- * answer has no such value, or it is a rate and there is only one answer yet. */
+/* A value of the summary by its type: a count, a rate, a percentage, seconds. False: there is none;
+ * a rate needs two answers. */
 bool reader_summary(const struct reader *reader, unsigned symbol, double *ret);
 /* How old a behemoth is, in seconds; negative: unknown. */
 double reader_age(const struct reader *reader, const struct reader_behemoth *one);

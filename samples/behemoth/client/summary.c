@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the summary in one or two lines, with titles from the language bases and the age of the
- * data; and prints the whole answer as JSON. */
+/* Draws the summary, with titles from the language bases; prints the whole answer as JSON. */
 #include "view.h"
 
 #include <jansson.h>
@@ -31,8 +30,7 @@ static const struct item {
 };
 enum { ITEMS = sizeof items / sizeof *items };
 
-/* The value of an item; false: unknown. Rates are unknown while the server does not answer, and the
- * age of the data before its first answer. */
+/* The value of an item; false: unknown, as rates are while the server does not answer. */
 static bool value_of(const struct view *view, const struct item *item, double *ret)
 {
     const struct reader *reader = view->reader;
@@ -66,8 +64,8 @@ int trouble_draw(FILE *out, const struct view *view)
     return 1;
 }
 
-/* Puts as many items side by side as fit. In a window with few lines, at most a quarter of them are
- * used. */
+/* Puts items side by side as long as they fit; in a low window, uses at most a quarter of the
+ * lines. */
 int summary_draw(FILE *out, const struct view *view)
 {
     int lines = 1, used = 0, most = view->rows > 0 && view->rows < 8 ? 1 : view->rows / 4;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the list, with a row for each behemoth, and the tree, which is the list in the families'
- * order. */
+/* Draws the list, a row for each behemoth, and the tree, the list in the families' order. */
 #include "view.h"
 
 #include <inttypes.h>
@@ -120,8 +119,7 @@ struct grid {
     bool more;           /* there are more columns to the right */
 };
 
-/* The width that a column needs. Only the largest number is measured, because it is the widest; of
- * ages, that of the behemoth that was born first. */
+/* The width that a column needs. Of numbers the largest is the widest; of ages, the oldest's. */
 static int column_width(const struct view *view, size_t i)
 {
     const struct reader *reader = view->reader;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is shown, which part of it and in which size; and the functions that draw it as lines of
- * text. */
+/* What is shown, which part and in which size; and the functions that draw it as text. */
 #ifndef BEHEMOTH_CLIENT_VIEW_H
 #define BEHEMOTH_CLIENT_VIEW_H
 
@@ -26,8 +25,7 @@ struct kin {
     size_t strays;       /* behemoths whose mother is not in the answer */
     size_t circles;      /* circles of mothers that were broken */
 };
-/* Finds the families; the time is linear, and there is no recursion. Set *kin to zeros before the
- * first call. False: no memory. */
+/* Finds the families, in linear time. Set *kin to zeros before the first call. False: no memory. */
 bool kin_find(struct kin *kin, const struct reader *reader);
 void kin_free(struct kin *kin);
 
@@ -63,10 +61,10 @@ extern const struct column table_columns[COLUMNS];
 
 /* The list or the tree; at most `rows` lines, 0: all. */
 void table_draw(FILE *out, struct view *view, int rows);
-/* The positions of the behemoths in the list's order, which the caller frees. NULL: no memory. */
+/* The positions in the list's order, which the caller frees. NULL: no memory. */
 size_t *table_order(const struct view *view);
-/* Sorts the list by the column with this English word or title; "-weight": descending. False: there
- * is no such column. */
+/* Sorts the list by a column's English word or title; "-weight": descending. False: no such
+ * column. */
 bool table_sort_by(struct view *view, const char *word);
 
 /* Draws the field in exactly `columns` x `rows` cells, frame and legend included. */
@@ -76,12 +74,10 @@ void field_zoom(struct view *view, bool closer);
 /* Moves the part that is shown by an eighth of its size: `right` and `down` are -1, 0 or 1. */
 void field_move(struct view *view, int right, int down);
 
-/* Draw the summary, in as many lines as it needs, and a line if the server does not answer or the
- * last query failed. Both return the number of lines. */
+/* Draw the summary, and a line if there is no new data. Both return the number of lines. */
 int summary_draw(FILE *out, const struct view *view);
 int trouble_draw(FILE *out, const struct view *view);
-/* Prints everything as JSON: with the same words in every language, and null where there is no
- * value. */
+/* Prints everything as JSON, with the same words in every language; null: there is no value. */
 void json_write(FILE *out, const struct view *view);
 
 #endif

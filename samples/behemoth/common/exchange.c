@@ -72,8 +72,7 @@ void behemoth_line_end(struct behemoth_line *line)
     line->capacity = 0;
 }
 
-/* Is this the user `behemoth`? Reads /etc/passwd itself, because getpwnam may query a slow
- * directory service. */
+/* Is this the user `behemoth`? Not by getpwnam, which may query a slow directory service. */
 static bool is_behemoth(uid_t user)
 {
     bool found = false;

@@ -26,9 +26,8 @@ void terminal_end(void);
 void terminal_size(int *ret_columns, int *ret_rows);
 /* The stream whose contents become the next frame. NULL: no memory. */
 FILE *terminal_frame(void);
-/* Shows the frame, cut or filled so that `keys` is on the last line. Only lines that changed are
- * written, all at once, so that the screen does not flicker. `whole`: all lines are written,
- * because the screen may have changed. */
+/* Shows the frame, cut or filled so that `keys` is on the last line. Only changed lines are
+ * written, all at once, against flicker; `whole`: all lines. */
 void terminal_show(const char *keys, bool whole);
 /* Waits at most `milliseconds` for a key; returns a byte, or an enum terminal_key. */
 int terminal_key(int milliseconds);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits text into characters and removes those that must not be printed; wcwidth of the C library
- * has their widths. */
+/* Splits text into characters, and removes those that must not be printed. */
 #include "text.h"
 
 #include <langinfo.h>
@@ -13,8 +12,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* The characters that the programs draw, three bytes of UTF-8 each, and the ASCII characters that
- * replace them on a terminal without UTF-8. */
+/* Characters that the programs draw, three bytes each, and their replacements in ASCII. */
 static const char drawn[] = "♂♀├└│─┌┐┘▫▪■◦•●▲▼›…▁▂▃▄▅▆▇█";
 static const char ascii[] = "mf|`|-+++mmMffF^v>~__..--##";
 
@@ -29,8 +27,7 @@ struct text_style text_begin(void)
                                          strcmp(term, "dumb") != 0};
 }
 
-/* Decodes one character: returns its length in bytes, at least 1. *ret_width is its columns; -1: it
- * is invalid, or must not be printed. */
+/* Decodes a character; returns its bytes, at least 1. *ret_width: columns; -1: not printable. */
 static size_t character(const char *text, size_t bytes, int *ret_width)
 {
     wchar_t code;
@@ -61,8 +58,7 @@ void text_clean(const char *text, char *out, size_t capacity)
     out[used] = 0;
 }
 
-/* The number of bytes of a clean text that fit into `width` columns. Characters without width stay
- * with the character before them. */
+/* The bytes of a clean text that fit into `width` columns, with characters that have no width. */
 static size_t fitting(const char *text, int width, int *ret_used)
 {
     size_t bytes = strlen(text), at = 0;

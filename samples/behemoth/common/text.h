@@ -32,8 +32,7 @@ struct text_style text_begin(void);
 void text_clean(const char *text, char *out, size_t capacity);
 /* How many columns a clean text takes. */
 int text_width(const char *text);
-/* Prints a clean text in exactly `width` columns, truncated with an ellipsis; negative:
- * right-aligned. */
+/* Prints in exactly `width` columns, truncated with an ellipsis; negative: right-aligned. */
 void text_put(FILE *out, const char *text, int width);
 /* Prints a line, truncated after `width` columns (0: not truncated). */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);

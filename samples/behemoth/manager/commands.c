@@ -117,8 +117,7 @@ int command_status(struct manager *manager)
     return EXIT_GOOD;
 }
 
-/* The columns to sort by: offset and size (4 or 8 bytes) of the number; the name is a text, with
- * size 0. */
+/* The columns to sort by: offset and size of a number; size 0: the name, which is a text. */
 static const struct column {
     const char *name;
     size_t offset, bytes;
@@ -256,8 +255,7 @@ int command_create(struct manager *manager)
     return EXIT_GOOD;
 }
 
-/* Kills each one separately: an unknown name does not stop the others. Returns the exit code of the
- * first error. */
+/* Kills each one, even after an unknown name. Returns the exit code of the first error. */
 int command_kill(struct manager *manager)
 {
     const struct behemoth_herd *herd;
@@ -284,8 +282,7 @@ int command_kill(struct manager *manager)
 
 /* ---- parameters, time, disk ---- */
 
-/* Parses "NAME" or "NAME=VALUE"; *ret is the parameter with the value to set, or else its present
- * value. */
+/* Parses "NAME" or "NAME=VALUE"; *ret is the parameter with that value, or its present one. */
 static int read_parameter(const struct behemoth_parameter *all, size_t count, const char *word,
                           struct behemoth_parameter *ret)
 {
@@ -330,8 +327,7 @@ static int print_parameters(const struct manager *manager, const struct behemoth
     return json ? print_json(json) : EXIT_GOOD;
 }
 
-/* Sets the given parameters, or none of them if one is invalid, and shows those that are named, or
- * all. */
+/* Sets the given parameters, or none if one is invalid; shows the named ones, or all. */
 int command_parameters(struct manager *manager)
 {
     enum { MOST = 32 };

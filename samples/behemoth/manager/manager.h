@@ -7,8 +7,7 @@
 #include "../common/program.h"
 #include "../common/text.h"
 
-/* exit codes, in addition to those of every tool; EXIT_MISSING: there is no such behemoth or
- * parameter */
+/* exit codes, besides every tool's; EXIT_MISSING: no such behemoth or parameter */
 enum { EXIT_NO_SERVER = 4, EXIT_NO_RIGHT = 5 };
 enum { ANSWER_MS = 10000 };
 
@@ -29,7 +28,7 @@ struct manager {
     struct text_style style;
 };
 
-/* Sends a request and reports errors. Returns the exit code; EXIT_GOOD: manager->line has the
+/* Sends a request, reports errors. Returns the exit code; EXIT_GOOD: manager->line has the
  * answer. */
 int manager_request(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
                     int64_t milliseconds);

@@ -32,8 +32,7 @@ static void find_server(char *ret, size_t bytes)
 }
 
 /* Starts the server in its own session, with nothing open except its log, and with the options
- * after our `start`; a --socket among them has the same path as manager->place. Returns 0 or an
- * errno value. */
+ * after our `start`. Returns 0 or an errno value. */
 static int spawn(struct manager *manager, const char *log, pid_t *ret)
 {
     char program[4096], socket[sizeof manager->place + 16];

@@ -47,8 +47,7 @@ __attribute__((format(printf, 2, 3))) static void report(char sign, const char *
         puts(event);
 }
 
-/* Compares the new list with the previous one, both sorted by id: a behemoth that is only in one of
- * them was born or has died. */
+/* Compares two lists sorted by id: a behemoth that is only in one was born or has died. */
 static void compare(const struct behemoth_herd *herd)
 {
     const struct behemoth *is = behemoth_all(herd), *end = is + herd->count, *was = watch.all;

@@ -41,8 +41,8 @@ static struct {
     size_t capacity;
 } state = {.line = {.socket = -1}};
 
-/* The data for the answer to the present query. mean_base: the base of the counter % Mean Age,
- * which is the sum of the ages if each behemoth had the mean lifetime. */
+/* The data for the present answer; mean_base is the sum of the ages if all had the mean
+ * lifetime. */
 static struct snapshot now;
 static uint64_t mean_base;
 

@@ -44,8 +44,7 @@ static uint64_t grown_at(const struct herd *herd)
     return (uint64_t)herd->parameters[HERD_LIFETIME] / 10;
 }
 
-/* Computes weight and volume from the age: 45 kg at birth, more than 1500 kg as an adult; a little
- * lighter than water. */
+/* Sets the weight, 45 kg at birth, over 1500 kg as an adult; a little lighter than water. */
 static void grow(const struct herd *herd, struct animal *animal)
 {
     uint64_t grown = grown_at(herd), age = age_of(herd, animal);
@@ -166,8 +165,7 @@ void herd_end(struct herd *herd)
     herd->moved = NULL;
 }
 
-/* Removes those that died, keeping the order; a behemoth whose mother died has no mother any
- * more. */
+/* Removes those that died, keeping the order; their children have no mother any more. */
 static void tombstone(struct herd *herd)
 {
     uint32_t kept = 0;
@@ -188,8 +186,7 @@ static void tombstone(struct herd *herd)
     herd->count = kept;
 }
 
-/* Adds the births of one tick. The fewer places are free on the field, the less likely a birth is.
- * False: no memory. */
+/* Adds the births of one tick; births are rarer the fuller the field. False: no memory. */
 static bool breed(struct herd *herd)
 {
     uint64_t living = herd->count, capacity = (uint64_t)herd->parameters[HERD_CAPACITY];

@@ -50,8 +50,8 @@ void herd_end(struct herd *herd);
 bool herd_capacity(struct herd *herd, size_t count);
 /* Simulates one second. False: no memory, so there were no births. */
 bool herd_tick(struct herd *herd);
-/* Moves the herd's beginning and all birthdays back by `seconds`, so that the herd's time is not in
- * the future after that many ticks are simulated at once. */
+/* Moves the beginning and all birthdays back, so that ticks that are run at once are in the
+ * past. */
 void herd_earlier(struct herd *herd, uint64_t seconds);
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
                                  struct behemoth *ret);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks and the socket. A file of these names that is not a lock file or a socket belongs to
- * another program and is kept. */
+/* Locks and the socket. Another program's file of the same name is kept. */
 #include "listen.h"
 
 #include "../common/program.h"

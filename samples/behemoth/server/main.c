@@ -105,8 +105,7 @@ static struct answer create(const struct behemoth_create *wanted)
     return ret;
 }
 
-/* Requests more ticks, in addition to those of earlier requests. The client gets its answer when
- * they are done; meanwhile other clients are served. */
+/* Adds requested ticks. The answer is sent when they are done; meanwhile others are served. */
 static struct answer forward(uint64_t ticks)
 {
     uint64_t from = service.herd.ticks;

@@ -28,8 +28,7 @@ static void hang_up(struct peer *peer)
 
 /* ---- a place ---- */
 
-/* The connection that was idle longest, among all or (`other_users`) those of other users; NULL:
- * none. */
+/* The connection that was idle longest, of all or only of other users; NULL: none. */
 static struct peer *quietest(struct peers *peers, bool other_users)
 {
     struct peer *found = NULL;
@@ -59,8 +58,8 @@ static struct peer *find_place(struct peers *peers, bool may_change)
     return place;
 }
 
-/* Closes a connection when there is no free descriptor: otherwise the new connection would wait,
- * the listening socket would stay readable, and the loop would never sleep. */
+/* Closes a connection. Without a free descriptor the listening socket would stay readable, and the
+ * loop would never sleep. */
 static void free_descriptor(struct peers *peers)
 {
     struct peer *peer = quietest(peers, true);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saves and restores the herd. The file has a head with a checksum, the fixed part of struct herd,
- * and the animals. */
+/* The herd's file: a head with a checksum, the fixed part of struct herd, and the animals. */
 #include "herd.h"
 
 #include <errno.h>
