@@ -7,8 +7,7 @@
 
 OPL_BEGIN_SHIMS
 
-/* Writes the ids of all processes, as many as fit into `bytes` bytes; *ret_bytes is the size of
- * what was written. */
+/* Writes the ids of all processes, as many as fit; *ret_bytes is the size of what was written. */
 BOOL WINAPI EnumProcesses(DWORD *numbers, DWORD bytes, LPDWORD ret_bytes) OPL_SHIM(EnumProcesses);
 /* Writes a handle for the program and for each of its libraries: the address where it is loaded,
  * the lowest first. Only the functions of this header accept these handles. *ret_bytes is the size

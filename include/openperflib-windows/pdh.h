@@ -339,8 +339,7 @@ PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query) OPL_SYMBOL(PdhCloseQuery);
 /* Is it a query on live data? FALSE also for an invalid handle. */
 BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query) OPL_SYMBOL(PdhIsRealTimeQuery);
 
-/* Limits a capture's samples to [StartTime, EndTime]. PDH_DATA_SOURCE_IS_REAL_TIME: the query is on
- * live data. */
+/* Limits samples to [StartTime, EndTime]. PDH_DATA_SOURCE_IS_REAL_TIME: the data is live. */
 PDH_STATUS WINAPI PdhSetQueryTimeRange(PDH_HQUERY query, PPDH_TIME_INFO range)
     OPL_SYMBOL(PdhSetQueryTimeRange);
 
@@ -386,7 +385,7 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
  * PDH_NO_MORE_DATA: the capture's end. */
 PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query) OPL_SYMBOL(PdhCollectQueryData);
 
-/* The same; *time becomes the sample's local time. `time` is checked first: NULL is
+/* The same; *time is the sample's local time. NULL, which is checked first:
  * PDH_INVALID_ARGUMENT. */
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
     OPL_SYMBOL(PdhCollectQueryDataWithTime);
@@ -502,8 +501,7 @@ PDH_STATUS WINAPI PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, L
                                              LPWSTR name, LPDWORD length)
     OPL_SYMBOL(PdhGetDefaultPerfCounterHW);
 
-/* The title with this index, in the user's language. For index 0 the call succeeds and writes
- * nothing. */
+/* The title of an index, in the user's language. For index 0 it succeeds and writes nothing. */
 PDH_STATUS WINAPI PdhLookupPerfNameByIndexA(LPCSTR machine, DWORD index, LPSTR name, LPDWORD length)
     OPL_SYMBOL(PdhLookupPerfNameByIndexA);
 PDH_STATUS WINAPI PdhLookupPerfNameByIndexW(LPCWSTR machine, DWORD index, LPWSTR name,
@@ -605,8 +603,7 @@ PDH_STATUS WINAPI PdhBindInputDataSourceA(PDH_HLOG *source, LPCSTR files)
 PDH_STATUS WINAPI PdhBindInputDataSourceW(PDH_HLOG *source, LPCWSTR files)
     OPL_SYMBOL(PdhBindInputDataSourceW);
 
-/* Chooses what a source name of NULL means. Only DATA_SOURCE_REGISTRY is possible; there is no WBEM
- * here. */
+/* Chooses what a source of NULL means: only DATA_SOURCE_REGISTRY, as there is no WBEM here. */
 PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
     OPL_SYMBOL(PdhSetDefaultRealTimeDataSource);
 

@@ -82,8 +82,7 @@ static inline WCHAR *opl_wcscpy(WCHAR *to, const WCHAR *from)
     return opl_wmemcpy(to, from, opl_wcslen(from) + 1);
 }
 
-/* Like the C library's wcsncpy: pads with zeros, and does not terminate if `from` has `count` units
- * or more. */
+/* Like wcsncpy: pads with zeros; no terminator if `from` has `count` units or more. */
 static inline WCHAR *opl_wcsncpy(WCHAR *to, const WCHAR *from, size_t count)
 {
     size_t used = opl_wcsnlen(from, count);
@@ -176,8 +175,7 @@ static inline WCHAR *opl_wcsstr(const WCHAR *text, const WCHAR *part)
     }
 }
 
-/* The number of units at the start of `text` that are in `set` (`member` is 1) or are not in it
- * (0). */
+/* The number of units at the start of `text` that are in `set`, or with `member` 0 are not. */
 static inline size_t opl_wide_span(const WCHAR *text, const WCHAR *set, int member)
 {
     size_t set_count = opl_wcslen(set), count = 0;

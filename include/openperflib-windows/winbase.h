@@ -50,8 +50,7 @@
 
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
 
-/* protection and access of file mappings; flags not described at the functions make no difference
- * on Linux */
+/* protection and access of file mappings; flags that are not described have no effect */
 #define PAGE_NOACCESS 0x01
 #define PAGE_READONLY 0x02
 #define PAGE_READWRITE 0x04
@@ -370,8 +369,7 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES security, DW
 HANDLE WINAPI CreateFileMappingW(HANDLE file, LPSECURITY_ATTRIBUTES security, DWORD protection,
                                  DWORD bytes_high, DWORD bytes_low, LPCWSTR name)
     OPL_SHIM(CreateFileMappingW);
-/* Opens existing memory by its name. NULL and ERROR_FILE_NOT_FOUND: there is no object of this
- * name. */
+/* Opens existing memory by its name. NULL and ERROR_FILE_NOT_FOUND: there is none. */
 HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name) OPL_SHIM(OpenFileMappingA);
 HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(OpenFileMappingW);
 /* Maps a part of the memory or file. The offset must be a multiple of 64 KiB. `bytes` 0: up to the

@@ -65,8 +65,7 @@ typedef struct opl_build {
 
 OPL_BEGIN_DECLS
 
-/* Begins writing at `data`, which the caller owns and which may have any alignment; readers prefer
- * 8. */
+/* Begins writing at `data`, which the caller owns. Any alignment is possible; readers prefer 8. */
 void opl_build_init(opl_build *build, void *data, size_t capacity);
 /* Begins an object; a single one has its counter block at once. It is misuse to give more counters
  * than OPL_BUILD_MAX_COUNTERS, a text without a size, or an explicit offset below 4.

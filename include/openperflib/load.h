@@ -29,8 +29,7 @@ typedef struct opl_load_options {
      * The default names of the procedures, for NULL, are Open, Collect, Close. */
     const char *library, *open, *collect, *close;
     void (*remark)(void *self, const opl_load_remark *remark); /* NULL: remarks are dropped */
-    /* Receives the text of the registry file that was written, or with dry_run would be;
-     * opl_reg_read parses it. */
+    /* Receives the registry file that is written, or with dry_run would be; see opl_reg_read. */
     void (*written)(void *self, const char *text, size_t size);
     void *self;
 } opl_load_options;

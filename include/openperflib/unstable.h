@@ -100,8 +100,7 @@ bool opl_listing_read_known(opl_listing *listing, const char *folder, const char
  * reason. Read the files instead. */
 bool opl_listing_records(opl_listing *listing, const opl_records *is, const void **ret,
                          size_t *ret_bytes);
-/* The number in word `column` of `source` for the last instance that was read, without conversion;
- * 0: none. */
+/* The unconverted number in word `column` of `source` for the instance read last; 0: none. */
 uint64_t opl_listing_column(opl_listing *listing, const opl_source *source, unsigned column);
 /* Removes the last instance. */
 void opl_listing_withdraw(opl_listing *listing);

@@ -37,8 +37,7 @@ DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help);
 DWORD sampleRegister(LPCWSTR performanceKey, HINSTANCE library);
 /* Deletes the four values, and the key and its service if they are empty then. */
 DWORD sampleUnregister(LPCWSTR performanceKey);
-/* The key of a provider that is linked with server.c, which defines DllRegisterServer and
- * DllUnregisterServer. */
+/* The key of a provider that is linked with server.c, which defines the functions for regsvr32. */
 extern const WCHAR samplePerformanceKey[];
 
 /* Seeds rand(), which otherwise has the same numbers in each process; from a shell, each query is a

@@ -64,8 +64,7 @@ int trouble_draw(FILE *out, const struct view *view)
     return 1;
 }
 
-/* Puts items side by side as long as they fit; in a low window, uses at most a quarter of the
- * lines. */
+/* Puts items side by side as long as they fit; uses at most a quarter of a low window. */
 int summary_draw(FILE *out, const struct view *view)
 {
     int lines = 1, used = 0, most = view->rows > 0 && view->rows < 8 ? 1 : view->rows / 4;

@@ -63,8 +63,7 @@ extern const struct column table_columns[COLUMNS];
 void table_draw(FILE *out, struct view *view, int rows);
 /* The positions in the list's order, which the caller frees. NULL: no memory. */
 size_t *table_order(const struct view *view);
-/* Sorts the list by a column's English word or title; "-weight": descending. False: no such
- * column. */
+/* Sorts by a column's English word or title; "-weight": descending. False: no such column. */
 bool table_sort_by(struct view *view, const char *word);
 
 /* Draws the field in exactly `columns` x `rows` cells, frame and legend included. */

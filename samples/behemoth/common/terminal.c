@@ -35,8 +35,7 @@ static void put(const char *text, size_t size)
     }
 }
 
-/* Switches to the alternate screen, without cursor and wrapping; keys come one by one, without
- * echo. */
+/* Switches to the alternate screen, without cursor and wrapping; keys come singly, without echo. */
 static void enter(void)
 {
     static const char sequence[] = "\033[?1049h\033[?25l\033[?7l\033[2J";

@@ -28,7 +28,7 @@ struct manager {
     struct text_style style;
 };
 
-/* Sends a request, reports errors. Returns the exit code; EXIT_GOOD: manager->line has the
+/* Sends a request, reports errors, returns the exit code; EXIT_GOOD: manager->line has the
  * answer. */
 int manager_request(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
                     int64_t milliseconds);

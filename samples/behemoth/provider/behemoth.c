@@ -41,8 +41,7 @@ static struct {
     size_t capacity;
 } state = {.line = {.socket = -1}};
 
-/* The data for the present answer; mean_base is the sum of the ages if all had the mean
- * lifetime. */
+/* The data for the present answer; mean_base: the sum of ages if all had the mean lifetime. */
 static struct snapshot now;
 static uint64_t mean_base;
 

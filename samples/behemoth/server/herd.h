@@ -50,8 +50,7 @@ void herd_end(struct herd *herd);
 bool herd_capacity(struct herd *herd, size_t count);
 /* Simulates one second. False: no memory, so there were no births. */
 bool herd_tick(struct herd *herd);
-/* Moves the beginning and all birthdays back, so that ticks that are run at once are in the
- * past. */
+/* Moves the beginning and all birthdays back, so that ticks run at once are in the past. */
 void herd_earlier(struct herd *herd, uint64_t seconds);
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
                                  struct behemoth *ret);
