@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the shims. They use only the public library. */
+/* Shared by this folder's Win32 functions (OPL_SHIM in the headers), which call only public
+ * functions of the library. */
 #ifndef OPL_SHIMS_H
 #define OPL_SHIMS_H
 

@@ -99,7 +99,7 @@ OPL_AW(RegOpenKeyEx, (HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY 
        (HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result));
 /* The same with all rights that the caller has. */
 OPL_AW(RegOpenKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
-/* Opens or creates a key with all keys above it; *disposition: which of both. */
+/* Opens or creates a key with all keys above it; *disposition: which of the two it was. */
 OPL_AW(RegCreateKeyEx,
        (HKEY key, LPCSTR sub, DWORD reserved, LPSTR class_name, DWORD options, REGSAM access,
         LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition),

@@ -127,6 +127,7 @@ typedef struct opl_value {
     {                                                                                              \
         .source = file, .column = number, .unit = __VA_ARGS__                                      \
     }
+/* The sum of two columns: the number-th and the added-th. */
 #define OPL_COLUMNS(file, number, added, ...)                                                      \
     {                                                                                              \
         .source = file, .column = number, .plus = added, .unit = __VA_ARGS__                       \

@@ -27,9 +27,10 @@ static const opl_source highest = FREQUENCY("cpuinfo_max_freq");
 
 /* One processor, or a sum. */
 struct cpu {
-    unsigned number, count; /* number; count: how many processors are summed */
-    uint64_t time[TIMES];   /* 100 ns */
-    unsigned words;         /* how many elements of `time` are set */
+    unsigned number;      /* 12 of "cpu12"; unused in a sum */
+    unsigned count;       /* how many processors are summed; 1: one processor */
+    uint64_t time[TIMES]; /* 100 ns */
+    unsigned words;       /* how many elements of `time` are set */
     uint64_t khz, most_khz;
     unsigned khz_count, most_count; /* how many processors have khz, and most_khz */
 };

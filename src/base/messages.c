@@ -178,7 +178,7 @@ const struct event_message event_messages[] = {
      "list its objects in [objects], and load it again"},
     {"LoadPerf", 2004, EVENT_WARNING, "Index Language",
      "text {Index} of language {Language} is damaged and was skipped",
-     "load the counters that it belongs to again"},
+     "find the service whose First Counter to Last Help contain {Index}, and load its counters again (unlodctr, lodctr)"},
     {"LoadPerf", 2005, EVENT_WARNING, "Service Language",
      "{Service} has no texts in language {Language}; those of another language are used",
      "add the language to its ini file"},

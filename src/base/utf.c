@@ -28,7 +28,8 @@ static const unsigned char *end_of(const unsigned char *text, size_t count)
     return count ? text + count : text;
 }
 
-/* One code point from [text, end), which is not empty; false: its first byte is invalid. */
+/* Decodes a code point of several bytes at *text, which is before `end`, and moves *text behind it.
+ * False: there is none; *ret is U+FFFD, and only one byte is skipped. */
 static bool decode_long(const unsigned char **text, const unsigned char *end, uint32_t *ret)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};

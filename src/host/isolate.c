@@ -485,7 +485,7 @@ void isolate_close(struct isolated_provider *isolated, bool unload, int64_t dead
     }
     if (unload || isolated->owed)
         end_helper(isolated);
-    else if (isolated->helper) /* the next request opens it again */
+    else if (isolated->helper) /* the next request opens the provider again */
         atomic_store(&isolated->helper->channel->stage.value, ISOLATE_START);
 }
 

@@ -12,7 +12,7 @@
 
 /* The stage a helper has reached. */
 enum isolate_stage {
-    ISOLATE_START, /* no helper yet */
+    ISOLATE_START, /* no helper yet, or it has closed the provider and waits for a request */
     ISOLATE_LOAD,  /* the library, its constructors, DllMain */
     ISOLATE_FIND,  /* looking for the three procedures */
     ISOLATE_OPEN,

@@ -29,7 +29,8 @@ struct install {
 
 /* ---- numbers ---- */
 
-/* The highest index in all other files, and in what remains of the rewritten one. */
+/* The highest index in all other files, and in this file without the service's old numbers (which
+ * rewrite_without has removed). */
 static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
 {
     enum registry_layer layer = install->change.load->layer;
@@ -336,7 +337,7 @@ static void note_objects(struct install *install)
     load_note(
         install->change.load, install->ini_path, 0,
         "[objects] is missing or lists none: %s will be queried for every index that no other "
-        "knows",
+        "provider lists",
         install->plan.service);
     if (!install->change.load->options->dry_run)
         load_event(EVENT_NO_OBJECTS, install->plan.service, ERROR_SUCCESS);

@@ -51,7 +51,8 @@ struct name_language {
      * missing ones */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS], merged[NAMES_PARTS];
     uint32_t highest[NAMES_PARTS]; /* used by services, with or without text */
-    struct name_entry *by_name;    /* merged names sorted by fold; made when first needed */
+    struct name_entry
+        *by_name; /* the merged names, sorted without regard to case; made when first needed */
     /* whole base as UTF-8 and as UTF-16; made when first needed */
     struct buffer text[NAMES_PARTS][2];
 };

@@ -196,9 +196,8 @@ static void print_next(const struct provider *provider, const char *name, char *
         break;
     case OVERDUE:
         snprintf(text, capacity,
-                 "It is queried, but queries do not wait for it until it answers. \"perfmon status "
-                 "--ask %s\" "
-                 "shows whether it does; a larger Collect Timeout in its key gives it more time.",
+                 "It did not answer in time. Until it does, queries go on without it. \"perfmon "
+                 "status --ask %s\" shows it; a larger Collect Timeout gives it more time.",
                  name);
         break;
     case LIBRARY_GONE:

@@ -187,8 +187,9 @@ static int open_passage(int fd, gid_t group, bool grant)
         (place.st_gid == group && place.st_mode & 0010))
         return EXIT_GOOD;
     if (!grant) {
-        bpf_complain("warning: the group cannot pass " BPF_PLACE
-                     " (mode %04o), so only root can read; openperflib-bpf pin --grant lets it",
+        bpf_complain("warning: the group cannot enter " BPF_PLACE
+                     " (mode %04o), so only root can read the pinned files; openperflib-bpf pin "
+                     "--grant lets the group enter",
                      (unsigned)place.st_mode & 07777);
         return EXIT_GOOD;
     }
@@ -196,7 +197,7 @@ static int open_passage(int fd, gid_t group, bool grant)
         return bpf_complain(BPF_PLACE " belongs to another group already (%u): not changed",
                             (unsigned)place.st_gid);
     if (fchown(fd, (uid_t)-1, group) != 0 || fchmod(fd, (place.st_mode & 07707) | 0010) != 0)
-        return bpf_complain("cannot let the group pass " BPF_PLACE ": %s", strerror(errno));
+        return bpf_complain("cannot let the group enter " BPF_PLACE ": %s", strerror(errno));
     return EXIT_GOOD;
 }
 

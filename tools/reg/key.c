@@ -124,7 +124,7 @@ static const char *text_of(LSTATUS status)
         {ERROR_ACCESS_DENIED,
          "access denied; run it as root; if the user has this value, too, delete that first"          },
         {ERROR_INVALID_HANDLE,    "the performance keys have no subkeys; query values with /v"        },
-        {ERROR_BADKEY,            "the performance keys cannot be written; use the Perflib key"       },
+        {ERROR_BADKEY,            "the performance keys cannot be written; edit texts in Perflib\\009"},
         {ERROR_NOT_ENOUGH_MEMORY, "not enough memory"                                                 },
         {ERROR_OUTOFMEMORY,       "not enough memory"                                                 },
         {ERROR_INVALID_DATA,      "some lines were damaged and skipped; correct them and import again"},

@@ -124,7 +124,7 @@ static void print_loaded(const struct samba *samba)
     else if (samba->is_hidden)
         printf("loaded   unknown: only root can see what Samba's processes have loaded\n");
     else if (user->pid)
-        printf("loaded   no; but %s (process %d, %s) has %s\n", user->name, user->pid,
+        printf("loaded   no; but %s (process %d, %s) has loaded %s\n", user->name, user->pid,
                user->of_unit ? samba->unit : "not of the service", user->path);
     else
         printf("loaded   %s\n",

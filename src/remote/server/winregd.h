@@ -8,11 +8,13 @@
 #include <windows.h>
 
 /* ---- every limit of the server ---- */
-/* They apply to all clients: on the socket, on standard input, or remote callers. */
+/* They apply to all clients: on the socket, on standard input, or remote callers. MostStreams and
+ * MostPerSecond are values of the key REMOTE_SETTINGS. */
 enum {
-    LIMIT_CLIENTS = 128,             /* connected at the same time */
-    LIMIT_CLIENTS_NOT_ROOT = 64,     /* of these, clients of users other than root */
-    LIMIT_CLIENTS_OF_USER = 32,      /* of one user; default of MostStreams, for one caller */
+    LIMIT_CLIENTS = 128,         /* connected at the same time */
+    LIMIT_CLIENTS_NOT_ROOT = 64, /* of these, clients of users other than root */
+    LIMIT_CLIENTS_OF_USER =
+        32, /* of one user; of one remote caller: MostStreams, with this default */
     LIMIT_QUERIES_PER_SECOND = 2000, /* of one client; default of MostPerSecond (0: any number) */
     LIMIT_COSTLY = 4,                /* Costly queries at the same time, of all clients */
     LIMIT_IDLE_SECONDS = 10,         /* after so long a client may be ended for another one */
