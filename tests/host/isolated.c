@@ -674,7 +674,7 @@ static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
     open_gate();
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    assert_in_range(both.took, 200, 1400);
+    assert_in_range(both.took, 100, 1400); /* its thread may begin a little late */
     assert_int_equal(count_events(1015), 0);
 }
 
