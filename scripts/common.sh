@@ -10,6 +10,15 @@ die() {
     exit "${2:-1}"
 }
 
+# For scripts that are rows of scripts/ci: the exit code says that it cannot run here.
+cannot() { die "$1" 77; }
+
+# The lists of Debian's archive that this machine uses, for mmdebstrap, in the array `sources`.
+find_sources() {
+    # shellcheck disable=SC2034
+    mapfile -t sources < <(find /etc/apt -maxdepth 2 -name '*.sources' -o -maxdepth 2 -name '*.list' -size +0)
+}
+
 # Runs a command without its output, and prints all of it if the command fails.
 quietly() {
     local log status=0
