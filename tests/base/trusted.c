@@ -225,8 +225,6 @@ static bool is_allowed(const char *entry)
 {
     static const char *const names[] = {"PATH",
                                         "LANG",
-                                        "LC_ALL",
-                                        "LC_TIME",
                                         "TZ",
                                         "HOME",
                                         "USER",
@@ -245,6 +243,8 @@ static bool is_allowed(const char *entry)
                                         "LSAN_OPTIONS",
                                         "UBSAN_OPTIONS"};
     size_t length = strcspn(entry, "=");
+    if (strncmp(entry, "LC_", 3) == 0)
+        return true;
     for (size_t i = 0; i < COUNT(names); i++)
         if (strlen(names[i]) == length && !strncmp(entry, names[i], length))
             return true;
