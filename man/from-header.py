@@ -20,7 +20,7 @@ def scd(text):
 
 
 def pieces(text):
-    """The comments and statements of a header, in order."""
+    """Yields the comments and statements of a header, in their order."""
     text = SKIPPED.sub("", text)
     text = re.sub(r"OPL_(BEGIN|END)_(DECLS|SHIMS)", "", text)
     at, start, depth = 0, 0, 0
@@ -51,7 +51,7 @@ def clean(statement):
 
 
 def functions(statement):
-    """Name and prototype of each function that the statement declares."""
+    """Returns (name, prototype) for each function that the statement declares."""
     statement = clean(statement)
     pair = re.fullmatch(r"OPL_AW\((\w+), ?\((.*)\), ?\((.*)\)\)", statement)
     if pair:
@@ -70,7 +70,7 @@ def comment_lines(comment):
 
 
 def comment_text(comment):
-    """One paragraph; lines that are indented by two to six blanks start a new line, as a list."""
+    """Formats a paragraph; a line that is indented by two to six blanks starts a new line, as in a list."""
     out, listed = [], False
     for line in comment_lines(SOURCE.sub("", comment)):
         indent = len(line) - len(line.lstrip())
@@ -92,7 +92,7 @@ def prototype(name, text):
 
 
 def header_groups(path):
-    """[(comment, [(name, prototype)])]: a comment belongs to all functions below it."""
+    """Returns [(comment, [(name, prototype)])]; a comment belongs to all functions below it, up to the next comment."""
     groups, heading = [], None
     with open(path, encoding="utf-8") as file:
         for kind, text in pieces(file.read()):

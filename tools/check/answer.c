@@ -17,7 +17,7 @@ static void returned(struct report *report, const struct check_answer *answer, c
                answer->query, answer->capacity);
 }
 
-/* When Collect fails, it must leave its outputs and the buffer unchanged. */
+/* When Collect fails, it must set both counts to 0 and leave *lppData unchanged. */
 static void check_error_outputs(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
@@ -27,7 +27,7 @@ static void check_error_outputs(const struct check_answer *answer, struct report
     if (reply->objects != 0)
         returned(report, answer, "*lpNumObjectTypes after a failure", expected, "", reply->objects);
     if (reply->end != 0)
-        returned(report, answer, "*lppData after a failure", "the pointer as it was", "moved by ",
+        returned(report, answer, "*lppData after a failure", "an unchanged pointer", "moved by ",
                  reply->end);
 }
 

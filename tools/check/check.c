@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* In a worker LeakSanitizer would have to ptrace its own process, which is refused. */
+/* Turns LeakSanitizer off: it needs ptrace, which the worker's system call filter refuses. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {

@@ -14,7 +14,7 @@
 /* ---- report.c: findings ---- */
 enum { FINDING_TEXT = 320, FINDINGS_MOST = 400 };
 struct finding {
-    bool warning;     /* else a mistake */
+    bool warning;     /* false: a mistake */
     uint32_t object;  /* title index; 0: it concerns no object */
     uint32_t counter; /* title index; 0: none */
     char instance[128];
@@ -67,8 +67,8 @@ struct registration {
     DWORD first_counter, last_counter, first_help, last_help; /* 0: there are none */
     DWORD open_ms, collect_ms;
     char *root;     /* the temporary registry; NULL: the system's is used */
-    bool may_start; /* may start processes: it has Children = 1, or no helper */
-    bool has_names; /* the registry has the names of its numbers */
+    bool may_start; /* it may start processes: Children is 1, or it runs in the calling program */
+    bool has_names; /* the registry has names for the library's title indices */
 };
 /* The command line's options; NULL: not given. */
 struct wanted {

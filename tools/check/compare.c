@@ -84,8 +84,8 @@ static bool is_total(const char *name)
     return strncmp(name, "_Total", 6) == 0;
 }
 
-/* Advances both to their next instance. Returns 1 if it is the same one, 0 at both ends, else
- * -1. */
+/* Advances both to their next instance. Returns 1 if the two are the same instance, 0 if
+ * neither answer has a next one, else -1. */
 static int next_instances(struct pair *pair)
 {
     char before[NAME_SIZE];
@@ -124,7 +124,7 @@ static bool same_population(struct pair *pair, uint32_t number, int depth)
     int step = 1;
     uint32_t checked = number;
     if (!find_object(&own, number))
-        /* the object belongs to another provider */
+        /* a parent object that is not in both answers belongs to another provider */
         return number != pair->object[1].type.ObjectNameTitleIndex;
     begin_instances(&own);
     while (step > 0 && (step = next_instances(&own)) > 0) {
@@ -183,7 +183,7 @@ static bool counts_changed(struct pair *pair)
 /* Was there time for two ticks of the object's clock? With frequency 0 it has no clock. */
 static bool must_move(const struct pair *pair)
 {
-    enum { COARSE_MS = 20 }; /* as coarse as clocks that the kernel's timer updates */
+    enum { COARSE_MS = 20 }; /* two ticks of a clock that advances 100 times a second */
     int64_t ms = pair->now->begin_ms - pair->before->end_ms;
     return ms >= COARSE_MS && pair->object[1].type.PerfFreq.QuadPart >= 2000 / ms;
 }

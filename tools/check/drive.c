@@ -60,7 +60,7 @@ static void prepare_environment(const char *runtime)
         snprintf(both, sizeof both, "%s%s%s", runtime, before ? ":" : "", before ? before : "");
         setenv("LD_PRELOAD", both, 1);
     }
-    /* LeakSanitizer needs ptrace, which a worker may not use; our sums of memory show leaks */
+    /* LeakSanitizer needs ptrace, which a worker may not use; the worker itself counts memory */
     setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0", 0);
     setenv("UBSAN_OPTIONS", "print_stacktrace=1", 0);
 }
@@ -81,7 +81,7 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
                           NULL};
     int nothing = open("/dev/null", O_RDONLY);
     setsid();
-    /* descriptors 3 and 4 may be in use here */
+    /* these descriptors may be 3 or 4, which dup2 replaces below */
     memory = fcntl(memory, F_DUPFD, 16);
     line = fcntl(line, F_DUPFD, 16);
     int output = fcntl(worker->output_file, F_DUPFD, 16);
@@ -111,7 +111,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
     int lines[2] = {-1, -1}, memory = new_memory("channel", sizeof *worker->channel);
     (void)report;
     *worker = (struct worker){.output_file = new_memory("output", 0), .socket = -1, .listener = -1};
-#ifndef __SANITIZE_ADDRESS__ /* else this program and its worker have the runtime */
+#ifndef __SANITIZE_ADDRESS__ /* otherwise this program, and so its worker, has the runtime */
     worker->sanitized = find_runtime(registration->library, runtime);
 #else
     (void)find_runtime, (void)runtime;
@@ -177,7 +177,7 @@ static bool await(struct worker *worker, int most_ms)
         int ready = poll(ends, 2, (int)left);
         if (ready > 0 && ends[1].revents & POLLIN)
             refuse_process(worker);
-        else if (ready > 0 && ends[1].revents) /* no process is left that could start one */
+        else if (ready > 0 && ends[1].revents) /* all processes of the worker have ended */
             ends[1].fd = -1;
         if (ready > 0 && ends[0].revents)
             return true;
@@ -210,8 +210,8 @@ static void find_out(struct worker *worker)
         worker->end = WORKER_DUMB;
 }
 
-/* Receives the number of the order that was carried out; the first message brings the listener,
- * too. */
+/* Receives the number of the order that was carried out; the first message also carries the
+ * descriptor of the listener. */
 static bool receive(struct worker *worker, uint64_t *ret_number)
 {
     union {
@@ -243,7 +243,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
                  struct worker_reply *ret)
 {
     uint64_t number = ++worker->number, answer = 0;
-    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* waits for late replies, too */
+    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* a late reply is received, too */
     *ret = (struct worker_reply){0};
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;

@@ -49,7 +49,7 @@ static void check_name(const struct scene *scene, const struct place *place, con
     struct finding *finding =
         report_add(scene->report, MISTAKE, place, field, IN_NAMES,
                    help ? "the number of an explanation" : "the number of a name",
-                   "%" PRIu32 ", which has none", index);
+                   "%" PRIu32 ", which the registry does not have", index);
     if (finding && own && finding->times == 1)
         snprintf(finding->details, sizeof finding->details,
                  "the registration has %" PRIu32 " to %" PRIu32, scene->is->first_counter,
@@ -113,8 +113,8 @@ static void check_size(const struct scene *scene, size_t counter)
                    "%" PRIu32, (uint32_t)definition->CounterOffset);
     if (definition->CounterOffset < sizeof(PERF_COUNTER_BLOCK) && definition->CounterSize > 0)
         report_add(scene->report, MISTAKE, &place, "CounterOffset", IN_COUNTERS,
-                   "at least 4: it counts from the counter block, which begins with its length",
-                   "%" PRIu32, (uint32_t)definition->CounterOffset);
+                   "at least 4: the first 4 bytes of a counter block are its length", "%" PRIu32,
+                   (uint32_t)definition->CounterOffset);
 }
 
 static bool base_fits(DWORD type, DWORD base)
@@ -321,7 +321,7 @@ static void check_text(const struct scene *scene, const opl_instance_view *insta
         ended = text[i] == 0 && (!wide || text[i + 1] == 0);
     if (text && size > 0 && !ended)
         report_add(scene->report, WARNING, place, "value", IN_VALUES,
-                   "a text that ends with 0 within its CounterSize", "none in %" PRIu32 " bytes",
+                   "a text that ends with 0 within its CounterSize", "no 0 in %" PRIu32 " bytes",
                    (uint32_t)size);
     if (wide && size % 2)
         report_add(scene->report, MISTAKE, place, "CounterSize", IN_COUNTERS,
@@ -405,10 +405,10 @@ static void check_instance_name(const struct scene *scene, const opl_instance_vi
         check_instance_text(scene, instance, place);
     if (definition->UniqueID == PERF_NO_UNIQUE_ID && !*place->instance)
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
-                   "at least one character, for counter paths", "an empty one");
+                   "at least one character, for counter paths", "an empty name");
     if (has_odd_characters(place->instance))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
-                   "printable characters, which were valid text (UTF-8, where a table is)",
+                   "printable characters in a valid encoding (UTF-8, if the library has tables)",
                    "a control character, or U+FFFD in place of invalid text");
     if (strpbrk(place->instance, "\\()*#"))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES,
@@ -447,7 +447,7 @@ static void check_parent(const struct scene *scene, const opl_instance_view *ins
 struct key {
     uint32_t parent, parent_instance;
     int32_t id;
-    size_t seen; /* 1 + where check_circles' walk to here began; 0: not visited */
+    size_t seen; /* 1 + index of the instance from which check_circles came here; 0: not visited */
     char name[PARTIAL];
 };
 

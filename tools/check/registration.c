@@ -88,7 +88,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
         report_add(self, remark->error ? MISTAKE : WARNING, &nowhere, "ini file", IN_NAMES,
                    "a file without complaints", "%s:%u: %s", remark->file ? remark->file : "",
                    remark->line, remark->text);
-    if (finding && finding->times > 1) { /* report_add only counted it, so the line is added */
+    if (finding && finding->times > 1) { /* report_add only counted it: keep the line, too */
         size_t used = strlen(finding->details);
         snprintf(finding->details + used, sizeof finding->details - used, "%s:%u: %s\n",
                  remark->file ? remark->file : "", remark->line, remark->text);

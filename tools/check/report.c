@@ -115,7 +115,7 @@ static const char *plural(size_t count)
 
 static const char *const steps[] = {
     [STEP_OWN] = "queries for its own objects",
-    [STEP_FOREIGN] = "queries for what is not its own",
+    [STEP_FOREIGN] = "queries for other objects",
     [STEP_SIZES] = "sizes of the buffer",
     [STEP_THREADS] = "calls in another thread",
     [STEP_ROUNDS] = "rounds of calls for small leaks",

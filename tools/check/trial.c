@@ -167,7 +167,8 @@ static void report_cut(struct trial *trial, enum worker_order order, int most_ms
     if (took_ms * 3 >= (int64_t)most_ms * 2)
         report_add(trial->report, MISTAKE, &nowhere, order_text(order), IN_LIFE,
                    "a return within its deadline",
-                   "it did not return within %" PRId64 " of its %d ms", took_ms, most_ms);
+                   "it did not return within %" PRId64 " ms; the deadline is %d ms", took_ms,
+                   most_ms);
 }
 
 static void report_end(struct trial *trial, enum worker_order order, int most_ms, int64_t took_ms)
@@ -436,7 +437,7 @@ static void try_queries(struct trial *trial)
     if (trial->is->object_list)
         snprintf(trial->own, sizeof trial->own, "%s", trial->is->object_list);
     try_query(trial, "Global", false);
-    bool overdue = trial->each > (double)trial->is->collect_ms; /* a second call confirms it */
+    bool overdue = trial->each > (double)trial->is->collect_ms; /* a second call must confirm it */
     bool made = !trial->query || overdue || note(trial, STEP_OWN, fits(trial, 1));
     if (made)
         try_query(trial, trial->own, true);
@@ -452,7 +453,7 @@ static void try_queries(struct trial *trial)
 static void try_costly(struct trial *trial)
 {
     try_query(trial, "Costly", false);
-    if (!*trial->own) /* no query of its own is known: it answers Costly only */
+    if (!*trial->own) /* the numbers of its objects are unknown, so Costly is its only query */
         return;
     if (!trial->query)
         try_query(trial, trial->own, true);
@@ -476,7 +477,7 @@ static void try_null(struct trial *trial)
 static void try_sizes(struct trial *trial)
 {
     uint32_t exact = (uint32_t)trial->last.size;
-    if (!exact) /* the provider did not answer after the early Close */
+    if (!exact) /* there was no answer after try_close_early */
         return;
     const uint32_t capacities[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
@@ -551,7 +552,7 @@ static void report_leaks(struct trial *trial, const struct account *account, int
     bool bytes = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int64_t more = growth(kinds[i].values, account->count, kinds[i].large);
-        if (more < kinds[i].least || (i == 1 && bytes)) /* allocated memory is mapped, too */
+        if (more < kinds[i].least || (i == 1 && bytes)) /* the leak was already reported */
             continue;
         bytes |= i <= 1;
         report_add(trial->report, MISTAKE, &nowhere, kinds[i].name, IN_LIFE, "no increase",
@@ -570,7 +571,7 @@ static void try_many(struct trial *trial)
     int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
     calls = calls < 2 && fits(trial, 2 * LEAK_ROUNDS) ? 2 : calls < 1 ? 1 : calls;
     int least = each * calls <= ROUND_MS || calls == 1 ? LEAK_ROUNDS - 1 : 0;
-    for (int i = 0; calls == 1 && i < 2; i++) /* the two answers before also count as rounds */
+    for (int i = 0; calls == 1 && i < 2; i++) /* the last two answers count as rounds */
         if (trial->usage[i].heap || trial->usage[i].threads)
             note_usage(&account, &trial->usage[i]);
     int first = account.count;
@@ -592,7 +593,7 @@ static void try_many(struct trial *trial)
     trial->timing->made[STEP_ROUNDS] = (unsigned)(account.count - first);
     trial->timing->hurried = account.count < LEAK_ROUNDS && !trial->ended;
     report_leaks(trial, &account, calls, "Collect");
-    if (trial->each < PAUSE_MS && fits(trial, 1)) { /* enough for a coarse clock */
+    if (trial->each < PAUSE_MS && fits(trial, 1)) { /* a pause in which every clock advances */
         usleep(PAUSE_MS * 1000);
         must_answer(trial, "after a pause");
     }
@@ -788,9 +789,8 @@ void trial_run(const struct registration *registration, struct report *report,
     if (worker_start(&trial->worker, registration, report)) {
         try_all(trial);
         sum_up(trial);
-        report_rare_as_warning(report, "falling value",
-                               2); /* a single one may be caused by the kernel, or
-                                                   * be another thing */
+        /* a value that fell only once may come from the kernel, or from a new thing of that name */
+        report_rare_as_warning(report, "falling value", 2);
         report_rare_as_warning(report, SLOW, machine_is_busy() > 1 ? SLOW_MOST : 1);
         worker_end(&trial->worker, report);
         if (!report_mistakes(report) && registration->root && registration->service &&

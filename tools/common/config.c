@@ -7,12 +7,13 @@
 
 int config_read(struct config *config, const struct options *options)
 {
-    size_t first = config->kept->count; /* a previous -config may have added some */
+    size_t first = config->kept->count; /* an earlier -config may have added texts */
     if (config->nested)
-        return options_complain(options,
-                                "%s inside a file of options is not allowed: it means another one, "
-                                "%s; name input files on the command line",
-                                options->spelled, options->value);
+        return options_complain(
+            options,
+            "%s inside a file of options is not allowed, because it would read a "
+            "second one, %s; name input files on the command line",
+            options->spelled, options->value);
     if (!text_list_add(config->kept, options->tool->name) ||
         !text_list_read_options(config->kept, options->value))
         return options_complain(options, "%s: %s", options->value, strerror(errno));

@@ -30,7 +30,7 @@ class Option:
 
 
 def read(program):
-    """The tool and a list of its commands."""
+    """Returns the tool and the list of its commands."""
     tool, commands, target = None, [], {}
     out = subprocess.run([program, "--print-options"], check=True, capture_output=True, text=True)
     for line in out.stdout.splitlines():
@@ -54,7 +54,7 @@ def scd(text):
 
 
 def man_usage(text):
-    """Option words bold, the rest unchanged."""
+    """Makes option words bold in scdoc's notation; other text is unchanged."""
     return " ".join(f"*{scd(word)}*" if re.fullmatch(r"--?[a-z]+|/[a-z]+", word) else scd(word)
                     for word in text.split())
 
@@ -107,11 +107,12 @@ def bash_list(texts):
     return f'mapfile -t COMPREPLY < <(compgen -W {quoted(texts)} -- "$cur")'
 
 
-# the tools that print them with --names
+# kinds of names, and the tools that print them with the option --names
 NAMES = {"@objects": "pcview", "@services": "lodctr", "@counters": "typeperf"}
 
-# Names with blanks, percent signs, backslashes: matched without quotes, completed with the kind of
-# quotes that was begun. bash splits words at a colon outside of quotes: the part before it is kept.
+# Completes names with blanks, percent signs and backslashes: typed quotes are removed before names are compared, and
+# the result has the same kind of quotes. bash splits words at colons outside of quotes, so the text before a colon is
+# removed from the result.
 BASH_NAMES = r"""_TOOL_names() {
     local word typed before='' slash=$'\\' at=$COMP_CWORD
     if [[ $cur == :* ]]; then
@@ -149,12 +150,12 @@ def bash_complete(tool, what):
 
 
 def names_kinds(tool):
-    """The kinds of names that this tool's arguments can be."""
+    """Returns the kinds of names that this tool's arguments can be."""
     return sorted({tool.arguments, *(option.complete for option in tool.options)} & set(NAMES))
 
 
 def others_after(tool):
-    """Options after which plain words are names of another kind: their spellings, and the kind."""
+    """Returns (spellings of options, kind of names): after these options plain words are names of that kind."""
     options = [option for option in tool.options
                if option.complete in NAMES and (option.optional or not option.argument)]
     kind = options[0].complete if options else None

@@ -23,7 +23,7 @@ bool last_event_fails(const char *service, opl_load_event *ret)
 {
     opl_load_answer answer = {0};
     if (opl_load_last_event(service, ret) || !costs_data(ret->id) ||
-        !strcmp(ret->level, "information")) /* the provider has been loaded again since then */
+        !strcmp(ret->level, "information")) /* the event reports that the provider works again */
         return false;
     opl_load_last_answer(service, &answer);
     return ret->when > answer.when;

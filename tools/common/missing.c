@@ -15,7 +15,8 @@
 
 enum { SIMILAR_MOST = 3, LEVEL = PERF_DETAIL_WIZARD };
 
-/* Allows one typing mistake for every three letters; containing the other text costs 1. */
+/* Is `name` like `word`? One wrong letter is allowed for every three; a name that contains the
+ * word, or is a part of it, counts as one wrong letter. */
 static bool is_similar(const char *name, const char *word)
 {
     return strlen(word) > 2 && names_distance(name, word) <= strlen(word) / 3;
@@ -109,9 +110,8 @@ void missing_rights(const char *tool, const char *object)
     fflush(stdout);
     fprintf(stderr, "%s: omitted, because this user may not read it for every instance: %s; %s\n",
             tool, denied,
-            geteuid() ? "root may read it: use sudo; 'Needs rights' in docs/counters lists the "
-                        "counters that show "
-                        "your own"
+            geteuid() ? "root may read it: use sudo; 'Needs rights' in docs/counters names the "
+                        "counters that show your own processes"
                       : "here even root may not read it, as in some containers");
 }
 

@@ -170,7 +170,7 @@ static const struct option_row *windows_row(const struct options *options, const
     if (!row || row->id >= HELP)
         row = find(options, letter_matches_any_case, name, count);
     if (row && colon && !row->argument && count == 1 && isalpha((unsigned char)*name)) {
-        char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE is /C:FILE, as -c takes no value */
+        char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE means -C if -c takes no value */
         row = find(options, letter_matches, &other, 1);
     }
     if (!row)

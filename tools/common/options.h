@@ -60,7 +60,7 @@ struct options {
     const struct tool *command; /* NULL until a command is chosen */
     char **argv;
     int argc, at;
-    const char *cluster; /* the rest of "-abc" */
+    const char *cluster; /* the letters of "-abc" that were not returned yet */
     const char *value;   /* value of the option or word just returned; NULL: none was given */
     const char *spelled; /* the option as the user wrote it, for messages */
     bool args_only;      /* "--" was seen */

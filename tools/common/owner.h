@@ -22,8 +22,8 @@ void owners_done(struct owners *owners);
 bool owners_other(const struct owners *owners, const char *service, DWORD *ret_object,
                   const char **ret_owner);
 /* If an object of `service` belongs to another service, writes a message into `text`: the object,
- * the two services, and what to do. `user` is lodctr's option, or "". Returns the text's length; 0:
- * none does. */
+ * the two services, and what to do. `user`: " --user" for the user's layer, else "". Returns the
+ * text's length; 0: no object does. */
 int owners_explain(const struct owners *owners, const char *service, const char *user, char *text,
                    size_t size);
 

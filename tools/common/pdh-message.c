@@ -30,7 +30,7 @@ static const struct {
      "invalid path: it is malformed, or names instances of an object that has none"               },
     {PDH_CSTATUS_INVALID_DATA,
      "the value is not a number: it is a text, which 'pcview OBJECT' shows, or "
-     "its samples do not fit together"                                                            },
+     "its samples cannot be combined"                                                             },
     {PDH_NO_DATA,                   "there is no data: no counter could be read"                  },
     {PDH_NO_COUNTERS,               "there is no counter"                                         },
     {PDH_INVALID_ARGUMENT,          "invalid argument"                                            },

@@ -106,7 +106,7 @@ static bool lines_begin(struct sheet *sheet)
     sheet->heads[sheet->count] = (size_t)ftell(out);
     bool good = !ferror(out);
     good &= fclose(out) == 0;
-    enum { OTHERS = 8 }; /* brackets, comma */
+    enum { OTHERS = 8 }; /* bytes: brackets, comma */
     sheet->head_text = text;
     sheet->row = malloc(size + sheet->count * (OPL_CAPTURE_NUMBER_SIZE + OTHERS) + 128);
     return good && sheet->row;

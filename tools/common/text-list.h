@@ -26,7 +26,7 @@ bool text_list_read(struct text_list *list, const char *path);
 
 /*
  * Reads a file of options for typeperf and relog: "[si]", and its value in the next line. The list
- * gets the words of a command line: "-si", "5". False: see above.
+ * gets the words of a command line: "-si", "5". False: as for text_list_read.
  */
 bool text_list_read_options(struct text_list *list, const char *path);
 

@@ -107,7 +107,7 @@ DWORD replace_base(const struct lodctr *opts)
 {
     struct backup_tool backup = {.opts = opts};
     struct lodctr plain = *opts;
-    plain.json = false; /* the caller prints the document */
+    plain.json = false; /* the caller of this function prints the JSON document */
     backup.opts = &plain;
     opl_load_options options = options_of(&backup);
     DWORD status = opl_load_replace(opts->counters, opts->helps, opts->subject, &options);

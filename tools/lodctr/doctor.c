@@ -40,7 +40,7 @@ static void take_finding(void *self, const opl_load_finding *finding)
            finding->text);
 }
 
-/* A provider whose library is missing was reported for that already. */
+/* Does the library's file exist? In this layer a missing file was already reported. */
 static bool library_is_there(const struct service_settings *service)
 {
     char path[PATH_MAX];
@@ -48,7 +48,8 @@ static bool library_is_there(const struct service_settings *service)
            access(path, F_OK) == 0;
 }
 
-/* This run does not repair registrations of the other layer: visible problems are only reported. */
+/* A service of the other layer (machine or user): this run reports its problems, but repairs none.
+ * Writes the problem into `text` and returns its kind; NULL: none. */
 static const char *judge_other_layer(const struct service_settings *service, const char *option,
                                      char *text, size_t capacity)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { FIRST_OF_USERS = 1000000 };           /* indices below this are in the machine's layer */
-enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* milliseconds */
+enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* BAR_DELAY: milliseconds */
 
 struct install_run {
     const struct lodctr *opts;

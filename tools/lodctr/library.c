@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The absolute path, for the message also that of a file that does not exist. */
+/* Makes the path absolute even if the file does not exist, because messages print it. */
 char *library_path(const char *name)
 {
     char here[PATH_MAX], *absolute = NULL, *path = realpath(name, NULL);

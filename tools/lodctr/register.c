@@ -156,7 +156,7 @@ static DWORD call_detached(const char *path, const char *name, bool json,
         if (json) /* standard output is for the JSON document */
             dup2(STDERR_FILENO, STDOUT_FILENO);
         call(path, name, ends[1]);
-        fflush(NULL); /* what the library printed */
+        fflush(NULL); /* the library may have printed something */
         _exit(0);
     }
     close(ends[1]);

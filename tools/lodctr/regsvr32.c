@@ -25,7 +25,7 @@ static const char more[] =
     "Examples:\n"
     "  openperflib-regsvr32 ./myperf.so       the library writes its key\n"
     "  lodctr myperf.ini                      then loads names and numbers\n"
-    "  unlodctr MyPerf                        removes them first\n"
+    "  unlodctr MyPerf                        removes them, before /u\n"
     "  openperflib-regsvr32 /u ./myperf.so\n"
     "\n"
     "The exit code is 0, 1 wrong usage, 3 the library cannot be loaded, 4 it has no\n"

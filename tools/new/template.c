@@ -13,7 +13,7 @@ static const char *word_value(const struct chosen *chosen, const struct example 
 {
     if (strcmp(word, "file") == 0)
         return chosen->file;
-    /* written so that the template itself does not look like a script */
+    /* a template that began with "#!" itself would be taken for a script */
     if (strcmp(word, "shebang") == 0)
         return "#!/bin/sh";
     if (strcmp(word, "service") == 0 || strcmp(word, "object") == 0)

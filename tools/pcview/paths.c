@@ -235,13 +235,13 @@ int paths_print(struct pcview *view)
                  view->machine + strspn(view->machine, "\\"));
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &all.query);
     if (status)
-        return pdh_complain("pcview", "a query", status);
+        return pdh_complain("pcview", "creating a query", status);
     add_paths(view, &all);
     status = all.count ? collect(&all) : 0;
     for (size_t i = 0; !status && i < all.count; i++)
         read_value(&all, &all.items[i]);
     if (status)
-        all.code = pdh_complain("pcview", "a sample", status);
+        all.code = pdh_complain("pcview", "reading a sample", status);
     else if (view->json)
         print_json(view, &all);
     else

@@ -50,7 +50,7 @@ static const struct option_row rows[] = {
      "first is the older sample.", "@files", 0},
     {'m', "machine", "NAME", MACHINE,
      "Query another machine: a NAME from the registry or the network, " MACHINE_ADDRESSES ".", "localhost", 0},
-    {'s', "server", "NAME", MACHINE, "The same, with typeperf's name.", "localhost", 0},
+    {'s', "server", "NAME", MACHINE, "The same as -m, as typeperf names it.", "localhost", 0},
     {'o', "save", "FILE", SAVE, "Write the unchanged block to FILE; - is standard output.",
      "@files", 0},
     {'w', "watch", "[SECONDS]", WATCH,

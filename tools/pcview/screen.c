@@ -51,8 +51,8 @@ struct canvas {
     const struct style *style;
     int rows, columns, used;
     bool utf8;
-    bool plain;  /* for a pipe */
-    size_t most; /* in a pipe: most rows of a table */
+    bool plain;  /* the output is a pipe or file */
+    size_t most; /* with `plain`: highest number of rows of a table */
 };
 
 static bool canvas_full(const struct canvas *canvas)
@@ -494,7 +494,7 @@ static void draw_bottom(struct canvas *canvas, const struct watch *watch)
         print_failure(watch, text, sizeof text);
     else if (watch->silent > 0)
         snprintf(text, sizeof text,
-                 " no answer for %.0f s, this is the last one; see pcview --events", watch->silent);
+                 " no answer for %.0f s, showing the last one; see pcview --events", watch->silent);
     else if (watch->searching)
         snprintf(text, sizeof text, " show only: %s_   (Enter keeps, Escape drops)", watch->filter);
     else

@@ -14,7 +14,7 @@ struct table_cell {
 
 struct table_column {
     char title[128];
-    const struct view_counter *counter; /* NULL: a column of no counter */
+    const struct view_counter *counter; /* NULL: the column shows no counter */
     int width;
 };
 

@@ -18,7 +18,7 @@ enum key {
     KEY_HOME,
     KEY_END,
     KEY_RESIZE,
-    KEY_SIGNAL, /* a signal to end; terminal_signal() returns which */
+    KEY_SIGNAL, /* a signal asks the program to end; terminal_signal() returns its number */
     KEY_OTHER
 };
 enum { KEY_ESCAPE = 27, KEY_ENTER = '\r', KEY_BACKSPACE = 127, KEY_REDRAW = 'L' - 64 };

@@ -404,8 +404,8 @@ void status_print(const struct perfmon *perfmon, const struct providers *provide
     bool all = perfmon->details || perfmon->arg_count;
     page.name_width = name_width(&page);
     if (providers->switched_off)
-        printf("%sNo provider is queried:%s Disable Performance Counters of Perflib is not 0 (0: "
-               "they are).\n\n",
+        printf("%sNo provider is queried:%s the value Disable Performance Counters of the key "
+               "Perflib is not 0.\n\n",
                paint(&page, "\033[31m"), paint(&page, "\033[0m"));
     print_list(&page);
     names_load(&page.names, "009");

@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
     {'e', "end", "TIME", END, "End at that time.", NULL, 0, NULL},
     {'a', "append", NULL, APPEND, "Append to a capture with the same counters.", NULL, 0, NULL},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [t], and in the next line its value.", "@files", 0, "config"},
-    {'i', NULL, "FILE", CONFIG, "The same.", "@files", true, NULL},
+    {'i', NULL, "FILE", CONFIG, "The same as -config.", "@files", true, NULL},
     {'q', "query", NULL, LIST, "List the counters; with -o to a file.", NULL, 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C or the end of a pipe.", NULL, 0, NULL},

@@ -210,7 +210,7 @@ static int copy_rows(struct sheet_rows *rows)
     while (!ferror(rows->sheet.out)) {
         bool more = next(rows, &status);
         if (status)
-            code = pdh_complain("relog", "a sample", status);
+            code = pdh_complain("relog", "reading a sample", status);
         if (status && source_goes_on(rows->source, status))
             continue;
         if (!more)

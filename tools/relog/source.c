@@ -147,8 +147,8 @@ static int complain_of_none(const struct input_log *source, const struct relog *
         fprintf(stderr, "relog: %s: it has samples, but no counters that can be shown\n", name);
     else
         fprintf(stderr,
-                "relog: %s: offset %lld: the file ends here, with neither samples nor names of "
-                "counters before: it was cut off or damaged, or nothing was recorded yet\n",
+                "relog: %s: offset %lld: the file ends here, before the first sample or counter: "
+                "it was cut off or damaged, or nothing was recorded yet\n",
                 name, (long long)size);
     return EXIT_FAILED;
 }
@@ -208,7 +208,7 @@ int source_add(struct input_log *source, const struct relog *opts)
     if (!status && (opts->begin || opts->end))
         status = PdhSetQueryTimeRange(source->query, &range);
     if (status)
-        return pdh_complain("relog", "a query", status);
+        return pdh_complain("relog", "creating a query", status);
     return add_counters(source);
 }
 

@@ -42,7 +42,7 @@ static void warn_of_order(const struct relog *opts, LONGLONG latest, LONGLONG fi
             opts->output, before, appended);
 }
 
-/* Is this a system error of writing? PDH's own statuses, of reading, are greater. */
+/* Is this a system error, which only writing returns? PDH's own statuses are greater. */
 static bool is_writing(PDH_STATUS status)
 {
     return (DWORD)status <= 0xffff;
@@ -58,7 +58,8 @@ static int copy_samples(const struct relog *opts, struct input_log *source, PDH_
         if (pace_stopped() || source_ended(status))
             return source_ended(status) && source_end(source) ? EXIT_FAILED : code;
         if (status) {
-            code = pdh_complain("relog", is_writing(status) ? opts->output : "a sample", status);
+            code = pdh_complain("relog", is_writing(status) ? opts->output : "reading a sample",
+                                status);
             if (!source_goes_on(source, status))
                 return code;
             continue;

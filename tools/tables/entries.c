@@ -38,7 +38,7 @@ static char *make_symbol(const char *object, const char *counter, DWORD index)
     if (counter)
         used = add_slug(symbol, used, counter);
     symbol[used] = '\0';
-    if (used == (counter ? before : 0)) /* nothing of the text may be in a symbol */
+    if (used == (counter ? before : 0)) /* the text has no character that a symbol may have */
         sprintf(symbol + used, "%s_%u", counter ? "" : "OBJECT", (unsigned)index);
     return symbol;
 }

@@ -243,7 +243,7 @@ int counters_open(struct counters *counters, const struct typeperf *opts, bool p
 {
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &counters->query);
     if (status)
-        return pdh_complain("typeperf", "a query", status);
+        return pdh_complain("typeperf", "creating a query", status);
     if (opts->server)
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  opts->server + strspn(opts->server, "\\"));

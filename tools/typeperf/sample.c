@@ -43,7 +43,7 @@ static int begin(struct sampling *sampling)
     pace_begin(&sampling->pace);
     PDH_STATUS status = PdhCollectQueryData(sampling->counters->query);
     if (!tolerable(status))
-        return pdh_complain("typeperf", "the first sample", status);
+        return pdh_complain("typeperf", "reading the first sample", status);
     counters_note_seen(sampling->counters, true);
     return EXIT_GOOD;
 }
@@ -75,7 +75,7 @@ static int print_samples(struct sampling *sampling, struct sheet *sheet, double 
         LONGLONG time = local_now();
         PDH_STATUS status = PdhCollectQueryDataWithTime(counters->query, &time);
         if (!tolerable(status))
-            return pdh_complain("typeperf", "a sample", status);
+            return pdh_complain("typeperf", "reading a sample", status);
         for (size_t i = 0; i < counters->paths.count; i++)
             values[i] = status ? NAN : cooked(counters->handles[i]);
         counters_note_seen(counters, false);
@@ -98,7 +98,8 @@ static int print_sheet(struct sampling *sampling, FILE *out)
                           .top = opts->top};
     double *values = calloc(sheet.count, sizeof *values);
     if (!values || !sheet_begin(&sheet))
-        return free(values), pdh_complain("typeperf", "a sample", PDH_MEMORY_ALLOCATION_FAILURE);
+        return free(values),
+               pdh_complain("typeperf", "reading a sample", PDH_MEMORY_ALLOCATION_FAILURE);
     sheet_flush(&sheet);
     int code = begin(sampling);
     if (!code)

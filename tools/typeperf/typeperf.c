@@ -36,7 +36,7 @@ static const struct option_row rows[] = {
     {'o', "output", "FILE", OUTPUT,
      "Write to a file: CSV and TSV become captures with time zone and all digits, which relog and Windows read.", "@files", 0, NULL},
     {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of the given ones.", "@objects", 0, NULL},
-    {0, "query-instances", NULL, LIST_INSTANCES, "The same, with a line for each instance.", "@objects", 0, "qx"},
+    {0, "query-instances", NULL, LIST_INSTANCES, "Like -q, with a line for each instance.", "@objects", 0, "qx"},
     {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
     {'s', "server", "MACHINE", SERVER, "The machine of counters and objects without one: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
@@ -163,7 +163,7 @@ static int take_option(struct typeperf *opts, const struct options *options, int
     case LIST:
         if (!options->value)
             return take_flag(opts, id);
-        take_flag(opts, id); /* --query=OBJECT: its value is a word */
+        take_flag(opts, id); /* --query=OBJECT: the value is added as a plain word */
         break;
     case OPTION_ARGUMENT:
         break;
