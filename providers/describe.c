@@ -109,7 +109,7 @@ static void print_texts(void)
 /* ---- a packaged drop-in: service record, numbers, texts ---- */
 
 #define SERVICES "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\"
-/* The project's own indices; the second part is PerfForeign's. */
+/* The packaged block: indices that belong to this project. PerfForeign has the second part. */
 enum { BLOCK_FIRST = 100000, SECOND_FIRST = 109000, BLOCK_END = 110000 };
 
 static void print_value_text(const char *name, const char *text)
@@ -347,13 +347,14 @@ static void print_absent(FILE *file, DWORD object)
     }
 }
 
-/* ---- counters not tested on hardware: rows "frozen" for the reason UNTRIED ---- */
+/* ---- counters not tested on hardware: lines of oracles.tsv with "frozen" and UNTRIED ---- */
 
 #define UNTRIED "not tried on hardware"
 enum { MOST_ROWS = 256 };
 static FILE *oracles; /* tests/tables/oracles.tsv */
 
-/* Has the list "6 142 144" the index? "*" has all that no earlier line has (not `known`). */
+/* Does the list "6 142 144" contain the index? "*" stands for all that no earlier line contains;
+ * `known`: an earlier line contains this one. */
 static bool line_has(const char *words, DWORD index, bool known)
 {
     char *end;

@@ -18,8 +18,8 @@
 #define PUBLIC __attribute__((visibility("default")))
 
 static const uint32_t machine_root = 0x80000002, data_root = 0x80000004;
-/* rights: set value, create subkey or link, delete, change rights or owner, generic write and
- * all */
+/* The rights that write: set value, create subkey or link, delete, change rights or owner,
+ * generic write, generic all. */
 static const uint32_t writing = 0x500d0026;
 enum { MOST_PATH = 1024 };
 

@@ -652,7 +652,8 @@ PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR 
                                               LPSTR instance, LPSTR parent, LPSTR counter,
                                               DWORD size) OPL_SYMBOL(PdhVbGetCounterPathElements);
 
-/* As PdhOpenLog, PdhUpdateLog and PdhGetLogFileSize; PDH_INSUFFICIENT_BUFFER: above 2 GiB. */
+/* Like PdhOpenLog, PdhUpdateLog and PdhGetLogFileSize. PDH_INSUFFICIENT_BUFFER: the size
+ * is above 2 GiB. */
 PDH_STATUS WINAPI PdhVbOpenLog(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query,
                                DWORD max_size, LPCSTR caption, PDH_HLOG *log)
     OPL_SYMBOL(PdhVbOpenLog);
@@ -661,7 +662,7 @@ PDH_STATUS WINAPI PdhVbGetLogFileSize(PDH_HLOG log, LONG *size) OPL_SYMBOL(PdhVb
 
 /* ---- the library ---- */
 
-/* PDH_VERSION. */
+/* *version becomes PDH_VERSION. */
 PDH_STATUS WINAPI PdhGetDllVersion(LPDWORD version) OPL_SYMBOL(PdhGetDllVersion);
 
 /*

@@ -229,7 +229,8 @@ BOOL WINAPI ReportEventW(HANDLE log, WORD type, WORD category, DWORD id, PSID us
 
 OPL_END_DECLS
 
-/* The rest is in the static libopenperflib-win32.a (pkg-config openperflib-win32). */
+/* The functions from here on are in the static libopenperflib-win32.a (pkg-config
+ * openperflib-win32). */
 OPL_BEGIN_SHIMS
 
 DWORD WINAPI GetCurrentProcessId(void) OPL_SHIM(GetCurrentProcessId);
@@ -254,7 +255,7 @@ HMODULE WINAPI GetModuleHandleW(LPCWSTR name) OPL_SHIM(GetModuleHandleW);
  * (pdh, advapi32, kernel32, ...) are libopenperflib. Call FreeLibrary once for each successful
  * call. LoadLibraryEx cannot load a library as data only (ERROR_NOT_SUPPORTED). NULL and last
  * error: ERROR_MOD_NOT_FOUND, ERROR_BAD_EXE_FORMAT (another word size), ERROR_DLL_INIT_FAILED (its
- * DllMain refused). */
+ * DllMain returned FALSE). */
 HMODULE WINAPI LoadLibraryA(LPCSTR name) OPL_SHIM(LoadLibraryA);
 HMODULE WINAPI LoadLibraryW(LPCWSTR name) OPL_SHIM(LoadLibraryW);
 HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags) OPL_SHIM(LoadLibraryExA);

@@ -135,7 +135,7 @@ static bool is_physical(opl_reading *reading, const struct perfdisk_device *devi
     if (device->major == MAJOR_FLOPPY || device->major == MAJOR_CDROM)
         return false;
     if (strncmp(device->name, "mmcblk", 6) == 0 && strstr(device->name, "boot"))
-        return false; /* the chip's small area for its boot loader */
+        return false; /* such as mmcblk0boot0, a small area for a boot loader */
     snprintf(path, sizeof path, "sys/block/%s", device->name);
     if (!opl_reading_folder_count(reading, path, &count))
         return !begins_with_one_of(device->name, virtual_names);

@@ -17,7 +17,7 @@ struct perfdisk_mount {
 struct perfdisk_mounts {
     size_t count, capacity;
     uint64_t version;
-    bool changed; /* since LogicalDisk read the list; LogicalDisk resets it */
+    bool changed; /* the list changed after LogicalDisk last read it; LogicalDisk resets this */
     struct perfdisk_mount list[];
 };
 

@@ -27,8 +27,9 @@ struct perfdisk_device {
     struct perfdisk_time reading, writing, busy, queued;
     uint64_t now, idle; /* 100 ns; neither ever decreases */
     bool known;
-    bool whole, physical; /* not a partition; and not made of other devices, files or memory */
-    uint32_t position;    /* among the instances of PhysicalDisk */
+    bool whole;        /* not a partition */
+    bool physical;     /* not made of other devices, files or memory */
+    uint32_t position; /* among the instances of PhysicalDisk */
 };
 struct perfdisk_devices {
     size_t count, capacity;

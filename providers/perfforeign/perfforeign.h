@@ -16,7 +16,7 @@ struct foreign_machine {
     DWORD status;                  /* Win32 status of the newest query; 0: success */
     DWORD milliseconds;            /* duration of its newest answer */
     ULONGLONG answers, failures, answer_bytes;
-    ULONGLONG since; /* FILETIME of the newest answer; before it, of the first query */
+    ULONGLONG since; /* FILETIME of the newest answer; without an answer, of the first query */
     /* the newest valid answer, and its query */
     unsigned char *kept;
     DWORD kept_size;

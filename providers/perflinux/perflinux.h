@@ -16,12 +16,12 @@ extern const opl_object perflinux_processor, perflinux_pressure, perflinux_inter
     perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
     perflinux_meter, perflinux_performance, perflinux_network;
 
-/* Both forget what is cached about this machine. */
+/* These clear the cached data about this machine. */
 void perflinux_processor_open(void);
 void perflinux_pressure_open(void);
 void perflinux_power_open(void);
 
-/* The base of fractions in hundredths of a percent. */
+/* 10000: the base of fractions that are counted in hundredths of a percent. */
 extern const uint32_t perflinux_whole;
 
 /* The number at *at, or 0 if there is none; moves *at after it. */

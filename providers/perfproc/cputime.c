@@ -13,7 +13,7 @@ static uint64_t scaled(uint64_t a, uint64_t b, uint64_t c)
     __extension__ typedef unsigned __int128 wide;
     return (uint64_t)((wide)a * b / c);
 #else
-    uint64_t whole = 0, rest = 0; /* of a * (the bits of b so far) / c */
+    uint64_t whole = 0, rest = 0; /* quotient and remainder of a * (the bits of b so far) / c */
     for (int bit = 63; bit >= 0; bit--) {
         bool carried = rest >> 63;
         rest <<= 1;

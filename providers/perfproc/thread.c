@@ -67,7 +67,7 @@ static bool thread_state(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* Windows' numbers of the first four explanations are unknown; these are unused numbers. */
+/* Windows' numbers of the first four explanations are unknown; the numbers here are unused ones. */
 #define THREAD(member) OPL_FIELD(struct perfproc_task, member)
 /* clang-format off */
 static const opl_counter counters[] = {

@@ -508,13 +508,13 @@ static __always_inline void write_process(struct seq_file *seq, struct task_stru
 {
     struct entry entry = {0};
     struct record_process *out = &entry.process;
-    out->handles = handles_of(task); /* the slowest value first */
+    out->handles = handles_of(task); /* first, because it takes longest */
     uint32_t flags = RECORD_PROCESS | fill_memory(out, task);
     flags |= fill_sums(out, task);
     out->shown_user = task->signal->prev_cputime.utime;
     out->shown_system = task->signal->prev_cputime.stime;
     out->parent = process_of(task->real_parent, own);
-    if (!out->threads || !task->thread_pid) /* released meanwhile, so not a process any more */
+    if (!out->threads || !task->thread_pid) /* it ended meanwhile */
         return;
     fill_head(&entry.task, task, own, flags);
     if (!entry.task.id)
@@ -529,7 +529,7 @@ static __always_inline int dump(struct bpf_iter__task *context, bool all)
     if (!task)
         return 0;
     bool leader = task->pid == task->tgid;
-    if ((!leader && !all) || !task->thread_pid) /* without a number it has ended */
+    if ((!leader && !all) || !task->thread_pid) /* a task without a number has ended */
         return 0;
     own = bpf_get_current_task_btf()->thread_pid;
     if (!own)
