@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the tool from its template: make.py TEMPLATE NAMES VERSION OUTPUT"""
+"""Writes openperflib-cc from its template: make.py TEMPLATE NAMES VERSION OUTPUT"""
 import os
 import sys
 
