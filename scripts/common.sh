@@ -10,10 +10,10 @@ die() {
     exit "${2:-1}"
 }
 
-# For scripts that are rows of scripts/ci: the exit code says that it cannot run here.
+# Ends the script with exit code 77: scripts/ci counts its row as skipped, because it cannot run on this machine.
 cannot() { die "$1" 77; }
 
-# The lists of Debian's archive that this machine uses, for mmdebstrap, in the array `sources`.
+# Fills the array `sources` with the files of apt's package sources on this machine, for mmdebstrap.
 find_sources() {
     # shellcheck disable=SC2034
     mapfile -t sources < <(find /etc/apt -maxdepth 2 -name '*.sources' -o -maxdepth 2 -name '*.list' -size +0)
@@ -29,7 +29,7 @@ quietly() {
     return "$status"
 }
 
-# configure FOLDER OPTION...: makes the build folder, or gives an existing one these options.
+# configure FOLDER OPTION...: creates the build folder, or sets these options in an existing one.
 configure() {
     local folder=$1
     shift
@@ -44,7 +44,7 @@ build() {
     quietly ninja --quiet -C "$1"
 }
 
-# Builds with ninja's own line of progress on a terminal, and with one line elsewhere; quiet where nothing is to do.
+# Builds. On a terminal ninja shows its progress; without one, one line is printed, but none if all is up to date.
 build_visibly() {
     local folder=$1 steps
     steps=$(ninja -C "$folder" -n 2>/dev/null | sed -n 's,^\[[0-9]*/\([0-9]*\)\].*,\1,p' | tail -n 1)
@@ -57,11 +57,11 @@ build_visibly() {
     fi
 }
 
-# The environment in which programs of a build folder run without being installed.
+# Sets the environment variables with which programs of a build folder run without being installed.
 enter_environment() {
     local dump
     dump=$(meson devenv -C "$1" --dump) || die "meson devenv -C $1 failed; delete that folder and try again"
-    set +u # the lists that it extends may not exist yet
+    set +u # the variables that $dump extends may be unset
     eval "$dump"
     set -u
     # meson ends an empty list with a colon, which would mean the current folder
