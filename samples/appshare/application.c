@@ -45,7 +45,8 @@ int main(int argc, char **argv)
     }
     shared = openMemory(&guard);
     if (!shared) {
-        fprintf(stderr, "appshare_workshop: no memory to share, error %u\n",
+        fprintf(stderr,
+                "appshare_workshop: another one is running, or there is no memory (error %u)\n",
                 (unsigned)GetLastError());
         return 1;
     }

@@ -44,10 +44,10 @@ static BOOL readScribble(void *to)
 
 /* clang-format off */
 static const PerfCounter usageCounters[] = {
-    PERF_COUNTER(Usage, questions, PERF_COUNTER_RAWCOUNT, 0, "Questions", "How often it was asked for anything."),
-    PERF_COUNTER(Usage, questions, PERF_COUNTER_COUNTER, 0, "Questions/sec", "How often it was asked for anything in a second."),
-    PERF_COUNTER(Usage, answers, PERF_COUNTER_RAWCOUNT, 0, "Answers", "How many objects it answered with."),
-    PERF_COUNTER(Usage, bytes, PERF_COUNTER_LARGE_RAWCOUNT, -2, "Bytes Answered", "How many bytes it answered with."),
+    PERF_COUNTER(Usage, questions, PERF_COUNTER_RAWCOUNT, 0, "Questions", "The number of queries of this provider."),
+    PERF_COUNTER(Usage, questions, PERF_COUNTER_COUNTER, 0, "Questions/sec", "The number of queries of this provider per second."),
+    PERF_COUNTER(Usage, answers, PERF_COUNTER_RAWCOUNT, 0, "Answers", "The number of objects in all answers."),
+    PERF_COUNTER(Usage, bytes, PERF_COUNTER_LARGE_RAWCOUNT, -2, "Bytes Answered", "The number of bytes in all answers."),
     PERF_COUNTER(Usage, capacity, PERF_COUNTER_RAWCOUNT, -3, "Bytes Offered", "The buffer size of the last query, in bytes."),
 };
 static const PerfCounter scribbleCounters[] = {

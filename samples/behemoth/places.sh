@@ -10,9 +10,9 @@ units=(behemoth.socket behemoth.service)
 
 options() {
     cat <<END
-  --user          for yourself: programs below ~/.local, the counters in your own registry
-  --prefix=DIR    programs below DIR; /usr/local if not given
-  --no-service    leave systemd and its users alone
+  --user          for yourself: programs below ~/.local, counters in the user's layer of the registry
+  --prefix=DIR    programs below DIR (default: /usr/local)
+  --no-service    do not start the service, and create no user
 END
 }
 
@@ -40,7 +40,7 @@ find_places() {
         prefix=${prefix:-/usr/local}
         unit_folder=$prefix/lib/systemd/system
     fi
-    case $prefix in /*) ;; *) die "--prefix=$prefix: an absolute path is wanted" 2 ;; esac
+    case $prefix in /*) ;; *) die "--prefix=$prefix: must be an absolute path" 2 ;; esac
     bin=$prefix/bin
     lib=$prefix/lib/behemoth # the provider is registered with this path; no other user may write there
     completion=$prefix/share/bash-completion/completions/behemoth-manager

@@ -134,7 +134,7 @@ int main()
     int result = printAll((PERF_DATA_BLOCK *)data);
     delete[] data;
     if (!cout.flush()) {
-        cerr << "enum_process: the list cannot be written" << endl;
+        cerr << "enum_process: standard output cannot be written" << endl;
         return 1;
     }
     return result;

@@ -177,10 +177,10 @@ const char *hold_why(enum spare spare)
 {
     static const char *const texts[] = {
         [SPARE_NOT] = "",
-        [SPARE_GONE] = "it is gone",
+        [SPARE_GONE] = "it has ended",
         [SPARE_USER] = "it is not (or not only) this user's",
-        [SPARE_POLICY] = "its scheduling policy knows no nice values",
-        [SPARE_NICE] = "it is as nice already",
+        [SPARE_POLICY] = "its scheduling policy has no nice values",
+        [SPARE_NICE] = "its nice value is high enough already",
     };
     return texts[spare];
 }

@@ -107,7 +107,7 @@ static const char *why_spared(const struct process *process)
     if (look_is_parent(&protector.look, process->identity.id, own))
         return "it is a parent of this program";
     if (!process->has_memory)
-        return "it is a thread of the kernel, or dead";
+        return "it is a kernel thread or a zombie";
     return NULL;
 }
 
@@ -151,10 +151,10 @@ static void restore_priority(struct record *record, const struct process *proces
     struct held *held = record->held;
     record->held = NULL;
     if (held->count > 0 && hold_restore(held)) {
-        print_event("given back", process, "%s; nice %d to %d", why, held->given, held->was);
-        report(EVENT_RESTORED, process, "given back its priority", held->given, held->was);
+        print_event("restored", process, "%s; nice %d to %d", why, held->given, held->was);
+        report(EVENT_RESTORED, process, "restored", held->given, held->was);
     } else if (held->count > 0 && errno != ESRCH) {
-        print_event("not given", process, "%s: %s", why, strerror(errno));
+        print_event("not restored", process, "%s: %s", why, strerror(errno));
         protector.failed = true;
     }
     hold_end(held);
@@ -211,8 +211,9 @@ static bool see_ourselves(void)
         process->parent == (uint32_t)getppid())
         protector.self = hold(process->identity.id);
     if (!protector.self)
-        fputs("processor_protector: the counters tell of other processes than those that this "
-              "program could reach; nothing is done\n",
+        fputs("processor_protector: the counters are those of another machine or PID namespace, "
+              "whose "
+              "processes cannot be changed\n",
               stderr);
     return protector.self != NULL;
 }
@@ -302,7 +303,7 @@ static void begin(void)
     if (protector.options.act)
         protector.log = RegisterEventSourceA(NULL, "Processor Protector");
     else if (isatty(STDERR_FILENO))
-        fputs("Nothing is changed, only said; --act does it.\n", stderr);
+        fputs("Priorities are not changed without --act, only printed.\n", stderr);
 }
 
 int main(int argc, char **argv)
@@ -311,8 +312,10 @@ int main(int argc, char **argv)
     const char *what;
     options_read(&protector.options, argc, argv);
     if (protector.options.act && protector.options.restore && !hold_may_restore()) {
-        fputs("processor_protector: --restore: you may not raise a priority again (CAP_SYS_NICE or "
-              "RLIMIT_NICE,\nsee man setpriority); without --restore, what is lowered stays so\n",
+        fputs("processor_protector: --restore: this user may not raise a lowered priority again; "
+              "that needs\n"
+              "CAP_SYS_NICE or RLIMIT_NICE, see man setpriority. Without --restore it stays "
+              "lowered.\n",
               stderr);
         return EXIT_FAILURE;
     }

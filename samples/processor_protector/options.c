@@ -14,32 +14,33 @@ enum { EXIT_USAGE = 2 };
 
 static void help(void)
 {
-    puts("usage: processor_protector [OPTION]... [NAME]...\n"
-         "Watches all processes, or those with one of these names (* and ? stand for any), and\n"
-         "lowers the priority of one that occupies a processor for too long. Unless --act is\n"
-         "given it only says what it would do.\n\n"
-         "  -p, --percent=N    too much is N percent of one processor (90)\n"
-         "  -s, --seconds=N    too long is N seconds without a break (10)\n"
-         "  -l, --load=N       and only while all processors together are N percent busy: on an\n"
-         "                     idle machine no process waits (80; 0: always)\n"
-         "  -n, --nice=N       the nice value to give, 1 to 19 (10)\n"
-         "  -i, --interval=N   look every N seconds, 0.1 to 3600 (1)\n"
-         "  -d, --duration=N   end after N seconds (at Ctrl-C)\n"
-         "  -a, --act          do it\n"
-         "  -r, --restore      give the priority back when the process took less for --seconds\n"
-         "                     while processors had time to spare, and at the end; this needs\n"
-         "                     CAP_SYS_NICE or a limit (RLIMIT_NICE)\n"
-         "  -h, --help, -V, --version\n\n"
-         "Left alone are this program and its parents, other users' processes (also by root),\n"
-         "threads of the kernel, real-time processes, and who is as nice already. What --act\n"
-         "does is an event, too (pcview --events).\n\n"
-         "Exit status: 0 it watched to the end, 1 counters could not be read or a priority could\n"
-         "not be changed, 2 a wrong option.");
+    puts(
+        "usage: processor_protector [OPTION]... [NAME]...\n"
+        "Watches all processes, or those with one of these names (* and ? are wildcards), and\n"
+        "lowers the priority of a process that uses a processor for too long. Without --act it\n"
+        "only prints what it would do. Defaults are in parentheses.\n\n"
+        "  -p, --percent=N    a process is busy if it uses N percent of one processor (90)\n"
+        "  -s, --seconds=N    lower its priority after N busy seconds without a break (10)\n"
+        "  -l, --load=N       but only while all processors together are N percent busy: on an\n"
+        "                     idle machine no process has to wait (80; 0: always)\n"
+        "  -n, --nice=N       the nice value to set, 1 to 19 (10)\n"
+        "  -i, --interval=N   take a sample every N seconds, 0.1 to 3600 (1)\n"
+        "  -d, --duration=N   end after N seconds (at Ctrl-C)\n"
+        "  -a, --act          lower priorities\n"
+        "  -r, --restore      restore a priority when the process was not busy for --seconds\n"
+        "                     while processors had idle time, and at the end; this needs\n"
+        "                     CAP_SYS_NICE or a limit (RLIMIT_NICE)\n"
+        "  -h, --help, -V, --version\n\n"
+        "Never changed are this program and its parents, other users' processes (even by root),\n"
+        "kernel threads, real-time processes, and processes with this nice value or a higher one.\n"
+        "Changes are also written to the event log (pcview --events).\n\n"
+        "Exit status: 0 success, 1 counters could not be read or a priority could not be changed,\n"
+        "2 wrong usage.");
 }
 
 static _Noreturn void refuse(const char *option, const char *text, double least, double most)
 {
-    fprintf(stderr, "processor_protector: --%s takes a number from %g to %g, not %s\n", option,
+    fprintf(stderr, "processor_protector: --%s needs a number from %g to %g, not %s\n", option,
             least, most, text);
     exit(EXIT_USAGE);
 }
@@ -125,7 +126,7 @@ void options_read(struct options *options, int argc, char **argv)
         take_option(options, letter);
     options->names = argv + optind;
     if (getuid() != geteuid()) {
-        fputs("processor_protector: it works for one user: not as a set-user-id program\n", stderr);
+        fputs("processor_protector: refused to run as a set-user-id program\n", stderr);
         exit(EXIT_USAGE);
     }
 }

@@ -339,8 +339,9 @@ static void rates_and_a_dead_server(void **state)
     assert_int_equal(reader_take(&reader, block, block_size), ERROR_SUCCESS);
     char *text = drawn(VIEW_LIST);
     assert_non_null(strstr(text, "   Births/sec -   Deaths/sec -   "));
-    assert_non_null(strstr(text, "Status 0   Data Age 12.0 s\nthe server is away: this is what it "
-                                 "said 12 seconds ago\n"));
+    assert_non_null(strstr(text,
+                           "Status 0   Data Age 12.0 s\nbehemoth-server is not running: this is "
+                           "its answer of 12 seconds ago\n"));
     view.rates = false;
 }
 
@@ -418,8 +419,7 @@ static void no_mother_misleads(void **state)
     char *text = drawn(VIEW_TREE);
     for (size_t i = 0; i < 7; i++)
         assert_non_null(strstr(text, all[i].name));
-    assert_non_null(strstr(text, "4 families; 1 with a mother who is not there; 2 circles of "
-                                 "mothers\n"));
+    assert_non_null(strstr(text, "4 families; 1 with a missing mother; 2 circles of mothers\n"));
 }
 
 /* Each below the one before, or each the mother of the one before, in a ring or not. */

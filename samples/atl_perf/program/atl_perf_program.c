@@ -119,7 +119,7 @@ static int readCounters(const char *language)
     bool answered;
     if (RegGetValueA(HKEY_LOCAL_MACHINE, PERFORMANCE, "Object List", RRF_RT_REG_SZ, NULL, list,
                      &size) != ERROR_SUCCESS) {
-        fprintf(stderr, "atl_perf: it is not registered: \"atl_perf register\"\n");
+        fprintf(stderr, "atl_perf: the library is not registered; run \"atl_perf register\"\n");
         return 1;
     }
     snprintf(value, sizeof value, "Counter %.16s", language);
@@ -127,7 +127,9 @@ static int readCounters(const char *language)
     char *data = base ? query(list, &size) : NULL;
     answered = data && printCounters(data, size, base);
     if (data && !answered)
-        fprintf(stderr, "atl_perf: no object answered; pcview --events says why\n");
+        fprintf(
+            stderr,
+            "atl_perf: the answer has none of its objects; \"pcview --events\" shows the reason\n");
     free(data);
     free(base);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
@@ -147,8 +149,8 @@ static int scribble(void)
     Scribble *shared =
         memory && !taken ? MapViewOfFile(memory, FILE_MAP_ALL_ACCESS, 0, 0, 0) : NULL;
     if (!shared) {
-        fputs(taken ? "atl_perf: another one scribbles already\n"
-                    : "atl_perf: no memory to share\n",
+        fputs(taken ? "atl_perf: another \"atl_perf scribble\" is running already\n"
+                    : "atl_perf: the shared memory cannot be created\n",
               stderr);
         return 1;
     }
@@ -165,7 +167,7 @@ static int scribble(void)
 static const char usage[] =
     "Usage: atl_perf register | unregister | read [LANGUAGE] | scribble\n"
     "LANGUAGE is a number such as 009 (English) or 007 (German).\n"
-    "scribble reads lines, and publishes how many strokes and points they are.\n";
+    "scribble reads lines, and publishes the number of lines (strokes) and characters (points).\n";
 
 int main(int argc, char **argv)
 {

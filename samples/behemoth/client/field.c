@@ -144,8 +144,8 @@ static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
 
 void field_draw(FILE *out, struct view *view, int columns, int rows)
 {
-    columns -= 2; /* the frame */
-    rows -= 3;    /* and the legend */
+    columns -= 2; /* without the frame */
+    rows -= 3;    /* without frame and legend */
     if (columns < LEAST_COLUMNS || rows < LEAST_ROWS) {
         fputs("the window is too small for the field\n", out);
         return;

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-/* From each behemoth, goes from mother to mother until there is none, or one that was visited. If
- * that was on the same way, it is a circle, which is cut. `depth` is the number of the way here; 0:
- * not visited. */
+/* Walks from each behemoth to its mother, her mother, and so on, until there is none or she was
+ * visited before. If this walk itself visited her, the mothers form a circle, which is cut. Here
+ * `depth` is the number of the walk that visited a behemoth; 0: none did. */
 static void open_circles(struct kin *kin)
 {
     for (size_t i = 0; i < kin->count; i++) {
@@ -60,7 +60,7 @@ bool kin_find(struct kin *kin, const struct reader *reader)
         kin->all[i] = (struct kin_one){there ? mother : NO_MOTHER, NO_MOTHER, NO_MOTHER, 0};
     }
     open_circles(kin);
-    for (size_t i = kin->count; i-- > 0;) { /* so sisters have the answer's order */
+    for (size_t i = kin->count; i-- > 0;) { /* backwards, so sisters are in the answer's order */
         struct kin_one *one = &kin->all[i];
         int64_t *first = one->mother == NO_MOTHER ? &root : &kin->all[one->mother].child;
         one->next = *first;

@@ -10,21 +10,21 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_AWAY = EXIT_MISSING, KEY_REDRAW = 'L' - 64, LOW = 12 /* lines of a low window */ };
+enum { EXIT_AWAY = EXIT_MISSING, KEY_REDRAW = 'L' - 64, LOW = 12 /* fewer lines are low */ };
 enum { MACHINE = 1, LANGUAGE, INTERVAL, SORT, ROWS, ONCE, JSON };
 
 static const char *const view_names[VIEW_KINDS] = {"field", "tree", "list"};
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'m', "machine", "NAME", MACHINE, "Another machine: a NAME that the registry lists, ssh://HOST, unix:/PATH of an openperflib-winregd --socket.", NULL, 0},
+    {'m', "machine", "NAME", MACHINE, "Query another machine: a NAME in the registry, ssh://HOST, or unix:/PATH, the socket of openperflib-winregd.", NULL, 0},
     {'l', "language", "ID", LANGUAGE, "Titles in this language: 009 English (the default), 019, 007.", "009 019 007", 0},
-    {'i', "interval", "SECONDS", INTERVAL, "How often to ask; 1 if not given.", NULL, 0},
-    {'s', "sort", "COLUMN", SORT, "Order the list: name, sex, age, x, y, weight, volume, birthday or a title; -COLUMN: the largest first.",
+    {'i', "interval", "SECONDS", INTERVAL, "The time between two queries. Default: 1.", NULL, 0},
+    {'s', "sort", "COLUMN", SORT, "Sort the list by name, sex, age, x, y, weight, volume, birthday or a title. -COLUMN: descending.",
      "name sex age x y weight volume birthday", 0},
-    {'n', "rows", "N", ROWS, "At most N rows of the tree or the list.", NULL, 0},
-    {'1', "once", NULL, ONCE, "Once, on a terminal too.", NULL, 0},
-    {'j', "json", NULL, JSON, "The list for programs.", NULL, 0},
+    {'n', "rows", "N", ROWS, "Show at most N rows of the tree or the list.", NULL, 0},
+    {'1', "once", NULL, ONCE, "Show the view once and end, also on a terminal.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print the list as JSON.", NULL, 0},
     {0},
 };
 /* clang-format on */
@@ -36,39 +36,38 @@ static const struct tool tool = {
     .rows = rows,
     .complete_args = "field tree list",
     .more =
-        "On a terminal it asks again and again, until q is pressed; ? lists the keys. Elsewhere "
-        "it\n"
-        "shows what is true now, once.\n"
+        "On a terminal it queries repeatedly, until q is pressed; ? lists the keys. Without a\n"
+        "terminal it queries once.\n"
         "\n"
-        "  field    from above: everybody at X and Y, by sex and size (what a terminal gets)\n"
+        "  field    seen from above: each behemoth at X and Y (the default on a terminal)\n"
         "  tree     families: children below their mothers\n"
-        "  list     a row for each, with all values (what a file or a pipe gets)\n"
+        "  list     a row for each, with all values (the default without a terminal)\n"
         "\n"
         "Examples:\n"
         "  behemoth-client tree --machine=ssh://web1 --once\n"
         "  behemoth-client list --language=019 --sort=-weight --rows=10\n"
         "  behemoth-client --json | jq '.herd[] | select(.mother == null) | .name'\n"
         "\n"
-        "Environment: NO_COLOR, unless it is empty, takes the colours away.\n"
-        "Exit status: 0 shown, 1 there was nothing to show, 2 a wrong option, 3 shown, but the\n"
-        "behemoths' server is away: it is the server's last answer.\n",
+        "Environment: if NO_COLOR is not empty, no colours are used.\n"
+        "Exit status: 0 success, 1 no data, 2 wrong usage, 3 behemoth-server is not running, so\n"
+        "its last answer was shown.\n",
 };
 
 static const char help_text[] =
     "f  the field          l  the list          t  the family tree\n"
-    "z  Z                  less of the field, or more of it; arrows: another part\n"
+    "z  Z                  zoom the field in, out; arrows: move to another part\n"
     "arrows, Page Up, Page Down, Home, End   scroll; left and right: columns of the list\n"
-    "<  >  r               order the list by another column, the other way round\n"
-    "+  -                  ask less often, more often\n"
-    "Ctrl-L                draw everything anew\n"
+    "<  >  r               sort the list by another column; reverse the order\n"
+    "+  -                  query less often, more often\n"
+    "Ctrl-L                redraw the screen\n"
     "q                     end\n"
     "\n"
-    "All of it comes from HKEY_PERFORMANCE_DATA. Rates need two answers; while the server is away\n"
-    "its last answer is shown.\n";
+    "All data comes from HKEY_PERFORMANCE_DATA. Rates need two answers. While behemoth-server is\n"
+    "not running, its last answer is shown.\n";
 
 static struct client {
     struct options options;
-    const char *machine, *sort; /* NULL: NULL: this machine; unsorted */
+    const char *machine, *sort; /* machine NULL: this one; sort NULL: unsorted */
     char language[8];
     double interval;
     int64_t rows; /* of a table; 0: all */
@@ -300,21 +299,21 @@ static int read_options(int argc, char **argv)
             client.machine = value;
             break;
         case LANGUAGE:
-            wrong = take_language(value) ? NULL : "not a language like 009, 019 or 007";
+            wrong = take_language(value) ? NULL : "not a language id such as 009, 019 or 007";
             break;
         case INTERVAL:
             client.interval = strtod(value, &end);
             if (end == value || *end || !(client.interval >= 0.1 && client.interval <= 3600))
-                wrong = "not 0.1 to 3600 seconds";
+                wrong = "not a number of seconds from 0.1 to 3600";
             break;
         case SORT:
             client.sort = value;
             break;
         case ROWS:
-            wrong = number_of(value, 1, 1000000, &client.rows) ? NULL : "not a number of rows";
+            wrong = number_of(value, 1, 1000000, &client.rows) ? NULL : "not from 1 to 1000000";
             break;
         case OPTION_ARGUMENT:
-            wrong = take_view(value) ? NULL : "not one of field, tree, list, and one at a time";
+            wrong = take_view(value) ? NULL : "not a view; give one of field, tree, list";
             break;
         default:
             client.once |= id == ONCE;
@@ -326,7 +325,7 @@ static int read_options(int argc, char **argv)
     if (id < 0)
         return options_status(id);
     if (client.json && client.has_kind && client.view.kind != VIEW_LIST)
-        return options_complain(options, "--json: only the list is there for programs");
+        return options_complain(options, "--json cannot be combined with field or tree");
     client.once |= client.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
     if (!client.has_kind)
         client.view.kind = client.once ? VIEW_LIST : VIEW_FIELD;
@@ -343,7 +342,7 @@ static int explain(LSTATUS status, bool registered)
     } texts[] = {
         {ERROR_ACCESS_DENIED,      "access is denied"                                             },
         {ERROR_INVALID_DATA,       "the reply is not in the expected format"                      },
-        {ERROR_BAD_NETPATH,        "no machine is known under this name"                          },
+        {ERROR_BAD_NETPATH,        "unknown machine name; check the spelling"                     },
         {ERROR_LOGON_FAILURE,      "user or password is wrong"                                    },
         {ERROR_MORE_DATA,          "the answer is too large"                                      },
         {ERROR_NOT_ENOUGH_MEMORY,  "there is no memory left"                                      },
@@ -359,14 +358,13 @@ static int explain(LSTATUS status, bool registered)
     else if (registered)
         fprintf(stderr,
                 "the provider Behemoth is registered, but does not answer;\n"
-                "`perfmon status Behemoth`%s says why\n",
+                "`perfmon status Behemoth`%s shows the reason\n",
                 there);
     else
         fprintf(stderr,
                 "the provider Behemoth is not registered; register it%s with\n"
                 "  lodctr --user --library=FOLDER/behemoth.so FOLDER/behemoth.ini\n"
-                "where FOLDER is where it was built; --user is for users who may not register it "
-                "for all\n",
+                "FOLDER is where it was built; --user registers it for the current user only\n",
                 there);
     return EXIT_FAILED;
 }
@@ -380,7 +378,7 @@ static bool has_language(void)
     snprintf(wanted, sizeof wanted, " %s ", client.language);
     if (strcmp(client.language, "009") == 0 || !*languages || strstr(all, wanted))
         return true;
-    fprintf(stderr, "behemoth-client: language %s is not installed%s; there are: %s\n",
+    fprintf(stderr, "behemoth-client: language %s is not installed%s; installed are: %s\n",
             client.language, client.machine ? " there" : "", languages);
     return false;
 }
@@ -391,7 +389,7 @@ static int show(void)
     client.view.titles = &client.titles;
     client.view.sort = UINT32_MAX;
     if (client.sort && !table_sort_by(&client.view, client.sort))
-        return options_complain(&client.options, "%s: no column; there are %s", client.sort,
+        return options_complain(&client.options, "%s: no column; columns are %s", client.sort,
                                 rows[SORT - 1].complete);
     if (client.once || !show_live())
         show_once(&client.view);

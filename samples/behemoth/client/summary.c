@@ -46,14 +46,13 @@ int trouble_draw(FILE *out, const struct view *view)
     if (!view->failed && reader_server_there(view->reader))
         return 0;
     if (view->failed)
-        fprintf(out, BAD "no answer (error %ld): this is what was shown before",
-                (long)view->failed);
+        fprintf(out, BAD "no answer (error %ld): the previous data is shown", (long)view->failed);
     else if (!reader_server_heard(view->reader))
-        fputs(BAD "the server is away, and nothing was heard of it yet", out);
+        fputs(BAD "behemoth-server is not running, and has never answered", out);
     else if (!value_of(view, age, &seconds))
-        fputs(BAD "the server is away: this is what it said some time ago", out);
+        fputs(BAD "behemoth-server is not running: this is its last answer", out);
     else
-        fprintf(out, BAD "the server is away: this is what it said %.0f %s ago",
+        fprintf(out, BAD "behemoth-server is not running: this is its answer of %.0f %s ago",
                 seconds < 120    ? seconds
                 : seconds < 7200 ? seconds / 60
                                  : seconds / 3600,

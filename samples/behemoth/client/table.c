@@ -35,7 +35,7 @@ static int compare(const void *left, const void *right)
     const struct column *by = &table_columns[sorting->sort];
     uint64_t one = a->values[by->symbol / 2], other = b->values[by->symbol / 2];
     int order = by->kind == KIND_NAME ? strcmp(a->name, b->name) : (one > other) - (one < other);
-    if ((by->kind == KIND_AGE) != sorting->descending) /* its value is the birthday */
+    if ((by->kind == KIND_AGE) != sorting->descending) /* AGE is sorted by birthday, so reversed */
         order = -order;
     return order ? order : i < j ? -1 : 1;
 }
@@ -210,7 +210,7 @@ static void draw_foot(FILE *out, const struct view *view, size_t to)
     if (tree)
         fprintf(out, "%zu %s", kin->families, kin->families == 1 ? "family" : "families");
     if (tree && kin->strays > 0)
-        fprintf(out, "; %zu with a mother who is not there", kin->strays);
+        fprintf(out, "; %zu with a missing mother", kin->strays);
     if (tree && kin->circles > 0)
         fprintf(out, "; %zu %s of mothers", kin->circles, kin->circles == 1 ? "circle" : "circles");
     if (view->table_rows < view->table_count)

@@ -188,13 +188,13 @@ bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t wh
         errno = EMSGSIZE;
         return false;
     }
-    if (!is_own(line) || line->owner != getpid()) /* after a fork: the parent still uses it */
+    if (!is_own(line) || line->owner != getpid()) /* inherited by fork: the parent uses it */
         behemoth_hang_up(line);
     if (line->socket >= 0) {
         if (request_once(line, what, body, bytes, until))
             return true;
-        /* The server closed the connection, perhaps long ago: retry once. Not for changes of the
-         * herd, which may have been done. */
+        /* The server may have closed an idle connection, so a request is sent once more. A change
+         * of the herd is not: the server may have made it already. */
         bool reads =
             what == BEHEMOTH_HERD || what == BEHEMOTH_SUMMARY || what == BEHEMOTH_PARAMETERS;
         if (!reads || behemoth_now() >= until)

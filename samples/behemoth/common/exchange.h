@@ -30,16 +30,17 @@ enum {
 #define BEHEMOTH_NONE UINT32_MAX
 #define BEHEMOTH_1970 INT64_C(11644473600) /* seconds from 1601 to 1970 */
 
+/* Requests: body of the request -> body of the answer. */
 enum behemoth_request {
     BEHEMOTH_HERD = 1,   /* -> struct behemoth_herd, struct behemoth... */
     BEHEMOTH_CREATE,     /* struct behemoth_create -> struct behemoth */
     BEHEMOTH_KILL,       /* uint64_t id -> nothing */
     BEHEMOTH_PARAMETERS, /* -> struct behemoth_parameter... */
     BEHEMOTH_SET,        /* struct behemoth_parameter (name, value) -> nothing */
-    BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing;
-                          * answered when it is done, and others are meanwhile */
-    BEHEMOTH_SAVE,       /* -> nothing; it is on the disk then */
-    BEHEMOTH_STOP,       /* -> nothing; the server saves and ends then */
+    BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing,
+                          * when they have passed; other requests are served meanwhile */
+    BEHEMOTH_SAVE,       /* -> nothing, when the herd is on the disk */
+    BEHEMOTH_STOP,       /* -> nothing; then the server saves the herd and ends */
     BEHEMOTH_SUMMARY     /* -> struct behemoth_herd; a server of an older build: BEHEMOTH_BAD */
 };
 enum behemoth_status {
@@ -68,7 +69,7 @@ struct behemoth {
     uint64_t id;
     uint64_t mother;          /* her id; 0: none, or dead */
     int64_t birthday;         /* in the herd's time */
-    uint32_t mother_position; /* her position, below that of her children; BEHEMOTH_NONE */
+    uint32_t mother_position; /* lower than her children's; BEHEMOTH_NONE: no mother */
     uint32_t sex;
     uint32_t x, y;       /* metres */
     uint32_t weight;     /* kg */
@@ -85,13 +86,13 @@ struct behemoth_herd {
     int64_t time;                     /* the herd's time at that moment; it has its own speed */
     uint64_t ticks;                   /* seconds of life so far */
     uint64_t founded, births, deaths; /* count is founded + births - deaths */
-    uint64_t weight;                  /* of all, kg */
-    uint64_t ages;                    /* of all, seconds of the herd's time */
+    uint64_t weight;                  /* sum, kg */
+    uint64_t ages;                    /* sum, seconds of the herd's time */
     /* Each walk has as many left steps as right ones, so one number is sufficient. */
     uint64_t left_steps, right_steps;
     uint32_t width, height; /* of the field, metres */
     uint64_t lifetime;      /* mean, in seconds */
-    uint64_t process;       /* the server's */
+    uint64_t process;       /* process number of the server */
 };
 
 struct behemoth_create {

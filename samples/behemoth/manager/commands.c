@@ -55,12 +55,12 @@ static const struct behemoth *find(const struct behemoth_herd *herd, const char 
         return found;
     fputs("behemoth-manager: ", stderr);
     if (count > 1) {
-        fprintf(stderr, "%u have the name '%s'; say the number: ", (unsigned)count, word);
+        fprintf(stderr, "%u behemoths have the name '%s'; give a number: ", (unsigned)count, word);
         matches(herd, word, true, true, &found);
     } else {
         fprintf(stderr, "no living behemoth has the name or number '%s'; ", word);
         if (*word && matches(herd, word, false, false, &found) > 0) {
-            fputs("those whose names begin so: ", stderr);
+            fputs("names that begin with it: ", stderr);
             matches(herd, word, false, true, &found);
         } else {
             fputs("'behemoth-manager list' shows all", stderr);
@@ -203,7 +203,7 @@ int command_list(struct manager *manager)
     for (size_t i = 0; manager->sort && i < sizeof columns / sizeof *columns; i++)
         sorted_by = strcasecmp(manager->sort, columns[i].name) == 0 ? &columns[i] : sorted_by;
     if (!sorted_by)
-        return options_complain(&manager->options, "there is no column '%s'", manager->sort);
+        return options_complain(&manager->options, "unknown column '%s'", manager->sort);
     int code = manager_herd(manager, &herd);
     if (code)
         return code;
@@ -231,7 +231,7 @@ int command_create(struct manager *manager)
     struct behemoth_create *wanted = &manager->create;
     const char *name = manager->arg_count > 0 ? manager->args[0] : "";
     if (strlen(name) >= BEHEMOTH_NAME)
-        return options_complain(&manager->options, "a name has at most 23 letters");
+        return options_complain(&manager->options, "a name has at most 23 characters");
     strcpy(wanted->name, name);
     int code = manager_herd(manager, &herd);
     if (code)
@@ -242,8 +242,8 @@ int command_create(struct manager *manager)
     wanted->mother = mother ? mother->id : 0;
     if ((wanted->x != BEHEMOTH_NONE && wanted->x >= herd->width) ||
         (wanted->y != BEHEMOTH_NONE && wanted->y >= herd->height)) {
-        fprintf(stderr, "behemoth-manager: the field has %u x %u metres.\n", (unsigned)herd->width,
-                (unsigned)herd->height);
+        fprintf(stderr, "behemoth-manager: -x or -y is outside the field of %u x %u metres.\n",
+                (unsigned)herd->width, (unsigned)herd->height);
         return EXIT_FAILED;
     }
     code = manager_request(manager, BEHEMOTH_CREATE, wanted, sizeof *wanted, ANSWER_MS);
@@ -261,7 +261,7 @@ int command_kill(struct manager *manager)
     const struct behemoth_herd *herd;
     int ret = EXIT_GOOD;
     if (manager->arg_count == 0)
-        return options_complain(&manager->options, "a name or a number is missing");
+        return options_complain(&manager->options, "BEHEMOTH is missing: a name or a number");
     for (size_t i = 0; i < manager->arg_count; i++) {
         int code = manager_herd(manager, &herd);
         const struct behemoth *one = code ? NULL : find(herd, manager->args[i]);
@@ -290,7 +290,8 @@ static int read_parameter(const struct behemoth_parameter *all, size_t count, co
     while (i < count && (strncmp(all[i].name, word, length) != 0 || all[i].name[length]))
         i++;
     if (i == count) {
-        fprintf(stderr, "behemoth-manager: no parameter '%.*s'; there are", (int)length, word);
+        fprintf(stderr, "behemoth-manager: unknown parameter '%.*s'; the parameters are",
+                (int)length, word);
         for (i = 0; i < count; i++)
             fprintf(stderr, "%s %s", i ? "," : "", all[i].name);
         fputs(".\n", stderr);
@@ -300,7 +301,7 @@ static int read_parameter(const struct behemoth_parameter *all, size_t count, co
     if (!word[length] || number_of(word + length + 1, all[i].least, all[i].most, &ret->value))
         return EXIT_GOOD;
     fprintf(stderr,
-            "behemoth-manager: %s takes a number from %" PRId64 " to %" PRId64 ", not %s.\n",
+            "behemoth-manager: %s needs a number from %" PRId64 " to %" PRId64 ", not %s.\n",
             all[i].name, all[i].least, all[i].most, word + length + 1);
     return EXIT_USAGE;
 }
@@ -356,8 +357,7 @@ int command_forward(struct manager *manager)
 {
     int64_t seconds;
     if (manager->arg_count != 1 || !number_of(manager->args[0], 1, FORWARD_MOST, &seconds))
-        return options_complain(&manager->options,
-                                "a number of seconds from 1 to 100000 is missing");
+        return options_complain(&manager->options, "SECONDS must be a number from 1 to 100000");
     int code = manager_request(manager, BEHEMOTH_FORWARD, &seconds, sizeof seconds, FORWARD_MS);
     if (!code)
         printf("%" PRId64 " seconds passed\n", seconds);

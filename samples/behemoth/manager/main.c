@@ -15,46 +15,46 @@ static const struct option_row json_rows[] = {
 };
 static const struct option_row list_rows[] = {
     {'j', "json", NULL, JSON, "Print JSON.", NULL, 0},
-    {'s', "sort", "COLUMN", SORT, "Sort by this column; by id if not given.",
+    {'s', "sort", "COLUMN", SORT, "Sort by this column. Default: id.",
      "id name sex age x y weight volume generation children mother", 0},
-    {'r', "reverse", NULL, REVERSE, "The other way round.", NULL, 0},
+    {'r', "reverse", NULL, REVERSE, "Sort in descending order.", NULL, 0},
     {0},
 };
 static const struct option_row create_rows[] = {
-    {0, "sex", "SEX", SEX, "male or female; as it happens if not given.", "male female", 0},
-    {'m', "mother", "BEHEMOTH", MOTHER, "Her name or number; none if not given.", NULL, 0},
-    {'a', "age", "SECONDS", AGE, "Of the herd's time; 0 if not given. The weight comes with it.", NULL, 0},
-    {'x', NULL, "METRES", X, "From the left edge; beside the mother, or anywhere, if not given.", NULL, 0},
-    {'y', NULL, "METRES", Y, "From the upper edge.", NULL, 0},
+    {0, "sex", "SEX", SEX, "male or female. Default: random.", "male female", 0},
+    {'m', "mother", "BEHEMOTH", MOTHER, "The mother's name or number. Default: no mother.", NULL, 0},
+    {'a', "age", "SECONDS", AGE, "The age, in the herd's time, which determines the weight. Default: 0.", NULL, 0},
+    {'x', NULL, "METRES", X, "Distance from the left edge. Default: beside the mother, or without one anywhere.", NULL, 0},
+    {'y', NULL, "METRES", Y, "Distance from the upper edge.", NULL, 0},
     {0},
 };
 static const struct option_row watch_rows[] = {
-    {'i', "interval", "SECONDS", INTERVAL, "Look so often, from 0.05; every 0.5 s if not given.", NULL, 0},
-    {0, "seconds", "N", SECONDS, "End after so long; without it: q, Ctrl-C.", NULL, 0},
+    {'i', "interval", "SECONDS", INTERVAL, "Time between two queries, at least 0.05. Default: 0.5.", NULL, 0},
+    {0, "seconds", "N", SECONDS, "End after N seconds. Default: when q or Ctrl-C is pressed.", NULL, 0},
     {0},
 };
 static const struct option_row tool_rows[] = {
-    {0, "socket", "PATH", SOCKET, "Where the server listens.", "@files", 0},
+    {0, "socket", "PATH", SOCKET, "The socket on which the server listens.", "@files", 0},
     {0},
 };
 enum { START, STOP, STATUS, LIST, CREATE, KILL, PARAMETERS, FORWARD, SAVE, WATCH };
 static const struct tool commands[] = {
     {.name = "start", .summary = "Start a server in the background, if none runs, and wait until it listens.",
      .usage = "[OPTION]...", .rows = behemoth_server_rows + 1, .id = START,
-     .more = "What it has to report later is in a file beside its socket: SOCKET.log.\n"},
-    {.name = "stop", .summary = "Let the server save and end, and wait for it.", .usage = "", .id = STOP},
-    {.name = "status", .summary = "Show the herd as a whole.", .usage = "[--json]", .rows = json_rows, .id = STATUS},
-    {.name = "list", .summary = "Show the behemoths of one moment, or those named.", .usage = "[OPTION]... [BEHEMOTH]...",
+     .more = "The server writes later messages into a file beside its socket: SOCKET.log.\n"},
+    {.name = "stop", .summary = "Stop the server, and wait until it has saved the herd and ended.", .usage = "", .id = STOP},
+    {.name = "status", .summary = "Show numbers and sums of the whole herd.", .usage = "[--json]", .rows = json_rows, .id = STATUS},
+    {.name = "list", .summary = "List all behemoths, or only those named.", .usage = "[OPTION]... [BEHEMOTH]...",
      .rows = list_rows, .id = LIST},
-    {.name = "create", .summary = "Let a behemoth appear.", .usage = "[OPTION]... [NAME]", .rows = create_rows,
+    {.name = "create", .summary = "Create a behemoth.", .usage = "[OPTION]... [NAME]", .rows = create_rows,
      .id = CREATE},
-    {.name = "kill", .summary = "Let behemoths die.", .usage = "BEHEMOTH...", .id = KILL},
-    {.name = "parameters", .summary = "Show the parameters of life, or set some.", .usage = "[--json] [NAME[=VALUE]]...",
+    {.name = "kill", .summary = "Kill behemoths.", .usage = "BEHEMOTH...", .id = KILL},
+    {.name = "parameters", .summary = "Show the parameters of the simulation, or set some.", .usage = "[--json] [NAME[=VALUE]]...",
      .rows = json_rows, .complete_args = "capacity= lifetime= children= speed= width= height=", .id = PARAMETERS},
-    {.name = "forward", .summary = "Let seconds of the herd's time pass now, at most 100000.", .usage = "SECONDS",
+    {.name = "forward", .summary = "Simulate SECONDS of the herd's time now, at most 100000.", .usage = "SECONDS",
      .id = FORWARD},
-    {.name = "save", .summary = "Let the server write the herd to the disk now.", .usage = "", .id = SAVE},
-    {.name = "watch", .summary = "Show births and deaths as they come.", .usage = "[OPTION]...", .rows = watch_rows,
+    {.name = "save", .summary = "Make the server write the herd to the disk now.", .usage = "", .id = SAVE},
+    {.name = "watch", .summary = "Show births and deaths as they happen.", .usage = "[OPTION]...", .rows = watch_rows,
      .id = WATCH},
     {0},
 };
@@ -76,19 +76,19 @@ static const struct tool tool = {
     .usage = "COMMAND [OPTION]...",
     .rows = tool_rows,
     .commands = commands,
-    .more = "BEHEMOTH is a name, in any case, or a number. Without --socket the server is looked "
-            "for at\n"
-            "$BEHEMOTH_SOCKET, $XDG_RUNTIME_DIR/behemoth/herd.sock or /run/behemoth/herd.sock.\n"
-            "All users may look; root and the server's own user may change the herd.\n"
-            "\n"
-            "Examples:\n"
-            "  behemoth-manager start --count=30 --speed=60000\n"
-            "  behemoth-manager list --sort=weight --reverse\n"
-            "  behemoth-manager create Eve --sex=female --age=120\n"
-            "  behemoth-manager parameters capacity=200 speed=1000\n"
-            "\n"
-            "Exit status: 0 done, 1 failed, 2 a wrong option, 3 no such behemoth or parameter, or\n"
-            "several, 4 no server that answers, 5 no right.\n",
+    .more =
+        "BEHEMOTH is a name (case is ignored) or a number. The default socket is the first of\n"
+        "$BEHEMOTH_SOCKET, $XDG_RUNTIME_DIR/behemoth/herd.sock and /run/behemoth/herd.sock.\n"
+        "All users may read; root and the server's own user may change the herd.\n"
+        "\n"
+        "Examples:\n"
+        "  behemoth-manager start --count=30 --speed=60000\n"
+        "  behemoth-manager list --sort=weight --reverse\n"
+        "  behemoth-manager create Eve --sex=female --age=120\n"
+        "  behemoth-manager parameters capacity=200 speed=1000\n"
+        "\n"
+        "Exit status: 0 success, 1 failure, 2 wrong usage, 3 no such behemoth or parameter, or\n"
+        "the name is ambiguous, 4 no server answers, 5 access denied.\n",
 };
 
 /* ---- the connection ---- */
@@ -105,14 +105,14 @@ int manager_complain(const struct manager *manager)
                 place);
     } else if (reason == EACCES) {
         fprintf(stderr,
-                "%s is not for this user, or its server runs neither as you, nor as root or "
-                "the user behemoth.\n",
+                "access to %s is denied, or its server runs as another user than you, root "
+                "or behemoth.\n",
                 place);
         code = EXIT_NO_RIGHT;
     } else if (reason == ETIMEDOUT || reason == EAGAIN) {
         fprintf(stderr, "the server at %s does not answer.\n", place);
     } else if (reason == EPROTO || reason == ECONNRESET || reason == EPIPE) {
-        fprintf(stderr, "what listens at %s hung up, or is no server of behemoths.\n", place);
+        fprintf(stderr, "the server at %s hung up, or is not a behemoth-server.\n", place);
     } else {
         fprintf(stderr, "%s: %s.\n", place, strerror(reason));
         code = EXIT_FAILED;
@@ -128,19 +128,19 @@ int manager_request(struct manager *manager, uint32_t what, const void *body, ui
         const char *text;
     } refusals[] = {
         [BEHEMOTH_OK] = {EXIT_GOOD,     NULL                                                  },
-        [BEHEMOTH_BAD] = {EXIT_FAILED,   "the server does not understand this"                 },
+        [BEHEMOTH_BAD] = {EXIT_FAILED,   "the server does not know this request"               },
         [BEHEMOTH_REFUSED] = {EXIT_NO_RIGHT,
                          "only root and the server's own user may change the herd"            },
         [BEHEMOTH_UNKNOWN] = {EXIT_MISSING,  "there is no such behemoth or parameter"              },
         [BEHEMOTH_FULL] = {EXIT_FAILED,   "the field is full: see --capacity of behemoth-server"},
-        [BEHEMOTH_TAKEN] = {EXIT_FAILED,   "another one has this name"                           },
+        [BEHEMOTH_TAKEN] = {EXIT_FAILED,   "another behemoth has this name"                      },
         [BEHEMOTH_FAILED] = {EXIT_FAILED,
-                         "the server could not do it; its own messages have the reason"       },
+                         "the server failed; its messages (SOCKET.log) have the reason"       },
         [BEHEMOTH_NAME_BAD] = {EXIT_USAGE,
-                         "a name has letters of ASCII, without \\ / ( ) # *, which have a "
+                         "a name has ASCII characters except \\ / ( ) # *, which have a "
                                "meaning in the path of a counter"                             },
-        [BEHEMOTH_NO_MOTHER] = {EXIT_FAILED,   "a male is no mother"                                 },
-        [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than that herself"             },
+        [BEHEMOTH_NO_MOTHER] = {EXIT_FAILED,   "the mother must be female"                           },
+        [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than this age"                 },
     };
     if (!behemoth_exchange(&manager->line, manager->place, what, body, bytes,
                            behemoth_now() + milliseconds))
@@ -181,14 +181,14 @@ static bool take_option(struct manager *manager, int id)
             manager->args[manager->arg_count++] = value;
             return true;
         }
-        options_complain(options, "one word too many: %s", value);
+        options_complain(options, "unexpected argument: %s", value);
         return false;
     case SEX:
         female = strcmp(value, "female") == 0;
         manager->create.sex = female ? BEHEMOTH_FEMALE : BEHEMOTH_MALE;
         if (female || strcmp(value, "male") == 0)
             return true;
-        options_complain(options, "--sex is male or female, not %s", value);
+        options_complain(options, "--sex must be male or female, not %s", value);
         return false;
     case AGE:
     case X:
@@ -201,7 +201,7 @@ static bool take_option(struct manager *manager, int id)
         manager->interval = strtod(value, &end);
         if (end != value && !*end && manager->interval >= 0.05 && manager->interval <= 3600)
             return true;
-        options_complain(options, "--interval is from 0.05 to 3600 seconds, not %s", value);
+        options_complain(options, "--interval needs seconds from 0.05 to 3600, not %s", value);
         return false;
     case SECONDS:
         return option_number(options, 1, 1000000, &manager->seconds);

@@ -99,7 +99,7 @@ static int launch(struct manager *manager)
     int reason = spawn(manager, log, &pid);
     if (!reason)
         return wait_for_server(manager, pid, log, status.st_size);
-    fprintf(stderr, "behemoth-manager: behemoth-server does not start: %s.\n", strerror(reason));
+    fprintf(stderr, "behemoth-manager: behemoth-server cannot be started: %s.\n", strerror(reason));
     return EXIT_FAILED;
 }
 
@@ -110,10 +110,10 @@ int command_start(struct manager *manager)
         return errno == ENOENT || errno == ECONNREFUSED ? launch(manager)
                                                         : manager_complain(manager);
     const struct behemoth_herd *herd = behemoth_herd_of(&manager->line);
-    printf("runs already, process %" PRIu64 ", at %s\n", herd ? herd->process : 0, manager->place);
+    printf("already runs, process %" PRIu64 ", at %s\n", herd ? herd->process : 0, manager->place);
     if (!manager->for_server)
         return EXIT_GOOD;
-    fputs("behemoth-manager: it does not hear these options; 'stop' it first, or use "
+    fputs("behemoth-manager: a running server cannot take these options; stop it first, or use "
           "'parameters'.\n",
           stderr);
     return EXIT_FAILED;
@@ -133,7 +133,7 @@ int command_stop(struct manager *manager)
     code = manager_request(manager, BEHEMOTH_STOP, NULL, 0, ANSWER_MS);
     behemoth_hang_up(&manager->line);
     if (!code && process.fd >= 0 && poll(&process, 1, STOP_MS) == 0) {
-        fprintf(stderr, "behemoth-manager: process %ld was stopped, and is still there.\n",
+        fprintf(stderr, "behemoth-manager: process %ld was told to stop, but has not ended.\n",
                 (long)pid);
         code = EXIT_FAILED;
     }
@@ -143,6 +143,6 @@ int command_stop(struct manager *manager)
         return code;
     printf("stopped, process %ld\n", (long)pid);
     if (access(manager->place, F_OK) == 0) /* the socket belongs to systemd, which still listens */
-        printf("the next query starts it again: %s is the system's\n", manager->place);
+        printf("the next query starts it again, because systemd listens at %s\n", manager->place);
     return EXIT_GOOD;
 }

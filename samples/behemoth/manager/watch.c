@@ -72,7 +72,7 @@ static void compare(const struct behemoth_herd *herd)
     }
     uint64_t counted = herd->births + herd->founded - watch.now.births - watch.now.founded;
     if (counted > came)
-        report(' ', "%" PRIu64 " came and went between two looks", counted - came);
+        report(' ', "%" PRIu64 " were born and died between two queries", counted - came);
 }
 
 static void take(const struct behemoth_herd *herd)
@@ -83,7 +83,7 @@ static void take(const struct behemoth_herd *herd)
     if (first)
         report(' ', "%u behemoths", (unsigned)herd->count);
     else if (other && (herd->ticks < watch.now.ticks || herd->births < watch.now.births))
-        report(' ', "it began anew from what was saved");
+        report(' ', "it continues from a saved, earlier state");
     else
         compare(herd);
     struct behemoth *all = realloc(watch.all, (herd->count + (size_t)1) * sizeof *all);

@@ -33,12 +33,12 @@ int take_lock(const char *path, const char *what)
     bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
     ssize_t bytes = pread(fd, holder, sizeof holder - 1, 0);
     if (bytes < 0 || strspn(holder, "0123456789") != (size_t)bytes) {
-        fprintf(stderr, "behemoth-server: %s is no lock, and stays; move it away\n", lock);
+        fprintf(stderr, "behemoth-server: %s is not a lock file; move it away\n", lock);
         close(fd);
         return EXIT_FAILED;
     }
     if (!taken) {
-        fprintf(stderr, "behemoth-server: process %s has %s already (%s)\n", holder, what, path);
+        fprintf(stderr, "behemoth-server: process %s already uses %s (%s)\n", holder, what, path);
         close(fd);
         return EXIT_SECOND;
     }
@@ -74,7 +74,7 @@ int take_socket(const char *path, int *ret_fd, bool *ret_own)
         return code;
     bool there = lstat(path, &status) == 0;
     if (there && !S_ISSOCK(status.st_mode)) {
-        fprintf(stderr, "behemoth-server: %s is no socket, and stays; --socket names another\n",
+        fprintf(stderr, "behemoth-server: %s is not a socket; move it away or use --socket\n",
                 path);
         return EXIT_FAILED;
     }

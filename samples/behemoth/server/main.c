@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { FORWARD_MOST = 100000 };       /* ticks of one request */
-enum { TICK = 1000000, BUSY_MS = 2 }; /* credit of a tick; time for ticks between requests */
+enum { TICK = 1000000, BUSY_MS = 2 }; /* credit for a tick; longest time for ticks at once */
 
 static struct service {
     char socket[108], state[4096];
@@ -21,7 +21,7 @@ static struct service {
     int64_t forward;                      /* ticks before the first client is served */
     int64_t save_every;                   /* seconds; 0: only at the end */
     int64_t parameters[HERD_PARAMETERS];  /* given as options */
-    bool has_parameters[HERD_PARAMETERS]; /* was it given? then also for a restored herd */
+    bool has_parameters[HERD_PARAMETERS]; /* given, also for a restored herd */
     struct herd herd;
     struct peers peers;
     int64_t last;   /* when credit was added last */
@@ -213,9 +213,9 @@ static bool begin_life(void)
             service.has_parameters[i] ? service.parameters[i] : herd_parameters[i].value;
     enum state_result result = state_load(&service.herd, service.state);
     const char *fault = result == STATE_FAILED    ? strerror(errno)
-                        : result == STATE_DAMAGED ? "damaged; move it away, and a new herd begins"
+                        : result == STATE_DAMAGED ? "damaged; move it away to begin a new herd"
                         : result == STATE_NONE && !herd_begin(&service.herd, &beginning)
-                            ? "not begun: too many behemoths: see --capacity"
+                            ? "no herd was begun: --count is above --capacity"
                             : NULL;
     if (fault) {
         fprintf(stderr, "behemoth-server: %s: %s\n", service.state, fault);
@@ -251,20 +251,20 @@ static void serve(const sigset_t *mask)
 
 static const struct tool tool = {
     .name = "behemoth-server",
-    .summary = "Let a herd of behemoths live, breed and die, and answer for it on a socket.",
+    .summary = "Simulate a herd of behemoths, and answer requests about it on a socket.",
     .usage = "[OPTION]...",
     .rows = behemoth_server_rows,
     .more =
         "It runs in the foreground until SIGTERM, SIGINT or 'behemoth-manager stop', and keeps\n"
-        "the herd in a file: the next start goes on from there.\n"
+        "the herd in a file, from which the next start continues.\n"
         "\n"
-        "The usual places: of the socket, $BEHEMOTH_SOCKET, $OPENPERFLIB_ROOT/herd.sock,\n"
-        "$XDG_RUNTIME_DIR/behemoth/herd.sock, for root /run/behemoth/herd.sock; of the herd's\n"
-        "file, $STATE_DIRECTORY/herd, ~/.local/state/behemoth/herd, for root\n"
+        "The default socket is the first of $BEHEMOTH_SOCKET, $OPENPERFLIB_ROOT/herd.sock,\n"
+        "$XDG_RUNTIME_DIR/behemoth/herd.sock, and for root /run/behemoth/herd.sock. The default\n"
+        "file is the first of $STATE_DIRECTORY/herd, ~/.local/state/behemoth/herd, and for root\n"
         "/var/lib/behemoth/herd.\n"
         "\n"
-        "Exit status: 0 stopped and saved, 1 it could not go on, 2 a wrong option, 3 another\n"
-        "server has this herd or this socket.\n",
+        "Exit status: 0 stopped and saved, 1 failure, 2 wrong usage, 3 another server uses this\n"
+        "file or this socket.\n",
 };
 
 /* Sets the path of the state file. False, after a message: it is too long. */
@@ -273,7 +273,7 @@ static bool set_state(const char *folder, const char *name)
     bool fits = (size_t)snprintf(service.state, sizeof service.state, "%s%s", folder, name) <
                 sizeof service.state;
     if (!fits)
-        fprintf(stderr, "behemoth-server: %s%s: too long\n", folder, name);
+        fprintf(stderr, "behemoth-server: %s%s: the path is too long\n", folder, name);
     return fits;
 }
 
@@ -305,7 +305,7 @@ static bool take_option(const struct options *options, int id)
     if (id == SERVER_STATE)
         return set_state(options->value, "");
     if (id == OPTION_ARGUMENT) {
-        options_complain(options, "unknown word: %s", options->value);
+        options_complain(options, "unexpected argument: %s", options->value);
         return false;
     }
     if (i < 0)
@@ -344,7 +344,7 @@ int main(int argc, char **argv)
     bool own;
     if (code >= 0)
         return code;
-    code = take_lock(service.state, "this herd");
+    code = take_lock(service.state, "this file");
     if (code)
         return code;
     sigemptyset(&ours);
