@@ -65,7 +65,7 @@ struct client {
     struct handle {
         struct rrp_handle wire;
         uint32_t root; /* 0: the place is free */
-        char *path;    /* of the key below the root */
+        char *path;    /* path of the key below the root */
     } handles[SHIM_MOST_HANDLES];
     /* handles that Samba made: of HKEY_LOCAL_MACHINE, and of keys above ours */
     struct watched {

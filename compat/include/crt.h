@@ -49,7 +49,7 @@ int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHI
 int opl_snprintf(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf);
 int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments)
     OPL_SHIM(vsnprintf);
-/* The same, but they return -1 if the text was truncated. */
+/* Like the two functions above, but they return -1 if the text was truncated. */
 int opl_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf);
 int opl_vswprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
     OPL_SHIM(vswprintf);

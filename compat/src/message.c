@@ -32,9 +32,9 @@ enum { MOST_INSERTS = 99, SPEC_SIZE = 32 };
 struct format_message {
     struct opl_shim_text text;
     DWORD flags, status;
-    const void *source; /* units of the text's width */
+    const void *source; /* char or WCHAR, as in `text` */
     size_t at;
-    va_list *list; /* NULL: none */
+    va_list *list; /* NULL: the arguments are in `array` */
     const DWORD_PTR *array;
     DWORD_PTR taken[MOST_INSERTS]; /* the arguments read from `list` so far */
     unsigned taken_count;

@@ -32,8 +32,8 @@ enum opl_shim_kind {
     SHIM_MAPPING,
     SHIM_MUTEX,
     SHIM_SNAPSHOT,
-    SHIM_FILE,        /* of CreateFile */
-    SHIM_FILE_MAPPING /* of CreateFileMapping over a file */
+    SHIM_FILE,        /* a handle of CreateFile */
+    SHIM_FILE_MAPPING /* a handle of CreateFileMapping over a file */
 };
 
 /* Finds the kind of a handle and its descriptor, which is -1 for SHIM_NOTHING. */

@@ -104,7 +104,7 @@ typedef struct _PDH_FMT_COUNTERVALUE_ITEM_W {
 
 typedef struct _PDH_STATISTICS {
     DWORD dwFormat;
-    DWORD count; /* of valid values */
+    DWORD count; /* number of valid values */
     PDH_FMT_COUNTERVALUE min;
     PDH_FMT_COUNTERVALUE max;
     PDH_FMT_COUNTERVALUE mean;
@@ -329,7 +329,7 @@ PDH_STATUS WINAPI PdhOpenQueryA(LPCSTR source, DWORD_PTR user, PDH_HQUERY *query
 PDH_STATUS WINAPI PdhOpenQueryW(LPCWSTR source, DWORD_PTR user, PDH_HQUERY *query)
     OPL_SYMBOL(PdhOpenQueryW);
 
-/* The same on a source that PdhBindInputDataSource opened. */
+/* Like PdhOpenQuery, on a source that PdhBindInputDataSource opened. */
 PDH_STATUS WINAPI PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user, PDH_HQUERY *query)
     OPL_SYMBOL(PdhOpenQueryH);
 
@@ -354,7 +354,7 @@ PDH_STATUS WINAPI PdhAddCounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR user,
 PDH_STATUS WINAPI PdhAddCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user,
                                  PDH_HCOUNTER *counter) OPL_SYMBOL(PdhAddCounterW);
 
-/* The same by English names only. */
+/* Like PdhAddCounter, by English names only. */
 PDH_STATUS WINAPI PdhAddEnglishCounterA(PDH_HQUERY query, LPCSTR path, DWORD_PTR user,
                                         PDH_HCOUNTER *counter) OPL_SYMBOL(PdhAddEnglishCounterA);
 PDH_STATUS WINAPI PdhAddEnglishCounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user,
@@ -385,7 +385,7 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
  * PDH_NO_MORE_DATA: the capture's end. */
 PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query) OPL_SYMBOL(PdhCollectQueryData);
 
-/* The same; *time is the sample's local time. NULL, which is checked first:
+/* Like PdhCollectQueryData; *time is the sample's local time. NULL, which is checked first:
  * PDH_INVALID_ARGUMENT. */
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
     OPL_SYMBOL(PdhCollectQueryDataWithTime);

@@ -200,7 +200,7 @@ static inline WCHAR *opl_wcspbrk(const WCHAR *text, const WCHAR *set)
     return *found ? (WCHAR *)found : NULL;
 }
 
-/* With the third argument of the C standard (and of Windows since 2015). */
+/* Like the C standard's wcstok with three arguments, which Windows has since 2015. */
 static inline WCHAR *opl_wcstok(WCHAR *text, const WCHAR *set, WCHAR **rest)
 {
     WCHAR *start = text ? text : *rest, *end;

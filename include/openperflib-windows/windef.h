@@ -17,8 +17,8 @@
 /* Every Win32 name is bound to a symbol "opl_<Name>", so that another library of this process
  * that also exports Win32 names (as libwinpr2 does) is never called by mistake. */
 #define OPL_SYMBOL(name) __asm__("opl_" #name)
-/* The same for functions that are linked statically from libopenperflib-win32.a: the program or
- * library that contains them does not export them. */
+/* Like OPL_SYMBOL, for functions that are linked statically from libopenperflib-win32.a: the
+ * program or library that contains them does not export them. */
 #define OPL_SHIM(name) __asm__("opl_" #name)
 
 /* These enclose the declarations of such functions: C linkage, and hidden with any -fvisibility. */

@@ -97,7 +97,7 @@ OPL_BEGIN_DECLS
 /* Opens the existing key `sub` below `key`; the caller closes *result. */
 OPL_AW(RegOpenKeyEx, (HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY result),
        (HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result));
-/* The same with all rights that the caller has. */
+/* Like RegOpenKeyEx, with all rights that the caller has. */
 OPL_AW(RegOpenKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
 /* Opens or creates a key with all keys above it; *disposition: which of the two it was. */
 OPL_AW(RegCreateKeyEx,

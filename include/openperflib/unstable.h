@@ -64,10 +64,10 @@ bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
 /* The total and the free space of the file system that is mounted at `path`, which has no escapes
  * like \040. Below another system root: from its file "statfs". False: unknown. */
 bool opl_reading_space(opl_reading *reading, const char *path, opl_space *ret);
-/* The same for file systems that are served by other machines or programs and may never answer: a
- * separate process queries them, at most every 10 seconds. For new places the call waits up to 200
- * ms, for all of them together; later it does not wait, but uses the last answers that are at most
- * a minute old. Call it once per collection, with all such places. */
+/* Like opl_reading_space, for file systems that are served by other machines or programs and may
+ * never answer: a separate process queries them, at most every 10 seconds. For new places the call
+ * waits up to 200 ms, for all of them together; later it does not wait, but uses the last answers
+ * that are at most a minute old. Call it once per collection, with all such places. */
 void opl_reading_remote_spaces(opl_reading *reading, opl_place *places, size_t count);
 /* How many files and folders the file system that is mounted at `path` can have, and how many
  * more are free. Below another system root: from its file "statfs.inodes". False: the file

@@ -82,7 +82,8 @@ static void device_take(struct perfdisk_device *device, const struct disk_line *
     device->writes = numbers[4];
     device->sectors_written = numbers[6];
     time_add(&device->writing, numbers[7], fresh);
-    device->pending = numbers[8] > UINT32_MAX / 2 ? 0 : numbers[8]; /* it can briefly be -1 */
+    device->pending =
+        numbers[8] > UINT32_MAX / 2 ? 0 : numbers[8]; /* the kernel can briefly print -1 here */
     time_add(&device->busy, numbers[9], fresh);
     time_add(&device->queued, numbers[10], fresh);
     device->now = now;

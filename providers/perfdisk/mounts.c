@@ -81,7 +81,7 @@ static bool is_at_root(const struct mount_line *line)
     return line->point_length == 1;
 }
 
-/* Is it a whole subvolume of btrfs, which counts as a file system? "subvol=" equals the root then. */
+/* Is it a whole subvolume of btrfs, which counts as a file system? "subvol=" is its root then. */
 static bool is_subvolume(const struct mount_line *line)
 {
     static const char key[] = "subvol=";

@@ -11,8 +11,8 @@ struct perfdisk_mount {
     size_t name_length;
     char point[PERFDISK_POINT], name[PERFDISK_POINT]; /* the mount point; the instance's name */
     char source[256];
-    char device[PERFDISK_NAME]; /* its device in diskstats; "": none */
-    char parent[PERFDISK_NAME]; /* its instance of PhysicalDisk; "": none */
+    char device[PERFDISK_NAME]; /* name of its device in diskstats; "": none */
+    char parent[PERFDISK_NAME]; /* name of its instance of PhysicalDisk; "": none */
 };
 struct perfdisk_mounts {
     size_t count, capacity;

@@ -11,7 +11,7 @@ enum { MACHINE_NAME_SIZE = 256 };
 struct foreign_machine {
     struct foreign_machine *next; /* the most recently queried one is first */
     WCHAR name[MACHINE_NAME_SIZE];
-    char label[MACHINE_NAME_SIZE]; /* as an instance's name */
+    char label[MACHINE_NAME_SIZE]; /* the machine's name, as an instance's name */
     HKEY key;                      /* NULL: not connected yet */
     DWORD status;                  /* Win32 status of the newest query; 0: success */
     DWORD milliseconds;            /* duration of its newest answer */

@@ -14,7 +14,7 @@
 #include "perfproc.h"
 
 const opl_source perfproc_io = {"proc/*/io"};
-/* The same file, read once more after io. */
+/* The file stat again: a second source, which is read after io. */
 static const opl_source stat_after = {"proc/*/stat", .stat = true};
 
 enum { STAT_ID = 1, FEW = 64 };

@@ -18,7 +18,7 @@ extern const opl_object perfproc_thread_details, perfproc_address_space, perfpro
 extern const opl_object perfproc_job, perfproc_job_details, perfproc_process_io;
 /* proc/PID/stat of a process, proc/PID/task/TID/stat of a thread. */
 extern const opl_source perfproc_stat;
-extern const opl_source perfproc_status, perfproc_io; /* of processes */
+extern const opl_source perfproc_status, perfproc_io; /* files of a process */
 
 /* Adds a thread to Thread Details; `position` is that of its process in Process. */
 void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t thread,
@@ -27,7 +27,7 @@ void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t threa
 /* Functions of rows that Process and Thread share. */
 bool perfproc_creation(opl_reading *reading, uint64_t *ret);
 bool perfproc_priority_base(opl_reading *reading, uint64_t *ret);
-bool perfproc_handle_count(opl_reading *reading, uint64_t *ret); /* of a process */
+bool perfproc_handle_count(opl_reading *reading, uint64_t *ret); /* only for Process */
 /* The kernel's priority (word 18: nice + 20, or -1 - real-time priority) on Windows' scale. */
 uint64_t perfproc_priority_level(int64_t priority);
 uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);

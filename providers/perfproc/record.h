@@ -19,12 +19,12 @@ enum {
     RECORD_PROCESS = 1,    /* a struct record_process and a name follow */
     RECORD_KERNEL = 2,     /* the name is a struct record_kernel_name, not 16 characters */
     RECORD_UNSETTLED = 4,  /* threads ended while they were summed: the sums are approximate */
-    RECORD_ROUGH_SIZES = 8 /* the per-CPU parts are missing in the sizes */
+    RECORD_ROUGH_SIZES = 8 /* memory sizes lack their per-CPU parts */
 };
 
 /* One task, its times in nanoseconds, and its priorities. */
 struct record_task {
-    uint32_t version, bytes; /* of the whole record, a multiple of 8 */
+    uint32_t version, bytes; /* `bytes`: size of the whole record, a multiple of 8 */
     uint32_t id, process;
     uint32_t flags, state; /* RECORD_*; the kernel's: 0 running, 0x30 ended, else waiting */
     int32_t priority, static_priority;

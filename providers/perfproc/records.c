@@ -121,7 +121,7 @@ static bool memory_begin(opl_listing *listing, struct task_count *taken, unsigne
     memory->before_count = taken->count;
     memory->before = keep(listing, slot + turn, memory->before_count * sizeof *memory->before);
     memory->now = keep(listing, slot + !turn, count * sizeof *memory->now);
-    taken->count = 0; /* until the list is complete */
+    taken->count = 0; /* stays 0 until the list is complete */
     return memory->before && memory->now;
 }
 
@@ -377,7 +377,7 @@ static bool add_process(struct record_list *list, const struct record_task *task
     size_t length = process_name(task, name);
     struct shown *now = process_time(list, task);
     put_number(folder, task->id);
-    if (!process_part(task)->threads) /* it ended while the kernel wrote its record */
+    if (!process_part(task)->threads) /* the process ended while the kernel wrote its record */
         return false;
     if (task->flags & RECORD_UNSETTLED)
         return add_from_proc(list, folder, name, length, now);

@@ -43,6 +43,6 @@ struct space {
 void space_count(struct space *space, const char *maps);
 /* The last part of the path, without the kernel's remark that the file was deleted. */
 const char *image_name(const struct image *image, size_t *ret_bytes);
-size_t image_path_bytes(const struct image *image); /* without that remark */
+size_t image_path_bytes(const struct image *image); /* length of the path without that remark */
 
 #endif

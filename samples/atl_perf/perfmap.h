@@ -19,8 +19,8 @@ enum { PERF_ROWS = PERF_OBJECTS * (1 + PERF_COUNTERS), PERF_STORED = 4 * PERF_RO
 typedef struct {
     DWORD type;
     LONG scale;
-    DWORD place, size;  /* of the value in the object's values, bytes */
-    LPCWSTR name, help; /* in English */
+    DWORD place, size;  /* offset and size of the value in the object's values, bytes */
+    LPCWSTR name, help; /* English texts */
 } PerfCounter;
 #define PERF_COUNTER(values, member, type, scale, name, help)                                      \
     {                                                                                              \

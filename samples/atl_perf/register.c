@@ -147,7 +147,7 @@ DWORD perfMapRegister(const PerfMap *map, HINSTANCE library)
         return result;
     if (getNumbers(key, NULL, &numbers) == ERROR_SUCCESS &&
         getNumbers(key, map, &numbers) != ERROR_SUCCESS)
-        basesRemove(&numbers); /* those of an older version, with other rows */
+        basesRemove(&numbers); /* texts of an older version, with other rows */
     if (getNumbers(key, map, &numbers) != ERROR_SUCCESS)
         result = basesNumbers(perfMapRows(map), &numbers);
     if (result == ERROR_SUCCESS)

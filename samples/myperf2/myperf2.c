@@ -35,7 +35,7 @@ static void writeObject(opl_build *build)
     object.name_index = name + MYPERF2_OBJECT;
     object.help_index = help + MYPERF2_OBJECT;
     object.single = true;
-    object.packed = true; /* as myperf1 */
+    object.packed = true; /* no padding, as in myperf1 */
     opl_build_object(build, &object, counters, 2);
     opl_build_text(build, 0, "Hello, World!");
     opl_build_dword(build, 1, (DWORD)(rand() % 10));

@@ -32,7 +32,7 @@ static void writeObject(opl_build *build)
     DWORD i, count = dataCount();
     object.name_index = name + MYPERF2_INST_OBJECT;
     object.help_index = help + MYPERF2_INST_OBJECT;
-    object.packed = true; /* as myperf1_inst */
+    object.packed = true; /* no padding, as in myperf1_inst */
     opl_build_object(build, &object, &luck, 1);
     for (i = 0; i < count; i++) {
         opl_build_instance(build, dataName(i));

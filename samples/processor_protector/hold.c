@@ -94,7 +94,7 @@ bool hold_is(const struct held *held, const struct held *self, const struct look
         return false;
     int64_t counters_value = identity->began - looked->identity.began;
     int64_t kernel_value = ((int64_t)held->began_ticks - (int64_t)self->began_ticks) * tick;
-    return llabs(counters_value - kernel_value) <= 2 * tick; /* both may be rounded */
+    return llabs(counters_value - kernel_value) <= 2 * tick; /* both values may be rounded */
 }
 
 /* Does the process belong to our user? All four of its user ids must match: if they differ, it is
@@ -178,7 +178,7 @@ const char *hold_why(enum spare spare)
     static const char *const texts[] = {
         [SPARE_NOT] = "",
         [SPARE_GONE] = "it has ended",
-        [SPARE_USER] = "it is not (or not only) this user's",
+        [SPARE_USER] = "its user ids are not all this user's",
         [SPARE_POLICY] = "its scheduling policy has no nice values",
         [SPARE_NICE] = "its nice value is high enough already",
     };

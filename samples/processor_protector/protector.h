@@ -42,7 +42,7 @@ struct look {
     struct process *all;
     size_t count, capacity;
     int64_t time; /* 100 ns, on a clock that does not change when the time of day is set */
-    double load;  /* of all processors together, in percent; below 0: unknown */
+    double load;  /* load of all processors together, in percent; below 0: unknown */
 };
 
 enum column { ID, BEGAN, PARENT, MEMORY, WORK, COLUMNS };
@@ -68,7 +68,7 @@ bool look_is_parent(const struct look *look, uint32_t id, uint32_t child);
 /* ---- judge.c ---- */
 
 struct limits {
-    double percent; /* of one processor */
+    double percent; /* 100: all of one processor */
     double seconds;
     double load; /* percent of all processors: below it, no process has to wait */
 };
@@ -79,7 +79,7 @@ struct held;
 struct record {
     struct identity identity;
     PDH_RAW_COUNTER work;
-    double percent;     /* in the last interval; below 0: unknown */
+    double percent;     /* use in the last interval; below 0: unknown */
     double busy, calm;  /* seconds that it has been busy, or calm; one of them is 0 */
     double mean;        /* mean percent during these seconds */
     bool reported;      /* it was reported since it became busy */
@@ -114,7 +114,7 @@ struct held {
     struct thread {
         uint32_t id;
         int was;
-    } * threads; /* those whose nice value was changed */
+    } * threads; /* threads whose nice value was changed */
     size_t count;
 };
 

@@ -604,7 +604,7 @@ static void c37_never_another_users(void **state)
     start(&run, QUICK, "--seconds=0.2", "--nice=19", "--act", own_name('u'), NULL);
     assert_true(hears(&run, "left alone", busy));
     assert_int_equal(finish(&run), 0);
-    assert_non_null(strstr(run.reported, "it is not (or not only) this user's"));
+    assert_non_null(strstr(run.reported, "its user ids are not all this user's"));
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)busy), own);
     tombstone(busy);
 }

@@ -16,13 +16,13 @@
 enum {
     FIRST_SIZE = 64 << 10,
     ROUNDS = 4,      /* rounds of calls; after each the resources in use are compared */
-    CALLS_MOST = 16, /* in a round */
+    CALLS_MOST = 16, /* most calls in a round */
     ROUND_MS = 150,  /* slower calls are repeated less often */
     LEAK_ROUNDS = 4, /* growth in fewer rounds is no leak: a cache may fill */
     LARGE = 1 << 20, /* bytes for each call: too many for a cache, so one round less shows a leak */
     REPEAT_MS = 1000,  /* after this time no test is repeated */
-    BUDGET_MS = 1700,  /* of elapsed_ms(); no step begins that would end later */
-    LAST_MS = 1800,    /* of elapsed_ms(); a call that has not ended then is ended */
+    BUDGET_MS = 1700,  /* elapsed_ms() at which all steps must have ended */
+    LAST_MS = 1800,    /* elapsed_ms() at which a call is ended */
     SIZES_FIRST = 1,   /* number of buffer sizes that are tried before unrelated queries */
     LEAK_CALLS = 2,    /* time for so many calls must be left to find a large leak */
     COSTLY_MS = 30000, /* how long programs wait for Costly; longer than this check takes */
@@ -93,7 +93,7 @@ static bool fits(const struct trial *trial, int calls)
     return !trial->ended && calls * trial->each <= budget(trial);
 }
 
-/* The same, with an Open and a Close. */
+/* Is there time for this many calls, an Open and a Close? */
 static bool fits_open(const struct trial *trial, int calls)
 {
     double around = trial->timing->open_ms + trial->timing->close_ms;
@@ -542,7 +542,8 @@ static void report_leaks(struct trial *trial, const struct account *account, int
     const struct {
         const char *name;
         const int64_t *values;
-        int64_t least, large; /* growth of a round */
+        int64_t least,
+            large; /* growth of a round that is a leak; growth that shows it one round earlier */
     } kinds[] = {
         {"memory",        account->heap,        8 * calls,    (int64_t)LARGE * calls},
         {"mapped memory", account->mapped,      MAPPED_LEAST, (int64_t)LARGE * calls},
@@ -618,7 +619,7 @@ static bool open_once(struct trial *trial, struct worker_reply *reply)
 
 static bool close_once(struct trial *trial, struct worker_reply *reply)
 {
-    answer_done(&trial->last); /* after Open values may restart, so they are not compared */
+    answer_done(&trial->last); /* values may restart after Open, so older ones are not compared */
     if (!send_order(trial, ORDER_CLOSE, CLOSE_MS, reply))
         return false;
     trial->timing->close_ms = (double)reply->took_ns / 1e6;

@@ -50,7 +50,7 @@ struct usage {
 
 struct worker_reply {
     uint32_t status;  /* result of the procedure, or of loading */
-    uint32_t missing; /* after ORDER_LOAD: 1 + index of the procedure that is missing */
+    uint32_t missing; /* after ORDER_LOAD: 1 + index of the missing procedure; 0: none */
     uint32_t bytes, objects;
     int64_t end; /* the returned pointer, as an offset from the buffer's start */
     /* distance of the first changed guard byte from the buffer, below and above it; 0: none was

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file's options count as if written in place of -config; later ones win. */
+/* Options in the file have the same effect as on the command line. The last one of several wins. */
 #include "config.h"
 
 #include <errno.h>

@@ -87,7 +87,7 @@ static void text_row(const struct sheet *sheet, LONGLONG time, const double *val
 
 /* ---- JSON ---- */
 
-/* Makes, once for each column, the text before its number: {"path": "...", "value":_ */
+/* Makes, once for each column, the text before its number: {"path": "...", "value": and a blank */
 static bool lines_begin(struct sheet *sheet)
 {
     char *text = NULL;

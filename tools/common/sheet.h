@@ -19,7 +19,7 @@ struct sheet;
 struct sheet_format {
     const char *name; /* value of -f, and extension of a file; case is ignored */
     DWORD capture;    /* PDH_LOG_TYPE_* of a capture, whose header fixes the columns; or 0 */
-    char separator;   /* of a capture */
+    char separator;   /* between columns, for a capture */
     bool (*begin)(struct sheet *sheet); /* prints the header; false: no memory; may be NULL */
     void (*row)(const struct sheet *sheet, LONGLONG time, const double *values);
     const char *end; /* text after the rows */

@@ -13,7 +13,7 @@ struct text_list {
 
 /* Copies the text; false: no memory. */
 bool text_list_add(struct text_list *list, const char *text);
-/* The same for a part of a text. */
+/* Copies the first `size` bytes of the text; false: no memory. */
 bool text_list_add_part(struct text_list *list, const char *text, size_t size);
 void text_list_done(struct text_list *list);
 

@@ -43,7 +43,7 @@ DWORD query_names(void);
 
 /* ---- backup.c ---- */
 DWORD save_all(const struct lodctr *opts);
-DWORD restore_all(const struct lodctr *opts); /* without `subject` it rebuilds */
+DWORD restore_all(const struct lodctr *opts); /* without `subject`: rebuilds from the ini files */
 DWORD replace_base(const struct lodctr *opts);
 
 /* ---- doctor.c ---- */

@@ -24,7 +24,7 @@ static const struct option_row rows[] = {
     {'l', "language", "ID", LANGUAGE,
      "Add texts in this language, such as 007; texts without a translation are English. May be given more than once.",
      "004 007 00A 00C 010 011 019 404 416 804 816", 0},
-    {'w', "windows", NULL, WINDOWS, "Write it as for Windows, with the structures of winperf.h instead of a table.", NULL, 0},
+    {'w', "windows", NULL, WINDOWS, "Write the provider as for Windows, with the structures of winperf.h instead of a table.", NULL, 0},
     {0},
 };
 /* clang-format on */
@@ -146,7 +146,7 @@ static bool write_one(const struct made *made, const struct chosen *chosen,
 }
 
 static const struct made files[] = {
-    {".c",         NULL,        false}, /* its template depends on --windows */
+    {".c",         NULL,        false}, /* the template of this file depends on --windows */
     {".h",         NULL,        false},
     {".ini",       NULL,        false},
     {"Makefile",   "Makefile",  false},

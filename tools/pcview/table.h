@@ -46,7 +46,7 @@ bool table_make(struct table *table, const struct view_object *object,
                 const struct table_choice *choice);
 /* Sorts by a column, the largest first unless `ascending`; TABLE_UNSORTED: as in the block. */
 void table_sort(struct table *table, int column, bool ascending);
-/* The column of this counter, or TABLE_UNSORTED. */
+/* The column of this counter; TABLE_UNSORTED: there is none. */
 int table_column_of(const struct table *table, uint32_t title_index);
 void table_done(struct table *table);
 

@@ -8,7 +8,7 @@
 
 struct showing {
     const struct reg *reg;
-    DWORD type; /* with /t */
+    DWORD type; /* the type to show, with /t */
     unsigned shown;
 };
 

@@ -9,7 +9,7 @@
 #include <windows.h>
 
 struct reg {
-    const char *key_name;   /* as given */
+    const char *key_name;   /* the key as the user wrote it */
     const char *file_name;  /* export, import */
     const char *value_name; /* NULL: neither /v nor /ve was given */
     const char *data;

@@ -243,7 +243,8 @@ static int print_rows(struct sheet_rows *rows)
     rows->means = rows->opts->average ? calloc(count, sizeof *rows->means) : NULL;
     if (!rows->before || !rows->values || (rows->opts->average && !rows->means) ||
         !sheet_begin(&rows->sheet))
-        return pdh_complain("relog", "the samples", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+        return pdh_complain("relog", "reading the samples",
+                            (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
     rows->pending = rows->values + count;
     int code = copy_rows(rows);
     sheet_end(&rows->sheet);

@@ -141,7 +141,7 @@ static int complain_of_none(const struct input_log *source, const struct relog *
     const char *name = opts->inputs.texts[0];
     LONGLONG size;
     if (opts->wanted.count || opts->inputs.count > 1 || PdhGetLogFileSize(source->log, &size))
-        return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_NO_COUNTERS);
+        return pdh_complain("relog", "selecting counters", (PDH_STATUS)PDH_NO_COUNTERS);
     name = strcmp(name, "-") ? name : "standard input";
     if (source->extent.SampleCount)
         fprintf(stderr, "relog: %s: it has samples, but no counters that can be shown\n", name);
@@ -164,12 +164,13 @@ int source_open(struct input_log *source, const struct relog *opts)
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
         status = 0; /* the capture ends before the list of counters */
     if (status)
-        return pdh_complain("relog", "the counters", status);
+        return pdh_complain("relog", "selecting counters", status);
     if (!source->paths.count)
         return complain_of_none(source, opts);
     for (size_t i = 0; i < source->paths.count; i++)
         if (!show(source, source->paths.texts[i], &opts->renames))
-            return pdh_complain("relog", "the counters", (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+            return pdh_complain("relog", "selecting counters",
+                                (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
     return EXIT_GOOD;
 }
 

@@ -31,7 +31,7 @@ struct samba {
         char name[32];         /* "rpcd_winreg" */
         char path[SAMBA_PATH]; /* path of the loaded library */
         bool of_unit;          /* the process belongs to the unit above */
-    } user;                    /* a process that has it loaded, if possible one of the unit */
+    } user; /* a process that has loaded the library, if possible one of the unit */
 };
 
 /* ---- look.c ---- */

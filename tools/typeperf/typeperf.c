@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
     {0, "query-instances", NULL, LIST_INSTANCES, "Like -q, with a line for each instance.", "@objects", 0, "qx"},
     {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {'s', "server", "MACHINE", SERVER, "The machine of counters and objects without one: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
+    {'s', "server", "MACHINE", SERVER, "The machine for counters and objects that name none: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "top", "N", TOP,
      "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first "

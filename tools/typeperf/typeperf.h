@@ -31,9 +31,9 @@ struct counters {
     struct text_list paths; /* paths as the user wrote them, with machine; one for each handle */
     size_t capacity;
     size_t missing;    /* requested counters that do not exist; each is reported on stderr */
-    bool text_noted;   /* it was printed that texts have no number */
+    bool text_noted;   /* the note about a text counter was printed */
     int exit_code;     /* exit code for the last missing counter */
-    char machine[256]; /* with its \\ */
+    char machine[256]; /* the machine's name with its \\ */
     struct machines machines;
 };
 /* Opens a query and adds the requested counters; wildcards are expanded unless `patterns`.

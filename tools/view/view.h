@@ -50,7 +50,7 @@ bool names_fell_back(const struct view_names *names);
 /* The indices with this title in either language, ignoring case. */
 size_t names_find(const struct view_names *names, const char *title, uint32_t *ret,
                   size_t capacity);
-/* The same in the first other installed language that has the title. */
+/* Like names_find, in the first other installed language that has the title. */
 size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity);
 /* The difference of two texts, ignoring case; 0: equal; small if one contains the other. */
 unsigned names_distance(const char *left, const char *right);
@@ -150,11 +150,11 @@ struct view_value {
     opl_sample raw;
     bool whole;
     double number;
-    DWORD status; /* of PDH */
+    DWORD status; /* status of PDH, for VIEW_INVALID */
 };
 void view_value_get(const struct view_object *object, const struct view_instance *instance,
                     const struct view_counter *counter, struct view_value *ret);
-/* A text counter's text, cleaned. */
+/* A text counter's text, cleaned like by text_clean. */
 void view_value_string(const struct view_object *object, const struct view_instance *instance,
                        const struct view_counter *counter, char *out, size_t capacity);
 /* The value as readable text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is none. */

@@ -140,11 +140,11 @@ struct bpf_iter__task {
     struct task_struct *task;
 };
 
-/* before 5.14 */
+/* the layout before Linux 5.14 */
 struct task_struct___volatile_state {
     volatile long state;
 };
-/* before 6.2 */
+/* the layout before Linux 6.2 */
 struct mm_rss_stat___atomic {
     atomic_long_t count[NR_MM_COUNTERS];
 };

@@ -64,7 +64,7 @@ int find_processors(void *context)
     uint32_t key = 0;
     uint64_t place = 0;
     (void)context;
-    scratch = (uint64_t)&known; /* as a number, which the verifier does not track */
+    scratch = (uint64_t)&known; /* the verifier does not track a number as it tracks a pointer */
     bpf_core_read(&place, sizeof place, &((struct bpf_array *)scratch)->pptrs[0]);
     for (uint32_t i = 0; i < MAX_PROCESSORS && i < settings.processors; i++) {
         void *there = bpf_map_lookup_percpu_elem(&known, &key, i);

@@ -70,7 +70,7 @@ static struct client {
     const char *machine, *sort; /* machine NULL: this one; sort NULL: unsorted */
     char language[8];
     double interval;
-    int64_t rows; /* of a table; 0: all */
+    int64_t rows; /* number of rows to show; 0: all */
     bool once, json, has_kind, help;
     struct text_style style;
     struct reader reader;

@@ -37,7 +37,7 @@ struct reader {
     DWORD first;   /* the provider's First Counter, to which symbols are added */
     LONGLONG time; /* the clock of the object Behemoth; `frequency`: its ticks per second */
     LONGLONG frequency;
-    char machine[READER_NAME]; /* its name in the answer */
+    char machine[READER_NAME]; /* the machine's name in the answer */
     bool has[READER_VALUES];   /* all behemoths have this value; else it is 0 for all */
     struct reader_behemoth *all;
     size_t count, capacity;

@@ -14,7 +14,7 @@ static const struct item {
     const char *unit;
     int digits;
     bool rate;
-    const char *word; /* in JSON */
+    const char *word; /* the name in JSON */
 } items[] = {
     {BEHEMOTHS_SUMMARY_BEHEMOTHS,       "",   0, false, "behemoths"     },
     {BEHEMOTHS_SUMMARY_TOTAL_WEIGHT,    "kg", 0, false, "totalWeight"   },
@@ -23,7 +23,7 @@ static const struct item {
     {BEHEMOTHS_SUMMARY_MEAN_AGE,        "",   1, false, "meanAgePercent"},
     {BEHEMOTHS_SUMMARY_STATUS,          "",   0, false, NULL            },
     {BEHEMOTHS_SUMMARY_DATA_AGE,        "s",  1, false, "dataAge"       },
-    {BEHEMOTHS_SUMMARY_HERD_TIME,       "",   0, false, "herdTime"      }, /* from here on for programs only */
+    {BEHEMOTHS_SUMMARY_HERD_TIME,       "",   0, false, "herdTime"      }, /* from here on only in JSON */
     {BEHEMOTHS_SUMMARY_FOUNDERS,        "",   0, false, "founders"      },
     {BEHEMOTHS_SUMMARY_LEFT_STEPS_SEC,  "",   0, true,  "leftSteps"     },
     {BEHEMOTHS_SUMMARY_RIGHT_STEPS_SEC, "",   0, true,  "rightSteps"    },

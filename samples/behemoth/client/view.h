@@ -19,7 +19,7 @@ struct kin_one {
 };
 struct kin {
     size_t count;
-    struct kin_one *all; /* by position */
+    struct kin_one *all; /* in the order of the answer */
     size_t *order;       /* positions, each after its mother */
     size_t families;     /* roots */
     size_t strays;       /* behemoths whose mother is not in the answer */
@@ -51,7 +51,7 @@ struct view {
 /* The columns for a behemoth: each row of table_columns defines one. */
 enum { COLUMN_NAME = 0, COLUMNS = 8 };
 struct column {
-    const char *word; /* for --sort and JSON */
+    const char *word; /* the name for --sort and JSON */
     unsigned symbol;  /* the column has this symbol's title */
     const char *unit;
     enum column_kind { KIND_NAME, KIND_SEX, KIND_AGE, KIND_NUMBER, KIND_DATE } kind;

@@ -59,8 +59,8 @@ enum behemoth_status {
 struct behemoth_head {
     uint32_t magic;
     uint32_t what;   /* a request; in answers a status */
-    uint32_t bytes;  /* of the body after it */
-    uint32_t number; /* from the client, returned in the answer */
+    uint32_t bytes;  /* size of the body after the head */
+    uint32_t number; /* chosen by the client, returned in the answer */
 };
 
 enum { BEHEMOTH_MALE, BEHEMOTH_FEMALE };
@@ -90,7 +90,7 @@ struct behemoth_herd {
     uint64_t ages;                    /* sum, seconds of the herd's time */
     /* Each walk has as many left steps as right ones, so one number is sufficient. */
     uint64_t left_steps, right_steps;
-    uint32_t width, height; /* of the field, metres */
+    uint32_t width, height; /* size of the field, metres */
     uint64_t lifetime;      /* mean, in seconds */
     uint64_t process;       /* process number of the server */
 };
@@ -123,7 +123,7 @@ struct behemoth_line {
     dev_t device;
     ino_t inode;
     struct behemoth_head request; /* the last request */
-    struct behemoth_head head;    /* of the last answer */
+    struct behemoth_head head;    /* head of the last answer */
     unsigned char *body;
     size_t capacity;
 };

@@ -149,7 +149,7 @@ static bool input_within(int milliseconds)
 /* What follows an escape at once belongs to it: "[A", "OA", "[5~". */
 static int escape_key(void)
 {
-    static const char keys[] = "ABCDHF56"; /* the last letters of the keys from KEY_UP on */
+    static const char keys[] = "ABCDHF56"; /* last byte of each key from KEY_UP on */
     char text[16] = "", last = 0;
     size_t used = 0;
     while (used + 1 < sizeof text && input_within(KEY_MS) && read(STDIN_FILENO, &last, 1) == 1) {

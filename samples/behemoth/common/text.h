@@ -36,7 +36,7 @@ int text_width(const char *text);
 void text_put(FILE *out, const char *text, int width);
 /* Prints a line, truncated after `width` columns (0: not truncated). */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
-/* The same for all lines of a text. */
+/* Calls text_line for all lines of a text. */
 void text_lines(FILE *out, const char *text, int width, struct text_style style);
 /* "1:02:03" or "2d 01:02:03"; "-" if the number is negative or too large. */
 const char *age_text(double seconds, char out[TEXT_VALUE]);

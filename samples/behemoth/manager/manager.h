@@ -21,7 +21,7 @@ struct manager {
     struct behemoth_create create;
     const char *mother;
     double interval;
-    int64_t seconds; /* of watching; 0: for ever */
+    int64_t seconds; /* how long to watch; 0: for ever */
     bool for_server; /* there were options for the server, which `start` passes on */
     const char **args;
     size_t arg_count;

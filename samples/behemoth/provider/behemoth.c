@@ -21,7 +21,7 @@ enum { CACHE_MS = 100, DEADLINE_MS = 300, OVERDUE_MS = 1000 };
 
 struct item {
     struct behemoth is;
-    int64_t since;        /* its birth on the objects' clock, see list_herd */
+    int64_t since;        /* time of birth on the objects' clock, see list_herd */
     uint32_t descendants; /* living descendants; only for the object Behemoth Kin */
 };
 
@@ -37,7 +37,7 @@ static struct {
     struct behemoth_line line;
     int64_t next, summary_next; /* uptime() before which there is no new request */
     struct snapshot whole, summary;
-    struct item *items; /* of `whole` */
+    struct item *items; /* items for the herd in `whole` */
     size_t capacity;
 } state = {.line = {.socket = -1}};
 

@@ -17,7 +17,7 @@ enum { TICK = 1000000, BUSY_MS = 2 }; /* credit for a tick; longest time for tic
 
 static struct service {
     char socket[108], state[4096];
-    int64_t seed, count, since;           /* of a new herd; since -1: not given */
+    int64_t seed, count, since;           /* for a new herd; since -1: not given */
     int64_t forward;                      /* ticks before the first client is served */
     int64_t save_every;                   /* seconds; 0: only at the end */
     int64_t parameters[HERD_PARAMETERS];  /* given as options */
@@ -28,7 +28,7 @@ static struct service {
     int64_t credit; /* thousandths of milliseconds of the herd's time */
     int64_t saved;  /* when the herd was saved last */
     bool stop;
-    uint64_t forward_to; /* until this tick, ticks are run without waiting */
+    uint64_t forward_to; /* ticks up to this one are run without waiting */
 } service = {.seed = 1, .count = 50, .since = -1, .save_every = 30};
 
 static volatile sig_atomic_t stop_requested;

@@ -18,7 +18,7 @@ enum { PEERS = 64, PEERS_STRANGE = 32, PEERS_STRANGE_BYTES = 64 << 20 };
 struct answer {
     uint32_t status;
     unsigned char *message; /* malloc: space for the head, then the body; NULL: no body */
-    size_t bytes;           /* of the body */
+    size_t bytes;           /* size of the body */
     uint64_t due;           /* 0: send it now; else peers_reached sends it at this tick */
 };
 /* Allocates the body of a good answer. NULL: no memory; the status is BEHEMOTH_FAILED then. */
