@@ -85,9 +85,9 @@ enum {
 #define OPL_SECTORS      {512, 1}
 #define OPL_PAGES        {OPL_RUNTIME_PAGE, 1}        /* pages to bytes */
 #define OPL_TICKS        {10000000, OPL_RUNTIME_HZ}   /* clock ticks to 100 ns */
-#define OPL_NANOSECONDS  {1, 100}                     /* to 100 ns */
-#define OPL_MICROSECONDS {10, 1}                      /* to 100 ns */
-#define OPL_MILLISECONDS {10000, 1}                   /* to 100 ns */
+#define OPL_NANOSECONDS  {1, 100}                     /* nanoseconds to 100 ns */
+#define OPL_MICROSECONDS {10, 1}                      /* microseconds to 100 ns */
+#define OPL_MILLISECONDS {10000, 1}                   /* milliseconds to 100 ns */
 #define OPL_TIMES(n)     {n, 1}
 #define OPL_PARTS(n)     {1, n}
 /* clang-format on */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Softnet (100400): received packets by processor. proc/net/softnet_stat has a
- * line of hexadecimal numbers for each online processor; newer kernels add its number.
+ * line of hexadecimal numbers for each online processor; newer kernels add the processor's number.
  */
 #include <stdio.h>
 

@@ -12,8 +12,8 @@
 /* The first four bytes of each record: "OPT" and the number of the layout, which is incremented
  * with each change, so that a reader notices a different layout. */
 #define RECORD_VERSION 0x0254504fu
-#define RECORD_PROCESSES "processes" /* the pinned files: processes only */
-#define RECORD_THREADS "threads"     /* all tasks; a process is its first thread too */
+#define RECORD_PROCESSES "processes" /* name of the pinned file with processes only */
+#define RECORD_THREADS "threads"     /* with all tasks; a process is also its first thread */
 
 enum {
     RECORD_PROCESS = 1,    /* a struct record_process and a name follow */

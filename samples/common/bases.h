@@ -24,7 +24,7 @@ DWORD basesNumbers(DWORD count, Numbers *numbers);
 DWORD basesAdd(const Numbers *numbers, BaseText *text, void *context);
 DWORD basesRemove(const Numbers *numbers);
 
-/* Whether two languages are the same: "00A", "00a". */
+/* Are these the same language? Case is ignored: "00A" and "00a" are. */
 BOOL basesSameLanguage(LPCWSTR left, LPCWSTR right);
 
 #endif

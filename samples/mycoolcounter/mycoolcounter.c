@@ -13,7 +13,7 @@ HINSTANCE thisLibrary;
 static struct original original;
 static DWORD openedAgain;
 static DWORD name, help;                    /* the numbers of our counter */
-static DWORD removed, changed, changedInto; /* numbers of counters, 0: none; changedInto: a value */
+static DWORD removed, changed, changedInto; /* the settings Remove, Change and Value; 0: not set */
 static ULONGLONG queries;
 
 BOOL APIENTRY DllMain(HINSTANCE self, DWORD reason, LPVOID reserved)

@@ -61,10 +61,10 @@ static void check_counts(const struct check_answer *answer, struct report *repor
 {
     const struct worker_reply *reply = &answer->reply;
     if (reply->end > 0 && reply->objects == 0)
-        returned(report, answer, "*lpNumObjectTypes", "how many objects there are in the answer",
-                 "", reply->objects);
+        returned(report, answer, "*lpNumObjectTypes", "the number of objects in the answer", "",
+                 reply->objects);
     if (reply->end == 0 && reply->objects != 0)
-        returned(report, answer, "*lpNumObjectTypes", "0 where there are no bytes", "",
+        returned(report, answer, "*lpNumObjectTypes", "0 if no bytes are returned", "",
                  reply->objects);
     if (reply->end % 8 != 0)
         returned(report, answer, "*lpcbTotalBytes", "a multiple of 8", "", reply->end);

@@ -48,8 +48,8 @@ static void check_name(const struct scene *scene, const struct place *place, con
     bool own = scene->is->first_counter > 0;
     struct finding *finding =
         report_add(scene->report, MISTAKE, place, field, IN_NAMES,
-                   help ? "the number of an explanation" : "the number of a name",
-                   "%" PRIu32 ", which the registry does not have", index);
+                   help ? "an index that has an explanation" : "an index that has a name",
+                   "%" PRIu32 ", which has none in the registry", index);
     if (finding && own && finding->times == 1)
         snprintf(finding->details, sizeof finding->details,
                  "the registration has %" PRIu32 " to %" PRIu32, scene->is->first_counter,

@@ -718,8 +718,8 @@ static bool load(struct trial *trial)
                    "the functions named by its registration, or by --open, --collect, --close",
                    "no function \"%s\"", trial->is->procedures[(reply.missing - 1) % 3]);
     else
-        report_add(trial->report, MISTAKE, &nowhere, "library", IN_LIFE, "it can be loaded", "%s",
-                   reply.text);
+        report_add(trial->report, MISTAKE, &nowhere, "library", IN_LIFE,
+                   "a library that can be loaded", "%s", reply.text);
     return false;
 }
 

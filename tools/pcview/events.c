@@ -48,7 +48,7 @@ static void print_event(struct pcview *view, char *line)
     text_wrap(view->out, text, LABEL_INDENT, view->width - LABEL_INDENT);
 }
 
-/* A ring buffer of the last lines. */
+/* Prints the last lines, which it keeps in a ring buffer. */
 static void print_last(struct pcview *view, FILE *file)
 {
     char **lines = calloc(view->events, sizeof *lines), *line = NULL;

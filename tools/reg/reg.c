@@ -22,13 +22,13 @@ static const struct option_row query_rows[] = {
     {0, "ve", NULL, DEFAULT, "Show the default value only, the one without a name.", NULL, 0},
     {'s', "recursive", NULL, RECURSIVE, "Show all subkeys too.", NULL, 0},
     {'t', "type", "TYPE", TYPE, "Show values of this type only.", TYPES, 0},
-    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
     {'f', "find", "TEXT", LEFT_OUT, "Not supported: searching.", NULL, true},
     {'k', "keys", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
     {'d', "data", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
     {'c', "case", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
     {'e', "exact", NULL, LEFT_OUT, "Not supported: searching.", NULL, true},
-    {'z', "type-number", NULL, NUMBER, "Not supported: the number of the type.", NULL, true},
+    {'z', "type-number", NULL, NUMBER, "Not supported: showing types as numbers.", NULL, true},
     {0, "se", "CHAR", LEFT_OUT, "Not supported: other separators.", NULL, true},
     {0},
 };
@@ -39,7 +39,7 @@ static const struct option_row add_rows[] = {
     {'d', "data", "DATA", DATA, "The value: text, a number (decimal or 0x...), or hexadecimal bytes.", NULL, 0},
     {'s', "separator", "CHAR", SEPARATOR, "The separator between the strings of a REG_MULTI_SZ in DATA; default \\0.", NULL, 0},
     {'f', "force", NULL, FORCE, "Overwrite without confirmation.", NULL, 0},
-    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
     {0},
 };
 static const struct option_row delete_rows[] = {
@@ -47,16 +47,16 @@ static const struct option_row delete_rows[] = {
     {0, "ve", NULL, DEFAULT, "Delete the default value only.", NULL, 0},
     {0, "va", NULL, ALL, "Delete all values of the key, but no subkeys.", NULL, 0},
     {'f', "force", NULL, FORCE, "Delete without confirmation.", NULL, 0},
-    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
     {0},
 };
 static const struct option_row export_rows[] = {
     {'y', "yes", NULL, FORCE, "Overwrite FILE without confirmation.", NULL, 0},
-    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
     {0},
 };
 static const struct option_row import_rows[] = {
-    {0, "reg", "BITS", VIEW, "Accepted, as on Windows; there is one view only.", NULL, true},
+    {0, "reg", "BITS", VIEW, "Accepted and ignored: all programs see the same registry.", NULL, true},
     {0},
 };
 static const struct tool commands[] = {
