@@ -68,7 +68,7 @@ struct opl_source {
     /* An instance's file that may be longer than a page and then comes in several pieces, as
      * proc/PID/maps does. (Other instances' files end at the first short piece.) */
     bool pieces;
-    uintptr_t reserved[4]; /* 0 */
+    uintptr_t reserved[4]; /* must be 0 */
 };
 
 /* The conversion of a unit: value = number in the file * `times` / `parts`. */
@@ -183,7 +183,7 @@ typedef struct opl_counter {
      * that is not listed at Open there is no other way to know. NULL: always. */
     const opl_source *if_source;
     const char *if_word;
-    uintptr_t reserved[4]; /* 0 */
+    uintptr_t reserved[4]; /* must be 0 */
 } opl_counter;
 
 /* Instances that are lines of a file. This structure never changes. */
@@ -226,7 +226,7 @@ struct opl_object {
     /* An earlier object that has rows with the same indices and, unlike a costly one, is listed
      * at Open: rows that are absent there are absent here. NULL: none. */
     const opl_object *rows_as;
-    uintptr_t reserved[8]; /* 0 */
+    uintptr_t reserved[8]; /* must be 0 */
 };
 #define OPL_COUNTERS(rows) .counters = rows, .counter_count = sizeof(rows) / sizeof((rows)[0])
 #define OPL_OBJECTS(objects) objects, sizeof(objects) / sizeof((objects)[0])
@@ -236,13 +236,13 @@ struct opl_object {
 typedef struct opl_table_list {
     /* sizes in bytes: of this structure, of each object, of each row */
     uint32_t size, object_size, counter_size;
-    uint32_t flags; /* 0 */
+    uint32_t flags; /* must be 0 */
     const opl_object *const *objects;
     size_t count;
     const char *service;       /* the key below Services; NULL: the numbers are absolute */
     const char *procedures[3]; /* the names of Open, Collect and Close */
     void (*begin)(void);   /* called by Open before the tables are opened; NULL: nothing to do */
-    uintptr_t reserved[4]; /* 0 */
+    uintptr_t reserved[4]; /* must be 0 */
 } opl_table_list;
 /* clang-format off */
 #define OPL_TABLE_LIST(service, objects, begin, open, collect, close)                              \

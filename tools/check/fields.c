@@ -304,7 +304,7 @@ static void check_object(const struct scene *scene)
                    "0 for UTF-16, or an existing code page", "%" PRIu32, (uint32_t)type->CodePage);
     if (type->NumInstances == 0 && !is_padded(scene))
         report_add(scene->report, WARNING, &place, "NumInstances", IN_INSTANCES,
-                   "as many as there are, or PERF_NO_INSTANCES (-1)",
+                   "the number of instances, or PERF_NO_INSTANCES (-1)",
                    "0, and %" PRIu32 " bytes after the definitions",
                    (uint32_t)(type->TotalByteLength - type->DefinitionLength));
 }

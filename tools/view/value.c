@@ -257,15 +257,15 @@ const char *view_value_why(const struct view_value *value)
         [VIEW_NOTHING] = "",
         [VIEW_WAITING] = "needs two samples",
         [VIEW_UNKNOWN] = "unknown counter type",
-        [VIEW_DAMAGED] = "damaged: it lies outside its counter block",
+        [VIEW_DAMAGED] = "damaged: the value lies outside its counter block",
     };
     if (value->state != VIEW_INVALID)
         return reasons[value->state];
     if (value->status == PDH_CALC_NEGATIVE_VALUE)
-        return "went down between the samples";
+        return "the value fell between the samples";
     if (value->status == PDH_CALC_NEGATIVE_DENOMINATOR)
-        return "its base went down between the samples";
+        return "its base fell between the samples";
     if (value->status == PDH_CALC_NEGATIVE_TIMEBASE)
-        return "no time base";
+        return "the frequency of its clock is 0";
     return "invalid data";
 }

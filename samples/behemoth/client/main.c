@@ -310,7 +310,7 @@ static int read_options(int argc, char **argv)
             client.sort = value;
             break;
         case ROWS:
-            wrong = number_of(value, 1, 1000000, &client.rows) ? NULL : "not from 1 to 1000000";
+            wrong = number_of(value, 1, 1000000, &client.rows) ? NULL : "N is 1 to 1000000";
             break;
         case OPTION_ARGUMENT:
             wrong = take_view(value) ? NULL : "not a view; give one of field, tree, list";
