@@ -226,6 +226,8 @@ static const struct tool *command_find(const struct tool *commands, const char *
 int options_begin(struct options *options, const struct tool *tool, int argc, char **argv)
 {
     *options = (struct options){.tool = tool, .argv = argv, .argc = argc, .at = 1};
+    if (tool->without_command && (argc < 2 || !command_find(tool->commands, argv[1])))
+        return 1;
     if (!tool->commands)
         return 1;
     int id = options_next(options);

@@ -47,7 +47,8 @@ struct tool {
                                     * breaks */
     /* how plain words are completed: a value of `complete`, or "@objects" */
     const char *complete_args;
-    int id; /* a command's number, chosen by the tool */
+    int id;               /* a command's number, chosen by the tool */
+    bool without_command; /* the tool has a meaning of its own if the first word is no command */
 };
 
 enum { OPTION_ARGUMENT = 1000 }; /* id of a plain word, which is in .value */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* perfmon: the performance monitor. Its only command so far: status, the health of the
- * providers. */
+/* perfmon: the performance monitor. On a terminal it shows the machine; its commands print the
+ * health of the providers, or the first view as text. */
 #include "perfmon.h"
+#include "screen/screen.h"
 
 #include "../common/status.h"
 
@@ -10,9 +11,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { STATUS = 1 };
-enum { JSON = 1, QUERY, EVENTS, VERBOSE };
-enum { SHOWN = -1 };
+enum { STATUS = 1, SNAPSHOT };
+enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL };
+enum { SHOWN = -1, MOST_SECONDS = 3600 };
+static const double LEAST_SECONDS = 0.05;
 enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
 
 /* clang-format off */
@@ -21,6 +23,11 @@ static const struct option_row status_rows[] = {
     {'e', "events", "COUNT", EVENTS, "Show the last COUNT events of each provider; default 3, 0 for none.", NULL, 0},
     {'j', "json", NULL, JSON, "Print one JSON document.", NULL, 0},
     {'v', "verbose", NULL, VERBOSE, "Show all details of each provider.", NULL, 0},
+    {0},
+};
+static const struct option_row window_rows[] = {
+    {'m', "machine", "MACHINE", MACHINE, "Show another machine.", NULL, 0},
+    {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
     {0},
 };
 static const char status_more[] =
@@ -35,12 +42,18 @@ static const struct tool commands[] = {
     {.name = "status", .summary = "Show the health of all providers and how to fix problems.",
      .usage = "[OPTION]... [SERVICE]...", .rows = status_rows, .more = status_more,
      .complete_args = "@services", .id = STATUS},
+    {.name = "snapshot", .summary = "Print what the machine does now, as text.",
+     .usage = "[OPTION]...", .rows = window_rows, .id = SNAPSHOT},
     {0},
 };
 static const struct tool tool = {
-    .name = "perfmon", .summary = "Performance monitor.", .usage = "COMMAND [OPTION]... [ARGUMENT]...",
-    .commands = commands,
-    .more = "\"perfmon COMMAND --help\" describes a command.\n",
+    .name = "perfmon", .summary = "Performance monitor.",
+    .usage = "[OPTION]... [PATH]...\n[OPTION]... CAPTURE [PATH]...\nCOMMAND [OPTION]... [ARGUMENT]...",
+    .rows = window_rows, .commands = commands, .without_command = true, .complete_args = "@paths",
+    .more = "Without a command, perfmon shows processors, memory, pressure, disks, network and the busiest\n"
+            "processes of this machine on the terminal, or charts the counters with these paths, or those\n"
+            "of a capture (a file that ends in .blg, .csv or .tsv). Press ? for the keys.\n"
+            "\"perfmon COMMAND --help\" describes a command.\n",
 };
 /* clang-format on */
 
@@ -72,6 +85,7 @@ static bool read_count(const char *text, unsigned *ret)
 static int parse(struct options *options, struct perfmon *perfmon)
 {
     int id;
+    char *end;
     while ((id = options_next(options)) > 0)
         switch (id) {
         case JSON:
@@ -82,6 +96,15 @@ static int parse(struct options *options, struct perfmon *perfmon)
             break;
         case VERBOSE:
             perfmon->details = true;
+            break;
+        case MACHINE:
+            perfmon->machine = options->value;
+            break;
+        case INTERVAL:
+            perfmon->seconds = strtod(options->value, &end);
+            if (*end || !(perfmon->seconds >= LEAST_SECONDS && perfmon->seconds <= MOST_SECONDS))
+                return options_complain(options, "%s: not a number of seconds from %g to %d",
+                                        options->value, LEAST_SECONDS, MOST_SECONDS);
             break;
         case EVENTS:
             if (!read_count(options->value, &perfmon->events))
@@ -138,27 +161,72 @@ static int run_status(struct perfmon *perfmon)
     return finish(code);
 }
 
-/* Windows' perfmon starts its window, or a part of it, with these. */
-static bool refuse_window(const char *word)
+#ifdef HAVE_NCURSES
+static bool is_capture(const char *name)
 {
-    static const char *const names[] = {"/sys", "/res", "/rel", "/report"};
-    for (size_t i = 0; word && i < sizeof names / sizeof *names; i++)
-        if (!strcasecmp(word, names[i])) {
-            fprintf(stderr,
-                    "perfmon: %s starts a window of Windows, which does not exist here yet; use "
-                    "'perfmon status' or 'pcview --watch'\n",
-                    word);
+    static const char *const ends[] = {".blg", ".csv", ".tsv"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (length > 4 && !strcasecmp(name + length - 4, ends[i]))
             return true;
-        }
     return false;
 }
+
+/* The words of Windows' perfmon for its views: here they are the same window. */
+static bool is_view(const char *word)
+{
+    return !strcasecmp(word, "/sys") || !strcasecmp(word, "/res");
+}
+
+static bool is_path(const char *text)
+{
+    return *text == '\\' || strstr(text, "::");
+}
+
+static int run_window(const struct perfmon *perfmon, bool snapshot)
+{
+    struct window_options options = {.machine = perfmon->machine,
+                                     .paths = perfmon->args,
+                                     .path_count = perfmon->arg_count,
+                                     .seconds = perfmon->seconds,
+                                     .utf8 = perfmon->utf8,
+                                     .colours = perfmon->colours};
+    while (options.path_count && (is_view(*options.paths) || is_capture(*options.paths))) {
+        if (is_capture(*options.paths))
+            options.files = *options.paths;
+        options.paths++;
+        options.path_count--;
+    }
+    for (size_t i = 0; i < options.path_count; i++)
+        if (!is_path(options.paths[i])) {
+            fprintf(
+                stderr,
+                "perfmon: %s: neither a command, a counter path such as '\\Memory\\Available "
+                "Bytes', nor a capture (.blg, .csv, .tsv); \"perfmon --help\" lists the commands\n",
+                options.paths[i]);
+            return EXIT_USAGE;
+        }
+    if (snapshot || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+        return finish(window_snapshot(&options, perfmon->width));
+    return window_run(&options);
+}
+#else
+static int run_window(const struct perfmon *perfmon, bool snapshot)
+{
+    (void)perfmon;
+    (void)snapshot;
+    fputs("perfmon: this program was built without ncurses and has no views; use \"perfmon "
+          "status\" or "
+          "\"pcview --watch\"\n",
+          stderr);
+    return EXIT_FAILED;
+}
+#endif
 
 int main(int argc, char **argv)
 {
     struct options options;
-    struct perfmon perfmon = {.events = DEFAULT_EVENTS};
-    if (refuse_window(argc > 1 ? argv[1] : NULL))
-        return EXIT_USAGE;
+    struct perfmon perfmon = {.events = DEFAULT_EVENTS, .seconds = 1};
     int id = options_begin(&options, &tool, argc, argv);
     if (id < 0)
         return options_status(id);
@@ -168,7 +236,9 @@ int main(int argc, char **argv)
     int code = parse(&options, &perfmon);
     if (code == 0) {
         look_at_terminal(&perfmon);
-        code = run_status(&perfmon);
+        code = options.command && options.command->id == STATUS
+                   ? run_status(&perfmon)
+                   : run_window(&perfmon, options.command != NULL);
     } else if (code == SHOWN) {
         code = EXIT_GOOD;
     }

@@ -18,7 +18,9 @@ enum { EXIT_TROUBLE = 5 }; /* exit code: a provider needs attention */
 struct perfmon {
     bool json, query, details;
     unsigned events;
-    char **args; /* services */
+    const char *machine; /* NULL: this one */
+    double seconds;      /* between samples */
+    char **args;         /* services, or paths */
     size_t arg_count;
     int width;
     bool utf8, colours;

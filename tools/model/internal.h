@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What the drawing side and the sampler threads of the model share. */
+#ifndef OPL_TOOLS_MODEL_INTERNAL_H
+#define OPL_TOOLS_MODEL_INTERNAL_H
+
+#include "model.h"
+
+#include <pthread.h>
+
+/* ---- one sample ---- */
+
+struct table_sample {
+    struct spec *spec;
+    size_t row_count;
+    struct row *rows;
+    struct cell *cells;
+    char *names; /* the rows' names point into it */
+};
+struct frame {
+    struct frame *next;
+    struct source *source;
+    uint64_t tick;
+    int64_t time;
+    double cost;
+    PDH_STATUS status;
+    bool complete; /* the capture has no more samples */
+    size_t count;
+    struct table_sample tables[];
+};
+
+/* ---- a table, as the sampler sees it ---- */
+
+struct counters; /* handles and buffers of the sampler */
+struct spec {
+    struct spec *next;
+    bool removed; /* guarded by the source's mutex */
+    /* for the sampler; `found` is written before the first sample is handed over */
+    struct column *found;
+    size_t column_count;
+    struct counters *counters;
+    bool read; /* a capture was read for this table */
+    /* for the drawing side; its columns are `found` from the first sample on */
+    struct table table;
+    struct column *requested;
+    bool history;
+    struct table_sample newest;
+    struct history **histories; /* a hash table of `capacity` places by identity */
+    size_t capacity, used;
+};
+
+struct source {
+    struct model *model;
+    char *name;
+    bool capture;
+    size_t number;
+    pthread_t thread;
+    /* guarded by the mutex, which is never held during a call of PDH */
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    struct spec *specs;
+    bool changed, stop, paused, ended;
+    bool released; /* the first model_update was called */
+    double seconds;
+    struct frame *first, *last;
+    size_t waiting;
+    uint64_t dropped;
+    struct spec *finished; /* removed, and no longer used by the sampler */
+    double begun;          /* when the sample that is being taken was begun; 0: none is */
+    /* for the drawing side: of the newest frame, and the times of ticks */
+    struct model_source newest;
+    int64_t *times;
+    size_t time_count;
+    uint32_t step; /* ticks of a capture that share a place of a series */
+};
+
+struct model {
+    struct source **sources;
+    size_t source_count;
+    unsigned last_table;
+    int descriptor;
+    double seconds;
+};
+
+double model_now(void);
+void *sampler_run(void *source);
+void frame_free(struct frame *frame);
+
+/* ---- histories ---- */
+
+struct series {
+    float *fine;           /* the last ticks, at tick % MODEL_FINE */
+    struct coarse *coarse; /* MODEL_COARSE ticks each; NULL until the fine values are full */
+    float *capture;        /* all of a capture, instead of the two above */
+};
+/* Adds the sample's values to the histories of its table; forgets rows that were not seen for as
+ * long as histories reach. False: no memory. */
+bool history_add(struct source *source, struct spec *spec, uint64_t tick);
+void histories_free(struct spec *spec);
+
+#endif

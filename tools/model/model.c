@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* The drawing side of the model: it starts samplers and takes over what they hand over. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CAPTURE_PLACES = 1 << 16, DEFAULT_PLACES = 4096 };
+
+struct model *model_new(double seconds)
+{
+    struct model *model = calloc(1, sizeof *model);
+    if (!model)
+        return NULL;
+    model->seconds = seconds;
+    model->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (model->descriptor >= 0)
+        return model;
+    free(model);
+    return NULL;
+}
+
+int model_descriptor(const struct model *model)
+{
+    return model->descriptor;
+}
+
+/* ---- sources ---- */
+
+static void source_free(struct source *source)
+{
+    pthread_cond_destroy(&source->wake);
+    pthread_mutex_destroy(&source->mutex);
+    free(source->times);
+    free(source->name);
+    free(source);
+}
+
+static struct source *source_new(struct model *model, const char *name, bool capture)
+{
+    pthread_condattr_t monotonic;
+    struct source *source = calloc(1, sizeof *source);
+    if (!source)
+        return NULL;
+    source->model = model;
+    source->capture = capture;
+    source->number = model->source_count;
+    source->seconds = model->seconds;
+    source->step = 1;
+    source->time_count = MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT;
+    pthread_mutex_init(&source->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&source->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    source->name = strdup(name);
+    return source;
+}
+
+/* How many samples a capture has decides how many ticks share a place of a series. */
+static void measure_capture(struct source *source)
+{
+    DWORD entries, size = sizeof(PDH_TIME_INFO);
+    PDH_TIME_INFO info = {0};
+    source->time_count = DEFAULT_PLACES;
+    if (PdhGetDataSourceTimeRangeA(source->name, &entries, &info, &size) || !info.SampleCount)
+        return;
+    source->step = info.SampleCount / CAPTURE_PLACES + 1;
+    source->time_count = info.SampleCount / source->step + 2;
+}
+
+static int source_add(struct model *model, const char *name, bool capture)
+{
+    struct source **sources = realloc(model->sources, (model->source_count + 1) * sizeof *sources);
+    if (!sources)
+        return -1;
+    model->sources = sources;
+    struct source *source = source_new(model, name, capture);
+    if (!source)
+        return -1;
+    if (capture)
+        measure_capture(source);
+    source->times = calloc(source->time_count, sizeof *source->times);
+    if (!source->name || !source->times ||
+        pthread_create(&source->thread, NULL, sampler_run, source)) {
+        source_free(source);
+        return -1;
+    }
+    sources[model->source_count] = source;
+    return (int)model->source_count++;
+}
+
+int model_add_machine(struct model *model, const char *machine)
+{
+    return source_add(model, machine ? machine : "", false);
+}
+
+int model_add_capture(struct model *model, const char *files)
+{
+    return source_add(model, files, true);
+}
+
+size_t model_source_count(const struct model *model)
+{
+    return model->source_count;
+}
+
+void model_source(const struct model *model, size_t number, struct model_source *ret)
+{
+    struct source *source = model->sources[number];
+    pthread_mutex_lock(&source->mutex);
+    double begun = source->begun, seconds = source->seconds;
+    source->newest.dropped = source->dropped;
+    pthread_mutex_unlock(&source->mutex);
+    *ret = source->newest;
+    ret->name = source->name;
+    ret->capture = source->capture;
+    if (!source->capture && begun > 0 && model_now() > begun + 2 * seconds)
+        ret->state = MODEL_SILENT;
+}
+
+/* Wakes the sampler after a change. */
+static void source_change(struct source *source, bool stop)
+{
+    pthread_mutex_lock(&source->mutex);
+    source->changed = true;
+    source->stop |= stop;
+    pthread_cond_broadcast(&source->wake);
+    pthread_mutex_unlock(&source->mutex);
+}
+
+void model_set_seconds(struct model *model, double seconds)
+{
+    model->seconds = seconds;
+    for (size_t i = 0; i < model->source_count; i++) {
+        pthread_mutex_lock(&model->sources[i]->mutex);
+        model->sources[i]->seconds = seconds;
+        pthread_mutex_unlock(&model->sources[i]->mutex);
+        source_change(model->sources[i], false);
+    }
+}
+
+void model_pause(struct model *model, bool paused)
+{
+    for (size_t i = 0; i < model->source_count; i++) {
+        pthread_mutex_lock(&model->sources[i]->mutex);
+        model->sources[i]->paused = paused;
+        pthread_mutex_unlock(&model->sources[i]->mutex);
+        source_change(model->sources[i], false);
+    }
+}
+
+/* ---- tables ---- */
+
+static void columns_free(struct column *columns, size_t count)
+{
+    for (size_t i = 0; columns && i < count; i++) {
+        free(columns[i].path);
+        free(columns[i].explain);
+    }
+    free(columns);
+}
+
+static struct column *columns_new(const char *const *paths, size_t count)
+{
+    struct column *columns = calloc(count, sizeof *columns);
+    for (size_t i = 0; columns && i < count; i++)
+        if (!(columns[i].path = strdup(paths[i]))) {
+            columns_free(columns, count);
+            return NULL;
+        }
+    return columns;
+}
+
+static void sample_free(struct table_sample *sample)
+{
+    free(sample->rows);
+    free(sample->cells);
+    free(sample->names);
+    *sample = (struct table_sample){0};
+}
+
+static void spec_free(struct spec *spec)
+{
+    histories_free(spec);
+    sample_free(&spec->newest);
+    columns_free(spec->found, spec->column_count);
+    columns_free(spec->requested, spec->column_count);
+    free(spec);
+}
+
+static void specs_free(struct spec *spec)
+{
+    while (spec) {
+        struct spec *next = spec->next;
+        spec_free(spec);
+        spec = next;
+    }
+}
+
+unsigned model_add_table(struct model *model, size_t number, const char *const *paths, size_t count,
+                         bool history)
+{
+    struct source *source = model->sources[number];
+    struct spec *spec = calloc(1, sizeof *spec), **link = &source->specs;
+    if (!spec)
+        return 0;
+    spec->column_count = count;
+    spec->found = columns_new(paths, count);
+    spec->requested = columns_new(paths, count);
+    if (!spec->found || !spec->requested) {
+        spec_free(spec);
+        return 0;
+    }
+    spec->history = history;
+    spec->table = (struct table){.id = ++model->last_table,
+                                 .source = (unsigned)number,
+                                 .column_count = count,
+                                 .columns = spec->requested};
+    pthread_mutex_lock(&source->mutex);
+    while (*link)
+        link = &(*link)->next;
+    *link = spec;
+    pthread_mutex_unlock(&source->mutex);
+    source_change(source, false);
+    return spec->table.id;
+}
+
+static struct spec *find_spec(const struct model *model, unsigned table, struct source **ret_source)
+{
+    struct spec *found = NULL;
+    for (size_t i = 0; i < model->source_count && !found; i++) {
+        struct source *source = model->sources[i];
+        pthread_mutex_lock(&source->mutex);
+        for (struct spec *spec = source->specs; spec && !found; spec = spec->next)
+            found = spec->table.id == table && !spec->removed ? spec : NULL;
+        pthread_mutex_unlock(&source->mutex);
+        *ret_source = source;
+    }
+    return found;
+}
+
+void model_remove_table(struct model *model, unsigned table)
+{
+    struct source *source;
+    struct spec *spec = find_spec(model, table, &source);
+    if (!spec)
+        return;
+    pthread_mutex_lock(&source->mutex);
+    spec->removed = true;
+    pthread_mutex_unlock(&source->mutex);
+    source_change(source, false);
+}
+
+const struct table *model_table(const struct model *model, unsigned table)
+{
+    struct source *source;
+    struct spec *spec = find_spec(model, table, &source);
+    return spec ? &spec->table : NULL;
+}
+
+size_t table_row(const struct table *table, uint64_t identity)
+{
+    for (size_t i = 0; i < table->row_count; i++)
+        if (table->rows[i].identity == identity)
+            return i;
+    return (size_t)-1;
+}
+
+const struct history *const *model_histories(const struct model *model, unsigned table,
+                                             size_t *ret_count)
+{
+    struct source *source;
+    struct spec *spec = find_spec(model, table, &source);
+    *ret_count = spec ? spec->capacity : 0;
+    return spec ? (const struct history *const *)spec->histories : NULL;
+}
+
+int64_t model_time(const struct model *model, size_t number, uint64_t tick)
+{
+    const struct source *source = model->sources[number];
+    uint64_t newest = source->newest.tick;
+    if (tick == 0 || tick > newest)
+        return 0;
+    if (source->capture)
+        return tick / source->step < source->time_count ? source->times[tick / source->step] : 0;
+    return tick + source->time_count > newest ? source->times[tick % source->time_count] : 0;
+}
+
+/* ---- samples ---- */
+
+static bool take_table(struct source *source, struct table_sample *sample, uint64_t tick)
+{
+    struct spec *spec = sample->spec;
+    sample_free(&spec->newest);
+    spec->newest = *sample;
+    *sample = (struct table_sample){0};
+    spec->table.columns = spec->found;
+    spec->table.row_count = spec->newest.row_count;
+    spec->table.rows = spec->newest.rows;
+    spec->table.cells = spec->newest.cells;
+    spec->table.tick = tick;
+    return !spec->history || history_add(source, spec, tick);
+}
+
+static void take_frame(struct source *source, struct frame *frame)
+{
+    struct model_source *newest = &source->newest;
+    if (frame->complete) {
+        newest->state = MODEL_COMPLETE; /* the status of damage that was met stays */
+        return;
+    }
+    newest->status = frame->status;
+    newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
+    if (frame->tick) {
+        newest->tick = frame->tick > newest->tick ? frame->tick : newest->tick;
+        newest->time = frame->time;
+        newest->cost = frame->cost;
+        size_t place =
+            source->capture ? frame->tick / source->step : frame->tick % source->time_count;
+        if (place < source->time_count)
+            source->times[place] = frame->time;
+    }
+    for (size_t i = 0; i < frame->count; i++)
+        if (!take_table(source, &frame->tables[i], frame->tick))
+            newest->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+}
+
+size_t model_update(struct model *model)
+{
+    uint64_t ignored;
+    size_t count = 0;
+    if (read(model->descriptor, &ignored, sizeof ignored) < 0 && errno != EAGAIN)
+        return 0;
+    for (size_t i = 0; i < model->source_count; i++) {
+        struct source *source = model->sources[i];
+        pthread_mutex_lock(&source->mutex);
+        struct frame *frame = source->first;
+        struct spec *finished = source->finished;
+        source->first = source->last = NULL;
+        source->finished = NULL;
+        source->waiting = 0;
+        source->released = true;
+        pthread_cond_broadcast(&source->wake);
+        pthread_mutex_unlock(&source->mutex);
+        while (frame) {
+            struct frame *next = frame->next;
+            take_frame(source, frame);
+            frame_free(frame);
+            frame = next;
+            count++;
+        }
+        specs_free(finished); /* after the last frames that name them */
+    }
+    return count;
+}
+
+/* ---- the end ---- */
+
+/* False: the sampler did not end in time. */
+static bool source_stop(struct source *source)
+{
+    struct timespec until;
+    int failed = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 1;
+    pthread_mutex_lock(&source->mutex);
+    while (!source->ended && failed != ETIMEDOUT)
+        failed = pthread_cond_timedwait(&source->wake, &source->mutex, &until);
+    bool ended = source->ended;
+    pthread_mutex_unlock(&source->mutex);
+    if (ended)
+        pthread_join(source->thread, NULL);
+    else
+        pthread_detach(source->thread);
+    return ended;
+}
+
+void model_free(struct model *model)
+{
+    if (!model)
+        return;
+    bool all = true;
+    for (size_t i = 0; i < model->source_count; i++)
+        source_change(model->sources[i], true);
+    for (size_t i = 0; i < model->source_count; i++) {
+        struct source *source = model->sources[i];
+        if (!source_stop(source)) {
+            all = false;
+            continue;
+        }
+        while (source->first) {
+            struct frame *next = source->first->next;
+            frame_free(source->first);
+            source->first = next;
+        }
+        specs_free(source->specs);
+        specs_free(source->finished);
+        source_free(source);
+    }
+    if (!all) /* a sampler that is left alone still writes to it */
+        return;
+    close(model->descriptor);
+    free(model->sources);
+    free(model);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model of what perfmon shows; it has no user interface.
+ *
+ * source   this machine, another machine or a capture: one PDH query, sampled by one thread
+ *
+ * table    what is watched: the counters of one object (columns) for all instances that match
+ *          (rows)
+ *
+ * series   the history of one row and one column
+ *
+ * Each source has a sampler thread, and only that thread calls PDH for it. It hands over samples
+ * that do not change afterwards. All functions below are for one other thread, the one that draws;
+ * none of them waits for a sampler, so that a provider or a machine that does not answer never
+ * stops the drawing.
+ */
+#ifndef OPL_TOOLS_MODEL_H
+#define OPL_TOOLS_MODEL_H
+
+#include <pdh.h>
+#include <pdhmsg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- what a sample contains ---- */
+
+struct cell {
+    double number; /* NaN: there is no value, and `status` has the reason */
+    DWORD status;  /* PDH_CSTATUS_ */
+};
+
+struct row {
+    const char *name;  /* the instance, as PDH names it; "" for an object without instances */
+    uint64_t identity; /* of processes and threads: name, id and start; otherwise the name */
+    const struct history *history; /* NULL: the table keeps none */
+};
+
+struct column {
+    char *path;        /* as given to model_add_table */
+    PDH_STATUS status; /* of PdhAddCounter; the counter is added again every few seconds */
+    DWORD type;        /* 0 until the counter was found */
+    LONG default_scale;
+    char *explain; /* NULL: none, or not found yet */
+};
+
+struct table {
+    unsigned id, source;
+    size_t column_count, row_count;
+    struct column *columns;
+    const struct row *rows;   /* of the newest sample, in its order */
+    const struct cell *cells; /* row after row */
+    uint64_t tick;            /* number of the newest sample; 0: there is none yet */
+    uint64_t forgotten;       /* values that entered no history, because there were too many rows */
+};
+
+/* ---- histories ---- */
+
+/* One row's values. Ticks between `born` and `seen` without a value are gaps. */
+struct history {
+    char *name;
+    uint64_t identity, born, seen; /* the first and the last tick in which the row existed */
+    uint32_t step;                 /* ticks that share a value, more than 1 in long captures only */
+    struct series *series;         /* one for each column */
+};
+
+/* What happened in some consecutive ticks. */
+struct span {
+    float least, most, average, last; /* NaN: no value */
+};
+
+/* ---- the model ---- */
+
+struct model;
+enum model_state {
+    MODEL_STARTING, /* no sample yet */
+    MODEL_GOOD,
+    MODEL_AWAY,    /* the last sample failed; the sampler tries again */
+    MODEL_SILENT,  /* no sample for more than two intervals: something does not answer */
+    MODEL_COMPLETE /* a capture was read to its end */
+};
+struct model_source {
+    const char *name; /* the machine or the files; "" for this machine */
+    bool capture;
+    enum model_state state;
+    PDH_STATUS status; /* of the last sample, or why there is none */
+    uint64_t tick;     /* number of the newest sample, from 1 */
+    int64_t time;      /* its time, UTC, in 100 ns since 1601 */
+    double cost;       /* seconds that the newest sample took */
+    uint64_t dropped;  /* samples that were not taken over in time */
+};
+
+/* NULL: no memory. `seconds` is the interval between samples of machines. */
+struct model *model_new(double seconds);
+/* Ends the samplers. One that does not end within a second is left alone, with its memory. */
+void model_free(struct model *model);
+/* A descriptor that is readable while samples wait for model_update. */
+int model_descriptor(const struct model *model);
+/* Adds a source and returns its number, from 0; -1: no memory or no thread. `machine` NULL: this
+ * machine. `files` are those of PdhOpenQuery. */
+int model_add_machine(struct model *model, const char *machine);
+int model_add_capture(struct model *model, const char *files);
+size_t model_source_count(const struct model *model);
+void model_source(const struct model *model, size_t source, struct model_source *ret);
+/* Watches the counters of these paths (without machine; instances with PDH's wildcards), which must
+ * be of one object and the same instances. Returns the table's number, above 0; 0: no memory. With
+ * `history`, series are kept for every row and column. */
+unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
+                         bool history);
+void model_remove_table(struct model *model, unsigned table);
+void model_set_seconds(struct model *model, double seconds);
+/* While paused, samples are not taken over; machines are not sampled. */
+void model_pause(struct model *model, bool paused);
+/* Takes over the samples that wait; returns how many. Rows and cells of before become invalid. The
+ * first call starts the sampling, so that all tables added before it are in the first sample. */
+size_t model_update(struct model *model);
+/* NULL: there is no such table. */
+const struct table *model_table(const struct model *model, unsigned table);
+/* The row with this identity in the newest sample; (size_t)-1: none. */
+size_t table_row(const struct table *table, uint64_t identity);
+static inline const struct cell *table_cell(const struct table *table, size_t row, size_t column)
+{
+    return &table->cells[row * table->column_count + column];
+}
+
+/* All histories of a table, also of rows that are gone but were seen in the last hour: an array in
+ * no order, in which some are NULL. It is valid until the next model_update. */
+const struct history *const *model_histories(const struct model *model, unsigned table,
+                                             size_t *ret_count);
+/* The time of a tick, like model_source.time; 0: unknown. */
+int64_t model_time(const struct model *model, size_t source, uint64_t tick);
+/* The values of the ticks from `from` up to but without `to`. Long ago only averages, minima and
+ * maxima of MODEL_COARSE ticks are known. */
+enum { MODEL_FINE = 300, MODEL_COARSE = 10, MODEL_COARSE_COUNT = 360 };
+void model_span(const struct history *history, size_t column, uint64_t from, uint64_t to,
+                struct span *ret);
+
+/* The power of ten by which a value is drawn: the default scale while values fit below 100, else
+ * what brings `most` between 10 and 100. */
+int model_scale(LONG default_scale, double most);
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sampler thread of one source: the only one that calls PDH for it. A machine is sampled at a
+ * fixed interval, and once more soon after a table was added, because rates need two samples. A
+ * capture is read to its end as fast as the samples are taken over, once for each table.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NANOSECONDS = 1000000000, MOST_WAITING = 64 };
+static const double soon = 0.25, retry_after = 5;
+
+/* Of processes and threads the names are not unique in time: two more counters identify them. */
+enum { ID, START, IDENTITY_COUNTERS };
+static const struct {
+    const char *object, *id;
+} identified[] = {
+    {"Process",    "ID Process"},
+    {"Process V2", "ID Process"},
+    {"Thread",     "ID Thread" },
+};
+
+struct counters {
+    PDH_HCOUNTER *handles; /* one for each column; NULL: not added yet */
+    PDH_HCOUNTER identity[IDENTITY_COUNTERS];
+    double tried;
+};
+
+/* A result of PDH: a number of items, with memory that is used again. */
+struct items {
+    void *data;
+    DWORD capacity, count;
+};
+
+struct sampler {
+    struct source *source;
+    PDH_HQUERY query;
+    struct spec **specs;
+    size_t count;
+    uint64_t tick;
+    struct items values, ids, starts;
+};
+
+double model_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / NANOSECONDS;
+}
+
+/* ---- counters ---- */
+
+static char *counter_explain(PDH_HCOUNTER handle, struct column *column)
+{
+    DWORD size = 0;
+    char *explain = NULL;
+    PdhGetCounterInfoA(handle, TRUE, &size, NULL);
+    PDH_COUNTER_INFO_A *info = size ? calloc(1, size) : NULL;
+    if (info && PdhGetCounterInfoA(handle, TRUE, &size, info) == 0) {
+        column->type = info->dwType;
+        column->default_scale = info->lDefaultScale;
+        if (info->szExplainText && *info->szExplainText)
+            explain = strdup(info->szExplainText);
+    }
+    free(info);
+    return explain;
+}
+
+static PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret)
+{
+    char full[2 * PDH_MAX_COUNTER_PATH];
+    const char *machine = sampler->source->capture ? "" : sampler->source->name;
+    snprintf(full, sizeof full, "%s%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine,
+             path);
+    return PdhAddCounterA(sampler->query, full, 0, ret);
+}
+
+/* The counter `name` for the same object and instances as `path`. */
+static PDH_HCOUNTER add_sibling(struct sampler *sampler, const char *path, const char *name)
+{
+    char sibling[PDH_MAX_COUNTER_PATH];
+    PDH_HCOUNTER handle = NULL;
+    const char *end = strrchr(path, ')');
+    end = end && end[1] == '\\' ? end + 2 : NULL;
+    if (!end || (size_t)(end - path) + strlen(name) >= sizeof sibling)
+        return NULL;
+    snprintf(sibling, sizeof sibling, "%.*s%s", (int)(end - path), path, name);
+    return add_path(sampler, sibling, &handle) == 0 ? handle : NULL;
+}
+
+static void add_identity(struct sampler *sampler, struct spec *spec)
+{
+    const char *path = spec->found[0].path;
+    size_t length = *path == '\\' ? strcspn(path + 1, "(\\") : 0;
+    for (size_t i = 0; i < sizeof identified / sizeof *identified; i++)
+        if (strlen(identified[i].object) == length &&
+            !strncasecmp(path + 1, identified[i].object, length)) {
+            spec->counters->identity[ID] = add_sibling(sampler, path, identified[i].id);
+            spec->counters->identity[START] = add_sibling(sampler, path, "Elapsed Time");
+        }
+}
+
+/* Adds what is not added yet. The columns are written before the drawing side sees the table. */
+static void add_counters(struct sampler *sampler, struct spec *spec)
+{
+    struct counters *counters = spec->counters;
+    if (counters->tried > 0 && model_now() < counters->tried + retry_after)
+        return;
+    bool first = counters->tried == 0;
+    counters->tried = model_now();
+    for (size_t c = 0; c < spec->column_count; c++) {
+        struct column *column = &spec->found[c];
+        if (counters->handles[c] || (!first && sampler->source->capture))
+            continue;
+        PDH_STATUS status = add_path(sampler, column->path, &counters->handles[c]);
+        if (status)
+            counters->handles[c] = NULL;
+        if (!first) /* the columns belong to the drawing side now */
+            continue;
+        column->status = status;
+        if (!status)
+            column->explain = counter_explain(counters->handles[c], column);
+    }
+    if (first)
+        add_identity(sampler, spec);
+}
+
+static void remove_counters(struct spec *spec)
+{
+    struct counters *counters = spec->counters;
+    for (size_t c = 0; c < spec->column_count; c++)
+        if (counters->handles[c])
+            PdhRemoveCounter(counters->handles[c]);
+    for (size_t i = 0; i < IDENTITY_COUNTERS; i++)
+        if (counters->identity[i])
+            PdhRemoveCounter(counters->identity[i]);
+    free(counters->handles);
+    free(counters);
+    spec->counters = NULL;
+}
+
+static struct counters *counters_new(size_t columns)
+{
+    struct counters *counters = calloc(1, sizeof *counters);
+    if (counters)
+        counters->handles = calloc(columns, sizeof *counters->handles);
+    if (counters && !counters->handles) {
+        free(counters);
+        return NULL;
+    }
+    return counters;
+}
+
+/* ---- one sample ---- */
+
+typedef PDH_STATUS (*array_function)(PDH_HCOUNTER, DWORD *size, DWORD *count, void *items);
+
+static PDH_STATUS formatted_array(PDH_HCOUNTER counter, DWORD *size, DWORD *count, void *items)
+{
+    return PdhGetFormattedCounterArrayA(
+        counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, size, count, items);
+}
+
+static PDH_STATUS raw_array(PDH_HCOUNTER counter, DWORD *size, DWORD *count, void *items)
+{
+    return PdhGetRawCounterArrayA(counter, size, count, items);
+}
+
+static bool items_read(struct items *items, array_function read, PDH_HCOUNTER counter)
+{
+    DWORD size = items->capacity;
+    items->count = 0;
+    if (!counter)
+        return false;
+    PDH_STATUS status = read(counter, &size, &items->count, items->data);
+    if ((DWORD)status == PDH_MORE_DATA) {
+        free(items->data);
+        items->capacity = size + size / 4;
+        items->data = malloc(items->capacity);
+        size = items->capacity = items->data ? items->capacity : 0;
+        status = read(counter, &size, &items->count, items->data);
+    }
+    if (status)
+        items->count = 0;
+    return status == 0;
+}
+
+static uint64_t hash(uint64_t sum, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * 0x100000001b3;
+    return sum;
+}
+
+/* The id and the start are compared as raw values; "#2" after a name changes when others end. */
+static uint64_t identity_of(const struct sampler *sampler, const char *name, DWORD at)
+{
+    const PDH_RAW_COUNTER_ITEM_A *ids = sampler->ids.data, *starts = sampler->starts.data;
+    const char *number = strrchr(name, '#');
+    bool known = at < sampler->ids.count && !strcmp(ids[at].szName, name);
+    size_t length = known && number ? (size_t)(number - name) : strlen(name);
+    uint64_t sum = hash(0xcbf29ce484222325, name, length);
+    if (known)
+        sum = hash(sum, &ids[at].RawValue.FirstValue, sizeof ids[at].RawValue.FirstValue);
+    if (known && at < sampler->starts.count && !strcmp(starts[at].szName, name))
+        sum = hash(sum, &starts[at].RawValue.FirstValue, sizeof starts[at].RawValue.FirstValue);
+    return sum ? sum : 1;
+}
+
+/* Makes the rows from the instances of one column. False: no memory. */
+static bool make_rows(const struct sampler *sampler, struct table_sample *sample, size_t columns)
+{
+    const PDH_FMT_COUNTERVALUE_ITEM_A *items = sampler->values.data;
+    DWORD count = sampler->values.count;
+    size_t bytes = 1;
+    for (DWORD i = 0; i < count; i++)
+        bytes += strlen(items[i].szName) + 1;
+    sample->rows = calloc(count, sizeof *sample->rows);
+    sample->cells = calloc(count * columns, sizeof *sample->cells);
+    sample->names = malloc(bytes);
+    if (!sample->rows || !sample->cells || !sample->names)
+        return false;
+    char *name = sample->names;
+    for (DWORD i = 0; i < count; i++) {
+        size_t length = strlen(items[i].szName) + 1;
+        memcpy(name, items[i].szName, length);
+        sample->rows[i] = (struct row){.name = name, .identity = identity_of(sampler, name, i)};
+        name += length;
+    }
+    for (size_t i = 0; i < count * columns; i++)
+        sample->cells[i] = (struct cell){NAN, PDH_CSTATUS_NO_INSTANCE};
+    sample->row_count = count;
+    return true;
+}
+
+/* The row of an instance; instances of one object have the same order in every column, unless one
+ * has fewer. */
+static size_t find_row(const struct table_sample *sample, const char *name, size_t expected)
+{
+    for (size_t i = 0; i < sample->row_count; i++) {
+        size_t at = (expected + i) % sample->row_count;
+        if (!strcmp(sample->rows[at].name, name))
+            return at;
+    }
+    return sample->row_count;
+}
+
+static void fill_column(const struct sampler *sampler, struct table_sample *sample, size_t column,
+                        size_t columns)
+{
+    const PDH_FMT_COUNTERVALUE_ITEM_A *items = sampler->values.data;
+    size_t expected = 0;
+    for (DWORD i = 0; i < sampler->values.count; i++) {
+        size_t row = find_row(sample, items[i].szName, expected);
+        if (row == sample->row_count)
+            continue;
+        const PDH_FMT_COUNTERVALUE *value = &items[i].FmtValue;
+        bool good = value->CStatus <= PDH_CSTATUS_NEW_DATA;
+        sample->cells[row * columns + column] =
+            (struct cell){good ? value->doubleValue : NAN, value->CStatus};
+        expected = row + 1;
+    }
+}
+
+static DWORD count_items(PDH_HCOUNTER counter)
+{
+    DWORD size = 0, count = 0;
+    if (counter)
+        formatted_array(counter, &size, &count, NULL);
+    return count;
+}
+
+/* The column with the most instances gives the rows. */
+static bool sample_table(struct sampler *sampler, struct spec *spec, struct table_sample *sample)
+{
+    const struct counters *counters = spec->counters;
+    size_t columns = spec->column_count, most = 0;
+    DWORD rows = 0;
+    sample->spec = spec;
+    for (size_t c = 0; c < columns; c++) {
+        DWORD count = count_items(counters->handles[c]);
+        most = count > rows ? c : most;
+        rows = count > rows ? count : rows;
+    }
+    if (!rows)
+        return true;
+    items_read(&sampler->ids, raw_array, counters->identity[ID]);
+    items_read(&sampler->starts, raw_array, counters->identity[START]);
+    items_read(&sampler->values, formatted_array, counters->handles[most]);
+    if (!make_rows(sampler, sample, columns))
+        return false;
+    for (size_t c = 0; c < columns; c++)
+        if (items_read(&sampler->values, formatted_array, counters->handles[c]))
+            fill_column(sampler, sample, c, columns);
+    return true;
+}
+
+void frame_free(struct frame *frame)
+{
+    for (size_t i = 0; i < frame->count; i++) {
+        free(frame->tables[i].rows);
+        free(frame->tables[i].cells);
+        free(frame->tables[i].names);
+    }
+    free(frame);
+}
+
+/* Takes a sample of `specs`. NULL: no memory. */
+static struct frame *take_frame(struct sampler *sampler, struct spec **specs, size_t count)
+{
+    struct frame *frame = calloc(1, sizeof *frame + count * sizeof *frame->tables);
+    if (!frame)
+        return NULL;
+    frame->source = sampler->source;
+    double begun = model_now();
+    LONGLONG local = 0;
+    frame->status = count ? PdhCollectQueryDataWithTime(sampler->query, &local) : 0;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    frame->time = ((int64_t)now.tv_sec + 11644473600) * 10000000 + now.tv_nsec / 100;
+    if (sampler->source->capture)
+        frame->time = local;
+    if (!frame->status || !sampler->source->capture)
+        frame->tick = ++sampler->tick;
+    if (frame->status)
+        return frame;
+    for (size_t i = 0; i < count; i++) {
+        frame->count = i + 1;
+        if (!sample_table(sampler, specs[i], &frame->tables[i])) {
+            frame_free(frame);
+            return NULL;
+        }
+    }
+    frame->cost = model_now() - begun;
+    return frame;
+}
+
+/* ---- handing over ---- */
+
+/* Samples of a machine that are not taken over are dropped, the oldest first, and counted; a
+ * capture waits. False: the source ends. */
+static bool hand_over(struct source *source, struct frame *frame)
+{
+    static const uint64_t one = 1;
+    pthread_mutex_lock(&source->mutex);
+    while (source->capture && source->waiting >= MOST_WAITING && !source->stop)
+        pthread_cond_wait(&source->wake, &source->mutex);
+    if (source->last)
+        source->last->next = frame;
+    else
+        source->first = frame;
+    source->last = frame;
+    if (source->waiting++ >= MOST_WAITING) {
+        struct frame *oldest = source->first;
+        source->first = oldest->next;
+        source->waiting--;
+        source->dropped++;
+        frame_free(oldest);
+    }
+    source->begun = 0;
+    bool stop = source->stop;
+    pthread_mutex_unlock(&source->mutex);
+    if (write(source->model->descriptor, &one, sizeof one) < 0)
+        return !stop; /* it is readable already */
+    return !stop;
+}
+
+/* The tables to sample, without those that were removed. Returns whether there are new ones. */
+static bool take_changes(struct sampler *sampler)
+{
+    struct source *source = sampler->source;
+    struct spec **link = &source->specs, *removed = NULL;
+    bool added = false;
+    sampler->count = 0;
+    pthread_mutex_lock(&source->mutex);
+    source->changed = false;
+    while (*link) {
+        struct spec *spec = *link;
+        if (spec->removed) {
+            *link = spec->next;
+            spec->next = removed;
+            removed = spec;
+            continue;
+        }
+        struct spec **specs = realloc(sampler->specs, (sampler->count + 1) * sizeof *specs);
+        if (specs) {
+            sampler->specs = specs;
+            specs[sampler->count++] = spec;
+            added |= !spec->counters;
+        }
+        link = &spec->next;
+    }
+    pthread_mutex_unlock(&source->mutex);
+    while (removed) {
+        struct spec *spec = removed;
+        removed = spec->next;
+        if (spec->counters)
+            remove_counters(spec);
+        pthread_mutex_lock(&source->mutex);
+        spec->next = source->finished;
+        source->finished = spec;
+        pthread_mutex_unlock(&source->mutex);
+    }
+    return added;
+}
+
+/* Waits until this time, or for a change; of a capture only for a change. False: the source
+ * ends. */
+static bool wait_until(struct source *source, double due)
+{
+    pthread_mutex_lock(&source->mutex);
+    bool untimed = source->capture;
+    double seconds = untimed ? 0 : due - model_now();
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double nanoseconds = (double)until.tv_nsec + (seconds > 0 ? seconds : 0) * NANOSECONDS;
+    until.tv_sec += (time_t)(nanoseconds / NANOSECONDS);
+    until.tv_nsec = (long)fmod(nanoseconds, NANOSECONDS);
+    int failed = 0;
+    while (!source->stop && !source->changed && (untimed || source->paused || failed != ETIMEDOUT))
+        if (untimed || source->paused)
+            pthread_cond_wait(&source->wake, &source->mutex);
+        else
+            failed = pthread_cond_timedwait(&source->wake, &source->mutex, &until);
+    bool stop = source->stop;
+    pthread_mutex_unlock(&source->mutex);
+    return !stop;
+}
+
+static void note_begin(struct source *source, double *ret_seconds)
+{
+    pthread_mutex_lock(&source->mutex);
+    source->begun = model_now();
+    *ret_seconds = source->seconds;
+    pthread_mutex_unlock(&source->mutex);
+}
+
+static void run_machine(struct sampler *sampler)
+{
+    double due = model_now(), seconds;
+    do {
+        bool added = take_changes(sampler);
+        note_begin(sampler->source, &seconds);
+        for (size_t i = 0; i < sampler->count; i++) {
+            if (!sampler->specs[i]->counters)
+                sampler->specs[i]->counters = counters_new(sampler->specs[i]->column_count);
+            if (sampler->specs[i]->counters)
+                add_counters(sampler, sampler->specs[i]);
+        }
+        struct frame *frame =
+            sampler->count ? take_frame(sampler, sampler->specs, sampler->count) : NULL;
+        if (frame && !hand_over(sampler->source, frame))
+            return;
+        due = added ? model_now() + (soon < seconds ? soon : seconds) : due + seconds;
+        if (due < model_now())
+            due = model_now() + seconds;
+    } while (wait_until(sampler->source, due));
+}
+
+static struct frame *empty_frame(struct source *source, PDH_STATUS status, bool complete)
+{
+    struct frame *frame = calloc(1, sizeof *frame);
+    if (frame)
+        *frame = (struct frame){.source = source, .status = status, .complete = complete};
+    return frame;
+}
+
+/* Reads the capture once, for one table. False: the source ends. */
+static bool read_capture(struct sampler *sampler, struct spec *spec)
+{
+    struct source *source = sampler->source;
+    struct frame *frame = NULL;
+    bool go_on = true;
+    sampler->tick = 0;
+    spec->counters = counters_new(spec->column_count);
+    PDH_STATUS status = PdhOpenQueryA(source->name, 0, &sampler->query);
+    if (status || !spec->counters)
+        frame =
+            empty_frame(source, status ? status : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, false);
+    else
+        add_counters(sampler, spec);
+    while (go_on && !frame) {
+        frame = take_frame(sampler, &spec, 1);
+        if (!frame || frame->status)
+            break;
+        go_on = hand_over(source, frame);
+        frame = NULL;
+    }
+    if (frame && (DWORD)frame->status == PDH_NO_MORE_DATA)
+        frame_free(frame);
+    else if (frame)
+        go_on = hand_over(source, frame);
+    if (spec->counters)
+        remove_counters(spec);
+    if (!status)
+        PdhCloseQuery(sampler->query);
+    return go_on;
+}
+
+static void run_capture(struct sampler *sampler)
+{
+    do {
+        take_changes(sampler);
+        for (size_t i = 0; i < sampler->count; i++)
+            if (!sampler->specs[i]->read) {
+                sampler->specs[i]->read = true;
+                if (!read_capture(sampler, sampler->specs[i]))
+                    return;
+            }
+        struct frame *frame = sampler->count ? empty_frame(sampler->source, 0, true) : NULL;
+        if (frame && !hand_over(sampler->source, frame))
+            return;
+    } while (wait_until(sampler->source, 0));
+}
+
+static void wait_for_release(struct source *source)
+{
+    pthread_mutex_lock(&source->mutex);
+    while (!source->released && !source->stop)
+        pthread_cond_wait(&source->wake, &source->mutex);
+    pthread_mutex_unlock(&source->mutex);
+}
+
+void *sampler_run(void *argument)
+{
+    struct sampler sampler = {.source = argument};
+    wait_for_release(sampler.source);
+    if (sampler.source->capture)
+        run_capture(&sampler);
+    else if (PdhOpenQueryA(NULL, 0, &sampler.query) == 0) {
+        run_machine(&sampler);
+        for (size_t i = 0; i < sampler.count; i++)
+            if (sampler.specs[i]->counters)
+                remove_counters(sampler.specs[i]);
+        PdhCloseQuery(sampler.query);
+    }
+    free(sampler.specs);
+    free(sampler.values.data);
+    free(sampler.ids.data);
+    free(sampler.starts.data);
+    pthread_mutex_lock(&sampler.source->mutex);
+    sampler.source->ended = true;
+    pthread_cond_broadcast(&sampler.source->wake);
+    pthread_mutex_unlock(&sampler.source->mutex);
+    return NULL;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Drawing into cells. */
+#include "canvas.h"
+
+#include "../../view/view.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 1024, EIGHTHS = 8 };
+
+bool canvas_begin(struct canvas *canvas, int rows, int columns)
+{
+    size_t count = (size_t)rows * (size_t)columns;
+    if (rows != canvas->rows || columns != canvas->columns) {
+        struct canvas_cell *cells = realloc(canvas->cells, (count + 1) * sizeof *cells);
+        if (!cells)
+            return false;
+        canvas->cells = cells;
+        canvas->rows = rows;
+        canvas->columns = columns;
+    }
+    for (size_t i = 0; i < count; i++)
+        canvas->cells[i] = (struct canvas_cell){{' '}, STYLE_PLAIN};
+    return true;
+}
+
+void canvas_done(struct canvas *canvas)
+{
+    free(canvas->cells);
+    *canvas = (struct canvas){0};
+}
+
+static struct canvas_cell *cell_at(struct canvas *canvas, int row, int column)
+{
+    if (row < 0 || row >= canvas->rows || column < 0 || column >= canvas->columns)
+        return NULL;
+    return &canvas->cells[row * canvas->columns + column];
+}
+
+void canvas_put(struct canvas *canvas, int row, int column, enum style style, wchar_t character)
+{
+    struct canvas_cell *cell = cell_at(canvas, row, column);
+    if (cell)
+        *cell = (struct canvas_cell){{character}, (unsigned char)style};
+}
+
+void canvas_style(struct canvas *canvas, int row, int column, int width, enum style style)
+{
+    for (int i = 0; i < width; i++) {
+        struct canvas_cell *cell = cell_at(canvas, row, column + i);
+        if (cell)
+            cell->style = (unsigned char)style;
+    }
+}
+
+/* Decodes a clean text; returns the number of characters. */
+static size_t decode(const char *text, wchar_t *ret, size_t capacity)
+{
+    mbstate_t state = {0};
+    size_t count = 0;
+    while (*text && count + 1 < capacity) {
+        size_t length = mbrtowc(&ret[count], text, strlen(text), &state);
+        if (length == 0 || length > 8)
+            break;
+        text += length;
+        count++;
+    }
+    ret[count] = 0;
+    return count;
+}
+
+int canvas_text(struct canvas *canvas, int row, int column, int width, enum style style,
+                const char *text)
+{
+    char clean[LINE_SIZE];
+    wchar_t wide[LINE_SIZE];
+    int used = 0;
+    text_clean(text, clean, sizeof clean);
+    size_t count = decode(clean, wide, LINE_SIZE);
+    if (width > canvas->columns - column)
+        width = canvas->columns - column;
+    bool cut = text_width(clean) > width;
+    int ellipsis = cut ? canvas->utf8 ? 1 : 2 : 0;
+    for (size_t i = 0; i < count; i++) {
+        int cells = wcwidth(wide[i]);
+        if (cells == 0 && used) {
+            struct canvas_cell *cell = cell_at(canvas, row, column + used - 1);
+            if (cell && cell->text[0])
+                cell->text[1] = wide[i];
+            continue;
+        }
+        if (used + cells > width - ellipsis)
+            break;
+        canvas_put(canvas, row, column + used, style, wide[i]);
+        if (cells == 2)
+            canvas_put(canvas, row, column + used + 1, style, 0);
+        used += cells > 0 ? cells : 0;
+    }
+    for (int i = 0; i < ellipsis && used < width; i++)
+        canvas_put(canvas, row, column + used++, style, canvas->utf8 ? L'\u2026' : L'.');
+    return used;
+}
+
+void canvas_right(struct canvas *canvas, int row, int column, int width, enum style style,
+                  const char *text)
+{
+    int columns = text_width(text);
+    int left = columns < width ? width - columns : 0;
+    canvas_text(canvas, row, column + left, width - left, style, text);
+}
+
+int canvas_print(struct canvas *canvas, int row, int column, int width, enum style style,
+                 const char *format, ...)
+{
+    char text[LINE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return canvas_text(canvas, row, column, width, style, text);
+}
+
+int canvas_wrap(struct canvas *canvas, int row, int column, int width, int lines, enum style style,
+                const char *text)
+{
+    char *wrapped = NULL;
+    size_t size = 0;
+    int used = 0;
+    FILE *out = open_memstream(&wrapped, &size);
+    if (!out)
+        return 0;
+    text_wrap(out, text, 0, width);
+    fclose(out);
+    for (char *line = strtok(wrapped, "\n"); line && used < lines; line = strtok(NULL, "\n"))
+        canvas_text(canvas, row + used++, column, width, style, line);
+    free(wrapped);
+    return used;
+}
+
+void canvas_bar(struct canvas *canvas, int row, int column, int width, double from, double to,
+                enum style style)
+{
+    static const wchar_t parts[] = L" \u258f\u258e\u258d\u258c\u258b\u258a\u2589\u2588";
+    if (isnan(from) || isnan(to))
+        return;
+    int first = (int)lround(fmin(fmax(from, 0), 1) * width * EIGHTHS);
+    int last = (int)lround(fmin(fmax(to, 0), 1) * width * EIGHTHS);
+    for (int i = first / EIGHTHS; i < width && i * EIGHTHS < last; i++) {
+        int filled = last - i * EIGHTHS < EIGHTHS ? last - i * EIGHTHS : EIGHTHS;
+        if (canvas->utf8)
+            canvas_put(canvas, row, column + i, style, parts[filled]);
+        else if (filled >= EIGHTHS / 2)
+            canvas_put(canvas, row, column + i, style, L'#');
+    }
+}
+
+void canvas_write(const struct canvas *canvas, FILE *out)
+{
+    for (int r = 0; r < canvas->rows; r++) {
+        const struct canvas_cell *row = &canvas->cells[r * canvas->columns];
+        int end = canvas->columns;
+        while (end > 0 && row[end - 1].text[0] == L' ')
+            end--;
+        for (int c = 0; c < end; c++)
+            for (const wchar_t *text = row[c].text; *text; text++)
+                fprintf(out, "%lc", (wint_t)*text);
+        fputc('\n', out);
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A canvas: rows of character cells, which every view of perfmon draws into. It is shown by
+ * ncurses, which sends the cells that changed, or printed as text.
+ */
+#ifndef OPL_PERFMON_CANVAS_H
+#define OPL_PERFMON_CANVAS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <wchar.h>
+
+enum style {
+    STYLE_PLAIN,
+    STYLE_WEAK,
+    STYLE_STRONG,
+    STYLE_TITLE,
+    STYLE_GOOD,
+    STYLE_WARN,
+    STYLE_BAD,
+    STYLE_BAR, /* the top and the bottom line */
+    STYLE_SELECTED,
+    STYLE_LINE, /* and the next LINE_STYLES: lines of a chart */
+    LINE_STYLES = 8,
+    STYLES = STYLE_LINE + LINE_STYLES
+};
+struct canvas_cell {
+    wchar_t text[3]; /* a character and a combining one; empty: the right half of a wide one */
+    unsigned char style;
+};
+struct canvas {
+    int rows, columns;
+    bool utf8; /* the terminal can show more than ASCII */
+    struct canvas_cell *cells;
+};
+
+/* Makes it empty and of this size; false: no memory. */
+bool canvas_begin(struct canvas *canvas, int rows, int columns);
+void canvas_done(struct canvas *canvas);
+/* Writes at most `width` columns; what does not fit ends with an ellipsis. Control characters are
+ * made visible. Outside the canvas nothing is written. Returns the columns that were written. */
+int canvas_text(struct canvas *canvas, int row, int column, int width, enum style style,
+                const char *text);
+/* The same, at the right end of the `width` columns. */
+void canvas_right(struct canvas *canvas, int row, int column, int width, enum style style,
+                  const char *text);
+int canvas_print(struct canvas *canvas, int row, int column, int width, enum style style,
+                 const char *format, ...) __attribute__((format(printf, 6, 7)));
+void canvas_put(struct canvas *canvas, int row, int column, enum style style, wchar_t character);
+/* Gives `width` cells a style, without changing their text. */
+void canvas_style(struct canvas *canvas, int row, int column, int width, enum style style);
+/* A text in several lines, broken between words; returns the lines that were used. */
+int canvas_wrap(struct canvas *canvas, int row, int column, int width, int lines, enum style style,
+                const char *text);
+/* Part `from` to `to` (of 0 to 1) of a bar of `width` columns, in eighths of a column. */
+void canvas_bar(struct canvas *canvas, int row, int column, int width, double from, double to,
+                enum style style);
+/* Prints the rows without the blanks at their ends. */
+void canvas_write(const struct canvas *canvas, FILE *out);
+
+#endif

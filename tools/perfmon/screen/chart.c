@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chosen counters over time: as lines, as bars of the newest values, or as a report. All lines
+ * share an axis from 0 to 100; each is scaled by a power of ten, which the legend shows, as
+ * Windows' perfmon does it.
+ */
+#define NCURSES_WIDECHAR 1
+#include "screen.h"
+
+#include <curses.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LINES_MOST = 256, AXIS = 5, LEGEND_MOST = 12, DOT_ROWS = 4, DOT_COLUMNS = 2, DAY = 86400 };
+enum mode { MODE_LINES, MODE_BARS, MODE_REPORT };
+static const int zooms[] = {1, 2, 5, 10, 30, 60};
+
+/* One instance of one counter. */
+struct line {
+    const struct table *table;
+    const struct history *history;
+    int scale;
+    struct span span; /* of the ticks that are shown */
+};
+
+struct chart {
+    struct model *model;
+    size_t source;
+    unsigned *tables;
+    size_t table_count;
+    struct line lines[LINES_MOST];
+    size_t count, left_out;
+    struct cursor cursor;
+    enum mode mode;
+    bool highlight;
+    size_t zoom;       /* in `zooms`: ticks of a dot, or the part of a capture */
+    bool whole;        /* all of a capture is shown */
+    uint64_t back;     /* how many ticks before the newest one the chart ends */
+    uint64_t from, to; /* ticks that were drawn last */
+};
+
+struct chart *chart_new(struct model *model, size_t source)
+{
+    struct chart *chart = calloc(1, sizeof *chart);
+    if (chart)
+        *chart = (struct chart){.model = model, .source = source};
+    return chart;
+}
+
+void chart_free(struct chart *chart)
+{
+    for (size_t i = 0; i < chart->table_count; i++)
+        model_remove_table(chart->model, chart->tables[i]);
+    free(chart->tables);
+    free(chart);
+}
+
+bool chart_add(struct chart *chart, const char *path)
+{
+    unsigned *tables = realloc(chart->tables, (chart->table_count + 1) * sizeof *tables);
+    if (!tables)
+        return false;
+    chart->tables = tables;
+    unsigned table = model_add_table(chart->model, chart->source, &path, 1, true);
+    if (table)
+        tables[chart->table_count++] = table;
+    return table != 0;
+}
+
+/* ---- lines ---- */
+
+static int compare_lines(const void *left, const void *right)
+{
+    const struct line *l = left, *r = right;
+    if (l->table != r->table)
+        return (l->table->id > r->table->id) - (l->table->id < r->table->id);
+    if (l->history->born != r->history->born)
+        return l->history->born > r->history->born ? 1 : -1;
+    return strcmp(l->history->name, r->history->name);
+}
+
+static uint64_t newest_tick(const struct chart *chart)
+{
+    struct model_source source;
+    model_source(chart->model, chart->source, &source);
+    return source.tick;
+}
+
+static void choose_ticks(struct chart *chart, int dots)
+{
+    struct model_source source;
+    model_source(chart->model, chart->source, &source);
+    uint64_t step = (uint64_t)zooms[chart->zoom];
+    uint64_t newest = source.tick, length = (uint64_t)dots * step;
+    chart->whole = source.capture && chart->zoom == 0;
+    if (chart->whole) {
+        chart->from = 1;
+        chart->to = newest + 1;
+        return;
+    }
+    if (source.capture) /* zoomed into a capture: a part of its length */
+        length = newest / (uint64_t)zooms[chart->zoom] + 1;
+    if (chart->back + 1 > newest)
+        chart->back = newest ? newest - 1 : 0;
+    chart->to = newest + 1 - chart->back;
+    chart->from = chart->to > length ? chart->to - length : 0;
+}
+
+/* The histories that have a value in the ticks that are shown. */
+static void find_lines(struct chart *chart)
+{
+    chart->count = chart->left_out = 0;
+    for (size_t t = 0; t < chart->table_count; t++) {
+        size_t count;
+        const struct table *table = model_table(chart->model, chart->tables[t]);
+        const struct history *const *all = model_histories(chart->model, chart->tables[t], &count);
+        for (size_t i = 0; table && i < count; i++) {
+            if (!all[i] || all[i]->seen < chart->from || all[i]->born >= chart->to)
+                continue;
+            if (chart->count == LINES_MOST) {
+                chart->left_out++;
+                continue;
+            }
+            struct line *line = &chart->lines[chart->count++];
+            *line = (struct line){.table = table, .history = all[i]};
+            model_span(all[i], 0, chart->from, chart->to, &line->span);
+            double most = fmax(fabs(line->span.most), fabs(line->span.least));
+            line->scale = model_scale(table->columns[0].default_scale, most);
+        }
+    }
+    qsort(chart->lines, chart->count, sizeof *chart->lines, compare_lines);
+    if (chart->cursor.at >= chart->count)
+        chart->cursor.at = chart->count ? chart->count - 1 : 0;
+}
+
+static enum style line_style(const struct chart *chart, size_t at)
+{
+    if (chart->highlight)
+        return at == chart->cursor.at ? STYLE_STRONG : STYLE_WEAK;
+    return (enum style)(STYLE_LINE + at % LINE_STYLES);
+}
+
+/* ---- the drawing area ---- */
+
+struct grid {
+    struct canvas *canvas;
+    int row, column, rows, columns; /* cells */
+    unsigned char *dots;
+};
+
+/* A dot of Braille; without UTF-8 a cell is one dot. */
+static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t mark)
+{
+    static const unsigned char bits[DOT_ROWS][DOT_COLUMNS] = {
+        {0x01, 0x08},
+        {0x02, 0x10},
+        {0x04, 0x20},
+        {0x40, 0x80}
+    };
+    int column = x / DOT_COLUMNS, row = y / DOT_ROWS;
+    if (x < 0 || y < 0 || column >= grid->columns || row >= grid->rows)
+        return;
+    unsigned char *dots = &grid->dots[row * grid->columns + column];
+    *dots |= bits[y % DOT_ROWS][x % DOT_COLUMNS];
+    canvas_put(grid->canvas, grid->row + row, grid->column + column, style,
+               grid->canvas->utf8 ? 0x2800 + (wchar_t)*dots : mark);
+}
+
+static void draw_line(struct grid *grid, const struct chart *chart, size_t at)
+{
+    static const char marks[] = "*+o#x%@&";
+    const struct line *line = &chart->lines[at];
+    int dots = grid->columns * DOT_COLUMNS, height = grid->rows * DOT_ROWS - 1, last = -1;
+    double step = (double)(chart->to - chart->from) / dots;
+    if (!chart->whole && chart->from == 0)
+        step = zooms[chart->zoom]; /* not enough samples yet: they begin at the left */
+    for (int x = 0; x < dots; x++) {
+        struct span span;
+        uint64_t from = chart->from + (uint64_t)(x * step);
+        uint64_t to = chart->from + (uint64_t)((x + 1) * step);
+        model_span(line->history, 0, from, to > from ? to : from + 1, &span);
+        if (isnan(span.average)) {
+            last = -1; /* a gap */
+            continue;
+        }
+        double scaled = span.average * pow(10, line->scale);
+        int y = height - (int)lround(fmin(fmax(scaled, 0), 100) / 100 * height);
+        int other = last < 0 ? y : last;
+        for (int i = y < other ? y : other; i <= (y < other ? other : y); i++)
+            grid_dot(grid, x, i, line_style(chart, at), marks[at % LINE_STYLES]);
+        last = y;
+    }
+}
+
+static void draw_time(const struct chart *chart, struct canvas *canvas, int row, uint64_t tick,
+                      int column)
+{
+    char text[32];
+    int64_t filetime = model_time(chart->model, chart->source, tick ? tick : 1);
+    time_t seconds = (time_t)(filetime / 10000000 - 11644473600);
+    struct tm parts;
+    struct model_source source;
+    model_source(chart->model, chart->source, &source);
+    if (!filetime)
+        return;
+    if (source.capture) /* captures have local time */
+        gmtime_r(&seconds, &parts);
+    else
+        localtime_r(&seconds, &parts);
+    strftime(text, sizeof text, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
+    canvas_text(canvas, row, column, 20, STYLE_WEAK, text);
+}
+
+static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int last)
+{
+    struct grid grid = {canvas, row, AXIS, last - row - 1, canvas->columns - AXIS, NULL};
+    grid.dots = calloc((size_t)(grid.rows * grid.columns) + 1, 1);
+    if (!grid.dots || grid.rows < 2 || grid.columns < 2) {
+        free(grid.dots);
+        return;
+    }
+    for (int i = 0; i <= 4; i++)
+        canvas_print(canvas, row + (grid.rows - 1) * i / 4, 0, AXIS, STYLE_WEAK, "%3d ",
+                     100 - 25 * i);
+    for (size_t i = 0; i < chart->count; i++)
+        if (i != chart->cursor.at)
+            draw_line(&grid, chart, i);
+    if (chart->count) {
+        memset(grid.dots, 0, (size_t)(grid.rows * grid.columns));
+        draw_line(&grid, chart, chart->cursor.at); /* above the others */
+    }
+    draw_time(chart, canvas, last - 1, chart->from, AXIS);
+    draw_time(chart, canvas, last - 1, chart->to - 1,
+              canvas->columns - (canvas->columns > 60 ? 20 : 9));
+    free(grid.dots);
+}
+
+static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int last)
+{
+    int name = canvas->columns / 3;
+    for (size_t i = 0; i < chart->count && row < last; i++, row++) {
+        const struct line *line = &chart->lines[i];
+        double scaled = line->span.last * pow(10, line->scale);
+        canvas_print(canvas, row, 0, name - 1, STYLE_PLAIN, "%s", line->history->name);
+        canvas_bar(canvas, row, name, canvas->columns - name - 1, 0, scaled / 100,
+                   line_style(chart, i));
+    }
+}
+
+/* ---- legend and report ---- */
+
+static void put_value(struct canvas *canvas, int row, int column, int width, double number)
+{
+    char text[TEXT_SIZE];
+    if (isnan(number))
+        snprintf(text, sizeof text, "-");
+    else
+        snprintf(text, sizeof text, fabs(number) >= 1e6 ? "%.0f" : "%.3f", number);
+    canvas_right(canvas, row, column, width, STYLE_PLAIN, text);
+}
+
+enum { VALUE = 12, SCALE = 6 };
+
+static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int last)
+{
+    static const char *const titles[] = {"LAST", "AVERAGE", "MINIMUM", "MAXIMUM"};
+    int values = canvas->columns >= 100 ? 4 : canvas->columns >= 70 ? 2 : 1;
+    int name = canvas->columns - SCALE - values * VALUE;
+    canvas_text(canvas, row, 2, name - 2, STYLE_WEAK, "COUNTER");
+    canvas_right(canvas, row, name, SCALE, STYLE_WEAK, "SCALE");
+    for (int i = 0; i < values; i++)
+        canvas_right(canvas, row, name + SCALE + i * VALUE, VALUE, STYLE_WEAK, titles[i]);
+    cursor_fit(&chart->cursor, chart->count, (size_t)(last - row - 1));
+    for (size_t i = chart->cursor.first; i < chart->count && ++row < last; i++) {
+        const struct line *line = &chart->lines[i];
+        const char *path = line->table->columns[0].path, *open = strchr(path, '(');
+        const char *counter = strrchr(path, '\\');
+        char text[512];
+        if (open && counter)
+            snprintf(text, sizeof text, "%.*s(%s)%s", (int)(open - path), path, line->history->name,
+                     counter);
+        else
+            snprintf(text, sizeof text, "%s", path);
+        canvas_put(canvas, row, 0, line_style(chart, i), canvas->utf8 ? 0x25a0 : "*+o#x%@&"[i % 8]);
+        canvas_text(canvas, row, 2, name - 3, STYLE_PLAIN, text);
+        snprintf(text, sizeof text, "1e%d", line->scale);
+        canvas_right(canvas, row, name, SCALE, STYLE_WEAK, line->scale ? text : "1");
+        const float numbers[] = {line->span.last, line->span.average, line->span.least,
+                                 line->span.most};
+        for (int v = 0; v < values; v++)
+            put_value(canvas, row, name + SCALE + v * VALUE, VALUE, numbers[v]);
+        if (i == chart->cursor.at)
+            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+    }
+}
+
+/* Why a chosen counter has no line. */
+static int draw_problems(struct chart *chart, struct canvas *canvas, int row, int last)
+{
+    for (size_t t = 0; t < chart->table_count && row < last; t++) {
+        const struct table *table = model_table(chart->model, chart->tables[t]);
+        if (table && table->tick && table->columns[0].status)
+            canvas_print(canvas, row++, 0, canvas->columns, STYLE_BAD,
+                         "%s: there is no such object or counter here now (0x%08X)",
+                         table->columns[0].path, (unsigned)table->columns[0].status);
+        else if (table && table->tick && !table->row_count)
+            canvas_print(canvas, row++, 0, canvas->columns, STYLE_WARN,
+                         "%s: there is no such instance now", table->columns[0].path);
+    }
+    return row;
+}
+
+void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last)
+{
+    choose_ticks(chart, (canvas->columns - AXIS) * DOT_COLUMNS);
+    find_lines(chart);
+    row = draw_problems(chart, canvas, row, last);
+    int legend = (int)chart->count + 1;
+    legend = legend > LEGEND_MOST ? LEGEND_MOST : legend;
+    if (legend > (last - row) / 2)
+        legend = (last - row) / 2;
+    if (chart->mode == MODE_REPORT)
+        legend = last - row;
+    if (chart->mode == MODE_LINES)
+        draw_lines(chart, canvas, row, last - legend);
+    else if (chart->mode == MODE_BARS)
+        draw_bars(chart, canvas, row, last - legend);
+    if (legend > 0)
+        draw_legend(chart, canvas, last - legend, last);
+}
+
+/* ---- keys ---- */
+
+static void remove_selected(struct chart *chart, struct window *window)
+{
+    if (chart->cursor.at >= chart->count)
+        return;
+    unsigned table = chart->lines[chart->cursor.at].table->id;
+    snprintf(window->message, sizeof window->message, "removed %s",
+             chart->lines[chart->cursor.at].table->columns[0].path);
+    for (size_t i = 0; i < chart->table_count; i++)
+        if (chart->tables[i] == table) {
+            memmove(&chart->tables[i], &chart->tables[i + 1],
+                    (chart->table_count - i - 1) * sizeof *chart->tables);
+            chart->table_count--;
+            break;
+        }
+    model_remove_table(chart->model, table);
+    chart->count = 0;
+}
+
+/* In a capture a larger number shows a smaller part; of a machine it shows a longer time. */
+static void change_zoom(struct chart *chart, bool nearer)
+{
+    struct model_source source;
+    model_source(chart->model, chart->source, &source);
+    if (nearer == source.capture)
+        chart->zoom += chart->zoom + 1 < sizeof zooms / sizeof *zooms;
+    else
+        chart->zoom -= chart->zoom > 0;
+}
+
+/* The selected counter as a command for a shell. */
+static void show_command(const struct chart *chart, struct window *window)
+{
+    if (chart->cursor.at < chart->count)
+        snprintf(window->message, sizeof window->message, "typeperf '%s'",
+                 chart->lines[chart->cursor.at].table->columns[0].path);
+}
+
+bool chart_key(struct chart *chart, int key, struct window *window)
+{
+    uint64_t jump = (chart->to - chart->from) / 4 + 1, newest = newest_tick(chart);
+    if (cursor_key(&chart->cursor, key))
+        return true;
+    switch (key) {
+    case KEY_LEFT:
+        chart->back = chart->back + jump < newest ? chart->back + jump : newest;
+        break;
+    case KEY_RIGHT:
+        chart->back = chart->back > jump ? chart->back - jump : 0;
+        break;
+    case '-':
+    case '+':
+    case '=':
+        change_zoom(chart, key != '-');
+        break;
+    case 'h':
+        chart->highlight = !chart->highlight;
+        break;
+    case 'g':
+        chart->mode = MODE_LINES;
+        break;
+    case 'b':
+        chart->mode = MODE_BARS;
+        break;
+    case 'r':
+        chart->mode = MODE_REPORT;
+        break;
+    case 'y':
+        show_command(chart, window);
+        break;
+    case KEY_DC:
+    case 'x':
+        remove_selected(chart, window);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What lists have in common: a selected row that stays in sight, and a text to search for. */
+#define NCURSES_WIDECHAR 1
+#include "screen.h"
+
+#include <curses.h>
+#include <string.h>
+
+bool cursor_key(struct cursor *cursor, int key)
+{
+    long page = (long)cursor->page, all = (long)cursor->count, by = 0;
+    const struct {
+        int key, other;
+        long by;
+    } keys[] = {
+        {KEY_UP,    'k',       -1   },
+        {KEY_DOWN,  'j',       1    },
+        {KEY_PPAGE, KEY_PPAGE, -page},
+        {KEY_NPAGE, KEY_NPAGE, page },
+        {KEY_HOME,  KEY_HOME,  -all },
+        {KEY_END,   KEY_END,   all  },
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].key == key || keys[i].other == key)
+            by = keys[i].by ? keys[i].by : 1;
+    if (!by)
+        return false;
+    long to = (long)cursor->at + by;
+    to = to > all - 1 ? all - 1 : to;
+    cursor->at = to > 0 ? (size_t)to : 0;
+    return true;
+}
+
+void cursor_fit(struct cursor *cursor, size_t count, size_t page)
+{
+    cursor->count = count;
+    cursor->page = page ? page : 1;
+    if (cursor->at >= count)
+        cursor->at = count ? count - 1 : 0;
+    if (cursor->first > cursor->at)
+        cursor->first = cursor->at;
+    if (cursor->at >= cursor->first + cursor->page)
+        cursor->first = cursor->at - cursor->page + 1;
+    if (cursor->first + cursor->page > count)
+        cursor->first = count > cursor->page ? count - cursor->page : 0;
+}
+
+bool field_key(struct field *field, int key)
+{
+    enum { ESCAPE = 27, BACKSPACE = 127 };
+    size_t used = strlen(field->text);
+    if (!field->open)
+        return false;
+    if (key == ESCAPE)
+        field->text[0] = 0;
+    if (key == ESCAPE || key == '\r' || key == '\n' || key == KEY_ENTER) {
+        field->open = false;
+    } else if ((key == KEY_BACKSPACE || key == BACKSPACE || key == '\b') && used) {
+        while (used && (field->text[--used] & 0xc0) == 0x80)
+            ;
+        field->text[used] = 0;
+    } else if (key >= ' ' && key < BACKSPACE && used + 1 < sizeof field->text) {
+        field->text[used] = (char)key;
+        field->text[used + 1] = 0;
+    }
+    return true;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine at a glance: processors, memory, pressure, disks, network, temperature, and one
+ * sentence that says what holds it up. The tables below say which counters are read; a counter that
+ * this machine lacks, or that this user may not read, is left out.
+ */
+#include "screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum table_id { CPU, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM, HEAT, BATTERY, TABLES };
+enum { CPU_BUSY, CPU_USER, CPU_SYSTEM, CPU_WAIT, CPU_STOLEN, CPU_FREQUENCY };
+enum { MEMORY_AVAILABLE, MEMORY_CACHE, MEMORY_COMMITTED };
+enum { USAGE_MEMORY, USAGE_SWAP };
+enum { PRESSURE_SOME, PRESSURE_FULL };
+enum { DISK_IDLE, DISK_READ, DISK_WRITE, DISK_SECONDS };
+enum { NETWORK_IN, NETWORK_OUT, NETWORK_DROPPED_IN, NETWORK_DROPPED_OUT };
+enum { SYSTEM_UP, SYSTEM_PROCESSES, SYSTEM_THREADS, SYSTEM_SWITCHES };
+enum { MOST_COLUMNS = 6 };
+
+/* clang-format off */
+static const struct {
+    const char *prefix, *counters[MOST_COLUMNS + 1];
+} definitions[TABLES] = {
+    [CPU] = {"\\Processor Information(*)\\",
+             {"% Processor Time", "% User Time", "% Privileged Time", "% IO Wait Time", "% Steal Time",
+              "Processor Frequency"}},
+    [MEMORY] = {"\\Memory\\", {"Available Bytes", "Cache Bytes", "Committed Bytes"}},
+    [USAGE] = {"\\Memory Usage\\", {"% Used Memory", "% Used Swap Space"}},
+    [PRESSURE] = {"\\Pressure(*)\\", {"% Some Time", "% Full Time"}},
+    [DISK] = {"\\PhysicalDisk(*)\\",
+              {"% Idle Time", "Disk Read Bytes/sec", "Disk Write Bytes/sec", "Avg. Disk sec/Transfer"}},
+    [SPACE] = {"\\LogicalDisk(*)\\", {"% Free Space", "Free Megabytes"}},
+    [NETWORK] = {"\\Network Interface(*)\\",
+                 {"Bytes Received/sec", "Bytes Sent/sec", "Packets Received Discarded",
+                  "Packets Outbound Discarded"}},
+    [SYSTEM] = {"\\System\\", {"System Up Time", "Processes", "Threads", "Context Switches/sec"}},
+    [HEAT] = {"\\Thermal Zone Information(*)\\", {"Temperature"}},
+    [BATTERY] = {"\\Battery Status(*)\\", {"Remaining Capacity", "Discharge Rate"}},
+};
+/* clang-format on */
+
+struct overview {
+    struct model *model;
+    unsigned tables[TABLES];
+};
+
+void overview_free(struct overview *overview)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        model_remove_table(overview->model, overview->tables[i]);
+    free(overview);
+}
+
+struct overview *overview_new(struct model *model, size_t source)
+{
+    struct overview *overview = calloc(1, sizeof *overview);
+    if (!overview)
+        return NULL;
+    overview->model = model;
+    for (size_t t = 0; t < TABLES; t++) {
+        char texts[MOST_COLUMNS][96];
+        const char *paths[MOST_COLUMNS];
+        size_t count = 0;
+        for (; definitions[t].counters[count]; count++) {
+            snprintf(texts[count], sizeof texts[count], "%s%s", definitions[t].prefix,
+                     definitions[t].counters[count]);
+            paths[count] = texts[count];
+        }
+        overview->tables[t] = model_add_table(model, source, paths, count, t == CPU);
+    }
+    return overview;
+}
+
+/* ---- values ---- */
+
+static const struct table *table_of(const struct overview *overview, enum table_id id)
+{
+    static const struct table nothing;
+    const struct table *table = model_table(overview->model, overview->tables[id]);
+    return table ? table : &nothing;
+}
+
+static double value(const struct table *table, size_t row, size_t column)
+{
+    return row < table->row_count && column < table->column_count
+               ? table_cell(table, row, column)->number
+               : NAN;
+}
+
+static size_t row_named(const struct table *table, const char *name)
+{
+    for (size_t r = 0; r < table->row_count; r++)
+        if (!strcasecmp(table->rows[r].name, name))
+            return r;
+    return (size_t)-1;
+}
+
+static double value_of(const struct overview *overview, enum table_id id, const char *row,
+                       size_t column)
+{
+    const struct table *table = table_of(overview, id);
+    return value(table, row ? row_named(table, row) : 0, column);
+}
+
+/* Is this the instance of a single processor, disk or card: "0,1", but not "_Total" or
+ * "0,_Total"? */
+static bool single(const char *name)
+{
+    return !strstr(name, "_Total");
+}
+
+bool overview_ready(const struct overview *overview)
+{
+    return !isnan(value_of(overview, CPU, "_Total", CPU_BUSY));
+}
+
+/* ---- the sentence ---- */
+
+const char overview_rule[] =
+    "Named is the resource for which tasks waited the largest share of the last interval "
+    "(Pressure, % Some Time), if that is 5 % or more; otherwise a disk that was busy for 80 % or "
+    "more; "
+    "otherwise processors that were busy for 90 % or more; otherwise memory or swap that is used "
+    "to 95 % "
+    "or more; otherwise nothing.";
+
+static bool verdict_pressure(const struct overview *overview, char *ret, size_t capacity)
+{
+    const struct table *table = table_of(overview, PRESSURE);
+    double most = 5;
+    bool found = false;
+    for (size_t r = 0; r < table->row_count; r++) {
+        double some = value(table, r, PRESSURE_SOME);
+        if (!(some >= most))
+            continue;
+        most = some;
+        found = true;
+        snprintf(ret, capacity, "%s: tasks wait %.0f %% of the time", table->rows[r].name,
+                 fmin(some, 100));
+    }
+    return found;
+}
+
+static bool verdict_disk(const struct overview *overview, char *ret, size_t capacity)
+{
+    const struct table *table = table_of(overview, DISK);
+    double most = 80;
+    bool found = false;
+    for (size_t r = 0; r < table->row_count; r++) {
+        double busy = 100 - value(table, r, DISK_IDLE);
+        if (!single(table->rows[r].name) || !(busy >= most))
+            continue;
+        most = busy;
+        found = true;
+        snprintf(ret, capacity, "disk %s is busy %.0f %% of the time", table->rows[r].name, busy);
+    }
+    return found;
+}
+
+void overview_verdict(const struct overview *overview, char *ret, size_t capacity)
+{
+    double busy = value_of(overview, CPU, "_Total", CPU_BUSY);
+    double memory = value_of(overview, USAGE, NULL, USAGE_MEMORY);
+    double swap = value_of(overview, USAGE, NULL, USAGE_SWAP);
+    if (!overview_ready(overview))
+        snprintf(ret, capacity, "the first sample is being taken");
+    else if (verdict_pressure(overview, ret, capacity) || verdict_disk(overview, ret, capacity))
+        return;
+    else if (busy >= 90)
+        snprintf(ret, capacity, "processors are busy %.0f %% of the time", busy);
+    else if (memory >= 95)
+        snprintf(ret, capacity, "memory: %.0f %% is used", memory);
+    else if (swap >= 95)
+        snprintf(ret, capacity, "swap: %.0f %% is used", swap);
+    else
+        snprintf(ret, capacity, "nothing");
+}
+
+static double hottest(const struct overview *overview)
+{
+    const struct table *table = table_of(overview, HEAT);
+    double kelvin = NAN;
+    for (size_t r = 0; r < table->row_count; r++)
+        kelvin = fmax(kelvin, value(table, r, 0));
+    return kelvin - 273;
+}
+
+void overview_facts(const struct overview *overview, char *ret, size_t capacity)
+{
+    char up[TEXT_SIZE];
+    double processes = value_of(overview, SYSTEM, NULL, SYSTEM_PROCESSES);
+    double frequency = value_of(overview, CPU, "_Total", CPU_FREQUENCY);
+    double degrees = hottest(overview), charge = value_of(overview, BATTERY, NULL, 0);
+    text_duration(value_of(overview, SYSTEM, NULL, SYSTEM_UP), up);
+    int used = snprintf(ret, capacity, *up == '-' ? "" : "up %s", up);
+    if (!isnan(processes))
+        used += snprintf(ret + used, capacity - (size_t)used, "   %.0f processes, %.0f threads",
+                         processes, value_of(overview, SYSTEM, NULL, SYSTEM_THREADS));
+    if (frequency > 0)
+        used += snprintf(ret + used, capacity - (size_t)used, "   %.2f GHz", frequency / 1000);
+    if (degrees > -50)
+        used += snprintf(ret + used, capacity - (size_t)used, "   %.0f \u00b0C", degrees);
+    if (!isnan(charge))
+        snprintf(ret + used, capacity - (size_t)used, "   battery %.0f mWh", charge);
+}
+
+/* ---- panels ---- */
+
+/* A panel's part of the canvas: one line after the other. */
+struct area {
+    struct canvas *canvas;
+    int row, last, column, width;
+};
+
+static bool area_next(struct area *area, int *ret_row)
+{
+    *ret_row = area->row;
+    return area->row++ < area->last;
+}
+
+static void draw_head(struct area *area, const char *title, const char *legend)
+{
+    int row, used;
+    if (!area_next(area, &row))
+        return;
+    used = canvas_text(area->canvas, row, area->column, area->width, STYLE_TITLE, title);
+    canvas_right(area->canvas, row, area->column + used + 1, area->width - used - 1, STYLE_WEAK,
+                 legend);
+}
+
+enum { LABEL = 8, NUMBER = 7 };
+
+static void draw_processor(struct area *area, const struct table *table, size_t r,
+                           const char *label)
+{
+    static const enum style styles[] = {STYLE_GOOD, STYLE_BAD, STYLE_WARN, STYLE_LINE + 2};
+    int row, left = area->column + LABEL, width = area->width - LABEL - NUMBER - 1;
+    double done = 0, busy = value(table, r, CPU_BUSY);
+    char text[TEXT_SIZE];
+    if (!area_next(area, &row))
+        return;
+    canvas_text(area->canvas, row, area->column, LABEL - 1, STYLE_PLAIN, label);
+    for (size_t part = 0; part < 4; part++) {
+        double share = value(table, r, CPU_USER + part);
+        share = isnan(share) ? 0 : share / 100;
+        canvas_bar(area->canvas, row, left, width, done, done + share, styles[part]);
+        done += share;
+    }
+    text_percent(busy, text);
+    canvas_right(area->canvas, row, left + width, NUMBER, style_of_percent(busy), text);
+    canvas_text(area->canvas, row, left + width + NUMBER, 1, STYLE_PLAIN, "%");
+}
+
+/* The total of the last minutes, the newest at the right. */
+static void draw_history(struct area *area, const struct table *table, size_t r)
+{
+    static const wchar_t levels[] = L" \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588";
+    const struct history *history = r < table->row_count ? table->rows[r].history : NULL;
+    int row, width = area->width - LABEL - NUMBER - 1;
+    if (!history || !area->canvas->utf8 || !area_next(area, &row))
+        return;
+    for (int c = 0; c < width; c++) {
+        struct span span;
+        uint64_t back = (uint64_t)(width - 1 - c);
+        if (back >= history->seen)
+            continue;
+        model_span(history, CPU_BUSY, history->seen - back, history->seen - back + 1, &span);
+        if (!isnan(span.last))
+            canvas_put(area->canvas, row, area->column + LABEL + c, style_of_percent(span.last),
+                       levels[lround(fmin(fmax(span.last, 0), 100) / 100 * 8)]);
+    }
+}
+
+static void draw_processors(struct area *area, const struct overview *overview)
+{
+    const struct table *table = table_of(overview, CPU);
+    size_t total = row_named(table, "_Total"), count = 0;
+    for (size_t r = 0; r < table->row_count; r++)
+        count += single(table->rows[r].name);
+    draw_head(area, "Processors", "user system waiting stolen");
+    draw_processor(area, table, total, "all");
+    draw_history(area, table, total);
+    if (count > (size_t)(area->last - area->row) || count < 2)
+        return; /* the total has to do */
+    for (size_t r = 0; r < table->row_count; r++)
+        if (single(table->rows[r].name)) {
+            const char *comma = strchr(table->rows[r].name, ',');
+            draw_processor(area, table, r, comma ? comma + 1 : table->rows[r].name);
+        }
+}
+
+static void draw_share(struct area *area, const char *label, double percent, const char *detail)
+{
+    int row, detail_width = 20, width = area->width - LABEL - NUMBER - 1 - detail_width;
+    char text[TEXT_SIZE];
+    if (isnan(percent) || !area_next(area, &row))
+        return;
+    text_percent(percent, text);
+    canvas_text(area->canvas, row, area->column, LABEL - 1, STYLE_PLAIN, label);
+    canvas_bar(area->canvas, row, area->column + LABEL, width, 0, percent / 100,
+               style_of_percent(percent));
+    canvas_right(area->canvas, row, area->column + LABEL + width, NUMBER, STYLE_PLAIN, text);
+    canvas_text(area->canvas, row, area->column + LABEL + width + NUMBER, 1, STYLE_PLAIN, "%");
+    canvas_right(area->canvas, row, area->column + area->width - detail_width, detail_width,
+                 STYLE_WEAK, detail);
+}
+
+static void draw_memory(struct area *area, const struct overview *overview)
+{
+    char bytes[TEXT_SIZE], detail[2 * TEXT_SIZE];
+    draw_head(area, "Memory", "used, available");
+    text_bytes(value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE), bytes);
+    snprintf(detail, sizeof detail, "%s free", bytes);
+    draw_share(area, "memory", value_of(overview, USAGE, NULL, USAGE_MEMORY), detail);
+    draw_share(area, "swap", value_of(overview, USAGE, NULL, USAGE_SWAP), "");
+}
+
+static void draw_pressure(struct area *area, const struct overview *overview)
+{
+    const struct table *table = table_of(overview, PRESSURE);
+    if (table->row_count)
+        draw_head(area, "Pressure", "share of time that tasks waited");
+    for (size_t r = 0; r < table->row_count; r++) {
+        char detail[TEXT_SIZE] = "", text[TEXT_SIZE];
+        double full = value(table, r, PRESSURE_FULL);
+        text_percent(full, text);
+        if (!isnan(full))
+            snprintf(detail, sizeof detail, "all: %.8s %%", text);
+        draw_share(area, table->rows[r].name, value(table, r, PRESSURE_SOME), detail);
+    }
+}
+
+/* Two rates after a bar, or after the label if there is no share. */
+static void draw_rates(struct area *area, const char *label, double percent, double in, double out,
+                       const char *arrows[2])
+{
+    int row, each = 12, width = area->width - LABEL - 4 - 2 * each;
+    char text[TEXT_SIZE], shown[2 * TEXT_SIZE];
+    if (!area_next(area, &row))
+        return;
+    int label_width = isnan(percent) ? LABEL + width - 1 : LABEL + 3;
+    canvas_text(area->canvas, row, area->column, label_width, STYLE_PLAIN, label);
+    if (!isnan(percent))
+        canvas_bar(area->canvas, row, area->column + LABEL + 4, width, 0, percent / 100,
+                   style_of_percent(percent));
+    for (int i = 0; i < 2; i++) {
+        text_bytes(i ? out : in, text);
+        snprintf(shown, sizeof shown, "%s %s", arrows[i], text);
+        canvas_right(area->canvas, row, area->column + area->width - (2 - i) * each, each,
+                     STYLE_PLAIN, shown);
+    }
+}
+
+static void draw_disks(struct area *area, const struct overview *overview)
+{
+    static const char *arrows[2] = {"r", "w"};
+    const struct table *table = table_of(overview, DISK), *space = table_of(overview, SPACE);
+    if (table->row_count)
+        draw_head(area, "Disks", "busy, bytes read and written per second");
+    for (size_t r = 0; r < table->row_count; r++)
+        if (single(table->rows[r].name))
+            draw_rates(area, table->rows[r].name, 100 - value(table, r, DISK_IDLE),
+                       value(table, r, DISK_READ), value(table, r, DISK_WRITE), arrows);
+    for (size_t r = 0; r < space->row_count; r++) {
+        char detail[2 * TEXT_SIZE], bytes[TEXT_SIZE];
+        if (!single(space->rows[r].name))
+            continue;
+        text_bytes(value(space, r, 1) * 1024 * 1024, bytes);
+        snprintf(detail, sizeof detail, "%s free", bytes);
+        draw_share(area, space->rows[r].name, 100 - value(space, r, 0), detail);
+    }
+}
+
+static void draw_network(struct area *area, const struct overview *overview)
+{
+    const char *arrows[2] = {"in", "out"};
+    const struct table *table = table_of(overview, NETWORK);
+    if (table->row_count)
+        draw_head(area, "Network", "bytes received and sent per second");
+    for (size_t r = 0; r < table->row_count; r++)
+        if (single(table->rows[r].name))
+            draw_rates(area, table->rows[r].name, NAN, value(table, r, NETWORK_IN),
+                       value(table, r, NETWORK_OUT), arrows);
+}
+
+int overview_draw(const struct overview *overview, struct canvas *canvas, int row, int last)
+{
+    enum { WIDE = 100, GAP = 3 };
+    bool wide = canvas->columns >= WIDE;
+    int width = wide ? (canvas->columns - GAP) / 2 : canvas->columns;
+    struct area left = {canvas, row, last, 0, width};
+    draw_processors(&left, overview);
+    struct area right = {canvas, wide ? row : left.row, last, wide ? width + GAP : 0, width};
+    draw_memory(&right, overview);
+    draw_pressure(&right, overview);
+    struct area *next = wide && left.row < right.row ? &left : &right;
+    draw_disks(next, overview);
+    next = wide && left.row < right.row ? &left : &right;
+    draw_network(next, overview);
+    int used = left.row > right.row || !wide ? left.row : right.row;
+    used = right.row > used ? right.row : used;
+    return used < last ? used : last;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfmon on a terminal. Each view draws what the model has into a canvas and handles its keys;
+ * none of them calls PDH or waits.
+ *
+ * terminal   ncurses: keys, signals, showing a canvas
+ *
+ * window     the main loop; which view is shown
+ *
+ * overview   the first view: the machine at a glance, and the busiest processes
+ *
+ * processes  the list of processes or groups
+ *
+ * chart      chosen counters as lines, bars or a report, with a legend
+ *
+ * tree       all objects, counters and instances, with explanations; adds to the chart
+ */
+#ifndef OPL_PERFMON_SCREEN_H
+#define OPL_PERFMON_SCREEN_H
+
+#include "canvas.h"
+#include "../../model/model.h"
+
+/* ---- terminal.c ---- */
+enum {
+    TERMINAL_NOTHING = -1, /* no key; the samples are new, or the time is over */
+    TERMINAL_END = -2      /* the terminal is gone, or a signal ends the program */
+};
+/* False: this terminal cannot be used; a message was printed. */
+bool terminal_begin(bool colours);
+void terminal_end(void);
+/* The signal that ends the program; 0: none. */
+int terminal_signal(void);
+void terminal_size(int *ret_rows, int *ret_columns);
+/* Shows the canvas, unless earlier output still waits to be sent. */
+void terminal_show(const struct canvas *canvas);
+/* Waits until a key, until `descriptor` is readable, or for so long. Returns a character, one of
+ * ncurses' KEY_ values, or one of the above. */
+int terminal_key(int descriptor, int milliseconds);
+
+/* ---- text.c ---- */
+/* 12.3k, 1.5 GiB, 3 d 04:05:06; "-" if the number is NaN. */
+enum { TEXT_SIZE = 32 };
+void text_number(double number, char out[TEXT_SIZE]);
+void text_percent(double number, char out[TEXT_SIZE]);
+void text_bytes(double bytes, char out[TEXT_SIZE]);
+void text_duration(double seconds, char out[TEXT_SIZE]);
+enum style style_of_percent(double percent);
+
+/* ---- list.c ---- */
+struct cursor {
+    size_t at, first;   /* the selected row, and the first one on the screen */
+    size_t count, page; /* of rows in all, and on the screen */
+};
+/* Moves the selection; false: the key does not do that. */
+bool cursor_key(struct cursor *cursor, int key);
+/* There are `count` rows now, and `page` fit: keeps the selected one in sight. */
+void cursor_fit(struct cursor *cursor, size_t count, size_t page);
+struct field {
+    char text[64];
+    bool open; /* keys are typed into it */
+};
+/* False: the field is not open, and the key has another meaning. */
+bool field_key(struct field *field, int key);
+
+/* ---- views ---- */
+struct window {
+    struct model *model;
+    size_t source;
+    struct overview *overview;
+    struct processes *processes;
+    struct chart *chart;
+    struct tree *tree; /* NULL until it is shown first */
+    const char *host, *machine, *files;
+    double seconds;
+    bool paused, help;
+    int view;          /* one of VIEW_ */
+    char message[256]; /* shown in the bottom line until the next key */
+};
+enum { VIEW_OVERVIEW, VIEW_PROCESSES, VIEW_CHART, VIEW_TREE, VIEWS };
+
+struct overview *overview_new(struct model *model, size_t source);
+void overview_free(struct overview *overview);
+/* Has the first sample with rates arrived? */
+bool overview_ready(const struct overview *overview);
+/* Draws from `row`; returns the row after the last one used. */
+int overview_draw(const struct overview *overview, struct canvas *canvas, int row, int last);
+/* The one sentence that says what holds the machine up, and the rule behind it. */
+void overview_verdict(const struct overview *overview, char *ret, size_t capacity);
+extern const char overview_rule[];
+/* "up 3:05, load 0.50, 250 processes, 2.9 GHz, 45 C": what is known. */
+void overview_facts(const struct overview *overview, char *ret, size_t capacity);
+
+struct processes *processes_new(struct model *model, size_t source);
+void processes_free(struct processes *processes);
+/* Draws in the rows from `row` up to but without `last`; `active`: with a selected row. */
+void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
+                    bool active);
+/* False: the key has no meaning here. A message for the bottom line may be written. */
+const struct field *processes_filter(const struct processes *processes);
+bool processes_key(struct processes *processes, int key, struct window *window);
+
+struct chart *chart_new(struct model *model, size_t source);
+void chart_free(struct chart *chart);
+bool chart_add(struct chart *chart, const char *path);
+void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last);
+bool chart_key(struct chart *chart, int key, struct window *window);
+
+/* `machine` and `files` NULL: this machine. */
+struct tree *tree_new(const char *machine, const char *files);
+void tree_free(struct tree *tree);
+void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last);
+bool tree_key(struct tree *tree, int key, struct window *window);
+
+/* ---- window.c ---- */
+struct window_options {
+    const char *machine, *files; /* NULL: this machine, live */
+    char **paths;                /* counters to chart */
+    size_t path_count;
+    double seconds;
+    bool colours, utf8;
+};
+/* Runs until the user ends it. Returns an exit code. */
+int window_run(const struct window_options *options);
+/* Prints the first view as text. */
+int window_snapshot(const struct window_options *options, int columns);
+
+#endif

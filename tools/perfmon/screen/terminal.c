@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The terminal, by ncursesw. Signals end perfmon through a handler of its own that only notes them:
+ * ncurses' own handler writes to the terminal, and hangs if that is stuck. For the same reason no
+ * frame is sent while output of an earlier one waits in the terminal's queue.
+ */
+#define NCURSES_WIDECHAR 1
+#include "screen.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { ESCAPE_MILLISECONDS = 25 };
+static volatile sig_atomic_t ending;
+static attr_t attributes[STYLES];
+static short pairs[STYLES];
+static struct termios before;
+static SCREEN *screen;
+
+static void note_signal(int number)
+{
+    ending = number;
+}
+
+int terminal_signal(void)
+{
+    return ending;
+}
+
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction action = {.sa_handler = note_signal};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Colours that people with any kind of colour blindness tell apart; every line has a mark, too. */
+static void begin_styles(bool colours)
+{
+    static const short few[LINE_STYLES] = {COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA, COLOR_GREEN,
+                                           COLOR_BLUE, COLOR_RED,    COLOR_WHITE,   COLOR_CYAN};
+    static const short many[LINE_STYLES] = {39, 214, 177, 36, 33, 203, 252, 228};
+    attributes[STYLE_WEAK] = colours ? A_DIM : A_NORMAL;
+    attributes[STYLE_STRONG] = A_BOLD;
+    attributes[STYLE_TITLE] = A_BOLD;
+    attributes[STYLE_BAR] = attributes[STYLE_SELECTED] = A_REVERSE;
+    attributes[STYLE_BAD] = A_BOLD;
+    if (!colours || !has_colors())
+        return;
+    start_color();
+    use_default_colors();
+    short next = 1;
+    const struct {
+        enum style style;
+        short colour;
+    } fixed[] = {
+        {STYLE_TITLE, COLOR_CYAN  },
+        {STYLE_GOOD,  COLOR_GREEN },
+        {STYLE_WARN,  COLOR_YELLOW},
+        {STYLE_BAD,   COLOR_RED   }
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++, next++) {
+        init_pair(next, fixed[i].colour, -1);
+        pairs[fixed[i].style] = next;
+    }
+    for (int i = 0; i < LINE_STYLES; i++, next++) {
+        init_pair(next, COLORS >= 256 ? many[i] : few[i], -1);
+        pairs[STYLE_LINE + i] = next;
+    }
+}
+
+bool terminal_begin(bool colours)
+{
+    tcgetattr(STDIN_FILENO, &before);
+    screen = newterm(NULL, stdout, stdin);
+    if (!screen) {
+        fprintf(
+            stderr,
+            "perfmon: the terminal type \"%s\" is not known or cannot move its cursor; set TERM, "
+            "or use \"perfmon snapshot\"\n",
+            getenv("TERM") ? getenv("TERM") : "");
+        return false;
+    }
+    catch_signals();
+    begin_styles(colours);
+    cbreak();
+    noecho();
+    nonl();
+    curs_set(0);
+    keypad(stdscr, TRUE);
+    set_escdelay(ESCAPE_MILLISECONDS);
+    nodelay(stdscr, TRUE);
+    intrflush(stdscr, FALSE);
+    return true;
+}
+
+/* Output that the terminal does not take is thrown away first: perfmon must end. */
+void terminal_end(void)
+{
+    int waiting = 0;
+    if (ioctl(STDOUT_FILENO, TIOCOUTQ, &waiting) == 0 && waiting > 0)
+        tcflush(STDOUT_FILENO, TCOFLUSH);
+    endwin();
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    delscreen(screen);
+}
+
+/* The size is asked for, because a signal of its change may come before ncurses looks for it. */
+void terminal_size(int *ret_rows, int *ret_columns)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col &&
+        (size.ws_row != LINES || size.ws_col != COLS)) {
+        resizeterm(size.ws_row, size.ws_col);
+        clearok(curscr, TRUE);
+    }
+    getmaxyx(stdscr, *ret_rows, *ret_columns);
+}
+
+/* Can a frame be sent without waiting? */
+static bool output_ready(void)
+{
+    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+    int waiting = 0;
+    if (ioctl(STDOUT_FILENO, TIOCOUTQ, &waiting) == 0 && waiting > 0)
+        return false;
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT);
+}
+
+void terminal_show(const struct canvas *canvas)
+{
+    if (!output_ready())
+        return;
+    for (int r = 0; r < canvas->rows; r++)
+        for (int c = 0; c < canvas->columns; c++) {
+            const struct canvas_cell *cell = &canvas->cells[r * canvas->columns + c];
+            cchar_t character;
+            if (!cell->text[0])
+                continue;
+            setcchar(&character, cell->text, attributes[cell->style], pairs[cell->style], NULL);
+            mvadd_wch(r, c, &character);
+        }
+    refresh();
+}
+
+int terminal_key(int descriptor, int milliseconds)
+{
+    struct pollfd inputs[] = {
+        {STDIN_FILENO, POLLIN, 0},
+        {descriptor,   POLLIN, 0}
+    };
+    wint_t key;
+    int kind = get_wch(&key);
+    if (kind == ERR && !ending) {
+        int count = poll(inputs, 2, milliseconds);
+        if (count < 0 && errno != EINTR)
+            return TERMINAL_END;
+        if (ending || (inputs[0].revents & (POLLHUP | POLLERR)))
+            return TERMINAL_END;
+        kind = get_wch(&key);
+        if (kind == ERR && count > 0 && (inputs[0].revents & POLLIN)) {
+            int bytes = 0;
+            if (ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes == 0 && !isatty(STDIN_FILENO))
+                return TERMINAL_END;
+        }
+    }
+    if (ending)
+        return TERMINAL_END;
+    return kind == ERR ? TERMINAL_NOTHING : (int)key;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as short texts. */
+#include "screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KILO = 1000, KIBI = 1024, MINUTE = 60, HOUR = 3600, DAY = 86400 };
+
+static void text_scaled(double number, double step, const char *const units[], char out[TEXT_SIZE])
+{
+    size_t unit = 0;
+    double size = fabs(number);
+    if (isnan(number)) {
+        strcpy(out, "-");
+        return;
+    }
+    while (size >= step * 0.9995 && units[unit + 1]) {
+        size /= step;
+        unit++;
+    }
+    snprintf(out, TEXT_SIZE, "%s%.*f%s", number < 0 ? "-" : "",
+             size < 9.995 && (unit || size != floor(size))   ? 2
+             : size < 99.95 && (unit || size != floor(size)) ? 1
+                                                             : 0,
+             size, units[unit]);
+}
+
+void text_number(double number, char out[TEXT_SIZE])
+{
+    static const char *const units[] = {"", "k", "M", "G", "T", "P", "E", NULL};
+    text_scaled(number, KILO, units, out);
+}
+
+void text_bytes(double bytes, char out[TEXT_SIZE])
+{
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB", NULL};
+    text_scaled(bytes, KIBI, units, out);
+}
+
+void text_percent(double number, char out[TEXT_SIZE])
+{
+    if (isnan(number))
+        strcpy(out, "-");
+    else
+        snprintf(out, TEXT_SIZE, "%.1f", number);
+}
+
+void text_duration(double seconds, char out[TEXT_SIZE])
+{
+    if (isnan(seconds) || seconds < 0 || seconds > 1e12) {
+        strcpy(out, "-");
+        return;
+    }
+    long long whole = (long long)seconds;
+    int hours = (int)(whole % DAY / HOUR), minutes = (int)(whole % HOUR / MINUTE);
+    if (whole >= DAY)
+        snprintf(out, TEXT_SIZE, "%lld d %d:%02d", whole / DAY, hours, minutes);
+    else
+        snprintf(out, TEXT_SIZE, "%d:%02d:%02d", hours, minutes, (int)(whole % MINUTE));
+}
+
+enum style style_of_percent(double percent)
+{
+    return percent < 50 ? STYLE_GOOD : percent < 80 ? STYLE_WARN : STYLE_BAD;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* All objects, their counters and instances as a tree, with a search and with explanations; what is
+ * added from here is charted. */
+#define NCURSES_WIDECHAR 1
+#include "screen.h"
+
+#include "../../model/catalogue.h"
+
+#include <curses.h>
+#include <pdh.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { ESCAPE = 27, EXPLAIN_LINES = 4, INSTANCES_SHOWN = 200 };
+enum { NOTHING = -1 };
+
+/* A row of the tree: an object, one of its counters, or one of the instances for that counter. */
+struct node {
+    int object, counter, instance;
+};
+
+struct tree {
+    struct catalogue *catalogue;
+    struct node *nodes; /* what is shown */
+    size_t count, capacity;
+    struct cursor cursor;
+    int open_object, open_counter; /* whose children are shown; NOTHING: none */
+    struct field filter;
+};
+
+struct tree *tree_new(const char *machine, const char *files)
+{
+    struct tree *tree = calloc(1, sizeof *tree);
+    if (!tree)
+        return NULL;
+    *tree = (struct tree){.open_object = NOTHING, .open_counter = NOTHING};
+    tree->catalogue = catalogue_new(machine, files);
+    if (tree->catalogue)
+        return tree;
+    free(tree);
+    return NULL;
+}
+
+void tree_free(struct tree *tree)
+{
+    catalogue_free(tree->catalogue);
+    free(tree->nodes);
+    free(tree);
+}
+
+/* ---- what is shown ---- */
+
+static void add_node(struct tree *tree, int object, int counter, int instance)
+{
+    if (tree->count == tree->capacity) {
+        size_t capacity = tree->capacity ? 2 * tree->capacity : 256;
+        struct node *nodes = realloc(tree->nodes, capacity * sizeof *nodes);
+        if (!nodes)
+            return;
+        tree->nodes = nodes;
+        tree->capacity = capacity;
+    }
+    tree->nodes[tree->count++] = (struct node){object, counter, instance};
+}
+
+static void add_counter(struct tree *tree, const struct catalogue_object *object, int o, int c)
+{
+    add_node(tree, o, c, NOTHING);
+    if (tree->open_object != o || tree->open_counter != c)
+        return;
+    for (size_t i = 0; i < object->instance_count && i < INSTANCES_SHOWN; i++)
+        add_node(tree, o, c, (int)i);
+}
+
+/* A search shows the counters that match; without one the objects, and the children of the open
+ * one. */
+static void make_nodes(struct tree *tree)
+{
+    size_t ready, count = catalogue_count(tree->catalogue, &ready);
+    tree->count = 0;
+    for (size_t o = 0; o < count && o < ready; o++) {
+        const struct catalogue_object *object = catalogue_object(tree->catalogue, o);
+        size_t before = tree->count;
+        bool matches = !*tree->filter.text || catalogue_matches(object, NULL, tree->filter.text);
+        add_node(tree, (int)o, NOTHING, NOTHING);
+        bool open = tree->open_object == (int)o;
+        for (size_t c = 0; c < object->counter_count; c++)
+            if (*tree->filter.text
+                    ? catalogue_matches(object, &object->counters[c], tree->filter.text) &&
+                          (open || !matches)
+                    : open)
+                add_counter(tree, object, (int)o, (int)c);
+        if (!matches && tree->count == before + 1)
+            tree->count = before;
+    }
+}
+
+/* ---- drawing ---- */
+
+static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
+                      const struct node *node)
+{
+    const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)node->object);
+    if (node->counter == NOTHING) {
+        const char *mark = tree->open_object == node->object ? "-" : "+";
+        int used =
+            canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "%s %s", mark, object->name);
+        if (!object->single)
+            canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
+                         "%zu instance%s", object->instance_count,
+                         object->instance_count == 1 ? "" : "s");
+    } else if (node->instance == NOTHING) {
+        canvas_print(canvas, row, 4, canvas->columns - 4, STYLE_PLAIN, "%s",
+                     object->counters[node->counter].name);
+    } else {
+        canvas_print(canvas, row, 8, canvas->columns - 8, STYLE_PLAIN, "%s",
+                     object->instances[node->instance]);
+    }
+}
+
+static void draw_explanation(const struct tree *tree, struct canvas *canvas, int row)
+{
+    if (tree->cursor.at >= tree->count)
+        return;
+    const struct node *node = &tree->nodes[tree->cursor.at];
+    const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)node->object);
+    const char *explain =
+        node->counter == NOTHING ? object->explain : object->counters[node->counter].explain;
+    for (int c = 0; c < canvas->columns; c++)
+        canvas_put(canvas, row, c, STYLE_WEAK, canvas->utf8 ? 0x2500 : L'-');
+    canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
+                explain ? explain : "There is no explanation.");
+}
+
+void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
+{
+    size_t ready, count = catalogue_count(tree->catalogue, &ready);
+    make_nodes(tree);
+    if (tree->filter.open || *tree->filter.text)
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s",
+                     tree->filter.text, tree->filter.open ? "_" : "");
+    else if (ready < count || !count)
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK, "reading %zu of %zu objects",
+                     ready, count);
+    else
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK,
+                     "%zu objects   / search   right: open   Enter: add to the chart", count);
+    int end = last - row > 2 * EXPLAIN_LINES ? last - EXPLAIN_LINES : last;
+    cursor_fit(&tree->cursor, tree->count, end - row > 1 ? (size_t)(end - row - 1) : 1);
+    for (size_t i = tree->cursor.first; i < tree->count && ++row < end; i++) {
+        draw_node(tree, canvas, row, &tree->nodes[i]);
+        if (i == tree->cursor.at)
+            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+    }
+    if (end < last)
+        draw_explanation(tree, canvas, end);
+}
+
+/* ---- keys ---- */
+
+static void open_node(struct tree *tree, const struct node *node)
+{
+    if (node->counter == NOTHING) {
+        tree->open_object = node->object;
+        tree->open_counter = NOTHING;
+    } else if (node->instance == NOTHING) {
+        tree->open_object = node->object;
+        tree->open_counter = node->counter;
+    }
+}
+
+/* Closes what is open, and goes to it. */
+static void close_node(struct tree *tree)
+{
+    struct node to = tree->nodes[tree->cursor.at];
+    if (to.instance != NOTHING || tree->open_counter == to.counter) {
+        tree->open_counter = NOTHING;
+        to.counter = to.instance == NOTHING ? NOTHING : to.counter;
+    } else {
+        tree->open_object = NOTHING;
+        to.counter = NOTHING;
+    }
+    make_nodes(tree);
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->nodes[i].object == to.object && tree->nodes[i].counter == to.counter &&
+            tree->nodes[i].instance == NOTHING)
+            tree->cursor.at = i;
+}
+
+/* Adds the counter for all instances, or for the selected one. */
+static void add_selected(struct tree *tree, struct window *window)
+{
+    char path[PDH_MAX_COUNTER_PATH];
+    const struct node *node = &tree->nodes[tree->cursor.at];
+    if (node->counter == NOTHING) {
+        open_node(tree, node);
+        return;
+    }
+    const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)node->object);
+    const char *instance = node->instance == NOTHING ? "*" : object->instances[node->instance];
+    if (object->single)
+        snprintf(path, sizeof path, "\\%s\\%s", object->name, object->counters[node->counter].name);
+    else
+        snprintf(path, sizeof path, "\\%s(%s)\\%s", object->name, instance,
+                 object->counters[node->counter].name);
+    bool added = chart_add(window->chart, path);
+    snprintf(window->message, sizeof window->message, added ? "added %s" : "no memory for %s",
+             path);
+}
+
+bool tree_key(struct tree *tree, int key, struct window *window)
+{
+    struct cursor *cursor = &tree->cursor;
+    if (field_key(&tree->filter, key)) {
+        tree->cursor = (struct cursor){.page = 1};
+        tree->open_object = tree->open_counter = NOTHING;
+        return true;
+    }
+    if (cursor_key(cursor, key))
+        return true;
+    bool any = cursor->at < tree->count;
+    switch (key) {
+    case KEY_RIGHT:
+    case 'l':
+        if (any)
+            open_node(tree, &tree->nodes[cursor->at]);
+        return true;
+    case KEY_LEFT:
+        if (any)
+            close_node(tree);
+        return true;
+    case '\r':
+    case '\n':
+    case KEY_ENTER:
+    case 'a':
+        if (any)
+            add_selected(tree, window);
+        return true;
+    case '/':
+    case KEY_F(3):
+        tree->filter.open = true;
+        return true;
+    case ESCAPE:
+        tree->filter.text[0] = 0;
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* The main loop: takes samples over, draws the view that is shown, gives it the keys. */
+#define NCURSES_WIDECHAR 1
+#include "screen.h"
+
+#include "../../common/options.h"
+
+#include <curses.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { IDLE_MILLISECONDS = 1000, SNAPSHOT_ROWS = 60, SNAPSHOT_WAIT = 3000, CONTROL_L = 'L' - 64 };
+static const char *const view_names[VIEWS] = {"1 overview", "2 processes", "3 chart", "4 counters"};
+
+static void clock_text(const struct window *window, char *ret, size_t capacity)
+{
+    struct model_source source;
+    struct tm parts;
+    model_source(window->model, window->source, &source);
+    time_t seconds = (time_t)(source.time / 10000000 - 11644473600);
+    *ret = 0;
+    if (!source.time ||
+        !(source.capture ? gmtime_r(&seconds, &parts) : localtime_r(&seconds, &parts)))
+        return;
+    strftime(ret, capacity, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
+}
+
+static void draw_top(const struct window *window, struct canvas *canvas)
+{
+    char facts[256] = "", when[32], right[96];
+    if (window->overview)
+        overview_facts(window->overview, facts, sizeof facts);
+    clock_text(window, when, sizeof when);
+    struct model_source source;
+    model_source(window->model, window->source, &source);
+    int used = snprintf(right, sizeof right, "%s%s ", window->paused ? "PAUSED  " : "", when);
+    if (!source.capture)
+        snprintf(right + used, sizeof right - (size_t)used, " every %g s ", window->seconds);
+    canvas_style(canvas, 0, 0, canvas->columns, STYLE_BAR);
+    int width = (int)strlen(right);
+    canvas_print(canvas, 0, 0, canvas->columns - width, STYLE_BAR, " %s   %s", window->host, facts);
+    canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
+}
+
+/* Why no new samples come; false: they do. */
+static bool describe_source(const struct window *window, char *ret, size_t capacity)
+{
+    struct model_source source;
+    model_source(window->model, window->source, &source);
+    if (source.state == MODEL_SILENT)
+        snprintf(ret, capacity,
+                 "no new sample: a provider or the machine does not answer; \"perfmon "
+                 "status\" shows which");
+    else if (source.state == MODEL_AWAY)
+        snprintf(ret, capacity, "the last sample failed (0x%08X); it is tried again",
+                 (unsigned)source.status);
+    else
+        return false;
+    return true;
+}
+
+static void draw_bottom(const struct window *window, struct canvas *canvas)
+{
+    char text[256];
+    int row = canvas->rows - 1, at = 0;
+    const struct field *filter = processes_filter(window->processes);
+    if (filter->open || (*filter->text && window->view <= VIEW_PROCESSES)) {
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
+                     "filter: %s%s   Escape shows all", filter->text, filter->open ? "_" : "");
+        return;
+    }
+    if (describe_source(window, text, sizeof text) || *window->message) {
+        canvas_text(canvas, row, 0, canvas->columns, STYLE_BAR,
+                    *window->message ? window->message : text);
+        return;
+    }
+    for (int i = 0; i < VIEWS; i++)
+        at += 2 + canvas_text(canvas, row, at, canvas->columns - at,
+                              i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
+    canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK,
+                "? keys  / search  space pause  q quit");
+}
+
+static void draw_help(struct canvas *canvas, int row)
+{
+    static const char *const lines[] = {
+        "1 2 3 4, Tab     overview, processes, chart, counters",
+        "q                quit",
+        "space            pause and continue",
+        "s, S             sample more often, less often",
+        "w                the rule behind \"held up by\"",
+        "",
+        "Overview and processes",
+        "up, down, PgUp   select",
+        "left, right      sort by another column; i turns the order",
+        "P M R W          sort by processor, memory, bytes read, bytes written",
+        "/                show only names that contain a text; Escape shows all",
+        "G                one line for each program, or for each process",
+        "K                show or hide kernel threads",
+        "",
+        "Chart",
+        "up, down         select a counter; h highlights it",
+        "g b r            lines, bars, report",
+        "+, -             a shorter, a longer time",
+        "left, right      back in time, and forward",
+        "y                the selected counter as a command of typeperf",
+        "x                remove the selected counter; a adds others",
+        "",
+        "Counters",
+        "/                search names and explanations; short names like cpu, mem, net work, too",
+        "right, left      open and close; Enter adds to the chart, for all instances or for one",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        canvas_text(canvas, row + (int)i, 1, canvas->columns - 1, STYLE_PLAIN, lines[i]);
+}
+
+static void draw_overview(struct window *window, struct canvas *canvas, int last, bool active)
+{
+    char verdict[200];
+    overview_verdict(window->overview, verdict, sizeof verdict);
+    int used = canvas_text(canvas, 1, 0, canvas->columns, STYLE_WEAK, " held up by: ");
+    canvas_text(canvas, 1, used, canvas->columns - used, STYLE_STRONG, verdict);
+    int processes = last - 2 > 16 ? (last - 2) / 3 : 4;
+    int row = overview_draw(window->overview, canvas, 2, last - processes);
+    processes_draw(window->processes, canvas, row, last, active);
+}
+
+static void draw(struct window *window, struct canvas *canvas)
+{
+    int last = canvas->rows - 1;
+    draw_top(window, canvas);
+    if (window->help)
+        draw_help(canvas, 2);
+    else if (window->view == VIEW_OVERVIEW)
+        draw_overview(window, canvas, last, true);
+    else if (window->view == VIEW_PROCESSES)
+        processes_draw(window->processes, canvas, 1, last, true);
+    else if (window->view == VIEW_CHART)
+        chart_draw(window->chart, canvas, 1, last);
+    else if (window->tree)
+        tree_draw(window->tree, canvas, 1, last);
+    draw_bottom(window, canvas);
+}
+
+/* ---- keys ---- */
+
+static void change_seconds(struct window *window, bool shorter)
+{
+    static const double steps[] = {0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60};
+    size_t count = sizeof steps / sizeof *steps, at = 0;
+    while (at + 1 < count && steps[at] < window->seconds)
+        at++;
+    at = shorter ? at - (at > 0) : at + (at + 1 < count);
+    window->seconds = steps[at];
+    model_set_seconds(window->model, window->seconds);
+}
+
+/* False: the user wants to leave. */
+static bool take_key(struct window *window, int key)
+{
+    window->message[0] = 0;
+    if (window->help) {
+        window->help = false;
+        return true;
+    }
+    bool used = window->view == VIEW_CHART  ? chart_key(window->chart, key, window)
+                : window->view == VIEW_TREE ? window->tree && tree_key(window->tree, key, window)
+                                            : processes_key(window->processes, key, window);
+    if (used)
+        return true;
+    switch (key) {
+    case 'q':
+    case KEY_F(10):
+        return false;
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+        window->view = key - '1';
+        break;
+    case 'a':
+    case KEY_IC:
+        window->view = VIEW_TREE;
+        break;
+    case '\t':
+        window->view = (window->view + 1) % VIEWS;
+        break;
+    case '?':
+    case KEY_F(1):
+        window->help = true;
+        break;
+    case ' ':
+        window->paused = !window->paused;
+        model_pause(window->model, window->paused);
+        break;
+    case 's':
+    case 'S':
+        change_seconds(window, key == 's');
+        break;
+    case 'w':
+        snprintf(window->message, sizeof window->message, "%s", overview_rule);
+        break;
+    case CONTROL_L:
+        clearok(curscr, TRUE);
+        break;
+    default:
+        break;
+    }
+    if (window->view == VIEW_TREE && !window->tree)
+        window->tree = tree_new(window->machine, window->files);
+    return true;
+}
+
+static void loop(struct window *window, const struct window_options *options)
+{
+    struct canvas canvas = {.utf8 = options->utf8};
+    for (;;) {
+        int rows, columns;
+        terminal_size(&rows, &columns);
+        if (!canvas_begin(&canvas, rows, columns))
+            break;
+        model_update(window->model);
+        draw(window, &canvas);
+        terminal_show(&canvas);
+        int key = terminal_key(model_descriptor(window->model), IDLE_MILLISECONDS);
+        if (key == TERMINAL_END || (key != TERMINAL_NOTHING && !take_key(window, key)))
+            break;
+    }
+    canvas_done(&canvas);
+}
+
+/* ---- begin and end ---- */
+
+/* Adds the counters of a path, in which the counter may be a pattern, too. Called before anything
+ * is drawn, because it waits for the providers of that object. */
+static void add_paths(struct window *window, const struct window_options *options, const char *path)
+{
+    DWORD size = 0;
+    PDH_STATUS status =
+        PdhExpandWildCardPathA(options->files, path, NULL, &size, PDH_NOEXPANDINSTANCES);
+    char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
+    if (!strchr(path, '*') || !list ||
+        PdhExpandWildCardPathA(options->files, path, list, &size, PDH_NOEXPANDINSTANCES)) {
+        chart_add(window->chart, path); /* the chart says why it has no values */
+    } else {
+        for (char *at = list; *at; at += strlen(at) + 1) {
+            const char *start = !strncmp(at, "\\\\", 2) ? strchr(at + 2, '\\') : at;
+            chart_add(window->chart, start ? start : at);
+        }
+    }
+    free(list);
+}
+
+static bool window_begin(struct window *window, const struct window_options *options)
+{
+    static const char *const processor = "\\Processor(_Total)\\% Processor Time";
+    static char host[256];
+    *window = (struct window){.seconds = options->seconds,
+                              .host = host,
+                              .machine = options->machine,
+                              .files = options->files};
+    gethostname(host, sizeof host - 1);
+    window->model = model_new(options->seconds);
+    if (!window->model)
+        return false;
+    int source = options->files ? model_add_capture(window->model, options->files)
+                                : model_add_machine(window->model, options->machine);
+    if (source < 0)
+        return false;
+    if (options->files || options->machine)
+        snprintf(host, sizeof host, "%s", options->files ? options->files : options->machine);
+    window->source = (size_t)source;
+    window->overview = overview_new(window->model, window->source);
+    window->processes = processes_new(window->model, window->source);
+    window->chart = chart_new(window->model, window->source);
+    if (!window->overview || !window->processes || !window->chart)
+        return false;
+    for (size_t i = 0; i < options->path_count; i++)
+        add_paths(window, options, options->paths[i]);
+    if (!options->path_count)
+        add_paths(window, options, options->files ? "\\*(*)\\*" : processor);
+    window->view = options->path_count || options->files ? VIEW_CHART : VIEW_OVERVIEW;
+    return true;
+}
+
+static void window_end(struct window *window)
+{
+    if (window->overview)
+        overview_free(window->overview);
+    if (window->processes)
+        processes_free(window->processes);
+    if (window->chart)
+        chart_free(window->chart);
+    if (window->tree)
+        tree_free(window->tree);
+    model_free(window->model);
+}
+
+int window_run(const struct window_options *options)
+{
+    struct window window;
+    if (!window_begin(&window, options)) {
+        fputs("perfmon: there is not enough memory\n", stderr);
+        window_end(&window);
+        return EXIT_FAILED;
+    }
+    bool good = terminal_begin(options->colours);
+    if (good) {
+        loop(&window, options);
+        terminal_end();
+    }
+    window_end(&window);
+    if (terminal_signal() > 0) { /* ends by the signal, so that the calling shell sees it */
+        signal(terminal_signal(), SIG_DFL);
+        raise(terminal_signal());
+    }
+    return good ? EXIT_GOOD : EXIT_FAILED;
+}
+
+/* Waits for the sample with the first rates. */
+static void wait_for_rates(struct window *window)
+{
+    model_update(window->model);
+    for (int waited = 0; waited < SNAPSHOT_WAIT && !overview_ready(window->overview);
+         waited += 50) {
+        struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
+        poll(&samples, 1, 50);
+        model_update(window->model);
+    }
+}
+
+int window_snapshot(const struct window_options *options, int columns)
+{
+    struct window window;
+    struct canvas canvas = {.utf8 = options->utf8};
+    int code = EXIT_FAILED;
+    if (window_begin(&window, options) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
+        wait_for_rates(&window);
+        bool ready = overview_ready(window.overview);
+        draw_top(&window, &canvas);
+        draw_overview(&window, &canvas, SNAPSHOT_ROWS, false);
+        if (ready)
+            canvas_write(&canvas, stdout);
+        else
+            fputs("perfmon: there is no sample of this machine; \"perfmon status\" shows why\n",
+                  stderr);
+        code = ready ? EXIT_GOOD : EXIT_FAILED;
+    }
+    canvas_done(&canvas);
+    window_end(&window);
+    return code;
+}
