@@ -94,6 +94,8 @@ uint32_t opl_load_remove(const char *service, const opl_load_options *options,
 uint32_t opl_load_language(const char *language, bool remove, const opl_load_options *options);
 /* Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
 uint32_t opl_load_enable(const char *service, bool enable, const opl_load_options *options);
+/* Is the service registered in the calling user's layer? Then it is changed with `user`. */
+bool opl_load_is_users(const char *service);
 /* Saves all providers of the layer that `options` selects in the format of Windows' backups
  * (docs/windows/registration.md#e5), completely or not at all. */
 uint32_t opl_load_backup(const char *path, const char *comment, const opl_load_options *options,

@@ -276,11 +276,11 @@ static LSTATUS report_already(struct install *install, const struct service_view
     view_result(view, service, ret);
     ret->already = true;
     if (names_other_library(install, view)) {
-        bool users = view->number[FIRST_COUNTER] >= USER_FIRST;
         load_error(load, install->ini_path, 0,
                    "%s is loaded with the library \"%s\": to replace it, run unlodctr%s --library "
                    "%s first",
-                   service, library ? library : "", users ? " --user" : "", service);
+                   service, library ? library : "", here_is_users(service) ? " --user" : "",
+                   service);
         return ERROR_ALREADY_EXISTS;
     }
     if (!load->options->dry_run)

@@ -83,6 +83,46 @@ static void numbers_come_back(void **state)
     assert_int_equal(restored.moved, 0);
 }
 
+/* The machine's layer has numbers of the users' range: they are saved, restored and rebuilt with
+ * the machine's. */
+static void numbers_of_users_in_the_machines_layer(void **state)
+{
+    BUFFER_AUTO before = {0};
+    opl_load_options user = options_of();
+    user.user = true;
+    user.library = LIBRARY_PATH;
+    put_ini(ini_head, ini_texts);
+    put_service_ini("B");
+    put_service_ini("C");
+    assert_int_equal(load_with("my.ini", user), ERROR_SUCCESS);
+    move_registration("MyPerf", false);
+    assert_int_equal(load_library("B.ini"), ERROR_SUCCESS);
+    take_snapshot(&before);
+    user = options_of();
+    user.user = true;
+    assert_int_equal(opl_load_backup(path_of("user.ini"), NULL, &user, &restored), ERROR_SUCCESS);
+    assert_int_equal(restored.providers, 0);
+    assert_int_equal(save("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.providers, 2);
+    registry_delete_tree(LAYER_MACHINE, PERFORMANCE_KEY "\\Names");
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_int_equal(restored.restored, 1);
+    assert_same(&before);
+    registry_delete_tree(LAYER_MACHINE, PERFORMANCE_KEY "\\Names");
+    opl_load_options machine = options_of();
+    assert_int_equal(opl_load_restore(NULL, NULL, &machine, &restored), ERROR_SUCCESS);
+    assert_same(&before);
+    assert_int_equal(unload("B"), ERROR_SUCCESS);
+    assert_int_equal(load_library("C.ini"), ERROR_SUCCESS);
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_loaded("B", 1854, 1858); /* C has its numbers */
+    registry_delete_tree(LAYER_MACHINE, SERVICE_KEY);
+    store_forget();
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
+    assert_remark(
+        "MyPerf: this layer does not give its numbers 1000000 to 1000005: it gets 1860 to 1865");
+}
+
 static void all_that_was_lost_comes_back(void **state)
 {
     BUFFER_AUTO before = {0};
@@ -472,6 +512,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOAD_TEST(saving_and_restoring_is_the_identity),
         LOAD_TEST(numbers_come_back),
+        LOAD_TEST(numbers_of_users_in_the_machines_layer),
         LOAD_TEST(all_that_was_lost_comes_back),
         LOAD_TEST(damage_is_undone),
         LOAD_TEST(texts_by_hand_come_back),

@@ -22,14 +22,19 @@ static void take_finding(void *self, const opl_load_finding *finding)
                   finding->file ? finding->file : "-", finding->text);
 }
 
-static DWORD doctor_with(bool dry_run)
+static DWORD doctor_as(opl_load_options options)
 {
     const opl_load_doctor_options finding_copy = {.found = take_finding};
-    opl_load_options options = options_of();
-    options.dry_run = dry_run;
     buffer_clear(&findings);
     cured = (opl_load_restored){0};
     return opl_load_doctor(&finding_copy, &options, &cured);
+}
+
+static DWORD doctor_with(bool dry_run)
+{
+    opl_load_options options = options_of();
+    options.dry_run = dry_run;
+    return doctor_as(options);
 }
 
 static void assert_found(const char *text)
@@ -784,6 +789,34 @@ static void a_provider_with_taken_numbers_gets_new_ones(void **state)
     assert_int_equal(cured.restored, 0);
 }
 
+/* A registration belongs to the layer that has it, whatever its numbers are. */
+static void a_layer_keeps_numbers_of_the_others_range(void **state)
+{
+    const uint32_t wrong = 5;
+    opl_load_options user = options_of();
+    user.user = true;
+    user.library = LIBRARY_PATH;
+    for (int users = 0; users < 2; users++) {
+        uint32_t first = users ? 1848 : USER_FIRST;
+        opl_load_options of_layer = options_of(), of_other = options_of();
+        of_layer.user = users;
+        of_other.user = !users;
+        put_ini(ini_head, ini_texts);
+        assert_int_equal(users ? load_library("my.ini") : load_with("my.ini", user), 0);
+        move_registration("MyPerf", users);
+        assert_int_equal(opl_load_is_users("MyPerf"), users);
+        registry_set(users ? LAYER_USER : LAYER_MACHINE, PERFORMANCE_KEY, "Last Help", REG_DWORD,
+                     &wrong, sizeof wrong);
+        assert_int_equal(doctor_as(of_other), ERROR_SUCCESS);
+        assert_int_equal(cured.providers, 0);
+        assert_int_equal(doctor_as(of_layer), ERROR_SUCCESS);
+        assert_found("repaired wrong-numbers MyPerf");
+        assert_loaded("MyPerf", first, first + 4);
+        of_layer.library = LIBRARY_PATH;
+        assert_int_equal(opl_load_remove("MyPerf", &of_layer, &result), ERROR_SUCCESS);
+    }
+}
+
 static void libraries_and_owners_are_reported(void **state)
 {
     char library[256];
@@ -1207,6 +1240,7 @@ int main(void)
         LOAD_TEST(a_dry_run_changes_nothing),
         LOAD_TEST(without_an_ini_file),
         LOAD_TEST(a_provider_with_taken_numbers_gets_new_ones),
+        LOAD_TEST(a_layer_keeps_numbers_of_the_others_range),
         LOAD_TEST(libraries_and_owners_are_reported),
         LOAD_TEST(libraries_are_looked_into),
         LOAD_TEST(what_cannot_be_read_is_not_forgotten),

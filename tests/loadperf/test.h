@@ -173,4 +173,19 @@ static inline bool event_was(const char *text)
 
 #define LOAD_TEST(function) cmocka_unit_test_setup_teardown(function, load_set_up, load_tear_down)
 
+/* Moves a service's file to the other layer, as an administrator may do by hand. */
+static inline void move_registration(const char *service, bool to_user)
+{
+    FREE_AUTO char *name =
+        text_format("%s/registry.d/%s.reg", to_user ? "machine" : "user", service);
+    FREE_AUTO char *moved =
+        text_format("%s/registry.d/%s.reg", to_user ? "user" : "machine", service);
+    BUFFER_AUTO text = {0};
+    assert_int_equal(file_read(AT_FDCWD, path_of(name), &text), ERROR_SUCCESS);
+    unlink(path_of(name));
+    put(moved, text.data);
+    store_forget();
+    names_forget();
+}
+
 #endif

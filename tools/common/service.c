@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <openperflib/load.h>
+
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services"
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 enum { DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
@@ -98,8 +100,7 @@ unsigned service_ordinal(const char *text)
 
 const char *service_option(const struct service_settings *service)
 {
-    enum { USER_FIRST = 1000000 };
-    return service->loaded && service->first_counter >= USER_FIRST ? " --user" : "";
+    return opl_load_is_users(service->name) ? " --user" : "";
 }
 
 bool service_on_probation(const struct service_settings *service)

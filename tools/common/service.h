@@ -22,8 +22,8 @@ bool service_not_waited_for(const struct service_settings *service);
 /* The number in " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why" or
  * ", time 1: why" of older records; 0: none. */
 unsigned service_ordinal(const char *text);
-/* The option for lodctr in a message: " --user" if the service's numbers are those of the user's
- * layer, else "". */
+/* The option for lodctr in a message: " --user" if the service is registered in the user's layer,
+ * else "". */
 const char *service_option(const struct service_settings *service);
 /* Is the service queried by programs of this word size? */
 bool service_enabled(const struct service_settings *service);

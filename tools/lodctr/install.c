@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_OF_USERS = 1000000 };           /* indices below this are in the machine's layer */
 enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* BAR_DELAY: milliseconds */
 
 struct install_run {
@@ -94,7 +93,7 @@ static void print_already(const struct install_run *install, const opl_load_resu
 {
     printf("%s: %" PRIu32 " to %" PRIu32 ": loaded already, unchanged (unlodctr%s %s removes it)\n",
            result->service, result->first_counter, last_index(result),
-           result->first_counter < FIRST_OF_USERS ? "" : " --user", result->service);
+           opl_load_is_users(result->service) ? " --user" : "", result->service);
 }
 
 static void print_result(const struct install_run *install, const opl_load_result *result)

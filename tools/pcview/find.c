@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIMILAR = 4, TOO_UNLIKE = 100, FIRST_OF_USERS = 1000000 };
+enum { SIMILAR = 4, TOO_UNLIKE = 100 };
 
 static bool is_index(const char *text)
 {
@@ -140,11 +140,8 @@ static bool report_silence(const struct requested_object *wanted)
 {
     char service[1024], title[256];
     bool found = false, enabled;
-    const char *layer = "";
-    for (size_t i = 0; i < wanted->index_count && !found; i++) {
+    for (size_t i = 0; i < wanted->index_count && !found; i++)
         found = registered_by(wanted->indices[i], service, sizeof service, &enabled);
-        layer = wanted->indices[i] >= FIRST_OF_USERS ? "--user " : "";
-    }
     if (!found)
         return false;
     text_clean(wanted->text, title, sizeof title);
@@ -159,7 +156,7 @@ static bool report_silence(const struct requested_object *wanted)
         fprintf(stderr,
                 "pcview: '%s' belongs to the service %s, which is disabled; 'lodctr /Q:%s' shows "
                 "its state, 'lodctr %s/E:%s' enables it.\n",
-                title, service, service, layer, service);
+                title, service, service, opl_load_is_users(service) ? "--user " : "", service);
     return true;
 }
 

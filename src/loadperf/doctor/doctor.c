@@ -335,19 +335,13 @@ static LSTATUS want(struct checked *checked)
     return status;
 }
 
-static bool is_users(const char *service)
-{
-    FREE_AUTO char *key = here_key(service);
-    return key && (registry_is_users(key, text_names[LIBRARY]) ||
-                   registry_is_users(key, number_names[FIRST_COUNTER]));
-}
-
 static LSTATUS examine(struct checked *checked)
 {
     struct doctor *doctor = checked->doctor;
     const struct here *here = checked->here;
-    bool user = doctor->load->layer == LAYER_USER;
     const opl_load_finding finding = {.kind = "wrong-numbers", .service = here->name};
+    if (here->users != (doctor->load->layer == LAYER_USER))
+        return ERROR_SUCCESS; /* the registration belongs to another layer */
     LSTATUS status = stored_texts_of_service(here->name, &checked->texts);
     if (status)
         return status;
@@ -356,8 +350,6 @@ static LSTATUS examine(struct checked *checked)
         any |= here->has[i];
     if (any)
         find_numbers(checked);
-    if (!(checked->first ? user == (checked->first >= USER_FIRST) : user == is_users(here->name)))
-        return ERROR_SUCCESS; /* the service belongs to another layer */
     doctor->result->providers++;
     scan_library(doctor, here->name);
     report_quarantine(checked);

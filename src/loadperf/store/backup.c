@@ -14,6 +14,8 @@
 struct backup {
     struct load *load;
     struct buffer text;
+    struct here_list here;
+    const struct here *owner; /* of the last text */
     size_t texts;
     opl_load_restored *result;
     LSTATUS status;
@@ -67,9 +69,20 @@ static bool has_section_name(const char *service)
            !is_blank(service[count ? count - 1 : 0]);
 }
 
-static bool is_in_layer(const struct backup *backup, uint32_t index)
+static bool has_index(const struct here *here, uint32_t index)
 {
-    return (backup->load->layer == LAYER_USER) == (index >= USER_FIRST);
+    return here && here->loaded && index >= here->number[FIRST_COUNTER] &&
+           index <= here->number[LAST_HELP];
+}
+
+/* A text belongs to the layer that has the service of its index; without one, the index decides. */
+static bool is_in_layer(struct backup *backup, uint32_t index)
+{
+    bool users = index >= USER_FIRST, found = has_index(backup->owner, index);
+    for (size_t i = 0; !found && i < backup->here.count; i++)
+        if ((found = has_index(&backup->here.list[i], index)))
+            backup->owner = &backup->here.list[i];
+    return (backup->load->layer == LAYER_USER) == (found ? backup->owner->users : users);
 }
 
 /* Adds the value with which an administrator disabled the provider. The value of a provider in
@@ -89,12 +102,9 @@ static void add_disabled(struct backup *backup, const char *service)
 static void leave_half(struct backup *backup, const struct here *here)
 {
     bool any = false;
-    uint32_t number = 0;
-    for (size_t i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < NUMBERS; i++)
         any |= here->has[i];
-        number = here->has[i] ? here->number[i] : number;
-    }
-    if (!any || !is_in_layer(backup, number))
+    if (!any)
         return;
     load_warning(
         backup->load, NULL, 0,
@@ -108,10 +118,12 @@ static void leave_half(struct backup *backup, const struct here *here)
 static void add_provider(struct backup *backup, const struct here *here)
 {
     struct buffer *out = &backup->text;
-    if (!here->loaded)
-        leave_half(backup, here);
-    if (!here->loaded || !is_in_layer(backup, here->number[FIRST_COUNTER]))
+    if (here->users != (backup->load->layer == LAYER_USER))
         return;
+    if (!here->loaded) {
+        leave_half(backup, here);
+        return;
+    }
     if (!has_section_name(here->name)) {
         load_warning(backup->load, NULL, 0,
                      "%s: the file's format cannot store such a name: it is left out", here->name);
@@ -134,11 +146,9 @@ static void add_provider(struct backup *backup, const struct here *here)
 
 static LSTATUS add_providers(struct backup *backup)
 {
-    struct here_list list = {0};
-    LSTATUS status = here_read(&list);
-    for (size_t i = 0; !status && i < list.count; i++)
-        add_provider(backup, &list.list[i]);
-    here_done(&list);
+    LSTATUS status = here_read(&backup->here);
+    for (size_t i = 0; !status && i < backup->here.count; i++)
+        add_provider(backup, &backup->here.list[i]);
     return status;
 }
 
@@ -247,6 +257,7 @@ DWORD opl_load_backup(const char *path, const char *comment, const opl_load_opti
     LSTATUS status = compose(&backup, comment);
     status = status ? status : write_file(&backup, path);
     buffer_done(&backup.text);
+    here_done(&backup.here);
     if (!status && ret)
         *ret = result;
     return load_end(&load, status);

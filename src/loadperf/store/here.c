@@ -28,6 +28,21 @@ char *here_text(const char *service, const char *value)
     return strndup(text.data ? text.data : "", text.len);
 }
 
+bool here_is_users(const char *service)
+{
+    FREE_AUTO char *key = here_key(service);
+    uint32_t number;
+    for (size_t i = 0; key && i < NUMBERS; i++)
+        if (!registry_get_dword(key, number_names[i], &number))
+            return registry_is_users(key, number_names[i]);
+    return key && registry_is_users(key, text_names[LIBRARY]);
+}
+
+bool opl_load_is_users(const char *service)
+{
+    return service && here_is_users(service);
+}
+
 static bool take_service(void *self, const char *name)
 {
     struct here_list *list = self;
@@ -46,6 +61,7 @@ static bool take_service(void *self, const char *name)
                    here.number[FIRST_HELP] <= here.number[LAST_HELP];
     if (!any && registry_get(key, text_names[LIBRARY], &type, &library))
         return true; /* not a provider */
+    here.users = here_is_users(name);
     here.name = strdup(name);
     if (!here.name || !list_grow(&list->list, list->count, &list->capacity, sizeof *list->list)) {
         free(here.name);

@@ -159,12 +159,25 @@ static bool hand_has(const struct merge *merge, const struct merge_target *targe
     return false;
 }
 
-/* Are these numbers outside the layer's range, or in use here by another provider that keeps its
- * own, or by texts written by hand? */
-static bool is_taken(const struct merge *merge, const struct merge_target *target)
+/* Are these numbers outside the range from which the layer gives numbers? */
+static bool is_outside(const struct merge *merge, uint32_t first, uint32_t last)
 {
     bool user = merge->load->layer == LAYER_USER;
-    if (user != (target->first >= USER_FIRST) || (!user && target->last > MACHINE_HIGHEST + 1))
+    return user != (first >= USER_FIRST) || (!user && last > MACHINE_HIGHEST + 1);
+}
+
+/* Has the provider these numbers already? */
+static bool has_them(const struct merge_target *target)
+{
+    return target->here && target->here->loaded &&
+           target->here->number[FIRST_COUNTER] == target->first;
+}
+
+/* Are these numbers outside the layer's range and not the provider's own, or in use here by another
+ * provider that keeps its own, or by texts written by hand? */
+static bool is_taken(const struct merge *merge, const struct merge_target *target)
+{
+    if (is_outside(merge, target->first, target->last) && !has_them(target))
         return true;
     for (size_t i = 0; i < merge->here.count; i++) {
         const struct here *here = &merge->here.list[i];
@@ -195,19 +208,22 @@ static void choose_places(struct merge *merge)
 
 static void remark_moved(const struct merge *merge, const struct merge_target *target)
 {
+    uint32_t first = target->provider->number[FIRST_COUNTER];
+    uint32_t last = target->provider->number[LAST_COUNTER] + 1;
     load_warning(merge->load, merge->stored->path, target->provider->line,
-                 "%s: other providers here use its numbers %u to %u: it %s %u to %u",
-                 target->provider->name, (unsigned)target->provider->number[FIRST_COUNTER],
-                 (unsigned)target->provider->number[LAST_COUNTER] + 1,
-                 target->place == AS_HERE ? "keeps" : "gets", (unsigned)target->first,
-                 (unsigned)target->last);
+                 "%s: %s its numbers %u to %u: it %s %u to %u", target->provider->name,
+                 is_outside(merge, first, last) ? "this layer does not give"
+                                                : "other providers here use",
+                 (unsigned)first, (unsigned)last, target->place == AS_HERE ? "keeps" : "gets",
+                 (unsigned)target->first, (unsigned)target->last);
 }
 
 static uint32_t highest_wanted(const struct merge *merge)
 {
     uint32_t top = known_top(&merge->change.known, merge->load->layer, NULL);
     for (size_t i = 0; i < merge->target_count; i++)
-        if (merge->targets[i].place == FROM_FILE && merge->targets[i].last - 1 > top)
+        if (merge->targets[i].place == FROM_FILE && merge->targets[i].last - 1 > top &&
+            !is_outside(merge, merge->targets[i].first, merge->targets[i].last))
             top = merge->targets[i].last - 1;
     return top;
 }

@@ -162,9 +162,8 @@ static LSTATUS take_services(struct rebuilding *rebuilding)
     LSTATUS status = here_read(&list);
     for (size_t i = 0; !status && i < list.count; i++) {
         const struct here *here = &list.list[i];
-        bool user = here->number[FIRST_COUNTER] >= USER_FIRST;
         FREE_AUTO char *path = here_text(here->name, VALUE_INI);
-        if (user != (rebuilding->load->layer == LAYER_USER) && here->loaded)
+        if (here->users != (rebuilding->load->layer == LAYER_USER))
             continue;
         if (path)
             status = take_ini(rebuilding, here, path);

@@ -99,7 +99,7 @@ char *trust_path(const char *library);
 /* ---- here.c: the registry's content, for merging ---- */
 struct here {
     char *name;
-    bool loaded, has[NUMBERS];
+    bool loaded, users, has[NUMBERS]; /* users: see here_is_users */
     uint32_t number[NUMBERS];
 };
 struct here_list {
@@ -114,6 +114,8 @@ const struct here *here_other_owner(const struct here_list *list, const char *se
                                     uint32_t object);
 /* The path of the service's Performance key, to be freed. */
 char *here_key(const char *service);
+/* Are the service's numbers, or if it has none its library, in the user's layer? */
+bool here_is_users(const char *service);
 /* A text value of the service, to be freed. NULL: it does not exist, or no memory. */
 char *here_text(const char *service, const char *value);
 
