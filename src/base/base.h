@@ -333,6 +333,9 @@ void event_add_fields(struct buffer *entry, const struct event_field *fields);
  * OPENPERFLIB_ROOT: to journald with the fields, else to the system log's socket. Waits for nothing
  * but the file's lock, about 50 ms at most. ERROR_NOT_READY: there is no log. */
 LSTATUS event_write(const struct event_record *record);
+/* Locks an open file for writing. False if the lock is not free within 50 ms: then the event is
+ * written without it, because a stopped process may hold it for ever. */
+bool event_lock(int fd);
 extern const char *event_journal_path, *event_syslog_path; /* sockets; replaced by tests */
 
 /* ---- event_last.c: the last Perflib event of each service, for its user ---- */

@@ -2,8 +2,7 @@
 /*
  * The last event of each service, for its user: in a file beside the answers (place_answers),
  * because the log may be readable by root only. One record of fixed size for each service,
- * overwritten in place. Records never move, so writers take no lock; of two new records that are
- * appended at the same moment one may be lost.
+ * overwritten in place. Records never move, so only a writer that adds one takes the file's lock.
  *
  *     2026-11-23T07:50:01.123Z 1010 error MyPerf<TAB>text<TAB>what to do      (and blanks)
  */
@@ -12,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { RECORD = 2048, NAME_AT = 43, MOST_BYTES = 1 << 20, TRIES = 8 };
@@ -48,8 +48,18 @@ static const char *level_word(enum event_level level)
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
 }
 
-/* Tabs separate the fields, and a line end the records: other control characters become blanks. A
- * long text is truncated here; the log has all of it. */
+/* Appends up to `most` bytes of a field and its end, a tab; control characters become blanks. */
+static int add_field(char *record, int used, int most, const char *text)
+{
+    for (; most > 0 && *text && used < RECORD - 2; most--, text++)
+        record[used++] = (char)((unsigned char)*text < ' ' ? ' ' : *text);
+    if (used < RECORD - 1)
+        record[used++] = '\t';
+    return used;
+}
+
+/* Tabs separate the fields, and a line end the records. A long text is truncated here; the log has
+ * all of it. */
 static void write_record(const struct event_record *event, char record[static RECORD + 1])
 {
     SYSTEMTIME utc;
@@ -57,27 +67,24 @@ static void write_record(const struct event_record *event, char record[static RE
     int head = snprintf(record, RECORD + 1, HEAD, utc.wYear % 10000u, utc.wMonth % 100u,
                         utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u,
                         utc.wMilliseconds % 1000u, event->id % 100000u, level_word(event->level));
-    int used = head + snprintf(record + head, (size_t)(RECORD + 1 - head), "%.*s\t%.*s\t%.*s\t",
-                               LIMIT_KEY_NAME * 4, event->service, RECORD / 2 - NAME_AT,
-                               event->text, RECORD / 4, event->advice);
-    used = used > RECORD - 1 ? RECORD - 1 : used;
+    int used = add_field(record, head, LIMIT_KEY_NAME * 4, event->service);
+    used = add_field(record, used, RECORD / 2 - NAME_AT, event->text);
+    used = add_field(record, used, RECORD / 4, event->advice);
     memset(record + used, ' ', (size_t)(RECORD - 1 - used));
-    for (int i = 0; i < used; i++)
-        if ((unsigned char)record[i] < ' ' && record[i] != '\t')
-            record[i] = ' ';
     record[RECORD - 1] = '\n';
     record[RECORD] = '\0';
 }
 
-/* Returns the position of the service's record, else the end of the complete records: an incomplete
- * record there is overwritten. */
-static off_t place_of(int fd, const char *service)
+/* Returns the position of the service's record, else (*ret_new) the end of the complete records: an
+ * incomplete record there is overwritten. */
+static off_t place_of(int fd, const char *service, bool *ret_new)
 {
     char part[16 * RECORD];
     off_t at = 0;
     for (;;) {
         ssize_t size = pread(fd, part, sizeof(part), at);
-        if (size < RECORD)
+        *ret_new = size < RECORD;
+        if (*ret_new)
             return at;
         for (ssize_t i = 0; i + RECORD <= size; i += RECORD)
             if (is_of(part + i, service))
@@ -89,10 +96,15 @@ static off_t place_of(int fd, const char *service)
 static void write_at_its_place(int fd, const struct event_record *event)
 {
     char record[RECORD + 1];
-    off_t place = place_of(fd, event->service);
+    bool new, locked = false;
+    off_t place = place_of(fd, event->service, &new);
+    if (new && (locked = event_lock(fd)))
+        place = place_of(fd, event->service, &new);
     write_record(event, record);
     if (place + RECORD <= MOST_BYTES && pwrite(fd, record, RECORD, place) != RECORD)
         trace("event", "the last event of %s could not be recorded", event->service);
+    if (locked)
+        flock(fd, LOCK_UN);
 }
 
 void event_last_keep(const struct event_record *event)

@@ -115,9 +115,7 @@ static int open_log(const char *path)
     return open_once(path);
 }
 
-/* Returns false if the lock is not free within 50 ms: then the event is written without it, because
- * a stopped process may hold it for ever. */
-static bool lock_log(int fd)
+bool event_lock(int fd)
 {
     const struct timespec moment = {0, 1000000};
     for (int i = 0; i < LOCK_TRIES; i++) {
@@ -165,7 +163,7 @@ static int open_with_capacity(const char *path, size_t length, struct stat *ret,
             errno = EACCES;
             return -1;
         }
-        *ret_locked = lock_log(fd) && fstat(fd, ret) == 0;
+        *ret_locked = event_lock(fd) && fstat(fd, ret) == 0;
         bool same = is_the_file(path, ret);
         bool full = ret->st_size + (off_t)length > LARGEST_FILE;
         if (!*ret_locked || tries == 3 || (same && !full))

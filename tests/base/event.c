@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,6 +253,62 @@ static void long_texts_stay_one_line(void **state)
     assert_int_equal(log.data[log.len - 1], '\n');
 }
 
+static void a_text_with_tabs_stays_one_field(void **state)
+{
+    const struct event_record event = {
+        .service = "S", .text = "a\tb", .advice = "\tc\td", .id = 1010, .level = EVENT_ERROR};
+    struct event_last last;
+    event_log("Perflib", 1000, "S", NULL, NULL); /* makes the folder */
+    event_last_keep(&event);
+    assert_true(event_last("S", &last));
+    assert_string_equal(last.text, "a b");
+    assert_string_equal(last.advice, " c d");
+    char service[1001], text[3001];
+    memset(service, 's', sizeof service);
+    memset(text, 't', sizeof text);
+    service[sizeof service - 1] = text[sizeof text - 1] = '\0';
+    event_last_keep(
+        &(struct event_record){.service = service, .text = text, .advice = text, .id = 1010});
+    assert_true(event_last(service, &last));
+    assert_int_equal(last.id, 1010);
+}
+
+static pthread_barrier_t together;
+
+static void *keep_first(void *name)
+{
+    const struct event_record event = {.service = name, .text = "x", .advice = ""};
+    pthread_barrier_wait(&together);
+    event_last_keep(&event);
+    return NULL;
+}
+
+/* The writers do not know each other: each opens the file, like another process. */
+static void first_records_at_one_moment_are_all_kept(void **state)
+{
+    enum { WRITERS = 6, ROUNDS = 100 };
+    pthread_t threads[WRITERS];
+    char names[WRITERS][16], path[128];
+    struct event_last last;
+    snprintf(path, sizeof path, "%s/made/when/needed/last-events", folder);
+    event_log("Perflib", 1000, "S", NULL, NULL);
+    pthread_barrier_init(&together, NULL, WRITERS);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < WRITERS; i++) {
+            snprintf(names[i], sizeof names[i], "S%d.%d", round, i);
+            assert_int_equal(pthread_create(&threads[i], NULL, keep_first, names[i]), 0);
+        }
+        for (int i = 0; i < WRITERS; i++)
+            pthread_join(threads[i], NULL);
+        for (int i = 0; i < WRITERS; i++)
+            if (!event_last(names[i], &last))
+                fail_msg("the event of %s is lost", names[i]);
+        if (round % 50 == 49) /* the file has a limit */
+            unlink(path);
+    }
+    pthread_barrier_destroy(&together);
+}
+
 static void a_log_that_cannot_be_written_is_no_error(void **state)
 {
     setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1);
@@ -280,6 +337,8 @@ int main(void)
         TEST(many_providers_are_all_held_back),
         TEST(many_kinds_forget_the_oldest),
         TEST(long_texts_stay_one_line),
+        TEST(a_text_with_tabs_stays_one_field),
+        TEST(first_records_at_one_moment_are_all_kept),
         TEST(a_log_that_cannot_be_written_is_no_error),
         TEST(tracing_is_off_unless_asked),
     };
