@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paging File (700): an instance per swap area, named by its path with slashes. Without swap there
- * is only _Total, with 0.
+ * Paging File (700): an instance per swap area, named by its path with slashes. Without swap the
+ * object is absent: a share of nothing is unknown.
  */
 #include <string.h>
 
@@ -70,5 +70,6 @@ const opl_object perfos_paging_file = {700,
                                        OPL_COUNTERS(counters),
                                        .default_counter = 702,
                                        .instances = true,
+                                       .only_with_instances = true,
                                        .total = "_Total",
                                        .list = list_areas};

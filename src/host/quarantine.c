@@ -110,7 +110,8 @@ static char *write_period(const struct service *service, int64_t *ret_length)
     write_end(quarantine_clock.filetime() + *ret_length, when);
     if (before + 1 < COUNT(ordinals))
         return text_format("until %s (%s", when, ordinals[before + 1]);
-    return text_format("until %s (%uth", when, before + 1);
+    unsigned number = before + 1, ending = number / 10 % 10 == 1 ? 0 : number % 10;
+    return text_format("until %s (%u%.2s", when, number, &"thstndrd"[ending > 3 ? 0 : 2 * ending]);
 }
 
 /* The reason is written before the effect: no reader sees a disabled provider without a reason. */

@@ -126,11 +126,23 @@ struct instance_key item_key(const char *name, uint32_t number)
     return (struct instance_key){name, length, text_hash_fold(name, length), number};
 }
 
+/* Equal names have the numbers 0, 1, ... without gaps: the first free one is found in steps that
+ * double, then by halves. */
 uint32_t item_set_number(struct item_set *set, struct instance_key key)
 {
-    while (item_find_key(set, &key, UINT32_MAX))
-        key.number++;
-    return key.number;
+    uint32_t used = 0, step = 1; /* numbers below `used` are in the set */
+    for (; item_find_key(set, &key, UINT32_MAX); step *= 2) {
+        used = key.number + 1;
+        key.number += step;
+    }
+    for (uint32_t free = key.number; used < free;) {
+        key.number = used + (free - used) / 2;
+        if (item_find_key(set, &key, UINT32_MAX))
+            used = key.number + 1;
+        else
+            free = key.number;
+    }
+    return used;
 }
 
 const struct sample_item *item_find(struct item_set *set, const struct item_set *of,

@@ -245,15 +245,19 @@ PDH_STATUS PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR 
 
 /* ---- numbers and titles ---- */
 
-/* Returns the name of an index. Index 0 has no name: `out` stays unchanged.
- * (docs/windows/pdh.md#f9) */
+/* Returns the name of an index. That of index 0 is empty: its length is 1, and with space it is
+ * written. (docs/windows/pdh.md#f9) */
 static PDH_STATUS name_of_index(const char *machine, DWORD index, struct text_out out)
 {
     BUFFER_AUTO name = {0};
     if (!out.length || (!out.text && *out.length && index))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
-    if (index == 0)
+    if (index == 0 && (!out.text || !*out.length)) {
+        *out.length = 1;
         return 0;
+    }
+    if (index == 0)
+        return copy_text(&name, out);
     PDH_STATUS status = lookup_name(machine, index, &name);
     return status ? status : copy_text(&name, out);
 }

@@ -416,9 +416,18 @@ static void titles_of_numbers(void **state)
     assert_status(PdhLookupPerfNameByIndexA(NULL, 0, NULL, NULL), PDH_INVALID_ARGUMENT);
     assert_status(PdhLookupPerfNameByIndexA(NULL, 0, NULL, &length), 0);
     assert_int_equal(length, 1);
-    length = sizeof name;
+    length = sizeof name; /* what was in the buffer must not be taken for the name */
     assert_status(PdhLookupPerfNameByIndexA(NULL, 0, name, &length), 0);
-    assert_string_equal(name, "kept");
+    assert_string_equal(name, "");
+    assert_int_equal(length, 1);
+    length = COUNT(wide);
+    assert_status(PdhLookupPerfNameByIndexW(NULL, 0, wide, &length), 0);
+    assert_int_equal(wide[0], 0);
+    assert_int_equal(length, 1);
+    length = 0;
+    assert_status(PdhLookupPerfNameByIndexA(NULL, 0, name, &length), 0);
+    assert_int_equal(length, 1);
+    strcpy(name, "kept");
     length = 0;
     assert_status(PdhLookupPerfNameByIndexA(NULL, 6, name, &length), PDH_MORE_DATA);
     assert_int_equal(length, 17);

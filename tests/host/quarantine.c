@@ -170,7 +170,23 @@ static void it_never_lasts_longer_than_a_day(void **state)
     set_text(PERFORMANCE, "Quarantine", REG_SZ, "until 2026-11-21T20:00:00Z, time 4000: x");
     it_fails(1);
     assert_string_equal(quarantine_text(),
-                        "until 2026-11-22T17:20:00Z (4001th quarantine): Collect crashed");
+                        "until 2026-11-22T17:20:00Z (4001st quarantine): Collect crashed");
+}
+
+static void numbers_of_quarantines_end_as_in_english(void **state)
+{
+    static const char *const words[] = {"4th",  "11th", "12th", "13th",  "20th",
+                                        "21st", "22nd", "23rd", "111th", "102nd"};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        char before[64], expected[64];
+        snprintf(before, sizeof before, "until 2026-11-21T20:00:00Z, time %d: x",
+                 atoi(words[i]) - 1);
+        snprintf(expected, sizeof expected, " (%s quarantine): Collect crashed", words[i]);
+        set_dword(PERFORMANCE, "Disable Performance Counters", 1);
+        set_text(PERFORMANCE, "Quarantine", REG_SZ, before);
+        it_fails(1);
+        assert_non_null(strstr(quarantine_text(), expected));
+    }
 }
 
 static void what_is_disabled_by_hand_stays_so(void **state)
@@ -413,6 +429,7 @@ int main(void)
         CASE(when_it_is_over_it_is_tried_again),
         CASE(one_failure_on_probation_is_the_next_and_longer),
         CASE(it_never_lasts_longer_than_a_day),
+        CASE(numbers_of_quarantines_end_as_in_english),
         CASE(what_is_disabled_by_hand_stays_so),
         CASE(c46_deleting_the_value_enables_and_forgives),
         CASE(enabled_by_hand_and_answering_it_has_no_past),

@@ -248,6 +248,23 @@ static void twins_have_numbers(void **state)
     no_value(third, PDH_CSTATUS_NO_INSTANCE);
 }
 
+/* A recording may have an instance with any name any number of times. */
+static void equal_names_are_numbered_quickly(void **state)
+{
+    enum { TWINS = 100000 };
+    const struct sample none = {0};
+    struct item_set set = {0};
+    for (uint32_t i = 0; i < TWINS; i++) {
+        struct instance_key key = item_key("twin", 0);
+        key.number = item_set_number(&set, key);
+        assert_int_equal(key.number, i);
+        assert_true(item_add(&set, &key, &none));
+    }
+    assert_int_equal(item_set_number(&set, item_key("Twin", 0)), TWINS);
+    assert_int_equal(item_set_number(&set, item_key("other", 0)), 0);
+    item_set_done(&set);
+}
+
 static void names_may_hold_what_paths_are_made_of(void **state)
 {
     fake_processes[0].name = "a/b(c)#3";
@@ -479,6 +496,7 @@ int main(void)
         QUERY_TEST(values_are_scaled),
         QUERY_TEST(an_absent_instance_may_come),
         QUERY_TEST(twins_have_numbers),
+        QUERY_TEST(equal_names_are_numbered_quickly),
         QUERY_TEST(names_may_hold_what_paths_are_made_of),
         QUERY_TEST(another_process_of_that_name_has_no_common_value),
         QUERY_TEST(a_process_that_moves_up_has_no_value),

@@ -14,6 +14,7 @@
 struct plan_value {
     char *name, *text; /* text is NULL for a number */
     DWORD number;
+    size_t place;     /* in the file: qsort may exchange equal ones */
     char language[8]; /* "" for a value of the service's key */
 };
 
@@ -83,7 +84,7 @@ static bool take_entry(void *self, const opl_reg_entry *entry)
         plan->capacity = capacity;
     }
     struct plan_value *value = &plan->values[plan->count++];
-    *value = (struct plan_value){0};
+    *value = (struct plan_value){.place = plan->count};
     key_language(entry->key, value->language);
     return plan->good &= fill(value, entry);
 }
@@ -94,8 +95,9 @@ static int compare(const void *left, const void *right)
 {
     const struct plan_value *a = left, *b = right;
     int order = strcasecmp(a->language, b->language);
-    unsigned long i = strtoul(a->name, NULL, 10), j = strtoul(b->name, NULL, 10);
-    return order ? order : *a->language ? (i > j) - (i < j) : 0;
+    unsigned long i = *a->language ? strtoul(a->name, NULL, 10) : a->place;
+    unsigned long j = *a->language ? strtoul(b->name, NULL, 10) : b->place;
+    return order ? order : (i > j) - (i < j);
 }
 
 bool plan_read(struct install_plan *plan, const char *text, size_t size)
