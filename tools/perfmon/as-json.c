@@ -107,6 +107,7 @@ static void add_provider(struct json *json, const struct perfmon *perfmon,
     if (provider->ordinal)
         json_integer(json, "time", provider->ordinal);
     add_text(json, "why", provider->why);
+    json_bool(json, "untried", provider->untried);
     if (provider->heard_at)
         add_last_answer(json, provider);
     add_answer(json, &provider->answer);

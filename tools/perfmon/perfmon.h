@@ -95,6 +95,7 @@ struct provider {
     time_t heard_at; /* 0: none is recorded */
     double heard_ms; /* duration of its Collect */
     bool heard_by_root;
+    bool untried;         /* enabled after a quarantine, and no answer since */
     opl_load_event event; /* the last event */
     bool has_event;
 };

@@ -143,6 +143,8 @@ static void answer_text(const struct status_page *page, const struct provider *p
         ms_text(provider->answer.again_ms, text, capacity);
     else if (provider->answer.queried)
         snprintf(text, capacity, "none");
+    else if (provider->untried)
+        snprintf(text, capacity, "not yet");
     else if (!page->perfmon->query && provider->heard_at)
         ago_text(provider->heard_at, text, capacity);
     else if (!page->perfmon->query && provider->service.library)
@@ -216,6 +218,9 @@ static void print_until(const struct status_page *page, const struct provider *p
 static void print_last_answer(const struct status_page *page, const struct provider *provider)
 {
     char when[64], span[32], took[32], text[200];
+    if (provider->untried)
+        print_text(page, "answered",
+                   "not since it was enabled again: perfmon status --ask shows whether it does");
     if (!provider->heard_at) {
         if (provider->service.library)
             print_text(page, "answered", "no answer is recorded since the machine started");
@@ -339,10 +344,10 @@ static void print_details(const struct status_page *page, const struct provider 
     text_clean(service->name, name, sizeof name);
     putchar('\n');
     print_mark(page, provider->state);
+    unsigned ending = provider->ordinal / 10 % 10 == 1 ? 0 : provider->ordinal % 10;
     if (provider->ordinal > 1)
-        snprintf(times, sizeof times, ", the %uth time", provider->ordinal);
-    if (provider->ordinal == 2 || provider->ordinal == 3)
-        snprintf(times, sizeof times, provider->ordinal == 2 ? ", the 2nd time" : ", the 3rd time");
+        snprintf(times, sizeof times, ", the %u%.2s time", provider->ordinal,
+                 &"thstndrd"[ending > 3 ? 0 : 2 * ending]);
     if (provider->ordinal == 1 && provider->state == QUARANTINED)
         snprintf(times, sizeof times, " (first quarantine)");
     printf("%s%s%s: %s%s%s\n", paint(page, "\033[1m"), name, paint(page, "\033[0m"),

@@ -86,11 +86,16 @@ static void read_refusal(struct provider *provider)
 
 static void read_last_answer(struct provider *provider)
 {
-    enum { TICKS = 10000000 };
+    enum { TICKS = 10000000, QUARANTINE = 1017, QUARANTINE_NOT_WRITTEN = 1018 };
     static const int64_t from_1601 = 11644473600; /* seconds from 1601 to 1970 */
-    opl_load_answer last;
+    opl_load_answer last = {0};
     provider->heard_at = 0;
-    if (opl_load_last_answer(provider->service.name, &last))
+    bool none = opl_load_last_answer(provider->service.name, &last) != ERROR_SUCCESS;
+    DWORD event = provider->has_event ? provider->event.id : 0;
+    provider->untried = provider->state == ENABLED && !provider->answer.answered &&
+                        (event == QUARANTINE || event == QUARANTINE_NOT_WRITTEN) &&
+                        provider->event.when > last.when;
+    if (none)
         return;
     provider->heard_at = (time_t)(last.when / TICKS - from_1601);
     provider->heard_ms = (double)last.took_100ns / (TICKS / 1000);
@@ -113,9 +118,9 @@ static void fill(struct provider *provider, const struct owners *owners)
                                                   : NULL,
                 provider);
     provider->state = judge(provider, owners);
-    read_last_answer(provider);
     provider->has_event = !opl_load_last_event(service->name, &provider->event) &&
                           strcmp(provider->event.level, "information") != 0;
+    read_last_answer(provider);
 }
 
 const char *provider_state(const struct provider *provider)
