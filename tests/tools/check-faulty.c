@@ -189,6 +189,17 @@ MISTAKE(
         put(instance + PARENT, get(at + TITLE));
         put(instance + PARENT_INSTANCE, (DWORD)!i);
     })
+/* A second object with equal instances: each "one" is the parent of the other. */
+MISTAKE(
+    parents_over_two_objects,
+    if (capacity < 2 * SIZE) {
+        *data = at;
+        *bytes = *types = 0;
+        return ERROR_MORE_DATA;
+    } unsigned char *second = at + SIZE;
+    memcpy(second, at, SIZE); put(second + TITLE, first_counter + 6);
+    put(second + HELP, first_help + 6); put(at + ONE + PARENT, first_counter + 6);
+    put(second + ONE + PARENT, first_counter); *data = second + SIZE; *bytes = 2 * SIZE; *types = 2)
 MISTAKE(parent_elsewhere, put(at + TWO + PARENT, 230))
 FIELD(no_name, ONE + NAME_LENGTH, 0)
 FIELD(odd_name, ONE + NAME_LENGTH, 7)

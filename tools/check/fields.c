@@ -447,7 +447,6 @@ static void check_parent(const struct scene *scene, const opl_instance_view *ins
 struct key {
     uint32_t parent, parent_instance;
     int32_t id;
-    size_t seen; /* 1 + index of the instance from which check_circles came here; 0: not visited */
     char name[PARTIAL];
 };
 
@@ -482,27 +481,6 @@ static void check_twins(const struct scene *scene, struct key *keys, size_t coun
     }
 }
 
-/* Finds parents that lead back to the instance. check_parent finds an instance that is its own
- * parent. The keys are in the order of the instances. */
-static void check_circles(const struct scene *scene, struct key *keys, size_t count)
-{
-    struct place place = object_place(scene);
-    for (size_t i = 0; i < count; i++) {
-        size_t at = i, next;
-        while (!keys[at].seen && keys[at].parent == place.object &&
-               (next = keys[at].parent_instance) < count && next != at) {
-            keys[at].seen = i + 1;
-            at = next;
-        }
-        if (keys[at].seen != i + 1)
-            continue;
-        place.instance = keys[at].name;
-        report_add(scene->report, MISTAKE, &place, "ParentObjectInstance", IN_INSTANCES,
-                   "parents that do not lead back to the instance",
-                   "%" PRIu32 ", of which it is a parent itself", keys[at].parent_instance);
-    }
-}
-
 static void check_instances(const struct scene *scene)
 {
     opl_block *block = &scene->answer->block;
@@ -522,14 +500,91 @@ static void check_instances(const struct scene *scene)
         check_parent(scene, &instance, &place);
         keys[count] = (struct key){instance.definition.ParentObjectTitleIndex,
                                    instance.definition.ParentObjectInstance,
-                                   instance.definition.UniqueID, 0, ""};
+                                   instance.definition.UniqueID, ""};
         snprintf(keys[count++].name, PARTIAL, "%.*s", PARTIAL - 1, name);
     }
     if (keys)
-        check_circles(scene, keys, count);
-    if (keys)
         check_twins(scene, keys, count);
     free(keys);
+}
+
+/* ---- parents that lead back, through any objects of the answer ---- */
+
+struct node {
+    uint32_t object, parent, parent_instance;
+    size_t seen; /* 1 + index of the node where the walk to here began; 0: not visited */
+    char name[PARTIAL];
+};
+struct family { /* an object's instances; the list ends with `end` 0 */
+    uint32_t object;
+    size_t first, end;
+};
+
+/* Returns the position of the node's parent; `none`: it has none, or is its own, which check_parent
+ * finds. */
+static size_t parent_of(const struct node *nodes, size_t at, const struct family *families,
+                        size_t none)
+{
+    const struct node *node = &nodes[at];
+    for (; node->parent && families->end; families++)
+        if (families->object == node->parent) {
+            size_t parent = families->first + node->parent_instance;
+            return parent < families->end && parent != at ? parent : none;
+        }
+    return none;
+}
+
+static size_t read_family(opl_block *block, const opl_object_view *object, struct node *nodes,
+                          size_t count, size_t most)
+{
+    opl_instance_view instance = {0};
+    while (count < most && opl_object_next_instance(block, object, &instance)) {
+        nodes[count] = (struct node){.object = object->type.ObjectNameTitleIndex,
+                                     .parent = instance.definition.ParentObjectTitleIndex,
+                                     .parent_instance = instance.definition.ParentObjectInstance};
+        opl_instance_name(block, object, &instance, nodes[count++].name, PARTIAL);
+    }
+    return count;
+}
+
+static void walk(struct report *report, struct node *nodes, size_t count,
+                 const struct family *families)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        while (at < count && !nodes[at].seen) {
+            nodes[at].seen = i + 1;
+            at = parent_of(nodes, at, families, count);
+        }
+        if (at == count || nodes[at].seen != i + 1)
+            continue;
+        const struct place place = {nodes[at].object, 0, nodes[at].name};
+        report_add(report, MISTAKE, &place, "ParentObjectInstance", IN_INSTANCES,
+                   "parents that do not lead back to the instance",
+                   "%" PRIu32 " of object %" PRIu32 ", of which it is a parent itself",
+                   nodes[at].parent_instance, nodes[at].parent);
+    }
+}
+
+static void check_circles(opl_block *block, struct report *report)
+{
+    opl_object_view object = {0};
+    size_t objects = 0, most = 0, count = 0;
+    for (; opl_block_next_object(block, &object); objects++)
+        most += object.type.NumInstances > 0 ? (size_t)object.type.NumInstances : 0;
+    struct node *nodes = calloc(most + 1, sizeof *nodes);
+    struct family *families = calloc(objects + 1, sizeof *families);
+    object = (opl_object_view){0};
+    for (size_t i = 0; nodes && families && opl_block_next_object(block, &object);) {
+        families[i] = (struct family){object.type.ObjectNameTitleIndex, count, 0};
+        count = read_family(block, &object, nodes, count, most);
+        families[i].end = count;
+        i += families[i].end > families[i].first;
+    }
+    if (nodes && families)
+        walk(report, nodes, count, families);
+    free(nodes);
+    free(families);
 }
 
 /* ---- all of it ---- */
@@ -571,5 +626,6 @@ void fields_check(struct check_answer *answer, const struct registration *regist
         }
         check_instances(scene);
     }
+    check_circles(&answer->block, report);
     free(scene);
 }
