@@ -29,7 +29,9 @@
 #include "../temp.h"
 #include <iphlpapi.h>
 #include <ntstatus.h>
+#include <process.h>
 #include <regstr.h>
+#include <tchar.h>
 #include <tlhelp32.h>
 #include <windows.h>
 
@@ -43,6 +45,8 @@
 static void f_d7_types_and_constants_as_sources_use_them(void **state)
 {
     PZZWSTR list = (WCHAR[]){'a', 0, 0};
+    PZZSTR narrow = (char[]){'a', 0, 0};
+    PWCH end = list + 1;
     char moved[] = "abc";
     assert_string_equal(SPELLED(PERF_NO_INSTANCES), "-1");
     assert_true(_Generic((LONGLONG)0, long long : true, default : false));
@@ -55,10 +59,21 @@ static void f_d7_types_and_constants_as_sources_use_them(void **state)
     RtlMoveMemory(moved + 1, moved, 2);
     assert_string_equal(moved, "aab");
     assert_int_equal(list[0], 'a');
+    assert_int_equal(narrow[0], 'a');
+    assert_int_equal(*end, 0);
     assert_false(NT_SUCCESS(STATUS_ACCESS_DENIED));
     assert_int_equal(GetUserDefaultLangID(), GetUserDefaultUILanguage());
     assert_int_equal(GetUserDefaultLCID(), GetUserDefaultUILanguage());
     assert_int_equal(LOCALE_INVARIANT, 0x7f);
+}
+
+static void f_d7_a_command_is_run(void **state)
+{
+    static const WCHAR good[] = {'t', 'r', 'u', 'e', 0}, bad[] = {'f', 'a', 'l', 's', 'e', 0};
+    assert_int_equal(_wsystem(good), 0);
+    assert_int_not_equal(_wsystem(bad), 0);
+    assert_int_equal(_tsystem(_T("true")), 0);
+    assert_int_not_equal(_tsystem(_T("false")), 0);
 }
 
 static void f_d7_the_version_is_that_of_the_behaviour(void **state)
@@ -572,6 +587,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(f_d7_types_and_constants_as_sources_use_them),
+        cmocka_unit_test(f_d7_a_command_is_run),
         cmocka_unit_test(f_d7_the_version_is_that_of_the_behaviour),
         cmocka_unit_test(f_d5_c140_a_library_is_loaded_by_its_windows_name),
         cmocka_unit_test(f_d5_windows_own_libraries_are_this_one),
