@@ -4,6 +4,7 @@
  * where the object Process shows only the processes of its pid namespace.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "perfos.h"
@@ -59,6 +60,47 @@ bool perfos_processes(opl_reading *reading, uint64_t *ret)
     return opl_reading_process_count(reading, ret);
 }
 
+/* Hundredths of the `number`-th load average: 236 for the 2.36 in "2.36 1.07 0.43 1/94 7030". */
+static bool load(opl_reading *reading, unsigned number, uint64_t *ret)
+{
+    const char *at = opl_reading_text(reading, &perfos_loadavg, NULL);
+    for (unsigned i = 1; at && i < number; i++)
+        at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL;
+    char *point;
+    if (!at || !isdigit((unsigned char)*at))
+        return false;
+    *ret = strtoull(at, &point, 10) * 100;
+    if (*point != '.' || !isdigit((unsigned char)point[1]) || !isdigit((unsigned char)point[2]))
+        return false;
+    *ret += (uint64_t)(point[1] - '0') * 10 + (uint64_t)(point[2] - '0');
+    return true;
+}
+
+static bool load_1(opl_reading *reading, uint64_t *ret)
+{
+    return load(reading, 1, ret);
+}
+
+static bool load_5(opl_reading *reading, uint64_t *ret)
+{
+    return load(reading, 2, ret);
+}
+
+static bool load_15(opl_reading *reading, uint64_t *ret)
+{
+    return load(reading, 3, ret);
+}
+
+/* A fraction is cooked to a percentage, so hundredths of 10,000 become the load itself. */
+static const uint32_t whole_load = 10000;
+#define LOAD(function, number, time)                                                               \
+    PERF_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfos_loadavg, function),                \
+        .base = OPL_VARIABLE(whole_load), .name = "Load Average " time " min",                     \
+        .where = "word " #number " of proc/loadavg, of 100"
+#define LOAD_HELP(time)                                                                            \
+    "Tasks that ran, or waited for a processor or uninterruptibly for a disk, as the kernel "      \
+    "averages them over about " time ". It may exceed 100."
+
 /* clang-format off */
 static const opl_counter counters[] = {
     {146, 147, PERF_COUNTER_COUNTER, -2, PERF_DETAIL_ADVANCED, OPL_KEY(&perfos_stat, "ctxt", OPL_ONE), .name = "Context Switches/sec",
@@ -72,6 +114,9 @@ static const opl_counter counters[] = {
      .where = PROCESSES_WHERE},
     {250, 251, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
      .where = THREADS_WHERE},
+    {101402, 101403, LOAD(load_1, 1, "1"), .help = LOAD_HELP("1 minute")},
+    {101404, 101405, LOAD(load_5, 2, "5"), .help = LOAD_HELP("5 minutes")},
+    {101406, 101407, LOAD(load_15, 3, "15"), .help = LOAD_HELP("15 minutes")},
 };
 /* clang-format on */
 

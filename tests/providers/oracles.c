@@ -49,6 +49,23 @@ static bool near(uint64_t value, uint64_t other, uint64_t distance)
 
 /* ---- beside system calls ---- */
 
+/* sysinfo(2) has them in parts of 65536. */
+static void loads_are_those_of_sysinfo(void **state)
+{
+    static const unsigned indices[] = {101402, 101404, 101406};
+    bool same = false;
+    for (int i = 0; i < TRIES && !same; i++) { /* the kernel computes them anew every 5 seconds */
+        struct sysinfo info;
+        same = true;
+        for (unsigned k = 0; k < 3; k++) {
+            uint64_t value = queried(SYSTEM, NULL, indices[k]);
+            sysinfo(&info);
+            same &= near(value, (uint64_t)info.loads[k] * 100 / 65536, 1);
+        }
+    }
+    assert_true(same);
+}
+
 /* sysinfo(2) counts threads as proc/loadavg does; others come and go meanwhile. */
 static void threads_are_those_of_sysinfo(void **state)
 {
@@ -422,6 +439,7 @@ static int close_libraries(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_are_those_of_sysinfo),
         cmocka_unit_test(threads_are_those_of_sysinfo),
         cmocka_unit_test(semaphores_made_here_appear),
         cmocka_unit_test(swap_is_that_of_sysinfo),

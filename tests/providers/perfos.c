@@ -45,6 +45,10 @@ static void laptop_system(void **state)
     VALUE(SYSTEM, NULL, 44, 7 - 3); /* seven run or wait, three processors are on */
     VALUE(SYSTEM, NULL, 248, 4);
     VALUE(SYSTEM, NULL, 250, 987);
+    VALUE(SYSTEM, NULL, 101402, 50);
+    VALUE(SYSTEM, NULL, 101404, 40);
+    VALUE(SYSTEM, NULL, 101406, 30);
+    BASE(SYSTEM, NULL, 101406, 10000);
     assert_false(answer_has(SYSTEM, 10));
     assert_false(answer_has(MEMORY, 28));
 }

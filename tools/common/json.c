@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 static void json_lead(struct json *json, const char *key)
 {
@@ -57,13 +58,15 @@ void json_bool(struct json *json, const char *key, bool value)
     fputs(value ? "true" : "false", json->out);
 }
 
+/* 2.36 is "2.36": 17 digits are printed only if the number needs them. */
 void json_double(struct json *json, const char *key, double value)
 {
+    char text[32] = "null";
     json_lead(json, key);
-    if (isfinite(value))
-        fprintf(json->out, "%.17g", value);
-    else
-        fputs("null", json->out);
+    if (isfinite(value) && snprintf(text, sizeof text, "%.15g", value) > 0 &&
+        strtod(text, NULL) != value)
+        snprintf(text, sizeof text, "%.17g", value);
+    fputs(text, json->out);
 }
 
 /* Length of the UTF-8 sequence at `text`; 0: invalid. Surrogates are not rejected here. */

@@ -129,8 +129,7 @@ static bool look_at_type(struct path_reading *reading)
     const char *name = strrchr(reading->path, '\\') + 1;
     PdhGetRawCounterValue(reading->counter, type, &raw);
     PdhLookupPerfIndexByNameA(NULL, name, &index);
-    opl_type_describe(*type, &kind->type);
-    kind->unit = view_unit(index, name);
+    view_describe(kind, index, name);
     return kind->type.needs_two_samples;
 }
 

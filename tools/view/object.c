@@ -55,7 +55,7 @@ static const uint32_t byte_titles[] = {
     1478, /* Working Set - Private */
 };
 
-enum view_unit view_unit(uint32_t title_index, const char *english)
+static enum view_unit unit_of(uint32_t title_index, const char *english)
 {
     for (size_t i = 0; i < sizeof byte_titles / sizeof *byte_titles; i++)
         if (byte_titles[i] == title_index)
@@ -67,6 +67,17 @@ enum view_unit view_unit(uint32_t title_index, const char *english)
     if (strstr(english, "MBytes") || strstr(english, "Megabytes"))
         return UNIT_MBYTES;
     return strstr(english, "Bytes") ? UNIT_BYTES : UNIT_PLAIN;
+}
+
+/* Load averages have the type of a percentage, because no other has digits after the point. */
+enum { LOAD_FIRST = 101402, LOAD_LAST = 101406 };
+
+void view_describe(struct view_counter *counter, uint32_t title_index, const char *english)
+{
+    opl_type_describe(counter->now.definition.CounterType, &counter->type);
+    if (title_index >= LOAD_FIRST && title_index <= LOAD_LAST)
+        counter->type.suffix = "";
+    counter->unit = unit_of(title_index, english);
 }
 
 static const char *title_or_number(const struct view_names *names, uint32_t index, char number[16])
@@ -86,10 +97,9 @@ static bool load_counters(struct view_object *object, const struct view_names *n
         object->counters = grown;
         struct view_counter *counter = &object->counters[object->counter_count++];
         *counter = (struct view_counter){.now = at};
-        opl_type_describe(at.definition.CounterType, &counter->type);
+        view_describe(counter, at.definition.CounterNameTitleIndex,
+                      names_english(names, at.definition.CounterNameTitleIndex));
         counter->hidden = counter->type.is_base || at.definition.CounterType == PERF_COUNTER_NODATA;
-        counter->unit = view_unit(at.definition.CounterNameTitleIndex,
-                                  names_english(names, at.definition.CounterNameTitleIndex));
     }
     for (size_t i = 0; i < object->counter_count; i++) { /* the array does not move from here on */
         struct view_counter *counter = &object->counters[i];

@@ -87,8 +87,6 @@ void snapshot_done(struct view_snapshot *snapshot);
 
 /* ---- object.c ---- */
 enum view_unit { UNIT_PLAIN, UNIT_BYTES, UNIT_KBYTES, UNIT_MBYTES };
-/* The unit of a counter with that title; `english` may be NULL. */
-enum view_unit view_unit(uint32_t title_index, const char *english);
 struct view_counter {
     opl_counter_view now, before;
     bool has_before;
@@ -98,6 +96,8 @@ struct view_counter {
     const char *title; /* never NULL */
     char number[16];   /* "#12345", which replaces a missing title */
 };
+/* Sets type and unit of a counter with that title; `english` may be NULL. */
+void view_describe(struct view_counter *counter, uint32_t title_index, const char *english);
 struct view_instance {
     opl_instance_view now, before;
     bool has_before;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* PDH on a frozen machine that the test changes while it runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pdh.h>
+#include <pdhmsg.h>
+
+static char root[64];
+
+static void write_file(const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Before the first call into the library, which looks at its environment once. */
+static int begin(void **state)
+{
+    char command[1024];
+    snprintf(root, sizeof root, "/tmp/opl-frozen-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    snprintf(command, sizeof command, "cp -r '%s/tests/roots/laptop4/.' '%s'",
+             getenv("SOURCE_ROOT"), root);
+    setenv("OPENPERFLIB_SYSROOT", root, 1);
+    return system(command);
+}
+
+static int end(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    return system(command);
+}
+
+/* ---- load average ---- */
+
+static PDH_FMT_COUNTERVALUE value_of(const char *path, DWORD format)
+{
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    PDH_FMT_COUNTERVALUE value = {0};
+    assert_int_equal(PdhOpenQueryA(NULL, 0, &query), 0);
+    assert_int_equal(PdhAddCounterA(query, path, 0, &counter), 0);
+    assert_int_equal(PdhCollectQueryData(query), 0);
+    assert_int_equal(PdhGetFormattedCounterValue(counter, format, NULL, &value), 0);
+    assert_int_equal(PdhCloseQuery(query), 0);
+    return value;
+}
+
+static void a_load_is_what_the_file_says(void **state)
+{
+    static const char *const minute = "\\System\\Load Average 1 min",
+                             *const five = "\\System\\Load Average 5 min",
+                             *const fifteen = "\\System\\Load Average 15 min";
+    write_file("proc/loadavg", "2.36 250.00 0.07 1/96 11421\n");
+    assert_true(value_of(minute, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100).doubleValue == 2.36);
+    assert_true(value_of(minute, PDH_FMT_DOUBLE).doubleValue == 2.36);
+    assert_int_equal(value_of(minute, PDH_FMT_LONG).longValue, 2);
+    assert_int_equal(value_of(minute, PDH_FMT_LONG | PDH_FMT_1000).longValue, 2360);
+    assert_int_equal(value_of(minute, PDH_FMT_LARGE | PDH_FMT_1000).largeValue, 2360);
+    assert_true(value_of(five, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100).doubleValue == 250.0);
+    assert_int_equal(value_of(five, PDH_FMT_LARGE | PDH_FMT_NOCAP100).largeValue, 250);
+    assert_int_equal(value_of(five, PDH_FMT_LONG | PDH_FMT_NOCAP100).longValue, 250);
+    assert_int_equal(value_of(five, PDH_FMT_LONG).longValue, 100); /* as Windows limits fractions */
+    assert_true(value_of(fifteen, PDH_FMT_DOUBLE).doubleValue - 0.07 < 1e-15);
+}
+
+static void a_recorded_load_is_the_same(void **state)
+{
+    char file[128];
+    DWORD type = PDH_LOG_TYPE_CSV;
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    PDH_HLOG log;
+    PDH_FMT_COUNTERVALUE value;
+    const char *path = "\\System\\Load Average 5 min";
+    snprintf(file, sizeof file, "%s/load.csv", root);
+    assert_int_equal(PdhOpenQueryA(NULL, 0, &query), 0);
+    assert_int_equal(PdhAddCounterA(query, path, 0, &counter), 0);
+    assert_int_equal(
+        PdhOpenLogA(file, PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_NEW, &type, query, 0, NULL, &log),
+        0);
+    assert_int_equal(PdhUpdateLogA(log, NULL), 0);
+    assert_int_equal(PdhCloseLog(log, PDH_FLAGS_CLOSE_QUERY), 0);
+    assert_int_equal(PdhOpenQueryA(file, 0, &query), 0);
+    assert_int_equal(PdhAddCounterA(query, path, 0, &counter), 0);
+    assert_int_equal(PdhCollectQueryData(query), 0);
+    assert_int_equal(
+        PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &value), 0);
+    assert_true(value.doubleValue == 250.0);
+    assert_int_equal(PdhCloseQuery(query), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_load_is_what_the_file_says),
+        cmocka_unit_test(a_recorded_load_is_the_same),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
