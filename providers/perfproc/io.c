@@ -116,6 +116,8 @@ static void add_change(struct perfproc_io *to, const struct perfproc_io *now,
     to->writes += later(now->writes, before->writes);
     to->read_bytes += later(now->read_bytes, before->read_bytes);
     to->written_bytes += later(now->written_bytes, before->written_bytes);
+    to->disk_read_bytes += later(now->disk_read_bytes, before->disk_read_bytes);
+    to->disk_written_bytes += later(now->disk_written_bytes, before->disk_written_bytes);
 }
 
 static void entry_update(struct io_entry *entry, const struct perfproc_io_look *look, bool mixed)
@@ -172,7 +174,9 @@ static bool io_of(opl_reading *reading, struct perfproc_io *ret)
         !opl_reading_key(reading, &perfproc_io, "syscr", &look.all.reads) ||
         !opl_reading_key(reading, &perfproc_io, "syscw", &look.all.writes) ||
         !opl_reading_key(reading, &perfproc_io, "rchar", &look.all.read_bytes) ||
-        !opl_reading_key(reading, &perfproc_io, "wchar", &look.all.written_bytes))
+        !opl_reading_key(reading, &perfproc_io, "wchar", &look.all.written_bytes) ||
+        !opl_reading_key(reading, &perfproc_io, "read_bytes", &look.all.disk_read_bytes) ||
+        !opl_reading_key(reading, &perfproc_io, "write_bytes", &look.all.disk_written_bytes))
         return false;
     struct io_entry *entry = entry_of(reading, (uint32_t)process, creation);
     if (!entry)
@@ -225,6 +229,18 @@ bool perfproc_moved_bytes(opl_reading *reading, uint64_t *ret)
 {
     struct perfproc_io io;
     return io_of(reading, &io) && (*ret = io.read_bytes + io.written_bytes, true);
+}
+
+bool perfproc_disk_read_bytes(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.disk_read_bytes, true);
+}
+
+bool perfproc_disk_written_bytes(opl_reading *reading, uint64_t *ret)
+{
+    struct perfproc_io io;
+    return io_of(reading, &io) && (*ret = io.disk_written_bytes, true);
 }
 
 /* ---- Process IO ---- */

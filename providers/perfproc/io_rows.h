@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The common rows of input and output of Process, Process IO and Job Object Details, in Windows'
- * order. The including file has defined PROCESS(member). */
+ * order, with two more at the end. The including file has defined PROCESS(member). */
 #define IO_COUNT PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED
 #define OWN(keys)                                                                                  \
     "`proc/*/io`: " keys ", without what children did: it stands still while one is waited for"
@@ -23,6 +23,14 @@
     {1424, 1425, IO_COUNT, OPL_FN_OF(&perfproc_io, perfproc_moved_bytes), .item = PROCESS(moved_bytes), .where = OWN("rchar + wchar"),
      .name = "IO Data Bytes/sec",
      .help = "The rate at which the process reads and writes bytes together, to and from files, network and devices."},
+    {101802, 101803, IO_COUNT, OPL_FN_OF(&perfproc_io, perfproc_disk_read_bytes), .item = PROCESS(disk_read_bytes), .where = OWN("read_bytes"),
+     .name = "IO Disk Read Bytes/sec",
+     .help = "The rate at which bytes are fetched from disks for the process, also from those of other machines. What it "
+             "finds in memory does not count."},
+    {101804, 101805, IO_COUNT, OPL_FN_OF(&perfproc_io, perfproc_disk_written_bytes), .item = PROCESS(disk_written_bytes), .where = OWN("write_bytes"),
+     .name = "IO Disk Write Bytes/sec",
+     .help = "The rate at which the process gives the kernel bytes to write to disks. They count when a page in memory is "
+             "changed, not when it is written, and also if its file is deleted before that."},
 /* clang-format on */
 #undef OWN
 #undef IO_COUNT

@@ -47,6 +47,7 @@ enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO };
 /* ---- what processes themselves read and write (io.c) ---- */
 struct perfproc_io {
     uint64_t reads, writes, read_bytes, written_bytes;
+    uint64_t disk_read_bytes, disk_written_bytes;
 };
 struct perfproc_io_look {
     uint32_t process;
@@ -63,6 +64,8 @@ bool perfproc_operations(opl_reading *reading, uint64_t *ret);
 bool perfproc_read_bytes(opl_reading *reading, uint64_t *ret);
 bool perfproc_written_bytes(opl_reading *reading, uint64_t *ret);
 bool perfproc_moved_bytes(opl_reading *reading, uint64_t *ret);
+bool perfproc_disk_read_bytes(opl_reading *reading, uint64_t *ret);
+bool perfproc_disk_written_bytes(opl_reading *reading, uint64_t *ret);
 
 /* ---- the kernel's records (records.c) ---- */
 /* The values of the rows in the rows' units: times in 100 ns, sizes in bytes. */
@@ -75,6 +78,7 @@ struct perfproc_process {
     uint64_t virtual_peak, virtual_bytes, resident_peak, resident, private_resident, swapped;
     uint64_t private_bytes, threads, id, parent, handles;
     uint64_t reads, writes, operations, read_bytes, written_bytes, moved_bytes;
+    uint64_t disk_read_bytes, disk_written_bytes;
 };
 /* Adds all processes, and their threads if they are requested (else NULL). False: there are no
  * records, and nothing was added. */

@@ -11,7 +11,7 @@
 
 /* The first four bytes of each record: "OPT" and the number of the layout, which is incremented
  * with each change, so that a reader notices a different layout. */
-#define RECORD_VERSION 0x0254504fu
+#define RECORD_VERSION 0x0354504fu
 #define RECORD_PROCESSES "processes" /* name of the pinned file with processes only */
 #define RECORD_THREADS "threads"     /* with all tasks; a process is also its first thread */
 
@@ -40,8 +40,10 @@ struct record_task {
 struct record_process {
     uint64_t user, system, run, shown_user, shown_system;
     uint64_t faults, read_bytes, written_bytes, reads, writes;
+    uint64_t disk_read_bytes, disk_written_bytes;
     /* sums over the live threads, without ended threads and children */
     uint64_t own_read_bytes, own_written_bytes, own_reads, own_writes;
+    uint64_t own_disk_read_bytes, own_disk_written_bytes;
     uint64_t children; /* faults and ticks of children that ended: changes when one is waited for */
     /* pages */
     uint64_t virtual_pages, virtual_peak, file_pages, private_pages, shared_pages, swap_pages;

@@ -238,13 +238,15 @@ static void size_values(const struct record_list *list, const struct record_proc
 static void io_values(const struct record_list *list, const struct record_task *task,
                       const struct record_process *process, struct perfproc_process *out)
 {
-    const struct perfproc_io own = {process->own_reads, process->own_writes,
-                                    process->own_read_bytes, process->own_written_bytes};
+    const struct perfproc_io own = {process->own_reads,           process->own_writes,
+                                    process->own_read_bytes,      process->own_written_bytes,
+                                    process->own_disk_read_bytes, process->own_disk_written_bytes};
     const struct perfproc_io_look look = {
         .process = task->id,
         .creation = out->creation,
         .children = process->children,
-        .all = {process->reads, process->writes, process->read_bytes, process->written_bytes},
+        .all = {process->reads, process->writes, process->read_bytes, process->written_bytes,
+                process->disk_read_bytes, process->disk_written_bytes},
         .own = &own,
     };
     struct perfproc_io io = {0};
@@ -255,6 +257,8 @@ static void io_values(const struct record_list *list, const struct record_task *
     out->read_bytes = io.read_bytes;
     out->written_bytes = io.written_bytes;
     out->moved_bytes = io.read_bytes + io.written_bytes;
+    out->disk_read_bytes = io.disk_read_bytes;
+    out->disk_written_bytes = io.disk_written_bytes;
 }
 
 static struct perfproc_process process_values(const struct record_list *list,

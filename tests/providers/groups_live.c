@@ -342,7 +342,8 @@ static unsigned same_rows(const opl_object_view *details, const opl_instance_vie
     unsigned rows = 0;
     for (; opl_object_next_counter(&answer_block, details, &row); rows++) {
         DWORD index = row.definition.CounterNameTitleIndex;
-        if (index >= 1412 && index <= 1424 && !answer_counter(process, 1412, false, &same))
+        bool is_io = (index >= 1412 && index <= 1424) || index > 101800;
+        if (is_io && !answer_counter(process, 1412, false, &same))
             continue; /* of some process elsewhere it may not be read */
         IS(answer_counter(process, row.definition.CounterNameTitleIndex, false, &same), true);
         IS(opl_counter_number(&answer_block, one, &row, &value), true);

@@ -49,7 +49,8 @@ static void write_process(const struct task *task)
     write_stat(folder, task);
     write_status(folder, task->state != 'Z');
     snprintf(path, sizeof path, "proc/%d/io", task->id);
-    tree_write(path, "rchar: 3000\nwchar: 2000\nsyscr: 30\nsyscw: 20\nread_bytes: 1\n");
+    tree_write(path, "rchar: 3000\nwchar: 2000\nsyscr: 30\nsyscw: 20\n"
+                     "read_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 1024\n");
     for (int i = 0; i < task->threads; i++) {
         struct task thread = *task;
         thread.id = task->id + i;
@@ -124,28 +125,30 @@ static void values_are_those_of_the_files(void **state)
         DWORD index;
         uint64_t value;
     } expected[] = {
-        {6,    1500 * tick()       },
-        {142,  1000 * tick()       },
-        {144,  500 * tick()        },
-        {172,  9000 * 1024         },
-        {174,  8192000             },
-        {28,   112                 },
-        {178,  1300 * 1024         },
-        {180,  300 * page          },
-        {184,  60 * 1024           },
-        {186,  760 * 1024          },
-        {680,  1                   },
-        {682,  8                   },
-        {784,  100                 },
-        {1410, 1                   },
-        {1412, 30                  },
-        {1414, 20                  },
-        {1416, 50                  },
-        {1420, 3000                },
-        {1422, 2000                },
-        {1424, 5000                },
-        {1478, 700 * 1024          },
-        {684,  boot + 2200 * tick()},
+        {6,      1500 * tick()       },
+        {142,    1000 * tick()       },
+        {144,    500 * tick()        },
+        {172,    9000 * 1024         },
+        {174,    8192000             },
+        {28,     112                 },
+        {178,    1300 * 1024         },
+        {180,    300 * page          },
+        {184,    60 * 1024           },
+        {186,    760 * 1024          },
+        {680,    1                   },
+        {682,    8                   },
+        {784,    100                 },
+        {1410,   1                   },
+        {1412,   30                  },
+        {1414,   20                  },
+        {1416,   50                  },
+        {1420,   3000                },
+        {1422,   2000                },
+        {1424,   5000                },
+        {101802, 8192                },
+        {101804, 4096                },
+        {1478,   700 * 1024          },
+        {684,    boot + 2200 * tick()},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_int_equal(process_value(&answer, 100, expected[i].index), expected[i].value);
@@ -208,6 +211,8 @@ static void f_b1_what_may_not_be_read_of_one_process_is_absent(void **state)
     struct answer answer = run_query(u"230 101800");
     for (DWORD index = 1412; index <= 1424; index++)
         assert_false(answer_has(&answer, 230, index));
+    assert_false(answer_has(&answer, 230, 101802) || answer_has(&answer, 230, 101804));
+    assert_int_equal(value_of(&answer, 101800, "ordinary", 101804), 4096);
     assert_int_equal(value_of(&answer, 230, "many", 142), 1000 * tick());
     assert_int_equal(value_of(&answer, 230, "many", 1478), 700 * 1024);
     assert_int_equal(value_of(&answer, 230, "_Total", 142), 12 * 1000 * tick());
@@ -237,8 +242,10 @@ static void write_io(int id, int creation, unsigned children, unsigned bytes)
              id, children, creation);
     tree_write(path, text);
     snprintf(path, sizeof path, "proc/%d/io", id);
-    snprintf(text, sizeof text, "rchar: %u\nwchar: %u\nsyscr: %u\nsyscw: %u\n", bytes, bytes * 2,
-             bytes / 10, bytes / 5);
+    snprintf(text, sizeof text,
+             "rchar: %u\nwchar: %u\nsyscr: %u\nsyscw: %u\nread_bytes: %u\nwrite_bytes: %u\n"
+             "cancelled_write_bytes: %u\n",
+             bytes, bytes * 2, bytes / 10, bytes / 5, bytes * 3, bytes * 4, bytes);
     tree_write(path, text);
 }
 
@@ -251,6 +258,8 @@ static uint64_t read_bytes_of(uint64_t id)
     assert_int_equal(process_value(&answer, id, 1416), bytes / 10 + bytes / 5);
     assert_int_equal(process_value(&answer, id, 1422), bytes * 2);
     assert_int_equal(process_value(&answer, id, 1424), bytes * 3);
+    assert_int_equal(process_value(&answer, id, 101802), bytes * 3);
+    assert_int_equal(process_value(&answer, id, 101804), bytes * 4);
     assert_int_equal(value_of(&answer, 230, "shell", 1420), bytes);
     assert_int_equal(value_of(&answer, 230, "_Total", 1420), 12 * 3000 + bytes);
     return bytes;

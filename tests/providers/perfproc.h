@@ -33,7 +33,8 @@ static inline uint64_t process_value(struct answer *answer, uint64_t id, DWORD i
 {
     opl_object_view object;
     opl_instance_view instance = {0};
-    if (index >= 1412 && index <= 1424 && answer_object(answer, 101800, &object)) {
+    bool is_io = (index >= 1412 && index <= 1424) || (index > 101800 && index < 101900);
+    if (is_io && answer_object(answer, 101800, &object)) {
         while (opl_object_next_instance(&answer->block, &object, &instance))
             if (value_at(answer, &object, &instance, 784) == id)
                 return value_at(answer, &object, &instance, index);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* perfproc on this machine: values between independent readings, injected work, a storm of
  * processes that come and go, no allocation and no needless open in a steady query. */
+#include "../skip.h"
 #include "perfproc.h"
 
 #include <fcntl.h>
@@ -110,13 +111,15 @@ static void own_counters_lie_between_two_readings(void **state)
         uint64_t unit;
         const char *key;
     } pairs[] = {
-        {142,  14, 0,  0, NULL     },
-        {144,  15, 0,  0, NULL     },
-        {28,   10, 12, 1, NULL     },
-        {1412, 0,  0,  1, "syscr: "},
-        {1414, 0,  0,  1, "syscw: "},
-        {1420, 0,  0,  1, "rchar: "},
-        {1422, 0,  0,  1, "wchar: "}
+        {142,    14, 0,  0, NULL           },
+        {144,    15, 0,  0, NULL           },
+        {28,     10, 12, 1, NULL           },
+        {1412,   0,  0,  1, "syscr: "      },
+        {1414,   0,  0,  1, "syscw: "      },
+        {1420,   0,  0,  1, "rchar: "      },
+        {1422,   0,  0,  1, "wchar: "      },
+        {101802, 0,  0,  1, "read_bytes: " },
+        {101804, 0,  0,  1, "write_bytes: "}
     };
     uint64_t ticks = FREQUENCY / (uint64_t)sysconf(_SC_CLK_TCK);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -244,6 +247,44 @@ static void injected_writes_appear_exactly(void **state)
     assert_int_equal(growths[4], BLOCKS + 2);
     assert_int_equal(growths[5], BLOCK * BLOCKS + 2);
     worker_stop(&worker);
+}
+
+/* Writes a file to the disk and reads it from there: page by page, not from memory. */
+static void use_the_disk(void)
+{
+    static char block[BLOCK];
+    char path[] = "openperflib-disk-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0 || unlink(path))
+        _exit(1);
+    for (int i = 0; i < BLOCKS; i++)
+        if (write(fd, block, sizeof block) != sizeof block)
+            _exit(1);
+    fsync(fd);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    for (int i = 0; i < BLOCKS; i++)
+        if (pread(fd, block, sizeof block, (off_t)i * BLOCK) != sizeof block)
+            _exit(1);
+    close(fd);
+}
+
+static void injected_disk_bytes_appear(void **state)
+{
+    (void)state;
+    static const DWORD indices[] = {101802, 101804, 1420, 1422};
+    const uint64_t bytes = BLOCK * BLOCKS;
+    uint64_t growths[4];
+    struct worker worker = worker_start(use_the_disk);
+    worker_work(&worker);
+    work_growth(&worker, indices, growths, 4);
+    worker_stop(&worker);
+    assert_true(growths[2] >= bytes && growths[3] >= bytes);
+    if (growths[0] == 0 || growths[1] == 0) {
+        report_skipped("the folder is on no disk");
+        return;
+    }
+    assert_in_range(growths[0], bytes, bytes * 2); /* the file system reads and writes, too */
+    assert_in_range(growths[1], bytes, bytes * 2);
 }
 
 /* Waits for a child that writes, as a shell does for its commands. */
@@ -570,6 +611,7 @@ int main(int count, char **words)
         cmocka_unit_test(own_sizes_and_numbers),
         cmocka_unit_test(c113_idle_has_number_zero_and_total_too),
         cmocka_unit_test(injected_writes_appear_exactly),
+        cmocka_unit_test(injected_disk_bytes_appear),
         cmocka_unit_test(f_b2_a_shell_did_not_write_what_its_child_wrote),
         cmocka_unit_test(injected_page_faults_appear),
         cmocka_unit_test(injected_processor_time_appears),

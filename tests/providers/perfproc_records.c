@@ -267,8 +267,8 @@ static void storm_end(pid_t storm)
 /* Peaks are not: they go with the memory when a process ends. */
 static bool is_monotone(DWORD index)
 {
-    static const DWORD all[] = {PROCESSOR_TIME, USER_TIME, SYSTEM_TIME, 28,   146, 1412,
-                                1414,           1416,      1420,        1422, 1424};
+    static const DWORD all[] = {PROCESSOR_TIME, USER_TIME, SYSTEM_TIME, 28,   146,    1412,  1414,
+                                1416,           1420,      1422,        1424, 101802, 101804};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == index)
             return true;

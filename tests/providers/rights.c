@@ -316,7 +316,7 @@ static bool may_read_io_of_all(void)
  * processes of which it may be read. */
 static void f_b1_what_may_not_be_read_has_no_definition(void **state)
 {
-    static const DWORD io[] = {1412, 1414, 1416, 1420, 1422, 1424};
+    static const DWORD io[] = {1412, 1414, 1416, 1420, 1422, 1424, 101802, 101804};
     (void)state;
     if (!is_root())
         return;

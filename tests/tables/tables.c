@@ -210,10 +210,11 @@ static void object_in_its_hundred(const opl_object *object)
               (unsigned)object->help_index);
 }
 
-/* The hundred for what Windows' objects have beyond Windows' counters. */
+/* The hundred for what Windows' objects have beyond Windows' counters: System has its own, and
+ * what processes read and write is Process IO's. */
 static unsigned hundred_of(unsigned object)
 {
-    return object == 2 ? 101400 : object;
+    return object == 2 ? 101400 : object == 230 || object == 1548 ? 101800 : object;
 }
 
 static void row_in_its_hundred(const opl_object *object, const opl_counter *row)

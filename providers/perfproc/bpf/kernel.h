@@ -54,7 +54,7 @@ struct prev_cputime {
     uint64_t utime, stime;
 };
 struct task_io_accounting {
-    uint64_t rchar, wchar, syscr, syscw;
+    uint64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes;
 };
 struct sched_entity {
     uint64_t sum_exec_runtime;

@@ -142,12 +142,14 @@ struct walk {
 
 static __always_inline void add_io(struct record_process *sum, struct task_struct *task)
 {
-    if (!bpf_core_field_exists(task->ioac.rchar))
+    if (!bpf_core_field_exists(task->ioac.read_bytes))
         return;
     sum->own_read_bytes += GET(task, ioac.rchar);
     sum->own_written_bytes += GET(task, ioac.wchar);
     sum->own_reads += GET(task, ioac.syscr);
     sum->own_writes += GET(task, ioac.syscw);
+    sum->own_disk_read_bytes += GET(task, ioac.read_bytes);
+    sum->own_disk_written_bytes += GET(task, ioac.write_bytes);
 }
 
 static long add_thread(uint32_t position, struct walk *walk)
@@ -176,12 +178,15 @@ static __always_inline void start_sums(struct record_process *sum, struct signal
     sum->children =
         signal->cmin_flt + signal->cmaj_flt + signal->cutime / TICK_NS + signal->cstime / TICK_NS;
     sum->own_read_bytes = sum->own_written_bytes = sum->own_reads = sum->own_writes = 0;
-    if (!bpf_core_field_exists(signal->ioac.rchar))
+    sum->own_disk_read_bytes = sum->own_disk_written_bytes = 0;
+    if (!bpf_core_field_exists(signal->ioac.read_bytes))
         return;
     sum->read_bytes = signal->ioac.rchar;
     sum->written_bytes = signal->ioac.wchar;
     sum->reads = signal->ioac.syscr;
     sum->writes = signal->ioac.syscw;
+    sum->disk_read_bytes = signal->ioac.read_bytes;
+    sum->disk_written_bytes = signal->ioac.write_bytes;
 }
 
 static __always_inline void add_only_thread(struct record_process *sum, struct task_struct *task)
@@ -190,12 +195,14 @@ static __always_inline void add_only_thread(struct record_process *sum, struct t
     sum->system += task->stime;
     sum->run += task->se.sum_exec_runtime;
     sum->faults += task->min_flt + task->maj_flt;
-    if (!bpf_core_field_exists(task->ioac.rchar))
+    if (!bpf_core_field_exists(task->ioac.read_bytes))
         return;
     sum->own_read_bytes = task->ioac.rchar;
     sum->own_written_bytes = task->ioac.wchar;
     sum->own_reads = task->ioac.syscr;
     sum->own_writes = task->ioac.syscw;
+    sum->own_disk_read_bytes = task->ioac.read_bytes;
+    sum->own_disk_written_bytes = task->ioac.write_bytes;
 }
 
 /* The sequence is the first member of the lock, whose layout has changed several times. */
@@ -231,6 +238,8 @@ static __always_inline uint32_t fill_sums(struct record_process *sum, struct tas
             sum->written_bytes += sum->own_written_bytes;
             sum->reads += sum->own_reads;
             sum->writes += sum->own_writes;
+            sum->disk_read_bytes += sum->own_disk_read_bytes;
+            sum->disk_written_bytes += sum->own_disk_written_bytes;
             return 0;
         }
     }
@@ -412,10 +421,10 @@ static __always_inline void fetch_task(struct task_struct *task)
     FETCH(task, real_parent);
     FETCH(task, comm[0]);
     FETCH(task, files);
-    if (!bpf_core_field_exists(task->ioac.rchar))
+    if (!bpf_core_field_exists(task->ioac.read_bytes))
         return;
     FETCH(task, ioac.rchar);
-    FETCH(task, ioac.syscw);
+    FETCH(task, ioac.write_bytes);
 }
 
 static __always_inline void fetch_signal(struct signal_struct *signal)
@@ -424,7 +433,7 @@ static __always_inline void fetch_signal(struct signal_struct *signal)
     FETCH(signal, utime);
     FETCH(signal, prev_cputime.utime);
     FETCH(signal, min_flt);
-    if (bpf_core_field_exists(signal->ioac.rchar))
+    if (bpf_core_field_exists(signal->ioac.read_bytes))
         FETCH(signal, ioac.rchar);
     FETCH(signal, sum_sched_runtime);
 }
