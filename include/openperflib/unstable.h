@@ -94,6 +94,8 @@ void opl_listing_line(opl_listing *listing, const opl_source *source, const char
  * files are read for the other rows only. `item` must stay valid until this returns. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item);
+/* Appends ASCII text to the name of the last instance, if the listing is that of `object`. */
+void opl_listing_append_name(opl_listing *listing, const opl_object *object, const char *text);
 /* The current records, valid until the next collection; their lengths are checked. False: there
  * are none (not pinned, no right to read them, not root's, of another version, of another pid
  * namespace than proc, switched off by the registry, another system root); the trace has the

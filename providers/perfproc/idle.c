@@ -49,6 +49,7 @@ void perfproc_add_idle(opl_listing *processes, opl_listing *threads)
     unsigned processors = 0;
     bool sum = text && strncmp(text, "cpu ", 4) == 0;
     add_idle(processes, "Idle", sum ? idle_time(text) : 0);
+    perfproc_number_name(processes, "0");
     for (const char *line = sum ? strchr(text, '\n') : NULL; line && strncmp(line, "\ncpu", 4) == 0;
          line = strchr(line + 1, '\n')) {
         if (threads)

@@ -12,7 +12,7 @@
 /* Windows' thread states that Linux has, too. */
 enum { PERFPROC_RUNNING = 2, PERFPROC_TERMINATED = 4, PERFPROC_WAITING = 5, PERFPROC_UNKNOWN = 7 };
 
-extern const opl_object perfproc_process, perfproc_thread;
+extern const opl_object perfproc_process, perfproc_process_v2, perfproc_thread;
 extern const opl_object perfproc_thread_details, perfproc_address_space, perfproc_image,
     perfproc_full_image;
 extern const opl_object perfproc_job, perfproc_job_details, perfproc_process_io;
@@ -32,6 +32,8 @@ bool perfproc_handle_count(opl_reading *reading, uint64_t *ret); /* only for Pro
 uint64_t perfproc_priority_level(int64_t priority);
 uint64_t perfproc_base_level(uint64_t policy, uint64_t realtime, int64_t nice);
 uint64_t perfproc_tick_100ns(void);
+/* Process V2: appends ":number" to the name of the process that was added last. */
+void perfproc_number_name(opl_listing *processes, const char *number);
 /* Adds the process Idle and its threads, one per processor. */
 void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
 /* Adds the process of the folder `folder` of proc, from its files, with this name ("": the name in

@@ -5,6 +5,10 @@
  * have a meaning in counter paths: kworker/0:1 is kworker_0:1 (docs/windows/providers.md#d6). Equal
  * names stay equal; zombies and kernel threads are included. Only the owner may read a process's
  * io: a user who may not read it for every process has no counters of it here, see Process IO.
+ *
+ * Process V2 (101900) has the same rows; its instances are named as those of Windows 11's object of
+ * this name, "name:number", so that no two are equal. It is costly so that Global does not have
+ * every process twice.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +42,12 @@ static const opl_counter counters[] = {
 
 /* ---- instances ---- */
 
+void perfproc_number_name(opl_listing *processes, const char *number)
+{
+    opl_listing_append_name(processes, &perfproc_process_v2, ":");
+    opl_listing_append_name(processes, &perfproc_process_v2, number);
+}
+
 /* Reads a process. False: it has ended; the kernel may release it while its files are read, and
  * then shows 0 threads. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
@@ -45,6 +55,7 @@ bool perfproc_read_process(opl_listing *processes, const char *folder, const cha
 {
     if (!opl_listing_read(processes, folder, name, length))
         return false;
+    perfproc_number_name(processes, folder);
     if (opl_listing_column(processes, &perfproc_stat, PROCESS_THREADS) > 0)
         return true;
     opl_listing_withdraw(processes);
@@ -103,10 +114,8 @@ void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t
     add_process(processes, threads, NULL, number);
 }
 
-static void list_processes(opl_listing *processes)
+static void list_with(opl_listing *processes, opl_listing *threads, opl_listing *details)
 {
-    opl_listing *threads = opl_listing_of(processes, &perfproc_thread);
-    opl_listing *details = opl_listing_of(processes, &perfproc_thread_details);
     const uint32_t *numbers;
     size_t count;
     perfproc_add_idle(processes, threads);
@@ -116,6 +125,17 @@ static void list_processes(opl_listing *processes)
         return;
     for (size_t i = 0; i < count; i++)
         add_process(processes, threads, details, numbers[i]);
+}
+
+static void list_processes(opl_listing *processes)
+{
+    list_with(processes, opl_listing_of(processes, &perfproc_thread),
+              opl_listing_of(processes, &perfproc_thread_details));
+}
+
+static void list_processes_v2(opl_listing *processes)
+{
+    list_with(processes, NULL, NULL);
 }
 
 const opl_object perfproc_process = {
@@ -130,4 +150,20 @@ const opl_object perfproc_process = {
     .instances = true,
     .total = "_Total",
     .list = list_processes,
+};
+
+const opl_object perfproc_process_v2 = {
+    .index = 101900,
+    .help_index = 101901,
+    .name = "Process V2",
+    .help = "The Process V2 object shows the same as Process. Its instances have the number of the "
+            "process after the name, so that each has a name of its own, which never changes.",
+    OPL_COUNTERS(counters),
+    .default_counter = 6,
+    .clock = true,
+    .costly = true,
+    .instances = true,
+    .total = "_Total",
+    .list = list_processes_v2,
+    .rows_as = &perfproc_process,
 };

@@ -386,7 +386,10 @@ static bool add_process(struct record_list *list, const struct record_task *task
     if (task->flags & RECORD_UNSETTLED)
         return add_from_proc(list, folder, name, length, now);
     struct perfproc_process values = process_values(list, task, process_part(task), now->time);
-    return opl_listing_read_known(list->processes, folder, name, length, 0, &values);
+    if (!opl_listing_read_known(list->processes, folder, name, length, 0, &values))
+        return false;
+    perfproc_number_name(list->processes, folder);
+    return true;
 }
 
 /* ---- threads find their processes ---- */

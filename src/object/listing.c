@@ -129,6 +129,16 @@ static void listing_name(opl_listing *listing, struct instance *instance, const 
     listing->names_used += units;
 }
 
+void opl_listing_append_name(opl_listing *listing, const opl_object *object, const char *text)
+{
+    size_t length = strlen(text);
+    if (listing->object->address != object || !listing->count || !names_grow(listing, length))
+        return;
+    ascii_to_16(text, length, listing->names + listing->names_used);
+    listing->names_used += length;
+    listing->instances[listing->count - 1].name_units += (uint32_t)length;
+}
+
 /* Names the instance by the text in parentheses in its stat file. The program chose that name
  * freely, so it is sanitized. */
 static void listing_own_name(opl_listing *listing, struct instance *instance,

@@ -104,11 +104,26 @@ static void a_recorded_load_is_the_same(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
+/* ---- Process V2 ---- */
+
+static void a_number_after_the_name_finds_one_process(void **state)
+{
+    char list[1024] = "";
+    DWORD size = sizeof list;
+    assert_int_equal(value_of("\\Process V2(editor:400)\\ID Process", PDH_FMT_LONG).longValue, 400);
+    assert_int_equal(value_of("\\Process V2(Idle:0)\\ID Process", PDH_FMT_LONG).longValue, 0);
+    assert_int_equal(
+        PdhExpandWildCardPathA(NULL, "\\Process V2(*:400)\\ID Process", list, &size, 0), 0);
+    assert_non_null(strstr(list, "Process V2(editor:400)"));
+    assert_int_equal(strlen(list) + 2, size);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_is_what_the_file_says),
         cmocka_unit_test(a_recorded_load_is_the_same),
+        cmocka_unit_test(a_number_after_the_name_finds_one_process),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -5,7 +5,7 @@
  */
 #include "answer.h"
 
-enum { PROCESS = 230, THREAD = 232, JOB = 1500, JOB_DETAILS = 1548 };
+enum { PROCESS_V2 = 101900, PROCESS = 230, THREAD = 232, JOB = 1500, JOB_DETAILS = 1548 };
 
 static void run_query(const char *root, const char *query)
 {
@@ -46,6 +46,40 @@ static void odd_names_are_harmless(void **state)
             fail_msg("no \"%s\"", names[i]);
     VALUE(PROCESS, "a] R 1 1 [b", 784, 21);
     VALUE(PROCESS, "two_lines", 1410, 1);
+}
+
+/* The same instances and rows, and Windows' names of instances. */
+static void process_v2_is_process_with_other_names(void **state)
+{
+    opl_object_view object, other;
+    opl_counter_view row = {0}, same = {0};
+    run_query("laptop4", "230 101900");
+    assert_string_equal(answer_names(PROCESS_V2),
+                        "Idle:0,systemd:1,kthreadd:2,editor:400,gone:500,_Total,");
+    assert_true(answer_object(PROCESS_V2, &object) && answer_object(PROCESS, &other));
+    while (opl_object_next_counter(&answer_block, &other, &row)) {
+        unsigned index = (unsigned)row.definition.CounterNameTitleIndex;
+        assert_true(opl_object_next_counter(&answer_block, &object, &same));
+        assert_int_equal(same.definition.CounterNameTitleIndex, index);
+        assert_int_equal(same.definition.CounterHelpTitleIndex,
+                         row.definition.CounterHelpTitleIndex);
+        assert_int_equal(same.definition.CounterType, row.definition.CounterType);
+        VALUE(PROCESS_V2, "editor:400", index, answer_number(PROCESS, "editor", index, false));
+        VALUE(PROCESS_V2, "Idle:0", index, answer_number(PROCESS, "Idle", index, false));
+        if (index != 684) /* of the total this is the time now */
+            VALUE(PROCESS_V2, "_Total", index, answer_number(PROCESS, "_Total", index, false));
+    }
+    assert_false(opl_object_next_counter(&answer_block, &object, &same));
+    run_query("laptop4", "101900"); /* alone, and Thread only with Process */
+    assert_int_equal(answer.header.NumObjectTypes, 1);
+    run_query("laptop4", "Global");
+    assert_string_equal(answer_names(PROCESS_V2), "no object");
+    run_query("oddnames", "232 101900");
+    assert_string_equal(
+        answer_names(PROCESS_V2),
+        "Idle:0,with space:20,a] R 1 1 [b:21,[:22,]:23,two_lines:24,"
+        "\xef\xbf\xbd\xef\xbf\xbd bad:25,caf\xc3\xa9:26,R 7 7 7 7:27,:28,a_b_1__c:29,"
+        "fifteen-bytes-x:30,_Total,");
 }
 
 static void zombies_and_kernel_threads_are_there(void **state)
@@ -148,6 +182,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_names_are_harmless),
+        cmocka_unit_test(process_v2_is_process_with_other_names),
         cmocka_unit_test(zombies_and_kernel_threads_are_there),
         cmocka_unit_test(a_container_shows_its_own_numbers),
         cmocka_unit_test(many_processors),

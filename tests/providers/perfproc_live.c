@@ -409,6 +409,29 @@ static void opened_files_are_handles(void **state)
 
 /* ---- names, zombies, threads ---- */
 
+/* From proc, or from the kernel's records if they are pinned. */
+static void names_of_process_v2_have_numbers(void **state)
+{
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    char name[256], number[32];
+    bool own = false;
+    (void)state;
+    struct answer answer = run_query(u"101900");
+    assert_true(answer_object(&answer, 101900, &object));
+    while (opl_object_next_instance(&answer.block, &object, &instance)) {
+        uint64_t id = value_at(&answer, &object, &instance, 784);
+        opl_instance_name(&answer.block, &object, &instance, name, sizeof name);
+        snprintf(number, sizeof number, ":%u", (unsigned)id);
+        const char *colon = strrchr(name, ':');
+        if (instance.position + 1 == (uint32_t)object.type.NumInstances)
+            number[0] = 0, colon = strcmp(name, "_Total") == 0 ? "" : name;
+        assert_string_equal(colon ? colon : name, number);
+        own |= id == (uint64_t)getpid();
+    }
+    assert_true(own);
+}
+
 static void odd_name(void)
 {
     prctl(PR_SET_NAME, "a) R 1 (\n\xff");
@@ -617,6 +640,7 @@ int main(int count, char **words)
         cmocka_unit_test(injected_processor_time_appears),
         cmocka_unit_test(creation_is_right_and_never_changes),
         cmocka_unit_test(opened_files_are_handles),
+        cmocka_unit_test(names_of_process_v2_have_numbers),
         cmocka_unit_test(odd_names_of_living_processes),
         cmocka_unit_test(zombies_are_there),
         cmocka_unit_test(c31_own_threads_are_there),

@@ -13,7 +13,8 @@
 #include <time.h>
 
 enum { MOST = 6000, FIELDS = 32, MOST_WORKERS = 1000, TICK = 100000 };
-enum { PROCESSES = 230, THREADS = 232, ID = 784, THREAD_ID = 804, CREATION = 684, STATE = 46 };
+enum { PROCESSES = 230, THREADS = 232, PROCESS_V2 = 101900 };
+enum { ID = 784, THREAD_ID = 804, CREATION = 684, STATE = 46 };
 enum { PROCESSOR_TIME = 6, USER_TIME = 142, SYSTEM_TIME = 144, HANDLES = 952 };
 
 /* ---- an answer, spread out ---- */
@@ -80,7 +81,9 @@ static const struct seen *find(const struct snapshot *snapshot, const struct see
 static void take(DWORD setting, DWORD object, struct snapshot *snapshot)
 {
     use_records(setting);
-    struct answer answer = run_query(object == THREADS ? u"232" : u"230");
+    struct answer answer = run_query(object == THREADS      ? u"232"
+                                     : object == PROCESS_V2 ? u"101900"
+                                                            : u"230");
     assert_int_equal(answer.status, 0);
     spread(&answer, object, snapshot);
 }
@@ -344,6 +347,24 @@ static void records_are_in_the_order_of_proc(void)
     for (size_t i = 2; i + 1 < records->count; i++)
         assert_true(records->seen[i - 1].id < records->seen[i].id);
     assert_string_equal(records->seen[0].name, "Idle");
+    assert_string_equal(records->seen[records->count - 1].name, "_Total");
+}
+
+/* Process V2 from the records, with a number after each name. */
+static void process_v2_is_process(void **state)
+{
+    char name[256];
+    (void)state;
+    take(1, 230, before);
+    take(1, PROCESS_V2, records);
+    for (size_t i = 0; i < before->count; i++) {
+        const struct seen *seen = &before->seen[i], *same = find(records, seen);
+        snprintf(name, sizeof name, i + 1 < before->count ? "%s:%u" : "%s", seen->name,
+                 (unsigned)seen->id);
+        if (same && is_worker(seen->id))
+            assert_string_equal(same->name, name);
+    }
+    assert_string_equal(records->seen[0].name, "Idle:0");
     assert_string_equal(records->seen[records->count - 1].name, "_Total");
 }
 
@@ -775,6 +796,7 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thousand_processes_are_as_proc_says),
+        cmocka_unit_test(process_v2_is_process),
         cmocka_unit_test(their_threads_are_as_proc_says),
         cmocka_unit_test(threads_have_their_processes_and_ordinals),
         cmocka_unit_test(descriptors_beyond_1024_count),

@@ -214,7 +214,9 @@ static void object_in_its_hundred(const opl_object *object)
  * what processes read and write is Process IO's. */
 static unsigned hundred_of(unsigned object)
 {
-    return object == 2 ? 101400 : object == 230 || object == 1548 ? 101800 : object;
+    return object == 2                                           ? 101400
+           : object == 230 || object == 1548 || object == 101900 ? 101800
+                                                                 : object;
 }
 
 static void row_in_its_hundred(const opl_object *object, const opl_counter *row)
