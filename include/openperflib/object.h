@@ -71,7 +71,8 @@ struct opl_source {
     uintptr_t reserved[4]; /* must be 0 */
 };
 
-/* The conversion of a unit: value = number in the file * `times` / `parts`. */
+/* The conversion of a unit (for a text OPL_TIMES(n): the UTF-16 units of its value with its NUL, by
+ * default as many as its variable has bytes): value = number in the file * `times` / `parts`. */
 typedef struct opl_unit {
     int64_t times, parts; /* a number, or OPL_RUNTIME_ */
 } opl_unit;

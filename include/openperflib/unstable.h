@@ -130,6 +130,17 @@ void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32
 #define OPL_CAPTURE_NUMBER_SIZE 32
 size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
 
+/* ---- text counters, for which PDH has no format ---- */
+/* A text of an instance, "parent/name", or "" if the object has none. All texts are UTF-8 and valid
+ * until this returns. false: no more are wanted. */
+typedef bool (*opl_text_found)(void *context, const char *instance, const char *counter,
+                               const char *text);
+/* Queries the object of a path once, and calls `found` with the text of each text counter and
+ * instance that match, such as "\\Process Details(*:812)\\*", in the order of the object. Returns a
+ * status of pdhmsg.h: PDH_CSTATUS_NO_MACHINE, NO_OBJECT; NO_COUNTER: no text counter matches;
+ * NO_INSTANCE: no instance does. */
+int32_t opl_text_values(const char *path, opl_text_found found, void *context);
+
 #pragma GCC visibility pop
 OPL_END_DECLS
 

@@ -16,6 +16,7 @@ extern const opl_object perfproc_process, perfproc_process_v2, perfproc_thread;
 extern const opl_object perfproc_thread_details, perfproc_address_space, perfproc_image,
     perfproc_full_image;
 extern const opl_object perfproc_job, perfproc_job_details, perfproc_process_io;
+extern const opl_object perfproc_process_details;
 /* proc/PID/stat of a process, proc/PID/task/TID/stat of a thread. */
 extern const opl_source perfproc_stat;
 extern const opl_source perfproc_status, perfproc_io; /* files of a process */
@@ -44,7 +45,7 @@ bool perfproc_read_process(opl_listing *processes, const char *folder, const cha
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
 /* Slots of opl_reading_memory; records.c uses those before. */
-enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO };
+enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO, PERFPROC_SLOT_DETAILS };
 
 /* ---- what processes themselves read and write (io.c) ---- */
 struct perfproc_io {

@@ -117,12 +117,12 @@ static LSTATUS row_init_columns(struct row *row)
 }
 
 /* Checks a variable or member. A text gets as many UTF-16 units as its variable has bytes, because
- * conversion never needs more. */
+ * conversion never needs more, or as its unit says. */
 static LSTATUS row_init_memory(struct row *row)
 {
-    size_t size = row->value->size;
+    size_t size = row->value->size, units = (size_t)row->value->unit.times;
     if (row->text && !row->is_base && size > 0 && size <= OBJECT_MAX_TEXT)
-        row->size = (DWORD)(size * 2);
+        row->size = (DWORD)(units > 0 && units < size ? units : size) * 2;
     else if (row->text)
         return wrong(row, "a text must have at most 1024 bytes, and no base");
     else if (size != 1 && size != 2 && size != 4 && size != 8)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <openperflib/unstable.h>
 #include <pdh.h>
 #include <pdhmsg.h>
 
@@ -118,12 +119,74 @@ static void a_number_after_the_name_finds_one_process(void **state)
     assert_int_equal(strlen(list) + 2, size);
 }
 
+/* ---- text counters ---- */
+
+struct heard {
+    unsigned count, most; /* false after so many */
+    char all[4096];
+};
+
+static bool hear(void *context, const char *instance, const char *counter, const char *text)
+{
+    struct heard *heard = context;
+    size_t used = strlen(heard->all);
+    snprintf(heard->all + used, sizeof heard->all - used, "%s %s=%s;", instance, counter, text);
+    return ++heard->count < heard->most;
+}
+
+static int32_t find_texts(const char *path, struct heard *heard)
+{
+    *heard = (struct heard){.most = 100};
+    return opl_text_values(path, hear, heard);
+}
+
+static void a_text_is_found_by_its_path(void **state)
+{
+    struct heard heard;
+    write_file("proc/400/cmdline", "editor --file");
+    write_file("proc/400/cgroup", "0::/system.slice/ssh.service\n");
+    assert_int_equal(find_texts("\\Process Details(editor:400)\\Command Line", &heard), 0);
+    assert_string_equal(heard.all, "editor:400 Command Line=editor --file;");
+    assert_int_equal(find_texts("Process Details(editor:400)::Unit", &heard), 0);
+    assert_string_equal(heard.all, "editor:400 Unit=ssh.service;");
+    assert_int_equal(find_texts("\\102000(*:400)\\*", &heard), 0);
+    assert_int_equal(heard.count, 5); /* the texts, and no number */
+    assert_non_null(
+        strstr(heard.all, "editor:400 State=sleeping;editor:400 Control Group=/system"));
+    assert_int_equal(find_texts("\\Process Details(*)\\State", &heard), 0);
+    assert_int_equal(heard.count, 4);
+    heard = (struct heard){.most = 2};
+    assert_int_equal(opl_text_values("\\Process Details(*)\\*", hear, &heard), 0);
+    assert_int_equal(heard.count, 2);
+}
+
+static void a_text_that_is_not_there_has_a_reason(void **state)
+{
+    struct heard heard;
+    assert_int_equal(find_texts("\\Process Details(none)\\Unit", &heard),
+                     (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE);
+    assert_int_equal(find_texts("\\Process Details\\Unit", &heard),
+                     (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE);
+    assert_int_equal(find_texts("\\Process Details(*)\\ID Process", &heard),
+                     (PDH_STATUS)PDH_CSTATUS_NO_COUNTER);
+    assert_int_equal(find_texts("\\Process Details(*)\\Shoe Size", &heard),
+                     (PDH_STATUS)PDH_CSTATUS_NO_COUNTER);
+    assert_int_equal(find_texts("\\No Object(*)\\Unit", &heard), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(find_texts("Unit", &heard), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
+    assert_int_equal(find_texts(NULL, &heard), (PDH_STATUS)PDH_INVALID_ARGUMENT);
+    assert_int_equal(opl_text_values("\\Process Details(*)\\Unit", NULL, NULL),
+                     (PDH_STATUS)PDH_INVALID_ARGUMENT);
+    assert_int_equal(heard.count, 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_is_what_the_file_says),
         cmocka_unit_test(a_recorded_load_is_the_same),
         cmocka_unit_test(a_number_after_the_name_finds_one_process),
+        cmocka_unit_test(a_text_is_found_by_its_path),
+        cmocka_unit_test(a_text_that_is_not_there_has_a_reason),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

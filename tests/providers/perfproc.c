@@ -324,6 +324,195 @@ static void f_b2_many_processes_that_come_and_go(void **state)
     run_query(u"230");
 }
 
+/* ---- Process Details ---- */
+
+enum { DETAILS = 102000, USER = 102002, STATE = 102004, GROUP = 102006, UNIT = 102008 };
+enum { COMMAND = 102010 };
+
+static const char *text_of(const char *name, DWORD index)
+{
+    static char text[4096];
+    struct answer answer = run_query(u"102000");
+    opl_object_view object;
+    opl_instance_view instance;
+    opl_counter_view counter = {0};
+    assert_true(answer_object(&answer, DETAILS, &object));
+    if (!object_named(&answer, &object, name, &instance))
+        return "no such instance";
+    while (opl_object_next_counter(&answer.block, &object, &counter))
+        if (counter.definition.CounterNameTitleIndex == index) {
+            assert_int_not_equal(
+                opl_counter_text(&answer.block, &object, &instance, &counter, text, sizeof text),
+                0);
+            return text;
+        }
+    return "no such counter";
+}
+
+static void write_details(int id, const char *name, char state, int start, int stack,
+                          const char *arguments, size_t bytes)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "proc/%d/stat", id);
+    snprintf(text, sizeof text,
+             "%d (%s) %c 1 5 6 7 8 9 100 0 12 0 1000 500 0 0 20 0 1 21 %d 8192000 300 25 26 27 %d "
+             "29 30 31 32 33 34 35 36 37 38 39 0 0 42\n",
+             id, name, state, start, stack);
+    tree_write(path, text);
+    snprintf(path, sizeof path, "proc/%d/cmdline", id);
+    tree_write_bytes(path, arguments, bytes);
+}
+
+static void write_group(int id, const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "proc/%d/cgroup", id);
+    tree_write(path, text);
+}
+
+static void details_are_those_of_the_files(void **state)
+{
+    (void)state;
+    static const char arguments[] = "/bin/server\0-x\0two words\0line\nend\0";
+    tree_write("etc/passwd", "root:x:0:0::/root:/bin/sh\nwww:x:33:33::/:/bin/false\nbroken\n"
+                             "long:x:331:33::/:/bin/false\n:x\n");
+    write_details(800, "server", 'D', 2200, 28, arguments, sizeof arguments - 1);
+    write_group(800, "0::/system.slice/nginx.service/inner\n");
+    tree_write("proc/800/status", "Name:\tserver\nUid:\t0\t33\t33\t33\n");
+    assert_string_equal(text_of("server:800", USER), "www");
+    assert_string_equal(text_of("server:800", STATE), "waiting for disk");
+    assert_string_equal(text_of("server:800", GROUP), "/system.slice/nginx.service/inner");
+    assert_string_equal(text_of("server:800", UNIT), "nginx.service");
+    assert_string_equal(text_of("server:800", COMMAND), "/bin/server -x two words line end");
+    struct answer answer = run_query(u"102000");
+    assert_int_equal(value_of(&answer, DETAILS, "server:800", 784), 800);
+    assert_int_equal(value_of(&answer, DETAILS, "server:800", 684),
+                     (BTIME + 11644473600ull) * FREQUENCY + 2200 * tick());
+    assert_string_equal(text_of("zombie:300", COMMAND), "[zombie]");
+    assert_string_equal(text_of("zombie:300", STATE), "ended");
+    assert_string_equal(text_of("zombie:300", UNIT), "");
+    answer = run_query(u"Global");
+    assert_false(answer_has(&answer, DETAILS, 784));
+    answer = run_query(u"Costly");
+    assert_true(answer_has(&answer, DETAILS, COMMAND));
+}
+
+/* Version 1 beside version 2, and a user without a name. */
+static void groups_and_users_of_other_kinds(void **state)
+{
+    (void)state;
+    write_details(810, "old", 'S', 2200, 28, "old", 3);
+    write_group(810, "4:memory:/\n1:name=systemd:/user.slice/user@7.service/a.scope\n0::/\n");
+    tree_write("proc/810/status", "Name:\told\nUid:\t3\t3\t3\t3\n");
+    assert_string_equal(text_of("old:810", USER), "3");
+    assert_string_equal(text_of("old:810", GROUP), "/user.slice/user@7.service/a.scope");
+    assert_string_equal(text_of("old:810", UNIT), "a.scope");
+    write_details(811, "none", 'S', 2200, 28, "", 0);
+    write_group(811, "0::/\n");
+    assert_string_equal(text_of("none:811", GROUP), "/");
+    assert_string_equal(text_of("none:811", UNIT), "");
+    assert_string_equal(text_of("none:811", USER), "");
+    assert_string_equal(text_of("none:811", COMMAND), "[none]");
+}
+
+static void drop_from(int first, int last)
+{
+    char folder[32];
+    for (int id = first; id <= last; id++) {
+        snprintf(folder, sizeof folder, "proc/%d", id);
+        tree_drop(folder);
+    }
+}
+
+/* A text of so many characters, the last of which is an ellipsis. */
+static void assert_cut(const char *text, size_t characters)
+{
+    size_t units = 0;
+    for (const char *at = text; *at; at++)
+        units += ((unsigned char)*at & 0xc0) == 0x80 ? 0 : (unsigned char)*at >= 0xf0 ? 2 : 1;
+    assert_int_equal(units, characters);
+    assert_string_equal(text + strlen(text) - 3, "\xe2\x80\xa6");
+}
+
+static void long_texts_end_with_an_ellipsis(void **state)
+{
+    (void)state;
+    static const char *const letters[] = {"a", "\xc3\xa4", "\xe4\xb8\xad"};
+    static char arguments[256 * 4 + 8], group[256];
+    for (size_t i = 0; i < 3; i++) {
+        *arguments = 0;
+        for (int k = 0; k < 256; k++)
+            strcat(arguments, letters[i]);
+        write_details(820, "long", 'S', 2300 + (int)i, 28, arguments, strlen(arguments) + 1);
+        assert_string_equal(text_of("long:820", COMMAND), arguments); /* all of 256 characters */
+        strcat(arguments, "b");
+        write_details(820, "long", 'S', 2400 + (int)i, 28, arguments, strlen(arguments) + 1);
+        assert_cut(text_of("long:820", COMMAND), 256);
+    }
+    *arguments = 0; /* two units each: 255 of 256 */
+    for (int k = 0; k < 200; k++)
+        strcat(arguments, "\xf0\x9f\x98\x80");
+    write_details(820, "long", 'S', 2500, 28, arguments, strlen(arguments));
+    assert_cut(text_of("long:820", COMMAND), 255);
+    memset(arguments, '\xe4', sizeof arguments); /* no UTF-8 */
+    write_details(820, "long", 'S', 2600, 28, arguments, sizeof arguments);
+    assert_cut(text_of("long:820", COMMAND), 256);
+    snprintf(group, sizeof group, "0::/%0100d.service\n", 7);
+    write_details(820, "long", 'S', 2700, 28, "x", 1);
+    write_group(820, group);
+    assert_cut(text_of("long:820", GROUP), 64);
+    assert_cut(text_of("long:820", UNIT), 64);
+}
+
+/* Read again after an exec, for another process of this number, and after ten seconds; only the
+ * state is always new. */
+static void details_are_kept_for_ten_seconds(void **state)
+{
+    (void)state;
+    write_details(830, "kept", 'S', 2200, 28, "one", 3);
+    assert_string_equal(text_of("kept:830", COMMAND), "one");
+    write_details(830, "kept", 'R', 2200, 28, "two", 3);
+    assert_string_equal(text_of("kept:830", COMMAND), "one");
+    assert_string_equal(text_of("kept:830", STATE), "running");
+    write_details(830, "kept", 'R', 2200, 29, "three", 5); /* another stack */
+    assert_string_equal(text_of("kept:830", COMMAND), "three");
+    write_details(830, "other", 'R', 2200, 29, "four", 4); /* another name */
+    assert_string_equal(text_of("other:830", COMMAND), "four");
+    write_details(830, "other", 'R', 2201, 29, "five", 4); /* another process */
+    assert_string_equal(text_of("other:830", COMMAND), "five");
+    write_details(830, "other", 'R', 2201, 29, "six", 3);
+    assert_string_equal(text_of("other:830", COMMAND), "five");
+    sleep(11);
+    assert_string_equal(text_of("other:830", COMMAND), "six");
+    drop_from(800, 830);
+}
+
+/* Processes come between others and go: each has its own texts. */
+static void details_of_processes_that_come_and_go(void **state)
+{
+    enum { FIRST = 1000, MANY = 60, ROUNDS = 6 };
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < MANY; i++) {
+            char folder[32], command[32];
+            snprintf(folder, sizeof folder, "proc/%d", FIRST + i);
+            int length = snprintf(command, sizeof command, "command %d", i);
+            if ((i + round) % 3 == 0)
+                tree_drop(folder);
+            else
+                write_details(FIRST + i, "many", 'S', 3000, 28, command, (size_t)length);
+        }
+        for (int i = 0; i < MANY; i += 7) {
+            char name[32], command[32];
+            snprintf(name, sizeof name, "many:%d", FIRST + i);
+            snprintf(command, sizeof command, "command %d", i);
+            assert_string_equal(text_of(name, COMMAND),
+                                (i + round) % 3 ? command : "no such instance");
+        }
+    }
+    drop_from(FIRST, FIRST + MANY);
+}
+
 static void c18_c111_threads_bring_their_processes(void **state)
 {
     (void)state;
@@ -530,6 +719,11 @@ int main(void)
         cmocka_unit_test(f_b1_what_may_not_be_read_of_one_process_is_absent),
         cmocka_unit_test(f_b2_what_children_did_is_not_counted_again),
         cmocka_unit_test(f_b2_many_processes_that_come_and_go),
+        cmocka_unit_test(details_are_those_of_the_files),
+        cmocka_unit_test(groups_and_users_of_other_kinds),
+        cmocka_unit_test(long_texts_end_with_an_ellipsis),
+        cmocka_unit_test(details_are_kept_for_ten_seconds),
+        cmocka_unit_test(details_of_processes_that_come_and_go),
         cmocka_unit_test(c18_c111_threads_bring_their_processes),
         cmocka_unit_test(threads_have_their_values),
         cmocka_unit_test(priorities_and_states),

@@ -2,6 +2,8 @@
 /* perfproc on this machine: values between independent readings, injected work, a storm of
  * processes that come and go, no allocation and no needless open in a steady query. */
 #include "../skip.h"
+#include <errno.h>
+#include <pwd.h>
 #include "perfproc.h"
 
 #include <fcntl.h>
@@ -409,6 +411,51 @@ static void opened_files_are_handles(void **state)
 
 /* ---- names, zombies, threads ---- */
 
+/* Text `index` of the process in Process Details. */
+static void text_of(struct answer *answer, uint64_t id, DWORD index, char text[static 1024])
+{
+    opl_object_view object;
+    opl_instance_view instance = {0};
+    opl_counter_view counter = {0};
+    *text = 0;
+    assert_true(answer_object(answer, 102000, &object));
+    while (opl_object_next_instance(&answer->block, &object, &instance))
+        if (value_at(answer, &object, &instance, 784) == id)
+            while (opl_object_next_counter(&answer->block, &object, &counter))
+                if (counter.definition.CounterNameTitleIndex == index)
+                    opl_counter_text(&answer->block, &object, &instance, &counter, text, 1024);
+}
+
+/* As the C library and the kernel say it; the state of the process that asks is running. */
+static void texts_of_this_process(void **state)
+{
+    static const DWORD user = 102002, own_state = 102004, group = 102006, unit = 102008,
+                       command = 102010;
+    char text[1024], line[1024] = "", *path = line;
+    struct answer answer = run_query(u"102000");
+    const struct passwd *entry = getpwuid(geteuid());
+    (void)state;
+    text_of(&answer, (uint64_t)getpid(), user, text);
+    assert_string_equal(text, entry ? entry->pw_name : "");
+    text_of(&answer, (uint64_t)getpid(), own_state, text);
+    assert_string_equal(text, "running");
+    text_of(&answer, (uint64_t)getpid(), command, text);
+    assert_memory_equal(text, program_invocation_name, strlen(program_invocation_name));
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file) && strncmp(line, "0::", 3) != 0)
+        continue;
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = 0;
+    path += strlen(line) > 3 ? 3 : 0;
+    text_of(&answer, (uint64_t)getpid(), group, text);
+    if (strncmp(line, "0::/", 4) == 0 && path[1] && strlen(path) <= 64)
+        assert_string_equal(text, path);
+    text_of(&answer, (uint64_t)getpid(), unit, text);
+    assert_true(*text == 0 || strstr(path, ".service") || strstr(path, ".scope") ||
+                strlen(path) > 64);
+}
+
 /* From proc, or from the kernel's records if they are pinned. */
 static void names_of_process_v2_have_numbers(void **state)
 {
@@ -640,6 +687,7 @@ int main(int count, char **words)
         cmocka_unit_test(injected_processor_time_appears),
         cmocka_unit_test(creation_is_right_and_never_changes),
         cmocka_unit_test(opened_files_are_handles),
+        cmocka_unit_test(texts_of_this_process),
         cmocka_unit_test(names_of_process_v2_have_numbers),
         cmocka_unit_test(odd_names_of_living_processes),
         cmocka_unit_test(zombies_are_there),

@@ -67,7 +67,8 @@ static size_t values_of(const opl_object_view *object, const opl_instance_view *
     uint64_t value;
     size_t count = 0;
     while (opl_object_next_counter(&answer_block, object, &counter))
-        count += opl_counter_number(&answer_block, instance, &counter, &value);
+        count += opl_counter_number(&answer_block, instance, &counter, &value) ||
+                 opl_counter_text(&answer_block, object, instance, &counter, NULL, 0);
     return count;
 }
 

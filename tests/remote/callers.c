@@ -234,6 +234,31 @@ static void objects_for_some(void **state)
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
 }
 
+/* Command lines are for no one, unless there is a list of who may see them. */
+static void process_details_are_hidden_unless_listed(void **state)
+{
+    enum { DETAILS = 102000 };
+    static const char *const queries[] = {"Costly", "102000", "2 102000"};
+    static const char *const readers[] = {ADMINISTRATORS, NULL};
+    struct seen seen;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 3; k++) {
+            see(readers[i], queries[k], &seen);
+            assert_false(has(&seen, DETAILS));
+            assert_int_equal(has(&seen, 2), k == 2);
+        }
+    SET_LIST(OBJECTS, "102000", "S-1-5-21-1-2-3-1002");
+    see(ADMINISTRATORS, "102000", &seen);
+    assert_int_equal(seen.count, 0);
+    see(ADMINISTRATORS " S-1-5-21-1-2-3-1002", "Costly", &seen);
+    assert_true(has(&seen, DETAILS));
+    see(NULL, "102000", &seen); /* its own user: other lists are not for him */
+    assert_true(has(&seen, DETAILS));
+    RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
+    see(NULL, "102000", &seen);
+    assert_int_equal(seen.count, 0);
+}
+
 /* ---- how much ---- */
 
 static void refusals_are_noted(void **state)
@@ -333,6 +358,7 @@ int main(void)
         cmocka_unit_test(lists_of_sids),
         cmocka_unit_test(encryption_is_required),
         cmocka_unit_test(objects_for_some),
+        cmocka_unit_test(process_details_are_hidden_unless_listed),
         cmocka_unit_test(so_many_queries_a_second),
         cmocka_unit_test(so_many_streams_of_a_caller),
         cmocka_unit_test(so_many_costly_at_once),

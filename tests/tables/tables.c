@@ -274,9 +274,11 @@ static void look_at(opl_block *block, const opl_object_view *object, const char 
         opl_instance_view instance = {0};
         uint64_t value;
         while (opl_object_next_instance(block, object, &instance))
-            if (!opl_counter_number(block, &instance, &counter, &value) ||
-                ((counter.definition.CounterType & 0xc00) == PERF_TYPE_NUMBER &&
-                 counter.definition.CounterSize == 4 && value == UINT32_MAX))
+            if (opl_counter_text(block, object, &instance, &counter, NULL, 0))
+                continue;
+            else if (!opl_counter_number(block, &instance, &counter, &value) ||
+                     ((counter.definition.CounterType & 0xc00) == PERF_TYPE_NUMBER &&
+                      counter.definition.CounterSize == 4 && value == UINT32_MAX))
                 printf("# %s: %u of %u does not fit\n", root, one.counter, one.object), exit(1);
         if (write(out, &one, sizeof one) != sizeof one)
             exit(1);

@@ -2,6 +2,8 @@
 /* Finds the objects of machines by name, describes them from an answer, and lists them. */
 #include "pdh/live/machine.h"
 
+#include <openperflib/unstable.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,6 +239,80 @@ PDH_STATUS live_object(struct data_source *source, const char *machine_name, con
     status = find_info_at_any_stage(machine, name, english, age, ret);
     if (status && machine_renew_titles(machine))
         status = find_info_at_any_stage(machine, name, english, age, ret);
+    return status;
+}
+
+/* ---- text counters ---- */
+
+struct text_search {
+    const struct pdh_path *path;
+    struct snapshot *snapshot;
+    const struct snapshot_object *object;
+    opl_text_found found;
+    void *context;
+    bool any_instance, ended;
+};
+
+static void find_texts(struct text_search *search, const opl_counter_view *counter,
+                       const char *name)
+{
+    enum { MOST_BYTES = 4096 };
+    char text[MOST_BYTES];
+    const struct snapshot_object *object = search->object;
+    bool single = object->view.type.NumInstances == PERF_NO_INSTANCES;
+    const struct snapshot_instance *instance = snapshot_instances(search->snapshot, object);
+    for (uint32_t i = 0; i < object->instance_count && !search->ended; i++, instance++) {
+        const char *full = single ? "" : snapshot_full_name(search->snapshot, instance);
+        if (!single && !path_match_full(search->path, full, instance->number))
+            continue;
+        search->any_instance = true;
+        if (opl_counter_text(&search->snapshot->block, &object->view, &instance->view, counter,
+                             text, sizeof text))
+            search->ended = !search->found(search->context, full, name, text);
+    }
+}
+
+/* Finds the counters of the description that match and are texts in the answer. */
+static PDH_STATUS find_text_counters(struct text_search *search, const struct object_info *info)
+{
+    const opl_counter_view *views = snapshot_counters(search->snapshot, search->object);
+    const struct counter_info *named = live_counter(info, search->path->counter, false);
+    PDH_STATUS status = (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    for (uint32_t i = 0; i < search->object->counter_count; i++)
+        for (uint32_t k = 0; k < info->counter_count; k++) {
+            const struct counter_info *one = &info->counters[k];
+            if (views[i].definition.CounterNameTitleIndex != one->index ||
+                (views[i].definition.CounterType & 0xc00) != PERF_TYPE_TEXT ||
+                (one != named && !path_match(search->path->counter, one->name)))
+                continue;
+            status = 0;
+            find_texts(search, &views[i], one->name);
+        }
+    return status || search->any_instance ? status : (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
+}
+
+int32_t opl_text_values(const char *text, opl_text_found found, void *context)
+{
+    PATH_AUTO path = {0};
+    OBJECT_INFO_AUTO *info = NULL;
+    struct machine *machine = NULL;
+    struct snapshot snapshot = {0};
+    char number[16];
+    if (!text || !found)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = path_parse(text, &path);
+    status = status ? status : machine_find(path.machine, &machine);
+    status =
+        status ? status : live_object(NULL, path.machine, path.object, false, INFO_RECENT, &info);
+    if (status)
+        return status;
+    snprintf(number, sizeof number, "%u", (unsigned)info->index);
+    status = machine_query(machine, number, &snapshot);
+    struct text_search search = {&path, &snapshot, NULL, found, context, false, false};
+    if (!status && !(search.object = snapshot_object(&snapshot, info->index)))
+        status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    status = status ? status : find_text_counters(&search, info);
+    snapshot_done(&snapshot);
     return status;
 }
 

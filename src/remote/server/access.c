@@ -306,8 +306,11 @@ void access_audit(const struct peer *peer)
 static struct hidden {
     uint32_t numbers[LIMIT_HIDDEN_OBJECTS];
     size_t count;
-    bool all; /* all objects: the lists cannot be read, or hide too many */
+    bool all;            /* all objects: the lists cannot be read, or hide too many */
+    bool details_listed; /* there is a list for Process Details */
 } hidden;
+/* Its command lines may have secrets: without a list of its own it is hidden from all. */
+enum { PROCESS_DETAILS = 102000 };
 
 static void hide(uint32_t number)
 {
@@ -336,23 +339,29 @@ static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
     bool readable = !status && (type == REG_SZ || type == REG_MULTI_SZ);
     if (readable)
         memset(list + size, 0, 2);
-    if (!readable || !list_allows(list, size + 1, peer))
+    hidden.details_listed = hidden.details_listed || number == PROCESS_DETAILS;
+    if (!peer_is_trusted(peer) && (!readable || !list_allows(list, size + 1, peer)))
         hide(number);
     return true;
 }
 
-bool objects_are_hidden(const struct peer *peer)
+bool objects_are_hidden(const struct peer *peer, const struct query *query)
 {
     HKEY key;
+    bool details = query->kind == QUERY_COSTLY || query_wants_object(query, PROCESS_DETAILS);
+    if (peer_is_trusted(peer) && !details)
+        return false;
     hidden.count = 0;
+    hidden.details_listed = false;
     LSTATUS status = RegOpenKeyExA(HKEY_LOCAL_MACHINE, "SOFTWARE\\openperflib\\Remote\\Objects", 0,
                                    KEY_READ, &key);
     hidden.all = status && status != ERROR_FILE_NOT_FOUND;
-    if (status)
-        return hidden.all;
-    for (DWORD i = 0; read_object_list(key, i, peer); i++)
+    for (DWORD i = 0; !status && read_object_list(key, i, peer); i++)
         continue;
-    RegCloseKey(key);
+    if (!status)
+        RegCloseKey(key);
+    if (details && !hidden.details_listed)
+        hide(PROCESS_DETAILS);
     return hidden.count || hidden.all;
 }
 

@@ -238,13 +238,13 @@ static LSTATUS read_data(struct received *received, reading *read, const struct 
     bool costly = query->kind == QUERY_COSTLY;
     if (is_foreign_unlisted(query))
         return ERROR_ACCESS_DENIED;
-    if (peer_is_trusted(received->peer))
-        return read_by_flags(received, read);
-    if (costly && !limits_begin_costly())
+    bool limited = costly && !peer_is_trusted(received->peer);
+    if (limited && !limits_begin_costly())
         return ERROR_BUSY;
-    bool is_whole = received->request->flags & PROTO_NO_SIZE || !objects_are_hidden(received->peer);
+    bool is_whole =
+        received->request->flags & PROTO_NO_SIZE || !objects_are_hidden(received->peer, query);
     LSTATUS status = is_whole ? read_by_flags(received, read) : read_without_hidden(received, read);
-    if (costly)
+    if (limited)
         limits_end_costly();
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef OPL_REMOTE_WINREGD_H
 #define OPL_REMOTE_WINREGD_H
 
+#include "query/query.h"
 #include "remote/proto.h"
 
 #include <windows.h>
@@ -52,8 +53,9 @@ bool access_granted(const struct peer *peer);
 void access_audit(const struct peer *peer); /* writes an event, unless there were too many */
 
 uint32_t list_setting(const char *name, uint32_t otherwise); /* from REMOTE_SETTINGS */
-/* Are there objects that the peer may not read? They are remembered for objects_hide. */
-bool objects_are_hidden(const struct peer *peer);
+/* Are there objects that the peer may not read and that the query may return? They are remembered
+ * for objects_hide. The lists do not concern a trusted peer, except for Process Details. */
+bool objects_are_hidden(const struct peer *peer, const struct query *query);
 /* Removes them from a block of either byte order; returns its new size. 0: it is not a block. */
 size_t objects_hide(char *data, size_t size);
 

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Process Details (102000), costly: texts about each process. They are kept, by number and start
+ * time, because they seldom change: they are read again after ten seconds, or when another program
+ * was executed, which changes the addresses of code and stack, and mostly the name. (This user may
+ * not know the addresses of other users' processes: then they are 0.) Only the state is read each
+ * time.
+ *
+ * Command lines may have secrets: openperflib-winregd hides this object unless it has a list of its
+ * own (src/remote/server/access.c).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfproc.h"
+
+enum { CHARACTERS = 64, COMMAND_CHARACTERS = 256, KEPT_SECONDS = 10 };
+/* Bytes for so many characters, which are counted as UTF-16 does, and an ellipsis. */
+#define UTF8_SIZE(characters) ((characters)*3 + 1)
+/* Words of proc/PID/stat. */
+enum { STAT_START = 22, STAT_CODE = 26, STAT_STACK = 28 };
+
+/* Not perfproc_status, which is not read for kernel threads. */
+static const opl_source status = {"proc/*/status"};
+static const opl_source cgroup = {"proc/*/cgroup"};
+static const opl_source command_line = {"proc/*/cmdline"};
+static const opl_source users = {"etc/passwd"};
+
+struct details {
+    uint32_t process;
+    uint64_t start, program; /* `program` changes when another one is executed */
+    int64_t read;            /* when; 0: never */
+    char user[UTF8_SIZE(CHARACTERS)], group[UTF8_SIZE(CHARACTERS)], unit[UTF8_SIZE(CHARACTERS)];
+    char command[UTF8_SIZE(COMMAND_CHARACTERS)], state[24];
+};
+struct details_store {
+    size_t count, capacity;
+    struct details entries[]; /* in the order of their numbers */
+};
+
+/* ---- texts ---- */
+
+/* A byte that is no UTF-8 is a character of its own: it is shown as U+FFFD. */
+static size_t character_bytes(const char *text, size_t most)
+{
+    unsigned char first = (unsigned char)*text;
+    size_t bytes = first < 0xc2 || first > 0xf4 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < bytes; i++)
+        if (i >= most || ((unsigned char)text[i] & 0xc0) != 0x80)
+            return 1;
+    return bytes;
+}
+
+/* Copies a text into storage of UTF8_SIZE(most); the end of a longer one becomes an ellipsis. NULs
+ * and other control characters become blanks. */
+static void put_text(char *to, size_t most, const char *text, size_t bytes)
+{
+    size_t at = 0, count = 0, cut = 0; /* `cut`: what stays before an ellipsis */
+    while (at < bytes) {
+        size_t length = character_bytes(text + at, bytes - at);
+        count += length == 4 ? 2 : 1;
+        if (count > most)
+            break;
+        at += length;
+        cut = count < most ? at : cut;
+    }
+    size_t used = at < bytes ? cut : bytes;
+    for (size_t i = 0; i < used; i++)
+        to[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+    strcpy(to + used, at < bytes ? "\xe2\x80\xa6" : ""); /* has the bytes of one character */
+}
+
+/* The name of a user who is in the file; others, as those of a directory service, stay numbers:
+ * asking such a service may take seconds. */
+static void put_user(opl_reading *reading, struct details *details)
+{
+    const char *text = opl_reading_text(reading, &status, NULL), *file;
+    const char *uid = text ? strstr(text, "\nUid:") : NULL;
+    char *at, number[16];
+    if (!uid)
+        return;
+    strtoul(uid + 5, &at, 10); /* the real user; the effective one follows */
+    int length = snprintf(number, sizeof number, "%lu", strtoul(at, NULL, 10));
+    put_text(details->user, CHARACTERS, number, (size_t)length);
+    for (file = opl_reading_text(reading, &users, NULL); file && *file;
+         file = opl_next_line(file)) {
+        size_t name = strcspn(file, ":\n");
+        const char *id = file[name] == ':' ? file + name + 1 : "";
+        id += strcspn(id, ":\n"); /* after the password */
+        if (*id == ':' && strncmp(id + 1, number, (size_t)length) == 0 && id[1 + length] == ':')
+            put_text(details->user, CHARACTERS, file, name);
+    }
+}
+
+/* The last part of the path that systemd made for a service or a scope. */
+static void put_unit(struct details *details, const char *path, size_t bytes)
+{
+    static const char *const endings[] = {".service", ".scope"};
+    for (const char *part = path; part < path + bytes;) {
+        size_t length = strcspn(part, "/\n");
+        for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+            size_t end = strlen(endings[i]);
+            if (length > end && memcmp(part + length - end, endings[i], end) == 0)
+                put_text(details->unit, CHARACTERS, part, length);
+        }
+        part += length + 1;
+    }
+}
+
+/* The line "0::/path" of version 2; with version 1 alone that of systemd's own hierarchy. */
+static void put_group(opl_reading *reading, struct details *details)
+{
+    static const char two[] = "0::", one[] = ":name=systemd:";
+    const char *text = opl_reading_text(reading, &cgroup, NULL), *path = NULL;
+    for (; text && *text; text = opl_next_line(text)) {
+        size_t digits = strspn(text, "0123456789");
+        if (strncmp(text, two, strlen(two)) == 0 && (!path || text[strlen(two) + 1] != '\n'))
+            path = text + strlen(two);
+        else if (strncmp(text + digits, one, strlen(one)) == 0)
+            path = text + digits + strlen(one);
+    }
+    if (!path)
+        return;
+    put_text(details->group, CHARACTERS, path, strcspn(path, "\n"));
+    put_unit(details, path, strcspn(path, "\n"));
+}
+
+/* The end of the name in proc/PID/stat: what follows is " S ..."; NULL: unreadable. */
+static const char *after_name(opl_reading *reading)
+{
+    size_t bytes;
+    const char *text = opl_reading_text(reading, &perfproc_stat, &bytes);
+    return text ? memrchr(text, ')', bytes) : NULL;
+}
+
+/* Kernel threads and ended processes have only a name: "[kthreadd]". */
+static void put_command(opl_reading *reading, struct details *details)
+{
+    size_t bytes = 0;
+    const char *text = opl_reading_text(reading, &command_line, &bytes);
+    while (text && bytes > 0 && text[bytes - 1] == 0)
+        bytes--;
+    if (text && bytes > 0) {
+        put_text(details->command, COMMAND_CHARACTERS, text, bytes);
+        return;
+    }
+    char name[UTF8_SIZE(CHARACTERS)];
+    const char *to = after_name(reading), *from = opl_reading_text(reading, &perfproc_stat, NULL);
+    from = from ? strchr(from, '(') : NULL;
+    if (!from || !to || from > to)
+        return;
+    put_text(name, CHARACTERS, from + 1, (size_t)(to - from - 1));
+    snprintf(details->command, sizeof details->command, "[%s]", name);
+}
+
+static void put_state(opl_reading *reading, struct details *details)
+{
+    static const char *const words[] = {"R running", "S sleeping", "D waiting for disk",
+                                        "T stopped", "t traced",   "I idle",
+                                        "P parked",  "Z ended",    "X ended"};
+    const char *end = after_name(reading), *word = "? unknown";
+    for (size_t i = 0; end && i < sizeof words / sizeof *words; i++)
+        if (words[i][0] == end[2])
+            word = words[i];
+    snprintf(details->state, sizeof details->state, "%s", word + 2);
+}
+
+/* ---- what is kept ---- */
+
+/* Changes when the process executes another program. */
+static uint64_t program_of(opl_reading *reading)
+{
+    uint64_t sum = 0, code = 0, stack = 0;
+    const char *end = after_name(reading);
+    opl_reading_column(reading, &perfproc_stat, STAT_CODE, &code);
+    opl_reading_column(reading, &perfproc_stat, STAT_STACK, &stack);
+    for (const char *at = opl_reading_text(reading, &perfproc_stat, NULL); at && at < end; at++)
+        sum = (sum ^ (unsigned char)*at) * 1099511628211u;
+    return (sum ^ code) * 1099511628211u ^ stack;
+}
+
+static void refresh(opl_reading *reading, struct details *details)
+{
+    uint64_t start = 0, program = program_of(reading);
+    int64_t now = opl_reading_time(reading), age = now - details->read;
+    opl_reading_column(reading, &perfproc_stat, STAT_START, &start);
+    put_state(reading, details);
+    if (details->read && details->start == start && details->program == program && age >= 0 &&
+        age < KEPT_SECONDS * (int64_t)10000000)
+        return;
+    *details->user = *details->group = *details->unit = *details->command = 0;
+    put_user(reading, details);
+    put_group(reading, details);
+    put_command(reading, details);
+    details->start = start;
+    details->program = program;
+    details->read = now;
+}
+
+static struct details_store *store_with(opl_reading *reading, size_t count)
+{
+    struct details_store *store =
+        opl_reading_memory(reading, PERFPROC_SLOT_DETAILS, sizeof(struct details_store));
+    size_t capacity = !store || count <= store->capacity ? 0 : count + count / 4;
+    if (!store || capacity == 0)
+        return store;
+    struct details_store *grown =
+        opl_reading_memory(reading, PERFPROC_SLOT_DETAILS,
+                           sizeof(struct details_store) + capacity * sizeof(struct details));
+    if (grown)
+        grown->capacity = capacity;
+    return grown;
+}
+
+/* Makes an entry for each of these processes, and keeps what is known of them. NULL: no memory. The
+ * entries do not move until the next collection. */
+static struct details_store *store_for(opl_reading *reading, const uint32_t *numbers, size_t count)
+{
+    struct details_store *store = store_with(reading, count);
+    size_t kept = 0, at = 0;
+    if (!store)
+        return NULL;
+    struct details *entries = store->entries;
+    for (size_t i = 0; i < store->count; i++) {
+        while (at < count && numbers[at] < entries[i].process)
+            at++;
+        if (at < count && numbers[at] == entries[i].process && kept++ != i)
+            entries[kept - 1] = entries[i];
+    }
+    for (size_t i = count; i-- > 0;)
+        if (kept == 0 || entries[kept - 1].process != numbers[i])
+            entries[i] = (struct details){.process = numbers[i]};
+        else if (--kept != i)
+            entries[i] = entries[kept];
+    store->count = count;
+    return store;
+}
+
+/* ---- the object ---- */
+
+static void list_details(opl_listing *listing)
+{
+    const uint32_t *numbers;
+    size_t count;
+    char folder[16];
+    if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count))
+        return;
+    struct details_store *store = store_for(opl_listing_reading(listing), numbers, count);
+    for (size_t i = 0; store && i < count; i++) {
+        snprintf(folder, sizeof folder, "%u", (unsigned)numbers[i]);
+        if (!opl_listing_read_with(listing, folder, "", 0, 0, &store->entries[i]))
+            continue;
+        opl_listing_append_name(listing, &perfproc_process_details, ":");
+        opl_listing_append_name(listing, &perfproc_process_details, folder);
+        refresh(opl_listing_reading(listing), &store->entries[i]);
+    }
+}
+
+#define WORDS(member, characters)                                                                  \
+    PERF_COUNTER_TEXT, 0, PERF_DETAIL_NOVICE,                                                      \
+    {                                                                                              \
+        .offset = offsetof(struct details, member), .size = sizeof(((struct details *)0)->member), \
+        .unit = OPL_TIMES((characters) + 1)                                                        \
+    }
+/* clang-format off */
+static const opl_counter counters[] = {
+    {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfproc_stat, 1, OPL_ONE), .name = "ID Process",
+     .help = "The number that identifies the process as long as it exists. It may be given to another process "
+             "later."},
+    {684, 685, PERF_ELAPSED_TIME, -4, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation), .name = "Elapsed Time",
+     .help = "The time, in seconds, since the process or thread was started.", .where = "`proc/*/stat`: word 22, as in Process"},
+    {102002, 102003, WORDS(user, CHARACTERS), .name = "User", .where = "`proc/*/status`: the second number of Uid; its name in `etc/passwd`",
+     .help = "The user whose rights the process has: a name, or a number if /etc/passwd has no name for it."},
+    {102004, 102005, WORDS(state, 23), .name = "State", .where = "`proc/*/stat`: word 3",
+     .help = "What the process is doing: running (or ready to run), sleeping, waiting for disk, stopped, traced, idle, parked, or ended."},
+    {102006, 102007, WORDS(group, CHARACTERS), .name = "Control Group", .where = "`proc/*/cgroup`",
+     .help = "The control group that the process is in: the first 64 characters of its path."},
+    {102008, 102009, WORDS(unit, CHARACTERS), .name = "Unit", .where = "`proc/*/cgroup`: the last part that ends with .service or .scope",
+     .help = "The innermost service or scope of systemd that the process belongs to, in the first 64 characters; empty if it belongs to none."},
+    {102010, 102011, WORDS(command, COMMAND_CHARACTERS), .name = "Command Line", .where = "`proc/*/cmdline`; without one, word 2 of `proc/*/stat` in brackets",
+     .help = "The program and its arguments, the first 256 characters. What has none, such as a thread of the kernel, shows its name in brackets."},
+};
+/* clang-format on */
+
+const opl_object perfproc_process_details = {
+    .index = 102000,
+    .help_index = 102001,
+    .name = "Process Details",
+    .help = "The Process Details object shows whose each process is, what it does and belongs to, "
+            "and how it was started. Its values are texts.",
+    OPL_COUNTERS(counters),
+    .default_counter = 102010,
+    .clock = true,
+    .costly = true,
+    .needs = "proc",
+    .instances = true,
+    .list = list_details,
+};
