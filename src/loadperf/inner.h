@@ -283,6 +283,7 @@ struct view_language {
 };
 struct service_view {
     bool exists; /* the service has a Performance key */
+    bool state;  /* a file has something that Perflib notes of a failing service */
     bool has[NUMBERS];
     uint32_t number[NUMBERS];
     char *text[TEXTS];

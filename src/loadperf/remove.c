@@ -14,6 +14,7 @@ struct removal {
     const char *service;
     bool record; /* remove Library, Open, Collect and Close too */
     bool users;  /* for a user; the machine's layer has no library for the service */
+    bool state;  /* there may be something that Perflib noted of the service */
     struct buffer own, own_left, manual, manual_left;
     bool own_empty, manual_changed, manual_empty;
 };
@@ -41,6 +42,7 @@ static LSTATUS find(struct removal *removal, opl_load_result *ret)
     }
     bool others = view_has_any(&below);
     removal->users = layer == LAYER_USER && !below.text[LIBRARY];
+    removal->state = view.state || known_above(known, removal->service, layer);
     if (others)
         status = refuse(removal,
                         "is loaded for the machine, not for the user; run unlodctr without --user");
@@ -191,9 +193,11 @@ static bool list_leftover(void *self, const struct registry_value *value)
 }
 
 /* Removes Perflib's state from both layers, because Perflib writes to the machine's layer where it
- * may. A remark names what stays. */
+ * may. A remark names what stays. Where no file has any, all files need not be read. */
 static void forget_state(const struct removal *removal)
 {
+    if (!removal->state && !(removal->record && removal->users))
+        return;
     FREE_AUTO char *key = here_key(removal->service);
     struct leftovers left = {.key = key, .record = removal->record && removal->users};
     if (!key)

@@ -4,6 +4,7 @@
  * the merged view of all files would cost as much as all registrations together.
  */
 #include "loadperf/inner.h"
+#include "loadperf/store/stored.h"
 
 #include <openperflib/regfile.h>
 #include <winreg.h>
@@ -133,6 +134,7 @@ static bool read_number(const opl_reg_entry *entry, uint32_t *ret)
 
 static bool visit_service_value(struct service_view *view, const opl_reg_entry *entry)
 {
+    view->state |= state_is(entry->name) || text_equal_fold(entry->name, VALUE_DISABLED);
     for (size_t i = 0; i < NUMBERS; i++)
         if (text_equal_fold(entry->name, number_names[i]))
             view->has[i] = read_number(entry, &view->number[i]);
