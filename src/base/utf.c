@@ -208,9 +208,13 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
     for (; l < l_end && r < r_end && *l == *r && *l < 0x80; l++, r++)
         ;
     while (l < l_end && r < r_end) {
-        uint32_t a, b;
-        decode(&l, l_end, &a);
-        decode(&r, r_end, &b);
+        uint32_t a = *l, b = *r;
+        if (a < 0x80 && b < 0x80) {
+            l++, r++;
+        } else {
+            decode(&l, l_end, &a);
+            decode(&r, r_end, &b);
+        }
         if (a != b && (a = unicode_upper(a)) != (b = unicode_upper(b)))
             return a < b ? -1 : 1;
     }

@@ -137,8 +137,10 @@ static LSTATUS take(struct service *service, const struct value_row *wanted,
 static bool take_value(void *self, const struct registry_value *value)
 {
     struct service_reading *reading = self;
+    unsigned char first = (unsigned char)*value->name; /* most names differ in it */
     for (size_t i = 0; i < COUNT(wanted_values); i++)
-        if (text_equal_fold(value->name, wanted_values[i].name)) {
+        if ((first >= 0x80 || !((first ^ *wanted_values[i].name) & ~0x20)) &&
+            text_equal_fold(value->name, wanted_values[i].name)) {
             reading->status = take(reading->service, &wanted_values[i], value);
             break;
         }
