@@ -23,17 +23,19 @@
 extern char **environ;
 
 static const char help[] =
-    "usage: bench-lodctr [--counters N] [--providers N] [PROGRAM]\n"
+    "usage: bench-lodctr [--counters N] [--providers N] [--keep] [PROGRAM]\n"
     "\n"
     "Registers 1,000 providers with 40 counters in 5 languages each, first by calls in this\n"
     "process, then by one process each, and unloads them; prints seconds. Each process runs\n"
     "PROGRAM with the ini file as its argument, for example tools/lodctr; the default is this\n"
     "program. Then it prints what the first reads of a process cost, and before that of one with\n"
     "nothing registered. Each registration is durable when it returns: the time of the sync is "
-    "included.\n";
+    "included.\n"
+    "--keep: the registry stays; its folder is printed, for bench/start --root.\n";
 
 static const char *const languages[] = {"009", "007", "00C", "00A", "019"};
 static int providers = 1000, counters = 40;
+static bool keep;
 static const char *program;
 static char own_path[4096], folder[4096];
 
@@ -251,6 +253,10 @@ static bool read_arguments(int argc, char **argv)
                                                         : NULL;
         if (number && i + 1 < argc && (*number = atoi(argv[++i])) > 0)
             continue;
+        bool keeps = !strcmp(argv[i], "--keep");
+        keep |= keeps;
+        if (keeps)
+            continue;
         if (number || *argv[i] == '-' || program)
             return false;
         program = argv[i];
@@ -275,6 +281,9 @@ int main(int argc, char **argv)
     bench_root_make();
     snprintf(folder, sizeof folder, "%s", getenv("OPENPERFLIB_ROOT"));
     measure();
-    bench_root_remove();
+    if (keep)
+        printf("kept: %s\n", folder);
+    else
+        bench_root_remove();
     return 0;
 }

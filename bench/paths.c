@@ -15,7 +15,7 @@
 static const char help[] =
     "usage: bench-paths PATH [FILE]\n"
     "Goes one path, whose instructions bench/paths counts: steady, cold, global, process, pdh,\n"
-    "value; capture, whose FILE is a .blg; stream, whose FILE is the socket of a server.\n";
+    "value, german; capture, whose FILE is a .blg; stream, whose FILE is the socket of a server.\n";
 
 static const char *file;
 
@@ -70,15 +70,26 @@ static void pdh(void)
     collect("\\Processor(*)\\% Processor Time", NULL);
 }
 
-static void value(void)
+static void value_of(const char *path)
 {
     PDH_HQUERY query;
     PDH_HCOUNTER counter;
     PDH_RAW_COUNTER raw;
     demand(PdhOpenQueryA(NULL, 0, &query), "PdhOpenQuery");
-    demand(PdhAddCounterA(query, "\\System\\Processes", 0, &counter), "PdhAddCounter");
+    demand(PdhAddCounterA(query, path, 0, &counter), "PdhAddCounter");
     demand(PdhCollectQueryData(query), "PdhCollectQueryData");
     demand(PdhGetRawCounterValue(counter, NULL, &raw), "PdhGetRawCounterValue");
+}
+
+static void value(void)
+{
+    value_of("\\System\\Processes");
+}
+
+static void german(void)
+{
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    value_of("\\System\\Prozesse");
 }
 
 static void capture(void)
@@ -109,6 +120,7 @@ static const struct path {
     {"process", process, false},
     {"pdh",     pdh,     false},
     {"value",   value,   true },
+    {"german",  german,  true },
     {"capture", capture, true },
     {"stream",  stream,  true },
 };
