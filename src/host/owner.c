@@ -127,7 +127,7 @@ static bool is_base(DWORD type)
 static bool has_name(const struct service *service, uint32_t index)
 {
     return (has_in_range(service, index) && (index - service->first_counter) % 2 == 0) ||
-           names_lookup(index, LANGUAGE_ENGLISH);
+           names_lookup(index, LANGUAGE_ENGLISH, NULL);
 }
 
 static void report_nameless(struct service *service, const struct host_settings *settings,

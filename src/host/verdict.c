@@ -78,9 +78,9 @@ void verdict_report(const struct service *service, unsigned id, const struct eve
 /* Adds `object "Build Farm" (4012)`, or the number alone if it has no name. */
 static void add_name(struct buffer *text, const char *what, uint32_t index)
 {
-    const char *name = index ? names_lookup(index, LANGUAGE_ENGLISH) : NULL;
-    if (name && *name)
-        buffer_printf(text, "%s \"%s\" (%u)", what, name, index);
+    BUFFER_AUTO name = {0};
+    if (index && names_lookup(index, LANGUAGE_ENGLISH, &name) && name.len)
+        buffer_printf(text, "%s \"%s\" (%u)", what, name.data, index);
     else
         buffer_printf(text, "%s %u", what, index);
 }

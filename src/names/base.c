@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The merged name base of every language, kept per process and rebuilt when the registry changed.
+ * What is searched are its lists (list.c), which processes keep for each other in files.
  *
  * Three sources: texts written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and the
  * texts of every registered service (Services\X\Performance\Names\LLL). If several have a text for
@@ -12,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,13 +21,15 @@
 
 pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The vendor's texts, read once per process. */
-static struct vendor_base {
+/* The vendor's files, listed once per process; each is read when its language is needed. */
+#define VENDOR_FOLDER "%s/data/names"
+static struct vendor_file {
     uint32_t id;
-    struct name_table table;
+    char name[sizeof "FFFF.names"];
 } vendor[MOST_LANGUAGES];
+static struct stat vendor_states[MOST_LANGUAGES]; /* states of the files when they were listed */
 static size_t vendor_count;
-static bool vendor_read;
+static bool vendor_listed;
 
 struct name_language *names_languages[MOST_LANGUAGES];
 size_t names_language_count;
@@ -41,80 +45,102 @@ static bool language_of(const char *name, size_t count, uint32_t *ret)
 
 /* ---- the vendor's files ---- */
 
-static bool add_vendor_line(struct name_table *table, const char *line, size_t count)
+/* False: the line is not "index<TAB>text". *failed: no memory. */
+static bool add_vendor_line(struct name_language *base, const char *line, size_t count,
+                            bool *failed)
 {
     const char *tab = memchr(line, '\t', count);
     uint32_t index;
     if (!tab || !text_decimal(line, (size_t)(tab - line), &index))
         return false;
-    const char *text = name_intern(tab + 1, count - (size_t)(tab + 1 - line));
-    return text && name_table_add(table, index, text);
+    *failed |= !name_table_add(&base->given[names_part_of(index)], index, tab + 1,
+                               count - (size_t)(tab + 1 - line));
+    return true;
 }
 
-static void add_vendor_text(struct name_table *table, const struct buffer *content,
+static bool add_vendor_text(struct name_language *base, const struct buffer *content,
                             const char *file)
 {
     const char *line = content->data;
-    for (unsigned number = 1; line && *line; number++) {
+    bool failed = false;
+    for (unsigned number = 1; line && *line && !failed; number++) {
         size_t count = strcspn(line, "\n");
-        if (!add_vendor_line(table, line, count))
+        if (!add_vendor_line(base, line, count, &failed))
             trace("names", "%s:%u is not \"index<TAB>text\"", file, number);
         line += count + (line[count] == '\n');
     }
+    return !failed;
 }
 
-static LSTATUS read_vendor_file(int folder, const char *file)
+static LSTATUS list_vendor_file(int folder, const char *name)
 {
     static const char ending[] = ".names";
-    const char *dot = strrchr(file, '.');
+    const char *dot = strrchr(name, '.');
     uint32_t id;
-    BUFFER_AUTO content = {0};
-    if (!dot || strcmp(dot, ending) != 0 || !language_of(file, (size_t)(dot - file), &id))
+    if (!dot || strcmp(dot, ending) != 0 || !language_of(name, (size_t)(dot - name), &id))
         return ERROR_SUCCESS;
-    LSTATUS status =
-        vendor_count < MOST_LANGUAGES ? file_read(folder, file, &content) : ERROR_BUFFER_OVERFLOW;
+    struct stat st;
+    LSTATUS status = ERROR_BUFFER_OVERFLOW;
+    if (vendor_count < MOST_LANGUAGES)
+        status = fstatat(folder, name, &st, 0) || faccessat(folder, name, R_OK, AT_EACCESS)
+                     ? status_from_errno(errno)
+                     : ERROR_SUCCESS;
     if (status != ERROR_SUCCESS) {
-        trace("names", "cannot read %s: %s", file, status_text(status));
+        trace("names", "cannot read %s: %s", name, status_text(status));
         return status;
     }
-    struct stat st;
-    if (fstatat(folder, file, &st, 0) == 0 && clock_filetime_of(&st.st_mtim) > vendor_time)
+    if (clock_filetime_of(&st.st_mtim) > vendor_time)
         vendor_time = clock_filetime_of(&st.st_mtim);
-    struct vendor_base *base = &vendor[vendor_count++];
-    base->id = id;
-    add_vendor_text(&base->table, &content, file);
+    vendor_states[vendor_count] = st;
+    struct vendor_file *file = &vendor[vendor_count++];
+    file->id = id;
+    memcpy(file->name, name, strlen(name) + 1); /* language_of has limited its length */
     return ERROR_SUCCESS;
 }
 
 static void forget_vendor(void)
 {
-    for (size_t i = 0; i < vendor_count; i++)
-        name_table_done(&vendor[i].table);
-    memset(vendor, 0, sizeof vendor);
     vendor_count = 0;
     vendor_time = 0;
-    vendor_read = false;
+    vendor_listed = false;
 }
 
-/* Reads the vendor's files; a damaged or missing one affects only itself. If descriptors or memory
- * are lacking, nothing is kept, and the next call tries again. */
-static LSTATUS read_vendor(void)
+/* Lists the vendor's files; a missing one affects only itself. If descriptors or memory are
+ * lacking, nothing is kept, and the next call tries again. */
+static LSTATUS list_vendor(void)
 {
     LSTATUS status = ERROR_SUCCESS;
-    FREE_AUTO char *path = text_format("%s/data/names", place_vendor());
+    FREE_AUTO char *path = text_format(VENDOR_FOLDER, place_vendor());
     DIR *folder = path ? opendir(path) : NULL;
     if (!folder)
         status = status_from_errno(errno);
     if (!folder)
         trace("names", "no name bases in %s", path ? path : "the vendor's folder");
     for (struct dirent *entry; folder && !status_is_passing(status) && (entry = readdir(folder));)
-        status = read_vendor_file(dirfd(folder), entry->d_name);
+        status = list_vendor_file(dirfd(folder), entry->d_name);
     if (folder)
         closedir(folder);
-    vendor_read = !status_is_passing(status);
-    if (!vendor_read)
+    vendor_listed = !status_is_passing(status);
+    if (!vendor_listed)
         forget_vendor();
-    return vendor_read ? ERROR_SUCCESS : status;
+    return vendor_listed ? ERROR_SUCCESS : status;
+}
+
+/* Reads one of the files; a damaged one affects only itself. False: descriptors or memory are
+ * lacking. */
+static bool read_vendor(size_t number, struct name_language *base)
+{
+    BUFFER_AUTO content = {0};
+    struct stat st, *listed = &vendor_states[number];
+    const char *name = vendor[number].name;
+    FREE_AUTO char *path = text_format(VENDOR_FOLDER "/%s", place_vendor(), name);
+    LSTATUS status = path ? file_read(AT_FDCWD, path, &content) : ERROR_NOT_ENOUGH_MEMORY;
+    if (status_is_passing(status) || !add_vendor_text(base, &content, name))
+        return false;
+    if (status || stat(path, &st) || st.st_ino != listed->st_ino || st.st_size != listed->st_size ||
+        clock_filetime_of(&st.st_ctim) != clock_filetime_of(&listed->st_ctim))
+        *listed = (struct stat){0}; /* replaced since: what is made of it is not kept for others */
+    return true;
 }
 
 /* ---- building ---- */
@@ -145,11 +171,9 @@ static void free_language(struct name_language *base)
     for (int part = 0; part < NAMES_PARTS; part++) {
         name_table_done(&base->hand[part]);
         name_table_done(&base->given[part]);
-        name_table_done(&base->merged[part]);
-        buffer_done(&base->text[part][false]);
-        buffer_done(&base->text[part][true]);
+        name_list_drop(base->lists[part]);
+        buffer_done(&base->wide[part]);
     }
-    free(base->by_name);
     free(base);
 }
 
@@ -162,8 +186,7 @@ static void drop_languages(void)
 
 static bool add_hand_pair(void *self, uint32_t index, const char *text)
 {
-    const char *kept = name_intern(text, strlen(text));
-    return kept && name_table_add(self, index, kept);
+    return name_table_add(self, index, text, strlen(text));
 }
 
 static bool add_hand_part(struct name_language *base, enum names_part part, const char *key)
@@ -193,22 +216,24 @@ static bool add_perflib_key(void *self, const char *name)
     return *complete;
 }
 
-static bool add_vendor(void)
+static bool add_vendor_languages(void)
 {
     for (size_t i = 0; i < vendor_count; i++) {
-        const struct name_table *table = &vendor[i].table;
         struct name_language *base = make_language(vendor[i].id);
-        bool added = base != NULL;
-        for (size_t k = 0; added && k < table->count; k++) {
-            const struct name_entry *entry = &table->entries[k];
-            struct name_table *part = &base->given[names_part_of(entry->index)];
-            added = name_table_add(part, entry->index, entry->text);
-        }
-        if (!added)
+        if (!base)
             return false;
         base->installed = base->stands = true;
     }
     return true;
+}
+
+/* Adds the vendor's texts; false: no memory. */
+static bool add_vendor_texts(struct name_language *base)
+{
+    for (size_t i = 0; i < vendor_count && !base->vended; i++)
+        if (vendor[i].id == base->id && !read_vendor(i, base))
+            return false;
+    return base->vended = true;
 }
 
 /* One walk through the services' texts of one language. */
@@ -236,8 +261,8 @@ static bool add_service_text(void *self, const struct registry_value *value)
     size_t size = strnlen(value->data, value->size);
     if (!size || !walk->keep)
         return true; /* empty: no explanation was written; the English one, if any, is used */
-    const char *text = name_intern(value->data, size);
-    walk->complete = text && name_table_add(&walk->base->given[names_part_of(index)], index, text);
+    struct name_table *table = &walk->base->given[names_part_of(index)];
+    walk->complete = name_table_add(table, index, value->data, size);
     return walk->complete;
 }
 
@@ -278,32 +303,16 @@ static bool add_choice(void *self, const struct registry_value *value)
     return *complete;
 }
 
-static bool merge(struct name_language *base, const struct name_language *english)
-{
-    bool merged = true;
-    for (int part = 0; part < NAMES_PARTS; part++) {
-        struct name_table *table = &base->merged[part];
-        merged = merged && name_table_add_all(table, &base->hand[part]) &&
-                 name_table_add_all(table, &base->given[part]) &&
-                 name_table_add_all(table, &english->hand[part]) &&
-                 name_table_add_all(table, &english->given[part]);
-        name_table_sort(&base->hand[part]);
-        name_table_sort(&base->given[part]);
-        name_table_sort(table);
-    }
-    return merged;
-}
-
-/* Services' texts are read when their language is first needed; those in English with any
- * language. */
+/* Reads the texts when their language is first needed. */
 bool names_load(struct name_language *base)
 {
-    struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);
     if (!base || base->loaded)
         return base != NULL;
-    if (base != english && !names_load(english))
-        return false;
-    base->loaded = walk_services(base, true) && merge(base, english);
+    base->loaded = add_vendor_texts(base) && walk_services(base, true);
+    for (int part = 0; part < NAMES_PARTS; part++) {
+        name_table_sort(&base->hand[part]);
+        name_table_sort(&base->given[part]);
+    }
     if (!base->loaded)
         drop_languages(); /* an incomplete base is dropped; the next call starts again */
     return base->loaded;
@@ -312,15 +321,60 @@ bool names_load(struct name_language *base)
 struct name_language *names_base(uint32_t language)
 {
     struct name_language *base = names_base_exactly(names_language(language));
-    if (!base || !base->installed)
-        base = names_base_exactly(LANGUAGE_ENGLISH);
-    return names_load(base) ? base : NULL;
+    return base && base->installed ? base : names_base_exactly(LANGUAGE_ENGLISH);
 }
 
 bool names_note_highest(struct name_language *base)
 {
-    base->noted = base->noted || base->loaded || walk_services(base, false);
+    base->noted =
+        base->noted || base->loaded || (add_vendor_texts(base) && walk_services(base, false));
     return base->noted;
+}
+
+/* ---- lists ---- */
+
+/* The texts of a language, and English for those that it lacks. */
+static const struct name_list *make_list(struct name_language *base, enum names_part part)
+{
+    struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);
+    struct name_table merged = {0};
+    const struct name_list *list = NULL;
+    if (!names_load(english) || !names_load(base))
+        return NULL;
+    if (name_table_add_all(&merged, &base->hand[part]) &&
+        name_table_add_all(&merged, &base->given[part]) &&
+        name_table_add_all(&merged, &english->hand[part]) &&
+        name_table_add_all(&merged, &english->given[part])) {
+        name_table_sort(&merged);
+        list = name_list_of_table(&merged);
+    }
+    name_table_done(&merged);
+    if (!list)
+        drop_languages();
+    return list;
+}
+
+/* A list that an earlier process wrote is used if it was made from the same files, so that not
+ * every process reads a thousand services' texts to find one name. */
+const struct name_list *names_list(struct name_language *base, enum names_part part)
+{
+    char name[32];
+    BUFFER_AUTO bytes = {0};
+    snprintf(name, sizeof name, "%s.%03X.index", part == NAMES_COUNTER ? "names" : "explanations",
+             (unsigned)base->id & 0xffff);
+    const struct registry_derived derived = {name, built_from, vendor_states, vendor_count};
+    if (base->lists[part])
+        return base->lists[part];
+    if (registry_derived_read(&derived, &bytes) == ERROR_SUCCESS)
+        base->lists[part] = name_list_of_bytes(&bytes);
+    if (base->lists[part])
+        return base->lists[part];
+    const struct name_list *list = make_list(base, part);
+    if (list) {
+        base->lists[part] = list;
+        registry_derived_write(&derived, name_list_bytes(list));
+    }
+    return list;
 }
 
 static bool build(void)
@@ -329,7 +383,7 @@ static bool build(void)
     struct name_language *english = make_language(LANGUAGE_ENGLISH);
     if (english)
         english->installed = english->stands = true; /* always, even without any text */
-    complete = english && add_vendor();
+    complete = english && add_vendor_languages();
     if (complete)
         registry_each_key(REGISTRY_PERFLIB, add_perflib_key, &complete);
     if (complete)
@@ -342,7 +396,7 @@ LSTATUS names_refresh(void)
     uint64_t generation = registry_generation();
     if (built && generation == built_from)
         return ERROR_SUCCESS;
-    LSTATUS status = vendor_read ? ERROR_SUCCESS : read_vendor();
+    LSTATUS status = vendor_listed ? ERROR_SUCCESS : list_vendor();
     if (status)
         return status;
     drop_languages();
@@ -371,6 +425,5 @@ void names_forget(void)
     lock_take(&names_lock);
     drop_languages();
     forget_vendor();
-    name_intern_forget();
     lock_release(&names_lock);
 }

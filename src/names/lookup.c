@@ -38,68 +38,36 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
     return status;
 }
 
-const char *names_lookup(uint32_t index, uint32_t language)
+/* The list of a language as it is now; the caller holds names_lock. */
+static const struct name_list *current(enum names_part part, uint32_t language)
+{
+    return names_refresh() == ERROR_SUCCESS ? names_list(names_base(language), part) : NULL;
+}
+
+const struct name_list *names_hold(enum names_part part, uint32_t language)
+{
+    lock_take(&names_lock);
+    const struct name_list *list = current(part, language);
+    if (list)
+        name_list_hold(list);
+    lock_release(&names_lock);
+    return list;
+}
+
+bool names_lookup(uint32_t index, uint32_t language, struct buffer *ret)
 {
     const char *text = NULL;
+    enum names_part part = names_part_of(index);
     lock_take(&names_lock);
-    const struct name_language *base =
-        names_refresh() == ERROR_SUCCESS ? names_base(language) : NULL;
-    if (base) {
-        enum names_part part = names_part_of(index);
-        text = name_table_find(&base->merged[part], index);
-        if (!text) /* a program may have written it into the other table */
-            text = name_table_find(&base->merged[NAMES_PARTS - 1 - part], index);
+    /* a program may have written it into the other table */
+    for (int i = 0; !text && i < NAMES_PARTS; i++, part = NAMES_PARTS - 1 - part) {
+        const struct name_list *list = current(part, language);
+        text = list ? name_list_text(list, index) : NULL;
     }
+    if (text && ret)
+        buffer_add_text(ret, text);
     lock_release(&names_lock);
     return text;
-}
-
-static int compare_names(const void *left, const void *right)
-{
-    const struct name_entry *l = left, *r = right;
-    int order = text_compare_fold(l->text, r->text);
-    return order ? order : l->index < r->index ? -1 : l->index > r->index;
-}
-
-static bool order_names(struct name_language *base)
-{
-    const struct name_table *table = &base->merged[NAMES_COUNTER];
-    if (base->by_name || !table->count)
-        return base->by_name != NULL;
-    base->by_name = malloc(table->count * sizeof *base->by_name);
-    if (!base->by_name)
-        return false;
-    memcpy(base->by_name, table->entries, table->count * sizeof *base->by_name);
-    qsort(base->by_name, table->count, sizeof *base->by_name, compare_names);
-    return true;
-}
-
-static uint32_t find_name(struct name_language *base, const char *name)
-{
-    size_t count = base->merged[NAMES_COUNTER].count, low = 0, high = count;
-    if (!order_names(base))
-        return 0;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (text_compare_fold(base->by_name[middle].text, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* the text of the first pair is a number, not a name */
-    if (low < count && base->by_name[low].index == NAMES_FIRST_PAIR)
-        low++;
-    bool found = low < count && text_compare_fold(base->by_name[low].text, name) == 0;
-    return found ? base->by_name[low].index : 0;
-}
-
-uint32_t names_find(const char *name, uint32_t language)
-{
-    lock_take(&names_lock);
-    struct name_language *base = names_refresh() == ERROR_SUCCESS ? names_base(language) : NULL;
-    uint32_t index = base ? find_name(base, name) : 0;
-    lock_release(&names_lock);
-    return index;
 }
 
 static uint32_t highest(const struct name_table *table, uint32_t parity, uint32_t at_least)

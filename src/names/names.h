@@ -13,6 +13,8 @@
 
 enum names_part { NAMES_COUNTER, NAMES_HELP };
 enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
+/* The number of the pairs, as Windows has it; not a name. */
+enum { NAMES_FIRST_PAIR = 1 };
 /* The project's own packaged indices: never assigned to a registration. */
 enum { NAMES_BLOCK_FIRST = 100000, NAMES_BLOCK_LAST = 109999 };
 
@@ -30,10 +32,22 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
  * bytes. data NULL: only the size; data too small: ERROR_MORE_DATA. A language that is not
  * installed: English. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
-/* The text of one index; it stays valid. NULL: there is none. */
-const char *names_lookup(uint32_t index, uint32_t language);
-/* The lowest index with this name (without regard to case) in the language; 0: none. */
-uint32_t names_find(const char *name, uint32_t language);
+/* The names or the explanations of one language: it never changes, is held by those that use it,
+ * and needs no lock. */
+struct name_list;
+/* This machine's, as they are now; English if the language is not installed. NULL: no memory. */
+const struct name_list *names_hold(enum names_part part, uint32_t language);
+/* Those in a multi-string of pairs, which may be unsorted and damaged. NULL: no memory. */
+const struct name_list *name_list_make(const char *multi, size_t size);
+const struct name_list *name_list_hold(const struct name_list *list);
+void name_list_drop(const struct name_list *list);
+const char *name_list_text(const struct name_list *list, uint32_t index); /* NULL: none */
+/* Finds the numbers of a name (without regard to case), in ascending order. Returns how many there
+ * are, but writes at most `capacity`. */
+size_t name_list_numbers(const struct name_list *list, const char *name, uint32_t *ret,
+                         size_t capacity);
+/* Is there a text of the index? Appends it to `ret`, which may be NULL. */
+bool names_lookup(uint32_t index, uint32_t language, struct buffer *ret);
 /* Highest even and odd index in use: Last Counter, Last Help. An index of the packaged block counts
  * as the block's last, so that programs that choose the next numbers themselves do not use it. */
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);

@@ -13,20 +13,23 @@
 
 struct difference {
     enum names_part part;
-    const struct name_language *base, *english; /* base may be NULL: a new language */
-    struct name_table table;                    /* texts point into the written data */
+    const struct name_language *base; /* NULL: a new language */
+    const struct name_list *english;
+    struct name_table table;
 };
+
+static bool is_english(const struct name_language *base)
+{
+    return base && base->id == LANGUAGE_ENGLISH;
+}
 
 /* The text that the index would have in this language if none were written by hand; NULL: none. */
 static const char *known(const struct difference *difference, uint32_t index)
 {
-    enum names_part part = difference->part;
-    const struct name_language *english = difference->english;
-    const char *text = NULL;
-    if (difference->base)
-        text = name_table_find(&difference->base->given[part], index);
-    if (!text && difference->base != english)
-        text = name_table_find(&english->merged[part], index);
+    const struct name_language *base = difference->base;
+    const char *text = base ? name_table_find(&base->given[difference->part], index) : NULL;
+    if (!text && !is_english(base))
+        text = name_list_text(difference->english, index);
     return text;
 }
 
@@ -36,18 +39,19 @@ static const char *known(const struct difference *difference, uint32_t index)
 static bool is_stand_in(const struct difference *difference, uint32_t index, const char *text)
 {
     enum names_part part = difference->part;
-    const struct name_language *base = difference->base, *english = difference->english;
-    if (base == english || (base && (name_table_find(&base->given[part], index) ||
-                                     name_table_find(&base->hand[part], index))))
+    const struct name_language *base = difference->base;
+    if (is_english(base) || (base && (name_table_find(&base->given[part], index) ||
+                                      name_table_find(&base->hand[part], index))))
         return false;
-    const char *stored = name_table_find(&english->merged[part], index);
+    const char *stored = name_list_text(difference->english, index);
     return stored && !strcmp(stored, text);
 }
 
 static bool add_pair(void *self, uint32_t index, const char *text)
 {
     struct difference *difference = self;
-    return is_stand_in(difference, index, text) || name_table_add(&difference->table, index, text);
+    return is_stand_in(difference, index, text) ||
+           name_table_add(&difference->table, index, text, strlen(text));
 }
 
 /* If an index was written twice the first text counts, as for readers. */
@@ -61,7 +65,8 @@ static LSTATUS find_difference(const char *multi, size_t size, struct difference
     for (size_t i = 0; i < table->count; i++) {
         struct name_entry entry = table->entries[i];
         const char *stored = known(difference, entry.index);
-        if (entry.index != NAMES_FIRST_PAIR && (!stored || strcmp(stored, entry.text) != 0))
+        if (entry.index != NAMES_FIRST_PAIR &&
+            (!stored || strcmp(stored, table->texts.data + entry.text) != 0))
             table->entries[kept++] = entry;
     }
     table->count = kept;
@@ -75,24 +80,22 @@ static LSTATUS compare_with_base(uint32_t language, const char *multi, size_t si
     if (status != ERROR_SUCCESS)
         return status;
     struct name_language *base = names_base_exactly(language);
-    struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);
-    if (!names_load(english) || (base && !names_load(base)))
+    difference->english = names_list(names_base_exactly(LANGUAGE_ENGLISH), difference->part);
+    if (!difference->english || (base && !names_load(base)))
         return ERROR_NOT_ENOUGH_MEMORY;
     difference->base = base;
-    difference->english = english;
     return find_difference(multi, size, difference);
 }
 
 static LSTATUS print(const struct name_table *table, struct buffer *ret)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const char *text = table->entries[i].text;
-        buffer_printf(ret, "%u", (unsigned)table->entries[i].index);
-        buffer_add_byte(ret, '\0');
-        buffer_add(ret, text, strlen(text) + 1);
-    }
-    buffer_add_byte(ret, '\0');
-    return buffer_status(ret);
+    size_t size;
+    const struct name_list *list = name_list_of_table(table);
+    const char *multi = list ? name_list_multi(list, &size) : NULL;
+    if (multi)
+        buffer_add(ret, multi, size);
+    name_list_drop(list);
+    return multi ? buffer_status(ret) : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 /* An unchanged value is not written, so a program without write access can still "write" the

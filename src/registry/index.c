@@ -12,16 +12,19 @@
  */
 #include "registry/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define INDEX_FILE "registry.index"
-#define INDEX_TEMPORARY ".registry.index.tmp"
-static const char index_magic[8] = "OPLIDX1"; /* increase the number if the layout changes */
+/* increase the number if the layout changes */
+static const char index_magic[8] = "OPLIDX2", derived_magic[8] = "OPLDRV1";
 enum { INDEX_LAYERS = LAYER_MACHINE + 1, LARGEST_INDEX = 64 << 20, BYTE_ORDER_MARK = 0x01020304 };
 static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
@@ -67,23 +70,48 @@ struct parts {
     const char *text;
 };
 
-static uint64_t check_of(const void *bytes, size_t size)
+enum { LANES = 4 };
+struct lanes {
+    uint64_t sums[LANES];
+};
+
+static inline void add_to_lanes(struct lanes *lanes, const char *bytes)
+{
+    uint64_t words[LANES];
+    memcpy(words, bytes, sizeof words);
+    for (int i = 0; i < LANES; i++) {
+        uint64_t sum = (lanes->sums[i] ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        lanes->sums[i] = sum ^ sum >> 29;
+    }
+}
+
+/* Four sums side by side, because a processor computes them in the time of one. */
+static uint64_t check_of(const char *bytes, size_t size)
+{
+    struct lanes lanes = {
+        {size, 1, 2, 3}
+    };
+    char last[sizeof lanes] = {0};
+    size_t at = 0;
+    for (; size - at >= sizeof lanes; at += sizeof lanes)
+        add_to_lanes(&lanes, bytes + at);
+    if (at < size)
+        memcpy(last, bytes + at, size - at);
+    add_to_lanes(&lanes, last);
+    for (int i = 1; i < LANES; i++)
+        lanes.sums[0] = (lanes.sums[0] ^ lanes.sums[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return lanes.sums[0] | 1; /* never 0 */
+}
+
+static uint64_t check_of_index(const void *bytes, size_t size)
 {
     const size_t start = offsetof(struct disk_head, order);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ size;
-    const char *at = (const char *)bytes + start, *end = (const char *)bytes + size;
-    for (uint64_t word; at < end; at += sizeof word) {
-        word = 0;
-        memcpy(&word, at, (size_t)(end - at) < sizeof word ? (size_t)(end - at) : sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    return hash;
+    return check_of((const char *)bytes + start, size - start);
 }
 
 void index_seal(void *bytes, size_t size)
 {
-    uint64_t check = check_of(bytes, size);
+    uint64_t check = check_of_index(bytes, size);
     memcpy((char *)bytes + offsetof(struct disk_head, check), &check, sizeof check);
 }
 
@@ -101,7 +129,7 @@ static bool find_parts(const struct buffer *bytes, struct parts *ret)
              lazies = values + (uint64_t)head->values * sizeof *ret->values,
              text = lazies + (uint64_t)head->lazies * sizeof *ret->lazies;
     if (text + head->text_size != bytes->len || bytes->data[bytes->len - 1] ||
-        head->check != check_of(bytes->data, bytes->len))
+        head->check != check_of_index(bytes->data, bytes->len))
         return false;
     *ret = (struct parts){.head = head,
                           .files = (const void *)(bytes->data + files),
@@ -284,6 +312,11 @@ LSTATUS index_parse(struct index *index)
     return find_parts(&index->bytes, &parts) ? make_tree(&parts, index) : ERROR_INVALID_DATA;
 }
 
+uint64_t index_identity(const struct index *index)
+{
+    return index->root ? ((const struct disk_head *)index->bytes.data)->check : 0;
+}
+
 void index_done(struct index *index)
 {
     free(index->memory);
@@ -291,16 +324,18 @@ void index_done(struct index *index)
     *index = (struct index){0};
 }
 
-/* Reads the index file if it and its folder are trusted by the rules for the machine's files. Links
- * are not followed. */
-static LSTATUS read_trusted(const char *place, struct buffer *ret)
+/* Reads a file if it and its folder are trusted by the rules for the machine's files. Links are not
+ * followed. The first `head_size` bytes are read into `head`. */
+static LSTATUS read_trusted(const char *place, const char *name, void *head, size_t head_size,
+                            struct buffer *ret)
 {
     struct stat st;
     int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
     if (folder >= 0 && fstat(folder, &st) == 0 && layer_trusts(LAYER_MACHINE, &st))
-        fd = openat(folder, INDEX_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+        fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
     bool good = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
                 st.st_size <= LARGEST_INDEX && layer_trusts(LAYER_MACHINE, &st);
+    good = good && (!head_size || read(fd, head, head_size) == (ssize_t)head_size);
     LSTATUS status = good ? file_read_fd(fd, ret) : ERROR_FILE_NOT_FOUND;
     if (fd >= 0)
         close(fd);
@@ -315,7 +350,7 @@ LSTATUS index_read(const char *place, struct layer_folder *folders, struct index
     *ret = (struct index){0};
     for (int i = 0; i < INDEX_LAYERS; i++)
         folder_forget(&folders[i]);
-    LSTATUS status = read_trusted(place, &ret->bytes);
+    LSTATUS status = read_trusted(place, INDEX_FILE, NULL, 0, &ret->bytes);
     if (!status && !find_parts(&ret->bytes, &parts))
         status = ERROR_INVALID_DATA;
     for (int i = 0; !status && i < INDEX_LAYERS; i++)
@@ -509,15 +544,17 @@ static bool is_suitable(const struct layer_folder *folders, const struct tree_ke
 
 /* The file is not synced: an incomplete one has a wrong hash and is ignored. All writers use one
  * name for the temporary file, so only one writes at a time. */
-static bool replace_index(int folder, const struct buffer *bytes)
+static bool replace_file(int folder, const char *name, const struct buffer *bytes)
 {
     struct stat st;
-    int fd = file_steps.open(folder, INDEX_TEMPORARY,
+    char temporary[NAME_MAX + 1];
+    snprintf(temporary, sizeof temporary, ".%s.tmp", name);
+    int fd = file_steps.open(folder, temporary,
                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
-        if (errno == EEXIST && !fstatat(folder, INDEX_TEMPORARY, &st, AT_SYMLINK_NOFOLLOW) &&
+        if (errno == EEXIST && !fstatat(folder, temporary, &st, AT_SYMLINK_NOFOLLOW) &&
             clock_filetime() - clock_filetime_of(&st.st_mtim) > old_temporary_100ns)
-            file_steps.unlink(folder, INDEX_TEMPORARY); /* its writer was killed */
+            file_steps.unlink(folder, temporary); /* its writer was killed */
         return false;
     }
     size_t written = 0;
@@ -528,25 +565,122 @@ static bool replace_index(int folder, const struct buffer *bytes)
     }
     bool good = written == bytes->len && fchmod(fd, 0644) == 0;
     good = close(fd) == 0 && good;
-    good = good && file_steps.rename(folder, INDEX_TEMPORARY, folder, INDEX_FILE) == 0;
+    good = good && file_steps.rename(folder, temporary, folder, name) == 0;
     if (!good)
-        file_steps.unlink(folder, INDEX_TEMPORARY);
+        file_steps.unlink(folder, temporary);
     return good;
 }
 
-void index_write(const char *place, const struct layer_folder *folders, const struct tree_key *root)
+/* Opens the folder for writing; -1: this process may not, or the folder is not trusted. */
+static int open_writable(const char *place)
 {
-    BUFFER_AUTO bytes = {0};
     struct stat st;
     if (faccessat(AT_FDCWD, place, W_OK | X_OK, AT_EACCESS) != 0)
-        return;
+        return -1;
     int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = folder >= 0 && fstat(folder, &st) == 0 && layer_trusts(LAYER_MACHINE, &st);
-    bool made = good && is_suitable(folders, root) && print_index(folders, root, &bytes);
-    bool written = made && replace_index(folder, &bytes);
-    if (good && !made) /* an older index may contain what only some users may read now */
-        file_steps.unlink(folder, INDEX_FILE);
+    if (folder >= 0 && (fstat(folder, &st) != 0 || !layer_trusts(LAYER_MACHINE, &st))) {
+        close(folder);
+        return -1;
+    }
+    return folder;
+}
+
+/* Removes the index and what was derived with it, because they may contain what only some users may
+ * read now. Takes no ownership of the folder. */
+static void remove_all(int folder)
+{
+    static const char ending[] = ".index";
+    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = own < 0 ? NULL : fdopendir(own);
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot && !strcmp(dot, ending))
+            file_steps.unlink(folder, entry->d_name);
+    }
+    if (listing)
+        closedir(listing);
+    else if (own >= 0)
+        close(own);
+}
+
+uint64_t index_write(const char *place, const struct layer_folder *folders,
+                     const struct tree_key *root)
+{
+    BUFFER_AUTO bytes = {0};
+    int folder = open_writable(place);
+    bool made = folder >= 0 && is_suitable(folders, root) && print_index(folders, root, &bytes);
+    bool written = made && replace_file(folder, INDEX_FILE, &bytes);
+    if (folder >= 0 && !made)
+        remove_all(folder);
     if (folder >= 0)
         close(folder);
     trace("registry", "index of %zu bytes %s", bytes.len, written ? "written" : "not written");
+    return written ? ((const struct disk_head *)bytes.data)->check : 0;
+}
+
+/* ---- what was derived from the files of an index ---- */
+
+struct derived_head {
+    char magic[sizeof derived_magic];
+    uint64_t check; /* a hash of all bytes after the head */
+    uint64_t files; /* `check` of the index that describes the same files */
+    uint64_t sources;
+};
+
+void derived_seal(void *bytes, size_t size)
+{
+    struct derived_head *head = bytes;
+    head->check = check_of((char *)bytes + sizeof *head, size - sizeof *head);
+}
+
+/* False: the files have changed, or no index describes them. */
+static bool make_head(const struct registry_derived *derived, const struct buffer *bytes,
+                      struct derived_head *ret)
+{
+    *ret = (struct derived_head){.check = check_of(bytes->data, bytes->len),
+                                 .files = store_identity(derived->generation)};
+    memcpy(ret->magic, derived_magic, sizeof ret->magic);
+    for (size_t i = 0; i < derived->source_count; i++) {
+        struct file_state state;
+        file_state_of(&derived->sources[i], &state);
+        struct disk_state disk = disk_state_of(&state);
+        ret->sources = ret->sources * 31 + check_of((const char *)&disk, sizeof disk);
+    }
+    return ret->files;
+}
+
+LSTATUS registry_derived_read(const struct registry_derived *derived, struct buffer *ret)
+{
+    struct derived_head head = {0}, wanted;
+    const char *place = place_machine();
+    if (!place || !store_identity(derived->generation))
+        return ERROR_FILE_NOT_FOUND;
+    LSTATUS status = read_trusted(place, derived->name, &head, sizeof head, ret);
+    bool good = !status && make_head(derived, ret, &wanted) && !memcmp(&head, &wanted, sizeof head);
+    status = good || status ? status : ERROR_INVALID_DATA;
+    if (status)
+        buffer_done(ret);
+    trace("registry", "%s in %s: %s", derived->name, place, status_text(status));
+    return status;
+}
+
+void registry_derived_write(const struct registry_derived *derived, const struct buffer *bytes)
+{
+    BUFFER_AUTO all = {0};
+    struct derived_head head;
+    const char *place = place_machine();
+    bool good = place && make_head(derived, bytes, &head);
+    for (size_t i = 0; good && i < derived->source_count; i++) {
+        struct file_state state;
+        file_state_of(&derived->sources[i], &state);
+        good = is_old(&state) && state.mode & S_IROTH;
+    }
+    int folder = good ? open_writable(place) : -1;
+    if (folder < 0)
+        return;
+    good = buffer_add(&all, &head, sizeof head) && buffer_add(&all, bytes->data, bytes->len) &&
+           replace_file(folder, derived->name, &all);
+    close(folder);
+    trace("registry", "%s of %zu bytes %s", derived->name, all.len,
+          good ? "written" : "not written");
 }

@@ -11,6 +11,7 @@
 #define OPL_REGISTRY_H
 
 #include "base/base.h"
+#include <sys/stat.h>
 #include <winreg.h>
 
 #define REGISTRY_SERVICES "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services"
@@ -83,6 +84,19 @@ LSTATUS registry_each_file(bool (*each)(void *self, const struct registry_file *
 LSTATUS registry_read_file(enum registry_layer layer, const char *name, struct buffer *ret);
 /* The path .../registry.d of a layer; the folder need not exist. NULL: the layer has no path. */
 const char *registry_folder(enum registry_layer layer);
+
+/* ---- what a module computed from the files, kept beside the compiled index (index.c) ---- */
+struct registry_derived {
+    const char *name;           /* of the file; its temporary file is .NAME.tmp */
+    uint64_t generation;        /* of the registry from which it was computed */
+    const struct stat *sources; /* other files from which it was computed, before they were read */
+    size_t source_count;
+};
+/* *ret: what another process wrote, if it was computed from exactly these files. Any other status
+ * than 0: it must be computed. */
+LSTATUS registry_derived_read(const struct registry_derived *derived, struct buffer *ret);
+/* Does nothing if it may not or cannot be written. */
+void registry_derived_write(const struct registry_derived *derived, const struct buffer *bytes);
 
 /* ---- a package's file: everything about one service in registry.d/NAME.reg of a layer ---- */
 /* Holds the layer's writers' lock from begin to end, so no other process changes what was read. A

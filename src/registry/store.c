@@ -138,8 +138,9 @@ static bool add_fixed_keys(struct tree_key *root)
 }
 
 /* Merges the layers. `root` comes from the index and has the vendor's and the machine's files;
- * NULL: they are merged too, and with `write` an index is written for the next process. */
-static struct tree_key *merge_all(struct tree_key *root, bool write)
+ * NULL: they are merged too, and with `write` an index is written for the next process.
+ * *identity: that of the index, read or written, unless the user's files change what it has. */
+static struct tree_key *merge_all(struct tree_key *root, bool write, uint64_t *identity)
 {
     const char *place = place_machine();
     bool indexed = root;
@@ -148,7 +149,11 @@ static struct tree_key *merge_all(struct tree_key *root, bool write)
     for (int i = LAYER_VENDOR; good && !indexed && i < LAYER_USER; i++)
         good = merge_folder(root, &store.folders[i]);
     if (good && write && !indexed && place)
-        index_write(place, store.folders, root);
+        *identity = index_write(place, store.folders, root);
+    const struct layer_folder *user = &store.folders[LAYER_USER];
+    for (size_t i = 0; i < user->count; i++)
+        if (user->files[i].tree && tree_find(user->files[i].tree, "HKEY_LOCAL_MACHINE"))
+            *identity = 0;
     if (good && merge_folder(root, &store.folders[LAYER_USER]) && add_fixed_keys(root))
         return root;
     tree_free(root);
@@ -160,14 +165,18 @@ static struct tree_key *merge_all(struct tree_key *root, bool write)
 static LSTATUS take_new_view(struct index *index, bool write)
 {
     struct store_snapshot *fresh = calloc(1, sizeof *fresh);
-    struct tree_key *root = fresh ? merge_all(index->root, write) : NULL;
+    uint64_t identity = index_identity(index);
+    struct tree_key *root = fresh ? merge_all(index->root, write, &identity) : NULL;
     if (!root) {
         free(fresh);
         index_done(index);
         return ERROR_NOT_ENOUGH_MEMORY;
     }
-    *fresh = (struct store_snapshot){
-        .holders = 1, .generation = ++store.generation, .root = root, .index = *index};
+    *fresh = (struct store_snapshot){.holders = 1,
+                                     .generation = ++store.generation,
+                                     .root = root,
+                                     .index = *index,
+                                     .identity = identity};
     free_snapshot(store.current);
     store.current = fresh;
     return ERROR_SUCCESS;
@@ -203,7 +212,11 @@ static LSTATUS refresh(bool every_file)
     int64_t now = clock_ticks();
     find_folders();
     bool due = now - store.files_seen >= FILES_EVERY_100NS;
-    every_file |= __atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED)) {
+        every_file = true;
+        if (store.current)
+            store.current->identity = 0; /* something was not read as the index describes it */
+    }
     size_t files = every_file ? SIZE_MAX : due ? FILES_AT_ONCE : 0;
     if (files)
         store.files_seen = now;
@@ -253,6 +266,16 @@ uint64_t registry_generation(void)
     uint64_t generation = store.generation;
     lock_release(&lock);
     return generation;
+}
+
+uint64_t store_identity(uint64_t generation)
+{
+    lock_take(&lock);
+    bool same = store.current && !store.stale && store.generation == generation &&
+                !__atomic_load_n(&invalid, __ATOMIC_RELAXED);
+    uint64_t identity = same ? store.current->identity : 0;
+    lock_release(&lock);
+    return identity;
 }
 
 static int64_t newer(int64_t time, const struct file_state *state)

@@ -80,14 +80,17 @@ struct index {
  * fills `folders` in, without trees. Any other status than 0: as if there were no index. */
 LSTATUS index_read(const char *place, struct layer_folder *folders, struct index *ret);
 void index_done(struct index *index);
-/* Writes the index if it can. `root` must have the content of both folders' files, and no fixed
- * keys. */
-void index_write(const char *place, const struct layer_folder *folders,
-                 const struct tree_key *root);
-/* For tests: index_parse makes the tree of index->bytes; index_seal computes the hash of changed
- * bytes. */
+/* Another number for each state of the files; 0: none. */
+uint64_t index_identity(const struct index *index);
+/* Writes the index if it can, and returns its identity, else 0. `root` must have the content of
+ * both folders' files, and no fixed keys. */
+uint64_t index_write(const char *place, const struct layer_folder *folders,
+                     const struct tree_key *root);
+/* For tests: index_parse makes the tree of index->bytes; index_seal and derived_seal compute the
+ * hash of changed bytes, of an index and of a derived file. */
 LSTATUS index_parse(struct index *index);
 void index_seal(void *bytes, size_t size);
+void derived_seal(void *bytes, size_t size);
 
 /* ---- store.c: the merged view; immutable, so that readers need no lock ---- */
 struct store_snapshot {
@@ -95,7 +98,11 @@ struct store_snapshot {
     uint64_t generation;
     struct tree_key *root;
     struct index index; /* from which root was made; empty: from the files */
+    /* of the index that has the same content, but for HKEY_CURRENT_USER; 0: there is none */
+    uint64_t identity;
 };
+/* The identity of the current view; 0: it has none, or its generation is another one. */
+uint64_t store_identity(uint64_t generation);
 LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);
 #define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot

@@ -130,9 +130,22 @@ static inline uint32_t number_of(const char *service, const char *value)
     return number;
 }
 
+/* The text of an index, valid until the next but three calls; NULL: none. */
+static inline const char *name_of(uint32_t index, uint32_t language)
+{
+    static char texts[4][4096];
+    static unsigned next;
+    BUFFER_AUTO text = {0};
+    if (!names_lookup(index, language, &text))
+        return NULL;
+    char *copy = texts[next++ % COUNT(texts)];
+    snprintf(copy, sizeof texts[0], "%s", text.data);
+    return copy;
+}
+
 static inline void assert_name(uint32_t index, uint32_t language, const char *expected)
 {
-    const char *text = names_lookup(index, language);
+    const char *text = name_of(index, language);
     if (expected && text)
         assert_string_equal(text, expected);
     else

@@ -62,8 +62,8 @@ static void c112_german_names_of_20_indices(void **state)
 
 static void c21_names_and_helps_are_separate(void **state)
 {
-    assert_true(strlen(names_lookup(3, 9)) > 20);
-    assert_int_equal(names_find(names_lookup(3, 9), 9), 0);
+    assert_true(strlen(name_of(3, 9)) > 20);
+    assert_int_equal(names_find(name_of(3, 9), 9), 0);
     assert_name(1, 9, "1847");
     assert_name(1846, 9, "End Marker");
     assert_name(1847, 9, "End Marker");
@@ -76,7 +76,7 @@ static void c23_where_a_language_lacks_a_text_it_is_english(void **state)
 {
     assert_name(2, 0x19, "Система");
     assert_name(10, 0x19, "File Read Operations/sec");
-    assert_name(3, 0x19, names_lookup(3, 9));
+    assert_name(3, 0x19, name_of(3, 9));
     assert_name(4, 0x00C, "Mémoire");
     assert_name(4, 0x0C0C, "Mémoire"); /* a full id finds the base of its language */
     assert_int_equal(names_find("Memory", 0x00A), 0);
@@ -87,7 +87,7 @@ static void c23_where_a_language_lacks_a_text_it_is_english(void **state)
 
 static void c25_a_help_need_not_be_the_names_neighbor(void **state)
 {
-    assert_string_not_equal(names_lookup(189, 9), names_lookup(7, 9)); /* both explain 6 */
+    assert_string_not_equal(name_of(189, 9), name_of(7, 9)); /* both explain 6 */
 }
 
 static void names_that_come_twice_give_the_lowest_index(void **state)
@@ -162,15 +162,6 @@ static void c26_last_counter_and_help(void **state)
     assert_int_equal(counter, shipped);
 }
 
-static void a_text_outlives_a_change(void **state)
-{
-    put_service("MyPerf", "009", "\"900000\"=\"Mine\"\n");
-    const char *before = names_lookup(900000, 9);
-    unlink(path_of("machine/registry.d/MyPerf-009.reg"));
-    assert_name(900000, 9, NULL);
-    assert_string_equal(before, "Mine");
-}
-
 /* Vendor files in unusual states. */
 static void damaged_files_cost_only_their_lines(void **state)
 {
@@ -210,7 +201,6 @@ int main(void)
         BUILT_TEST(services_add_texts),
         BUILT_TEST(of_two_services_the_first_wins),
         BUILT_TEST(c26_last_counter_and_help),
-        BUILT_TEST(a_text_outlives_a_change),
         NAMES_TEST(damaged_files_cost_only_their_lines),
         NAMES_TEST(without_any_file_there_is_an_empty_base),
     };

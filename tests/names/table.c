@@ -60,7 +60,7 @@ static void tables_sort_and_keep_the_first(void **state)
 {
     struct name_table table = {0};
     for (uint32_t i = 0; i < 1000; i++)
-        assert_true(name_table_add(&table, (i * 7919) % 500, i < 500 ? "first" : "second"));
+        assert_true(name_table_add(&table, (i * 7919) % 500, i < 500 ? "first" : "second", 6));
     name_table_sort(&table);
     assert_int_equal(table.count, 500);
     for (uint32_t i = 0; i < 500; i++)
@@ -69,19 +69,6 @@ static void tables_sort_and_keep_the_first(void **state)
     name_table_done(&table);
     name_table_sort(&table);
     assert_null(name_table_find(&table, 0));
-}
-
-static void texts_are_kept_once(void **state)
-{
-    const char *first = name_intern("abcdef", 3);
-    assert_string_equal(first, "abc");
-    assert_ptr_equal(name_intern("abc", 3), first);
-    assert_ptr_not_equal(name_intern("ab", 2), first);
-    for (int i = 0; i < 2000; i++) { /* some of them have equal places, all an equal length */
-        char text[8];
-        snprintf(text, sizeof text, "%04d", i);
-        assert_string_equal(name_intern(text, 4), text);
-    }
 }
 
 static void c27_the_users_language(void **state)
@@ -151,7 +138,6 @@ int main(void)
         NAMES_TEST(damage_costs_only_what_is_damaged),
         NAMES_TEST(every_cut_is_survived),
         NAMES_TEST(tables_sort_and_keep_the_first),
-        NAMES_TEST(texts_are_kept_once),
         NAMES_TEST(c27_the_users_language),
         NAMES_TEST(c23_ids_of_bases),
     };

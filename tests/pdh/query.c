@@ -10,11 +10,41 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include "../temp.h"
 #include "fake.h"
+
+#include <sys/stat.h>
 
 #define STATUS(name) ((PDH_STATUS)PDH_##name)
 static const struct pdh_from now;
 static PDH_HQUERY query;
+
+/* The names of this machine, which PDH takes from the name bases: those of the key above. */
+static char vendor[64];
+
+static int make_names(void **state)
+{
+    char folder[sizeof vendor + 16];
+    BUFFER_AUTO text = {0};
+    temp_make(vendor);
+    for (const char *at = fake_titles; *at; at += strlen(at) + 1) {
+        const char *name = at + strlen(at) + 1;
+        buffer_printf(&text, "%s\t%s\n", at, name);
+        at = name;
+    }
+    snprintf(folder, sizeof folder, "%s/data", vendor);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    strcat(folder, "/names");
+    assert_int_equal(mkdir(folder, 0755), 0);
+    temp_write(folder, "009.names", text.data);
+    return setenv("OPENPERFLIB_VENDOR", vendor, 1);
+}
+
+static int remove_names(void **state)
+{
+    temp_remove(vendor);
+    return 0;
+}
 
 static int open_query(void **state)
 {
@@ -512,5 +542,5 @@ int main(void)
         /* last: what it learned is believed for a second */
         QUERY_TEST(an_object_comes_back_under_another_number),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_names, remove_names);
 }

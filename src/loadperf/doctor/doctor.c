@@ -213,7 +213,7 @@ static void report_unnamed(struct checked *checked)
     if (checked->has_plan)
         return;
     for (uint32_t index = checked->first; index <= checked->last; index += 2)
-        if (names_lookup(index, LANGUAGE_ENGLISH))
+        if (names_lookup(index, LANGUAGE_ENGLISH, NULL))
             return;
     if (ini)
         doctor_report(

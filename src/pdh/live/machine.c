@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads blocks and titles of a machine, this one or a remote one, through the public performance
- * key. Titles and objects that were read are kept, guarded by the machine's lock, which is never
- * held during a query.
+ * Reads blocks of a machine, this one or a remote one, and titles of remote ones, through the
+ * public performance key. Titles and objects that were read are kept, guarded by the machine's
+ * lock, which is never held during a query.
  */
 #include "pdh/live/machine.h"
 #include "names/names.h"
@@ -17,8 +17,8 @@ enum { MOST_LANGUAGES = 64, LABEL_SIZE = 2 + 256 };
 
 struct language {
     uint32_t id;
-    struct titles *titles; /* NULL: not read yet */
-    bool absent;           /* the machine does not have this language */
+    const struct name_list *titles; /* NULL: not read yet */
+    bool absent;                    /* the machine does not have this language */
 };
 struct machine {
     struct machine *next;
@@ -226,20 +226,56 @@ PDH_STATUS machine_query(struct machine *machine, const char *query, struct snap
 
 /* ---- titles ---- */
 
-static LSTATUS load_titles(const struct machine *machine, const char *part, uint32_t language,
-                           struct titles **ret)
+static LSTATUS read_multi(HKEY key, const char *query, struct buffer *ret)
+{
+    enum { MOST_TRIES = 10 };
+    LSTATUS status;
+    DWORD size = 0;
+    int tries = 0;
+    do { /* the text may grow between two calls */
+        buffer_clear(ret);
+        if (!buffer_reserve(ret, size))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        size = (DWORD)ret->capacity;
+        status = key_query(key, query, false, NULL, ret->data, &size);
+    } while (status == ERROR_MORE_DATA && size > ret->capacity && ++tries < MOST_TRIES);
+    if (status == ERROR_MORE_DATA)
+        trace("pdh", "\"%s\": %u bytes are needed, %zu are offered after %d tries", query,
+              (unsigned)size, ret->capacity, tries);
+    ret->len = status ? 0 : size;
+    return status;
+}
+
+/* Titles of other machines are read as any program would read them. */
+static LSTATUS load_titles(const struct machine *machine, enum names_part part, uint32_t language,
+                           const struct name_list **ret)
 {
     char query[32];
-    snprintf(query, sizeof query, "%s %03X", part, (unsigned)language & 0xffff);
-    return titles_load(machine->key, query, ret);
+    BUFFER_AUTO multi = {0};
+    LSTATUS status = ERROR_SUCCESS;
+    if (machine == &own) {
+        *ret = names_hold(part, language);
+        return *ret ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+    }
+    snprintf(query, sizeof query, "%s %03X", part == NAMES_COUNTER ? "Counter" : "Explain",
+             (unsigned)language & 0xffff);
+    status = read_multi(machine->key, query, &multi);
+    *ret = status ? NULL : name_list_make(multi.data, multi.len);
+    return status || *ret ? status : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+/* The first pair contains the number of pairs and is not a title. */
+static const char *title_of(const struct name_list *titles, uint32_t index)
+{
+    return titles && index != NAMES_FIRST_PAIR ? name_list_text(titles, index) : NULL;
 }
 
 /* Returns the titles, NULL if they cannot be read. The machine's lock is held on return, so that no
  * other thread frees them. */
-static const struct titles *hold_titles(struct machine *machine, struct language *language,
-                                        const char *part, uint32_t id)
+static const struct name_list *hold_titles(struct machine *machine, struct language *language,
+                                           enum names_part part, uint32_t id)
 {
-    struct titles *titles = NULL;
+    const struct name_list *titles = NULL;
     lock_take(&machine->lock);
     if ((language->titles || language->absent) && language->id == id)
         return language->titles;
@@ -247,10 +283,11 @@ static const struct titles *hold_titles(struct machine *machine, struct language
     LSTATUS status = load_titles(machine, part, id, &titles);
     lock_take(&machine->lock);
     if (language->titles && language->id == id) { /* another thread has read them meanwhile */
-        titles_free(titles);
+        name_list_drop(titles);
         return language->titles;
     }
-    titles_free(language->titles); /* of the previous language: the environment variables changed */
+    name_list_drop(
+        language->titles); /* of the previous language: the environment variables changed */
     *language = (struct language){id, titles, status == ERROR_FILE_NOT_FOUND};
     if (!machine->titles_ticks)
         machine->titles_ticks = clock_ticks();
@@ -262,18 +299,18 @@ static uint32_t user_language(void)
     return names_language(names_user_langid());
 }
 
-static const struct titles *hold_english(struct machine *machine)
+static const struct name_list *hold_english(struct machine *machine)
 {
-    return hold_titles(machine, &machine->english, "Counter", LANGUAGE_ENGLISH);
+    return hold_titles(machine, &machine->english, NAMES_COUNTER, LANGUAGE_ENGLISH);
 }
 
 /* Returns English titles if the machine does not have the user's language. */
-static const struct titles *hold_user(struct machine *machine)
+static const struct name_list *hold_user(struct machine *machine)
 {
     uint32_t id = user_language();
     if (id == LANGUAGE_ENGLISH)
         return hold_english(machine);
-    const struct titles *titles = hold_titles(machine, &machine->user, "Counter", id);
+    const struct name_list *titles = hold_titles(machine, &machine->user, NAMES_COUNTER, id);
     if (titles)
         return titles;
     lock_release(&machine->lock);
@@ -301,7 +338,7 @@ static void find_languages(struct machine *machine)
         key_close(root);
     lock_take(&machine->lock);
     for (size_t i = 0; i < count && !machine->others_known; i++) {
-        titles_free(machine->others[machine->other_count].titles);
+        name_list_drop(machine->others[machine->other_count].titles);
         machine->others[machine->other_count++] = (struct language){.id = ids[i]};
     }
     machine->others_known = true;
@@ -309,7 +346,7 @@ static void find_languages(struct machine *machine)
 }
 
 /* Returns true, with the machine's lock held, if there is a language with that number. */
-static bool hold_other(struct machine *machine, size_t number, const struct titles **ret)
+static bool hold_other(struct machine *machine, size_t number, const struct name_list **ret)
 {
     lock_take(&machine->lock);
     bool known = machine->others_known;
@@ -321,18 +358,18 @@ static bool hold_other(struct machine *machine, size_t number, const struct titl
     uint32_t id = machine->others[there ? number : 0].id;
     lock_release(&machine->lock);
     if (there)
-        *ret = hold_titles(machine, &machine->others[number], "Counter", id);
+        *ret = hold_titles(machine, &machine->others[number], NAMES_COUNTER, id);
     return there;
 }
 
 static size_t numbers_of_others(struct machine *machine, const char *name,
                                 uint32_t ret[static MOST_NUMBERS])
 {
-    const struct titles *titles;
+    const struct name_list *titles;
     size_t count = 0;
     for (size_t i = 0; !count && hold_other(machine, i, &titles); i++) {
         if (titles)
-            count = titles_numbers(titles, name, ret, MOST_NUMBERS);
+            count = name_list_numbers(titles, name, ret, MOST_NUMBERS);
         lock_release(&machine->lock);
     }
     return count;
@@ -347,24 +384,24 @@ size_t machine_numbers(struct machine *machine, enum title_stage stage, const ch
     if (stage == STAGE_OTHERS)
         count = numbers_of_others(machine, name, ret);
     else {
-        const struct titles *titles =
+        const struct name_list *titles =
             stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
         if (titles)
-            count = titles_numbers(titles, name, ret, MOST_NUMBERS);
+            count = name_list_numbers(titles, name, ret, MOST_NUMBERS);
         lock_release(&machine->lock);
     }
     return count < MOST_NUMBERS ? count : MOST_NUMBERS;
 }
 
-static bool title_fits(const struct titles *titles, uint32_t index, const char *pattern)
+static bool title_fits(const struct name_list *titles, uint32_t index, const char *pattern)
 {
-    const char *text = titles ? titles_text(titles, index) : NULL;
+    const char *text = title_of(titles, index);
     return text && path_match(pattern, text);
 }
 
 static bool other_title_fits(struct machine *machine, uint32_t index, const char *pattern)
 {
-    const struct titles *titles;
+    const struct name_list *titles;
     bool found = false;
     for (size_t i = 0; !found && hold_other(machine, i, &titles); i++) {
         found = title_fits(titles, index, pattern);
@@ -380,7 +417,8 @@ bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_
         return other_title_fits(machine, index, pattern);
     if (stage == STAGE_NUMBER)
         return false;
-    const struct titles *titles = stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
+    const struct name_list *titles =
+        stage == STAGE_USER ? hold_user(machine) : hold_english(machine);
     bool found = title_fits(titles, index, pattern);
     lock_release(&machine->lock);
     return found;
@@ -388,8 +426,8 @@ bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_
 
 bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret)
 {
-    const struct titles *titles = hold_user(machine);
-    const char *text = titles ? titles_text(titles, index) : NULL;
+    const struct name_list *titles = hold_user(machine);
+    const char *text = title_of(titles, index);
     if (text)
         buffer_add_text(ret, text);
     lock_release(&machine->lock);
@@ -398,9 +436,9 @@ bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret)
 
 bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret)
 {
-    const struct titles *titles =
-        hold_titles(machine, &machine->explanations, "Explain", user_language());
-    const char *text = titles ? titles_text(titles, index) : NULL;
+    const struct name_list *titles =
+        hold_titles(machine, &machine->explanations, NAMES_HELP, user_language());
+    const char *text = title_of(titles, index);
     if (text)
         buffer_add_text(ret, text);
     lock_release(&machine->lock);
@@ -409,12 +447,12 @@ bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret
 
 static void forget_titles(struct machine *machine)
 {
-    titles_free(machine->user.titles);
-    titles_free(machine->english.titles);
-    titles_free(machine->explanations.titles);
+    name_list_drop(machine->user.titles);
+    name_list_drop(machine->english.titles);
+    name_list_drop(machine->explanations.titles);
     /* another thread may have read titles beyond other_count */
     for (size_t i = 0; i < MOST_LANGUAGES; i++)
-        titles_free(machine->others[i].titles);
+        name_list_drop(machine->others[i].titles);
     machine->user = machine->english = machine->explanations = (struct language){0};
     memset(machine->others, 0, sizeof machine->others);
     machine->other_count = 0;

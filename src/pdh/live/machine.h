@@ -61,17 +61,6 @@ void machine_cache_info(struct machine *machine, enum info_cache cache, struct o
 bool machine_list_objects(struct machine *machine, struct object_infos *ret);
 void machine_put_list(struct machine *machine, const struct object_infos *infos);
 
-/* ---- titles.c: the titles of a machine in one language, by number and by name ---- */
-struct titles;
-/* Reads `query` from the performance key, such as "Counter 009". */
-LSTATUS titles_load(HKEY key, const char *query, struct titles **ret);
-void titles_free(struct titles *titles);
-const char *titles_text(const struct titles *titles, uint32_t index); /* NULL: none */
-/* Finds the numbers of a title, in ascending order. Returns how many there are, but writes at most
- * `capacity`. */
-size_t titles_numbers(const struct titles *titles, const char *name, uint32_t *ret,
-                      size_t capacity);
-
 /* ---- objects.c: functions of the live source ---- */
 PDH_STATUS live_object(struct data_source *source, const char *machine, const char *name,
                        bool english, enum info_age age, struct object_info **ret);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list: the names or the explanations of one language, searched by index and by name. It is one
+ * piece of memory without pointers, so that it can be kept in a file: a head, the items in
+ * ascending order of their indices, a hash table of names, and the multi-string to which the items
+ * refer.
+ */
+#include "names/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct list_head {
+    uint32_t layout;
+    uint32_t count, mask, text_size; /* the table has mask + 1 places */
+};
+struct list_item {
+    uint32_t index;
+    uint32_t next; /* position + 1 of the next item with the same hash; 0: none */
+    uint32_t text; /* offset in the multi-string */
+};
+struct name_list {
+    unsigned holders;
+    struct buffer bytes; /* all below are in it */
+    const struct list_head *head;
+    struct list_item *items;
+    uint32_t *table; /* by hash: position + 1 of the first item; 0: none */
+    const char *multi;
+};
+enum { LAYOUT = 1 }; /* increase it if the layout or the hash changes */
+
+/* Finds the parts in the bytes. False: their sizes do not fit. */
+static bool find_parts(struct name_list *list)
+{
+    const struct buffer *bytes = &list->bytes;
+    const struct list_head *head = list->head = (const void *)bytes->data;
+    if (bytes->len < sizeof *head || head->layout != LAYOUT || !head->text_size)
+        return false;
+    uint64_t places = (uint64_t)head->mask + 1,
+             table = sizeof *head + (uint64_t)head->count * sizeof *list->items,
+             multi = table + places * sizeof *list->table;
+    if (places & head->mask || multi + head->text_size != bytes->len || bytes->data[bytes->len - 1])
+        return false;
+    list->items = (void *)(bytes->data + sizeof *head);
+    list->table = (void *)(bytes->data + table);
+    list->multi = bytes->data + multi;
+    return true;
+}
+
+const struct name_list *name_list_of_bytes(struct buffer *bytes)
+{
+    struct name_list *list = calloc(1, sizeof *list);
+    if (list)
+        *list = (struct name_list){.holders = 1, .bytes = *bytes};
+    else
+        buffer_done(bytes);
+    *bytes = (struct buffer){0};
+    if (list && find_parts(list))
+        return list;
+    name_list_drop(list);
+    return NULL;
+}
+
+/* ---- making one ---- */
+
+static uint32_t *place_of(const struct name_list *list, const char *name)
+{
+    return &list->table[(uint32_t)text_hash_fold(name, strlen(name)) & list->head->mask];
+}
+
+/* Inserts the names from last to first, so that those with the same hash are in ascending order.
+ * The text of the first pair is a number, not a name. */
+static void fill_table(struct name_list *list)
+{
+    for (uint32_t i = list->head->count; i-- > 0;) {
+        struct list_item *item = &list->items[i];
+        uint32_t *place = place_of(list, list->multi + item->text);
+        if (item->index == NAMES_FIRST_PAIR)
+            continue;
+        item->next = *place;
+        *place = i + 1;
+    }
+}
+
+/* Prints the pairs, and adds an item for each. */
+static void add_pairs(const struct name_table *table, struct buffer *items, struct buffer *multi)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct name_entry *entry = &table->entries[i];
+        const char *text = table->texts.data + entry->text;
+        buffer_printf(multi, "%u", (unsigned)entry->index);
+        buffer_add_byte(multi, '\0');
+        const struct list_item item = {.index = entry->index, .text = (uint32_t)multi->len};
+        buffer_add(multi, text, strlen(text) + 1);
+        buffer_add(items, &item, sizeof item);
+    }
+    buffer_add(multi, "\0", 2); /* it ends with an empty string; the second 0 ends the list */
+}
+
+const struct name_list *name_list_of_table(const struct name_table *table)
+{
+    BUFFER_AUTO multi = {0};
+    struct list_head head = {.layout = LAYOUT, .count = (uint32_t)table->count, .mask = 15};
+    while (head.mask < head.count / 2)
+        head.mask = head.mask * 2 + 1;
+    size_t table_size = ((size_t)head.mask + 1) * sizeof(uint32_t);
+    struct name_list *list = calloc(1, sizeof *list);
+    if (!list)
+        return NULL;
+    list->holders = 1;
+    struct buffer *bytes = &list->bytes;
+    buffer_add(bytes, &head, sizeof head);
+    add_pairs(table, bytes, &multi);
+    if (multi.failed || multi.len > UINT32_MAX || !buffer_reserve(bytes, table_size + multi.len)) {
+        name_list_drop(list);
+        return NULL;
+    }
+    memset(bytes->data + bytes->len, 0, table_size);
+    bytes->len += table_size;
+    buffer_add(bytes, multi.data, multi.len);
+    ((struct list_head *)bytes->data)->text_size = (uint32_t)multi.len;
+    find_parts(list);
+    fill_table(list);
+    return list;
+}
+
+static bool add_pair(void *self, uint32_t index, const char *text)
+{
+    return name_table_add(self, index, text, strlen(text));
+}
+
+const struct name_list *name_list_make(const char *multi, size_t size)
+{
+    struct name_table table = {0};
+    bool complete = name_pairs_each(multi, size, add_pair, &table);
+    name_table_sort(&table);
+    const struct name_list *list = complete ? name_list_of_table(&table) : NULL;
+    name_table_done(&table);
+    return list;
+}
+
+const struct name_list *name_list_hold(const struct name_list *list)
+{
+    __atomic_add_fetch(&((struct name_list *)list)->holders, 1, __ATOMIC_RELAXED);
+    return list;
+}
+
+void name_list_drop(const struct name_list *given)
+{
+    struct name_list *list = (struct name_list *)given;
+    if (!list || __atomic_sub_fetch(&list->holders, 1, __ATOMIC_ACQ_REL))
+        return;
+    buffer_done(&list->bytes);
+    free(list);
+}
+
+/* ---- search: no reference is trusted, because the bytes may come from a file ---- */
+
+static const char *text_of(const struct name_list *list, const struct list_item *item)
+{
+    return item->text < list->head->text_size ? list->multi + item->text : "";
+}
+
+const struct buffer *name_list_bytes(const struct name_list *list)
+{
+    return &list->bytes;
+}
+
+const char *name_list_multi(const struct name_list *list, size_t *ret_size)
+{
+    *ret_size = list->head->text_size - 1;
+    return list->multi;
+}
+
+const char *name_list_text(const struct name_list *list, uint32_t index)
+{
+    uint32_t low = 0, high = list->head->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list->items[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < list->head->count && list->items[low].index == index;
+    return found ? text_of(list, &list->items[low]) : NULL;
+}
+
+size_t name_list_numbers(const struct name_list *list, const char *name, uint32_t *ret,
+                         size_t capacity)
+{
+    size_t count = 0;
+    uint32_t at = *place_of(list, name), next;
+    for (; at && at <= list->head->count; at = next > at ? next : 0) {
+        const struct list_item *item = &list->items[at - 1];
+        next = item->next;
+        if (text_compare_fold(text_of(list, item), name) != 0)
+            continue;
+        if (count < capacity)
+            ret[count] = item->index;
+        count++;
+    }
+    return count;
+}

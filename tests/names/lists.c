@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists of names that a process keeps for the next one change no answer: not when they are current,
+ * stale, damaged, foreign or cannot be written. A program that knows nothing of them changes the
+ * files beside them: then they are not used.
+ */
+#include "test.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define ENGLISH_LIST "machine/names.009.index"
+#define GERMAN_LIST "machine/names.007.index"
+#define HELP_LIST "machine/explanations.009.index"
+#define INDEX "machine/registry.index"
+#define FILE_OF_A "machine/registry.d/A-009.reg"
+
+static void age(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 70000000}, NULL);
+}
+
+/* What is known in memory is lost, as in a new process. */
+static void begin_process(void)
+{
+    names_forget();
+    store_forget();
+}
+
+static bool is_there(const char *file)
+{
+    return access(path_of(file), F_OK) == 0;
+}
+
+/* The names of index 900000 and 4 by both searches, and the explanation. */
+static void assert_answers(const char *name, const char *german, const char *help)
+{
+    assert_name(900000, 9, name);
+    assert_name(900000, 7, german);
+    assert_name(900001, 9, help);
+    assert_name(4, 7, "Speicher");
+    assert_name(6, 7, "Six");
+    assert_int_equal(names_find(name, 9), 900000);
+    assert_int_equal(names_find(german, 7), 900000);
+    assert_int_equal(names_find("MEMORY", 9), 4);
+    assert_int_equal(names_find("Memory", 7), 0);
+    assert_int_equal(names_find("900000", 9), 0);
+    assert_name(900002, 9, NULL);
+}
+
+static void put_sources(void)
+{
+    put("vendor/data/names/009.names", "1\t1847\n4\tMemory\n6\tSix\n");
+    put("vendor/data/names/007.names", "4\tSpeicher\n");
+    put_service("A", "009", "\"900000\"=\"Mine\"\n\"900001\"=\"My help\"\n");
+    put_service("A", "007", "\"900000\"=\"Meins\"\n");
+    age();
+    begin_process();
+}
+
+static void put_lists(void)
+{
+    put_sources();
+    assert_answers("Mine", "Meins", "My help");
+    assert_true(is_there(ENGLISH_LIST) && is_there(GERMAN_LIST) && is_there(HELP_LIST));
+    begin_process();
+}
+
+static void read_list(const char *file, struct buffer *ret)
+{
+    assert_int_equal(file_read(AT_FDCWD, path_of(file), ret), ERROR_SUCCESS);
+}
+
+/* Writes another text into a list, so that a lookup shows whether the list is used. */
+static void mark(const char *file)
+{
+    BUFFER_AUTO bytes = {0};
+    read_list(file, &bytes);
+    char *text = memmem(bytes.data, bytes.len, "Mine", 4);
+    assert_non_null(text);
+    memcpy(text, "List", 4);
+    derived_seal(bytes.data, bytes.len);
+    put_bytes(file, bytes.data, bytes.len);
+}
+
+static void assert_used(bool used)
+{
+    begin_process();
+    assert_name(900000, 9, used ? "List" : "Mine");
+}
+
+static void a_list_is_used_and_answers_the_same(void **state)
+{
+    BUFFER_AUTO before = {0}, after = {0};
+    put_lists();
+    read_list(ENGLISH_LIST, &before);
+    assert_answers("Mine", "Meins", "My help");
+    read_list(ENGLISH_LIST, &after);
+    assert_int_equal(before.len, after.len);
+    assert_memory_equal(before.data, after.data, before.len);
+    mark(ENGLISH_LIST);
+    assert_used(true);
+}
+
+static void a_held_list_stays(void **state)
+{
+    uint32_t number = 0;
+    put_lists();
+    const struct name_list *list = names_hold(NAMES_COUNTER, 9);
+    unlink(path_of(FILE_OF_A));
+    assert_name(900000, 9, NULL);
+    assert_string_equal(name_list_text(list, 900000), "Mine");
+    assert_int_equal(name_list_numbers(list, "mine", &number, 1), 1);
+    assert_int_equal(number, 900000);
+    name_list_drop(list);
+}
+
+/* ---- what an older program, or an editor, does: it changes the sources only ---- */
+
+/* The same size and modification time: only the other time of the inode tells. */
+static void edit(const char *file, const char *from, const char *to)
+{
+    BUFFER_AUTO text = {0};
+    struct stat st;
+    read_list(file, &text);
+    memcpy(strstr(text.data, from), to, strlen(to));
+    assert_int_equal(stat(path_of(file), &st), 0);
+    put_bytes(file, text.data, text.len);
+    struct timespec times[] = {st.st_atim, st.st_mtim};
+    assert_int_equal(utimensat(AT_FDCWD, path_of(file), times, 0), 0);
+}
+
+static void edit_a_service(void)
+{
+    edit(FILE_OF_A, "Mine", "Else");
+}
+
+static void replace_a_service(void)
+{
+    char to[256];
+    put("machine/b", HEADER "[" SERVICE("A", "009") "]\n\"900000\"=\"Else\"\n");
+    strcpy(to, path_of(FILE_OF_A));
+    assert_int_equal(rename(path_of("machine/b"), to), 0);
+}
+
+static void add_a_service(void)
+{
+    put_service("0", "009", "\"900000\"=\"Else\"\n");
+}
+
+static void write_by_hand(void)
+{
+    put("machine/registry.d/manual.reg",
+        HEADER "[" REGISTRY_PERFLIB "\\009\\Manual]\n"
+               "\"Counter\"=hex(7):39,00,30,00,30,00,30,00,30,00,30,00,00,00,"
+               "45,00,6c,00,73,00,65,00,00,00,00,00\n");
+}
+
+static void change_the_vendors(void)
+{
+    edit_a_service();
+    put("vendor/data/names/009.names", "4\tMemory\n6\tSix\n");
+}
+
+static void write_into_the_users_layer(void)
+{
+    put("user/registry.d/u.reg",
+        HEADER "[" REGISTRY_SERVICES "\\A]\n\"x\"=\"1\"\n[-" SERVICE("A", "009") "]\n[" SERVICE(
+            "B", "009") "]\n"
+                        "\"900000\"=\"Else\"\n");
+}
+
+static void a_stale_list_is_not_used(void **state)
+{
+    void (*const changes[])(void) = {edit_a_service,     replace_a_service,
+                                     add_a_service,      write_by_hand,
+                                     change_the_vendors, write_into_the_users_layer};
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        put_lists();
+        mark(ENGLISH_LIST);
+        assert_used(true);
+        changes[i]();
+        begin_process();
+        assert_name(900000, 9, "Else");
+        assert_int_equal(names_find("Else", 9), 900000);
+        assert_int_equal(names_find("List", 9), 0);
+        unlink(path_of("machine/registry.d/0-009.reg"));
+        unlink(path_of("machine/registry.d/manual.reg"));
+        unlink(path_of("user/registry.d/u.reg"));
+    }
+}
+
+static void the_vendors_names_are_checked_alone(void **state)
+{
+    put_lists();
+    put("vendor/data/names/009.names", "4\tMemory\n6\tSieben\n");
+    assert_name(6, 9, "Sieben");
+    begin_process();
+    age();
+    assert_name(6, 9, "Sieben");
+}
+
+static void a_running_process_sees_a_change(void **state)
+{
+    put_lists();
+    mark(ENGLISH_LIST);
+    assert_used(true);
+    replace_a_service();
+    assert_name(900000, 9, "Else");
+    assert_name(900000, 7, "Meins");
+}
+
+static void settings_of_the_user_do_not_matter(void **state)
+{
+    put("user/registry.d/u.reg", HEADER "[HKEY_CURRENT_USER\\Test]\n\"x\"=\"1\"\n");
+    put_lists();
+    mark(ENGLISH_LIST);
+    assert_used(true);
+}
+
+/* ---- damage ---- */
+
+static void a_damaged_list_is_not_used(void **state)
+{
+    BUFFER_AUTO bytes = {0};
+    put_lists();
+    read_list(ENGLISH_LIST, &bytes);
+    for (size_t size = 0; size < bytes.len; size += 1 + size / 20) {
+        put_bytes(ENGLISH_LIST, bytes.data, size);
+        assert_used(false);
+    }
+    for (size_t i = 0; i < bytes.len; i += 1 + i % 3) {
+        bytes.data[i] ^= (char)(1 << i % 8);
+        put_bytes(ENGLISH_LIST, bytes.data, bytes.len);
+        begin_process();
+        assert_name(900000, 9, "Mine");
+        assert_int_equal(names_find("mine", 9), 900000);
+        assert_int_equal(names_find("Memory", 9), 4);
+        bytes.data[i] ^= (char)(1 << i % 8);
+    }
+    put_bytes(ENGLISH_LIST, bytes.data, bytes.len);
+    mark(ENGLISH_LIST);
+    assert_used(true);
+}
+
+/* With the right check, too, nothing leads outside of the bytes, or in circles. */
+static void crafted_bytes_do_no_harm(void **state)
+{
+    static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
+    BUFFER_AUTO bytes = {0};
+    uint32_t numbers[4];
+    put_lists();
+    const struct name_list *good = names_hold(NAMES_COUNTER, 9);
+    buffer_add(&bytes, name_list_bytes(good)->data, name_list_bytes(good)->len);
+    name_list_drop(good);
+    for (size_t i = 0; i < bytes.len; i++)
+        for (size_t k = 0; k < COUNT(values); k++) {
+            BUFFER_AUTO changed = {0};
+            buffer_add(&changed, bytes.data, bytes.len);
+            changed.data[i] = (char)values[k];
+            const struct name_list *list = name_list_of_bytes(&changed);
+            for (uint32_t index = 0; list && index < 8; index++)
+                name_list_text(list, index);
+            if (list)
+                name_list_numbers(list, "Memory", numbers, COUNT(numbers));
+            name_list_drop(list);
+        }
+}
+
+static void a_list_of_others_is_not_used(void **state)
+{
+    static const mode_t modes[] = {0666, 0664, 0646};
+    char other[256];
+    put_lists();
+    mark(ENGLISH_LIST);
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        assert_int_equal(chmod(path_of(ENGLISH_LIST), modes[i]), 0);
+        begin_process();
+        assert_name(900000, 9, "Mine");
+        mark(ENGLISH_LIST);
+    }
+    if (geteuid() == 0) {
+        assert_used(true);
+        assert_int_equal(chown(path_of(ENGLISH_LIST), 12345, 12345), 0);
+        assert_used(false);
+        mark(ENGLISH_LIST);
+    }
+    assert_used(true);
+    strcpy(other, path_of("list"));
+    assert_int_equal(rename(path_of(ENGLISH_LIST), other), 0);
+    assert_int_equal(symlink(other, path_of(ENGLISH_LIST)), 0);
+    assert_used(false);
+}
+
+/* ---- writing ---- */
+
+static ssize_t full_disk(int fd, const void *data, size_t size)
+{
+    static bool some;
+    some = !some;
+    if (some)
+        return write(fd, data, size / 2);
+    errno = ENOSPC;
+    return -1;
+}
+
+static void a_full_disk_leaves_nothing(void **state)
+{
+    ssize_t (*const kept)(int, const void *, size_t) = file_steps.write;
+    put_sources();
+    assert_int_not_equal(registry_generation(), 0); /* writes the index of the registry */
+    file_steps.write = full_disk;
+    assert_answers("Mine", "Meins", "My help");
+    file_steps.write = kept;
+    assert_false(is_there(ENGLISH_LIST));
+    assert_false(is_there("machine/.names.009.index.tmp"));
+}
+
+static void a_killed_writer_costs_nothing(void **state)
+{
+    const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    put_sources();
+    put("machine/.names.009.index.tmp", "half");
+    assert_answers("Mine", "Meins", "My help");
+    assert_false(is_there(ENGLISH_LIST));
+    assert_int_equal(utimensat(AT_FDCWD, path_of("machine/.names.009.index.tmp"), old, 0), 0);
+    for (int i = 0; i < 2; i++) { /* the first one removes it, the second one writes */
+        begin_process();
+        assert_answers("Mine", "Meins", "My help");
+    }
+    mark(ENGLISH_LIST);
+    assert_used(true);
+}
+
+static void some_sources_make_no_list(void **state)
+{
+    put_sources();
+    put("vendor/data/names/009.names",
+        "4\tMemory\n6\tSix\n"); /* another change may have its time */
+    assert_answers("Mine", "Meins", "My help");
+    assert_false(is_there(ENGLISH_LIST));
+    assert_int_equal(chmod(path_of("vendor/data/names/009.names"), 0600), 0);
+    age();
+    begin_process();
+    assert_answers("Mine", "Meins", "My help");
+    assert_false(is_there(ENGLISH_LIST)); /* others may not read it */
+    assert_int_equal(chmod(path_of("vendor/data/names/009.names"), 0644), 0);
+    put_lists();
+    assert_int_equal(chmod(path_of(FILE_OF_A), 0600), 0);
+    age();
+    begin_process();
+    assert_answers("Mine", "Meins", "My help");
+    /* nor may others read it in older lists */
+    assert_false(is_there(ENGLISH_LIST) || is_there(HELP_LIST) || is_there(INDEX));
+}
+
+/* A file that changes between the check of all files and the reading of its texts. */
+static void a_text_that_was_not_read_is_not_missing_for_others(void **state)
+{
+    put_sources();
+    assert_int_not_equal(registry_generation(), 0); /* writes the index of the registry */
+    begin_process();
+    assert_true(names_language_installed(7));
+    edit_a_service();
+    names_lookup(900000, 9, NULL);
+    assert_false(is_there(ENGLISH_LIST));
+    assert_name(900000, 9, "Else");
+    assert_false(is_there(ENGLISH_LIST));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NAMES_TEST(a_list_is_used_and_answers_the_same),
+        NAMES_TEST(a_held_list_stays),
+        NAMES_TEST(a_stale_list_is_not_used),
+        NAMES_TEST(the_vendors_names_are_checked_alone),
+        NAMES_TEST(a_running_process_sees_a_change),
+        NAMES_TEST(settings_of_the_user_do_not_matter),
+        NAMES_TEST(a_damaged_list_is_not_used),
+        NAMES_TEST(crafted_bytes_do_no_harm),
+        NAMES_TEST(a_list_of_others_is_not_used),
+        NAMES_TEST(a_full_disk_leaves_nothing),
+        NAMES_TEST(a_killed_writer_costs_nothing),
+        NAMES_TEST(some_sources_make_no_list),
+        NAMES_TEST(a_text_that_was_not_read_is_not_missing_for_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
