@@ -3,7 +3,8 @@
  * API of base: wrappers around libc. Independent of counters.
  *
  * Every function that can fail returns a Win32 status (0 is success); errno is translated here, at
- * the line of the system call. All text is UTF-8 (generalized: lone surrogates have 3-byte forms).
+ * the line of the system call. All text is UTF-8 (generalized: a lone UTF-16 surrogate is encoded
+ * in three bytes).
  */
 #ifndef OPL_BASE_H
 #define OPL_BASE_H
@@ -34,10 +35,11 @@ enum {
 
 /* ---- status.c ---- */
 LSTATUS status_from_errno(int error);
-/* True for a lack of memory or descriptors: it says nothing about the object itself, and a retry
- * may succeed. */
+/* True if `status` is a lack of memory or of descriptors: the accessed object is not at fault, and
+ * a retry may succeed. */
 bool status_is_passing(LSTATUS status);
-/* A short lower-case sentence without period, "status N" for unknown codes; never NULL. */
+/* Returns a short lower-case sentence without period that describes the status; "status N" for an
+ * unknown one; never NULL. */
 const char *status_text(LSTATUS status);
 
 /* ---- buffer.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
@@ -47,7 +49,7 @@ struct buffer {
     bool failed;
 };
 void buffer_done(struct buffer *buffer);
-void buffer_clear(struct buffer *buffer); /* keeps the memory */
+void buffer_clear(struct buffer *buffer); /* empties it; the memory stays allocated */
 bool buffer_reserve(struct buffer *buffer, size_t more);
 bool buffer_add(struct buffer *buffer, const void *bytes, size_t count);
 bool buffer_add_text(struct buffer *buffer, const char *text); /* adds the text without its NUL */
@@ -64,22 +66,25 @@ void free_pointer(void *pointer_to_pointer);
  * surrogates survive both conversions. */
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity);
 size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity);
-/* `text` may be misaligned, as in network data. */
+/* Like utf16_to_8; `text` may be misaligned, as in network data. */
 size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t capacity);
 bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count);
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count);
 bool utf8_valid(const char *text, size_t count);
 size_t utf16_length(const uint16_t *text);
-/* Simple upper-case fold of one code point, as in the registry. */
+/* Returns the upper-case form of one code point by Unicode's simple folding, as the registry
+ * does. */
 uint32_t unicode_upper(uint32_t code_point);
-/* Compares and orders by the simple upper-case fold of each code point. */
+/* Compare without regard to case: by the simple upper-case form of each code point. The result
+ * orders texts as strcmp does. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
 /* A hash that is equal for all texts that compare equal. */
 uint64_t text_hash_fold(const char *text, size_t count);
 
 /* ---- unreleased.c ---- */
-/* Was the library built for openperflib before its tables had a version? Reads the whole file. */
+/* Returns true if the library was built with an unreleased openperflib, whose tables had no
+ * version. Reads the whole file. */
 bool library_is_unreleased(const char *path);
 #define LIBRARY_UNRELEASED                                                                         \
     "it was built for an unreleased version of openperflib and must be built again"
@@ -88,8 +93,8 @@ bool library_is_unreleased(const char *path);
 /* Returns the start of the next word and sets *count to its length; *cursor moves after it. Words
  * are separated by spaces and tabs. NULL: no more words. */
 const char *text_word(const char **cursor, size_t *count);
-/* Converts the whole of [text, text+count) from a decimal number; returns false if it is not one or
- * exceeds 2^32-1. */
+/* Converts [text, text+count), which must be a decimal number as a whole; returns false if it is
+ * not one or exceeds 2^32-1. */
 bool text_decimal(const char *text, size_t count, uint32_t *ret);
 bool text_hex(const char *text, size_t count, uint32_t *ret);
 bool text_equal_fold(const char *left, const char *right);
@@ -101,26 +106,29 @@ const char *text_multi_next(const char **cursor, const char *end);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* to be freed; NULL: no memory */
 
 /* ---- file.c ---- */
-/* Both read up to the end and replace the content of `ret`. They never wait for a pipe. */
+/* Both functions read up to the end of the file and replace the content of `ret`. They never wait
+ * for a pipe's writer. */
 LSTATUS file_read(int dir_fd, const char *path, struct buffer *ret);
 LSTATUS file_read_fd(int fd, struct buffer *ret);
 /* Like file_read. ERROR_FILE_TOO_LARGE: the file has more bytes than `most`, or never ends, like a
  * device. */
 LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret);
 /* Writes `path` completely or not at all: temporary file ".*.tmp" in the same folder, fsync,
- * rename, fsync of the folder. `mode` is the file's, whatever the umask. mtime becomes later than
- * `after` (if not NULL) by at least 1 ns, so that readers always notice the change; *ret_stat (may
- * be NULL) is the new file's. If the disk is full the old file stays. */
+ * rename, fsync of the folder. The new file has `mode`, whatever the umask. Its modification time
+ * becomes later than `after` (if not NULL) by at least 1 ns, so that readers always notice the
+ * change; *ret_stat (may be NULL) receives its stat data. If the disk is full the old file
+ * stays. */
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
-LSTATUS file_remove(int dir_fd, const char *path); /* unlink, fsync folder */
+LSTATUS file_remove(int dir_fd, const char *path); /* unlinks, then syncs the folder */
 /* Opens a file that is to be overwritten in place. It must be a regular file of the effective user;
  * no link is followed. A missing file is created, readable by all users whatever the umask; with
  * `make_folder` also its folder. -1: it cannot be opened. */
 int file_open_to_write(const char *path, bool make_folder);
 /* Like mkdir -p; each new folder has `mode` and is durable. */
 LSTATUS file_make_folders(const char *path, mode_t mode);
-LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* creates it, waits for its flock */
+LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* creates the file if it is missing;
+                                                               * waits for its flock */
 void file_unlock(int *fd);
 /* The disk operations of file.c, for tests that record them, make them fail or stop between
  * them. */
@@ -135,30 +143,33 @@ extern struct file_steps file_steps;
 
 /* ---- trust.c ---- */
 /* Is the owner of `st` trusted (root, the effective user, in a user namespace also root outside)
- * and may no other user write it? `folder_of_caller_entry`: `st` is a folder with an entry of the
- * caller's; then root's sticky folders, such as /tmp, are trusted too. */
+ * and may no other user write it? `folder_of_caller_entry`: `st` is the folder of an entry that the
+ * caller owns; then sticky folders of root, such as /tmp, are trusted too, because others cannot
+ * replace that entry. */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
 /* ERROR_SUCCESS if `real_path` is a regular file that only root and the effective user may change,
  * and so is every folder above it. Else `why` names the path and what to do. Links are refused. */
 enum { TRUST_TEXT = 512 };
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
-/* The same for a file of this package; the reader's own group may write there, as in a build folder
- * that was made with umask 002. */
+/* Like trust_check for a file of this package: the caller's own group may have write permission, as
+ * in a build folder that was made with umask 002. */
 LSTATUS trust_check_shipped(const char *real_path, char why[static TRUST_TEXT]);
-/* trust_check_shipped for a program that is about to be started, through links. A file that is
- * missing passes: exec reports it. */
+/* Like trust_check_shipped for a program that is about to be started; links are followed. A file
+ * that is missing passes, because exec reports it. */
 LSTATUS trust_check_program(const char *file, char why[static TRUST_TEXT]);
-/* The same for a folder; the reader's own group may write there. It may be missing, with folders
- * above it, if no other user can create it: in /tmp or similar the first missing one is created. */
+/* Like trust_check for a folder; the caller's own group may have write permission. It may be
+ * missing, with folders above it, if no other user can create it: in a folder like /tmp the first
+ * missing one is created. */
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT]);
 
 /* ---- environment.c ---- */
-/* The variable's value. NULL: it is not set, or the program has more rights than its caller
+/* Returns the variable's value. NULL: it is not set, or the program has more rights than its caller
  * (setuid), so that the environment is not trusted. */
 const char *environment_get(const char *name);
-/* A new list for a program that is started: PATH, languages, time zone, the effective user's entry
- * in the user database, and our own variables if they are trusted; for logins to other machines
- * also the addresses of agents and tickets. One block for free(); NULL: no memory. */
+/* Returns the environment for a program that is started: PATH, languages, time zone, the effective
+ * user's entry in the user database, and our own variables if they are trusted; for logins to other
+ * machines also the variables of ssh agents and Kerberos tickets. One block for free(); NULL: no
+ * memory. */
 enum environment_for { ENVIRONMENT_FOR_HELPER, ENVIRONMENT_FOR_LOGIN };
 char **environment_new(enum environment_for purpose);
 
@@ -176,40 +187,42 @@ const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
 /* OPENPERFLIB_ROOT/answers, else root's, else $XDG_RUNTIME_DIR/openperflib/answers, else NULL */
 const char *place_answers(void);
 #define PLACE_ANSWERS_OF_ROOT "/run/openperflib/answers"
-void place_forget(void); /* tests only: read the environment anew; all answers become invalid */
+void place_forget(void); /* tests only: reads the environment anew; all paths returned before become
+                          * invalid */
 
 /* ---- lock.c: locks that are free in a child of fork(); fork() waits for their holders ---- */
 /* UNCANCELLED: until the end of the block the thread cannot be cancelled, because pthread_cancel
- * would leave a lock or a claim taken for ever. May be nested. A thread that holds a lock cannot be
- * cancelled anyway; one that takes a claim must be in such a block. */
+ * would leave the lock or claim that it holds taken for ever. May be nested. A thread that holds a
+ * lock cannot be cancelled anyway; one that takes a claim must be in such a block. */
 void cancel_forbid(void);
 void cancel_permit(void *unused);
 #define UNCANCELLED                                                                                \
     __attribute__((cleanup(cancel_permit), unused)) char uncancelled = (cancel_forbid(), '\0')
 void lock_take(pthread_mutex_t *lock);
 void lock_release(pthread_mutex_t *lock);
-/* A lock that may be held for long: fork() does not wait for it. Zero is a free one. A thread that
- * holds a mutex of lock_take must not take a claim. */
+/* A lock that may be held for long: fork() does not wait for it. A zeroed claim is free. A thread
+ * that holds a mutex of lock_take must not take a claim. */
 struct claim {
     _Atomic uint32_t word;
 };
 void claim_take(struct claim *claim);
-/* Waits at most until clock_ticks() is `deadline`; INT64_MAX: for ever. Returns false if the claim
- * was not taken. */
+/* Waits for the claim until clock_ticks() is `deadline` (INT64_MAX: for ever). Returns false if the
+ * claim was not taken. */
 bool claim_take_until(struct claim *claim, int64_t deadline);
 void claim_release(struct claim *claim);
 
 /* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----
  * Thread-safe; the caller must protect what handle_get returned against a concurrent close. A table
- * is never freed. {.tag = 1} is an empty one; tags are 1 to 7. */
+ * is never freed. {.tag = 1} is an empty table; tags are 1 to 7. */
 struct handle_table {
     struct handle_slot *slots;
     uint32_t count, capacity, free_head;
     uint32_t tag; /* set once: distinguishes the kinds of handles */
 };
-/* *ret is never 0 and never equals a predefined key; `object` is not NULL. */
+/* *ret receives the new handle, which is never 0 and never equals a predefined registry key;
+ * `object` must not be NULL. */
 LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
-/* NULL: the handle is not of this table, or was closed. */
+/* Returns the object. NULL: the handle is not of this table, or was closed. */
 void *handle_get(struct handle_table *table, uintptr_t handle);
 /* Closes the handle and returns its object; NULL as for handle_get. */
 void *handle_take(struct handle_table *table, uintptr_t handle);
@@ -227,22 +240,25 @@ int64_t clock_filetime_from(const SYSTEMTIME *time);
 /* ---- machine.c ---- */
 /* First label of the host name, upper case, at most 15 characters; never empty. */
 void machine_name(char name[static 16 * 4]);
-/* The same of a given host name. */
+/* The same for the given host name. */
 void machine_name_from(const char *host, char name[static 16 * 4]);
-/* Is it this machine: NULL, "", ".", localhost or its addresses 127.0.0.1 and ::1, its host name or
- * the first label, with or without \\ before it? */
+/* Is `name` this machine: NULL, "", ".", localhost, 127.0.0.1, ::1, the host name or its first
+ * label, with or without \\ before it? */
 bool machine_is_own(const char *name);
 
 /* ---- detached.c: short-lived processes that share our memory and nothing else ---- */
-/* Runs `function` on another stack in a child with an empty descriptor table of its own; the
- * program gets neither SIGCHLD nor a result of wait() for it. Returns 0 or an errno. */
+/* Runs `function` on another stack in a child process that has an empty descriptor table of its own
+ * and shares all memory; the program gets neither SIGCHLD nor a result of wait() for it. Returns 0
+ * or an errno. */
 int detached_run(void (*function)(void *argument), void *argument);
-/* The same; the descriptor `kept` is also open there. */
+/* Like detached_run; the descriptor `kept` stays open in the child. */
 int detached_run_keeping(int kept, void (*function)(void *argument), void *argument);
-/* Inside such a child: starts `function` as a process for whose exit this process does not wait;
- * returns when that process has called exec or exited. Returns its pid, or -1 with errno. */
+/* Only inside a child of detached_run: starts `function` as a process for whose exit this process
+ * does not wait; returns when that process has called exec or exited. Returns its pid, or -1 with
+ * errno. */
 pid_t detached_spawn(int (*function)(void *argument), void *argument);
-bool detached_would_be_process_1(void); /* if true, no process may be started */
+bool detached_would_be_process_1(void); /* true: a child of this process would be process 1 of a new
+                                         * pid namespace, so none may be started */
 /* Marks code that runs on the child's stack, which the sanitizers do not know. */
 #define DETACHED __attribute__((no_sanitize("address", "undefined")))
 
@@ -257,8 +273,8 @@ struct shortage {
     char object[64];
 };
 struct shortage *shortage_here(void);
-/* "Process: IO Read Operations/sec, ...": counters that are missing in this thread's last answers
- * because this user may not read them; "": none. */
+/* Returns the counters, such as "Process: IO Read Operations/sec, ...", that are missing in this
+ * thread's last answers because this user may not read them; "": none. */
 enum { DENIED_SIZE = 400 };
 char *denied_here(void);
 
@@ -275,11 +291,12 @@ struct event_message {
 };
 extern const struct event_message event_messages[];
 extern const size_t event_message_count;
-const struct event_message *event_message(const char *source, unsigned id); /* NULL: no row */
-/* Writes 32 hexadecimal digits that identify the event in a structured log; all events that have no
- * row share one number. */
+const struct event_message *event_message(const char *source, unsigned id); /* NULL: the catalog has
+                                                                             * no such row */
+/* Writes 32 hexadecimal digits, which identify the event in journald's catalog; all events without
+ * a row in our catalog share one number. */
 void event_message_id(const char *source, unsigned id, char ret[static 33]);
-/* "ObjectCount" becomes OPENPERFLIB_OBJECT_COUNT. */
+/* Converts a field's name to its journald name: "ObjectCount" becomes OPENPERFLIB_OBJECT_COUNT. */
 void event_field_name(const char *name, char ret[static 64]);
 
 /* ---- event.c: the event log ---- */
@@ -287,8 +304,9 @@ enum event_style { EVENT_AS_TEXT, EVENT_AS_NUMBER, EVENT_AS_HEX, EVENT_AS_STATUS
 struct event_field {
     const char *name; /* a name of the row's fields; "Service" is added automatically */
     enum event_style style;
-    const char *text; /* the value if `style` is EVENT_AS_TEXT; NULL: "" */
-    uint64_t number;  /* the value in other styles; messages add a status's text */
+    const char *text; /* the value if `style` is EVENT_AS_TEXT; NULL is written as "" */
+    uint64_t number;  /* the value in the other styles; EVENT_AS_STATUS also writes the status's
+                       * text */
 };
 #define EVENT_TEXT(name, text) ((struct event_field){name, EVENT_AS_TEXT, text, 0})
 #define EVENT_NUMBER(name, number) ((struct event_field){name, EVENT_AS_NUMBER, NULL, number})
@@ -302,11 +320,13 @@ struct event_field {
  * not NULL, is appended to the text (such as a linker's message). Example:
  *     event_log("Perflib", 1008, service->name,
  *               EVENT_FIELDS(EVENT_TEXT("Library", path), EVENT_STATUS(status)), NULL);
- * The first ten of a (source, id, service) are written singly, then one line a minute with the
- * count. Returns no error, waits at most as long as event_write, preserves errno. */
+ * The first ten events with the same (source, id, service) are written singly, later ones as one
+ * line a minute with their count. Returns no error, waits at most as long as event_write, preserves
+ * errno. */
 void event_log(const char *source, unsigned id, const char *service,
                const struct event_field *fields, const char *more);
-/* Adds `message` with the value of each {Field}; a missing value is a question mark. */
+/* Appends `message` to `text`, with {Field} replaced by the field's value; a missing value becomes
+ * a question mark. */
 void event_add_message(struct buffer *text, const char *message, const char *service,
                        const struct event_field *fields);
 /* At the end of a session: writes the counts of suppressed events, at most once a minute for each
@@ -324,21 +344,21 @@ struct event_record {
     enum event_level level;
     unsigned repeated;                /* how many equal events were suppressed before this one */
     const struct event_field *fields; /* terminated by a field without name, or NULL */
-    const struct buffer *entry;       /* NULL, or more fields, from event_add_fields */
+    const struct buffer *entry;       /* more fields, made by event_add_fields, or NULL */
 };
 /* Appends the fields in journald's format. */
 void event_add_fields(struct buffer *entry, const struct event_field *fields);
 /* Writes to the file `events` below OPENPERFLIB_ROOT, one line each: time, source, id, level,
  * service, text, separated by tabs; at 4 MiB it becomes `events.old` and a new one begins. Without
- * OPENPERFLIB_ROOT: to journald with the fields, else to the system log's socket. Waits for nothing
- * but the file's lock, about 50 ms at most. ERROR_NOT_READY: there is no log. */
+ * OPENPERFLIB_ROOT: to journald with the fields, else to the system log's socket. The only wait is
+ * that for the file's lock, at most about 50 ms. ERROR_NOT_READY: there is no log. */
 LSTATUS event_write(const struct event_record *record);
 /* Locks an open file for writing. False if the lock is not free within 50 ms: then the event is
  * written without it, because a stopped process may hold it for ever. */
 bool event_lock(int fd);
 extern const char *event_journal_path, *event_syslog_path; /* sockets; replaced by tests */
 
-/* ---- event_last.c: the last Perflib event of each service, for its user ---- */
+/* ---- event_last.c: the last Perflib event of each service ---- */
 struct event_last {
     int64_t when; /* filetime */
     unsigned id;
@@ -346,8 +366,8 @@ struct event_last {
     char text[1024], advice[768]; /* truncated */
 };
 void event_last_keep(const struct event_record *record);
-/* The last event that programs of this user and of root reported about the service; false: none
- * since the machine started. */
+/* Returns in *ret the last event that programs of this user or of root logged about the service;
+ * false: there is none since the machine started. */
 bool event_last(const char *service, struct event_last *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growing byte buffer. A failed allocation is remembered, so that a writer may append a hundred
- * things and check once at the end whether all of them succeeded.
+ * A growing byte buffer. A failed allocation is remembered, so callers may append many times and
+ * check once, at the end, whether all of it succeeded.
  */
 #include "base/base.h"
 

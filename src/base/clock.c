@@ -33,8 +33,8 @@ int64_t clock_filetime(void)
     return clock_filetime_of(&now);
 }
 
-/* If the thread is interrupted between reading the two clocks, they differ as if one had been set:
- * so they are read several times, and the closest pair is used. */
+/* Reads both clocks several times and uses the closest pair: if the thread is interrupted between
+ * the two reads, the pair looks as if the time had been set. */
 void clock_both(int64_t *ret_ticks, int64_t *ret_filetime)
 {
     enum { TRIES = 8, CLOSE_100NS = 100 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The environment: which variables are trusted, and which are passed to programs that we start. A
- * program with more rights than its caller trusts none of them and passes none on: the started
- * program could no longer know that they come from the caller.
+ * program with more rights than its caller (setuid) trusts none and passes none on, because the
+ * started program could not know that they come from the less privileged caller.
  */
 #include "base/base.h"
 
@@ -17,8 +17,8 @@ extern char **environ;
 
 static bool ids_differed;
 
-/* A setuid program may have changed its real ids, too, before its first query: so they are recorded
- * at load time. */
+/* A setuid program may change its real user id before its first query, so the ids are recorded when
+ * the library is loaded. */
 __attribute__((constructor)) static void note_ids(void)
 {
     uid_t real, effective, saved;
@@ -28,7 +28,8 @@ __attribute__((constructor)) static void note_ids(void)
                    real_group != effective_group || real_group != saved_group;
 }
 
-/* Has the program more rights than its caller? Then nothing of the environment is trusted. */
+/* False if the program has more rights than its caller: then nothing of the environment is
+ * trusted. */
 static bool environment_is_callers(void)
 {
     return ids_differed || getauxval(AT_SECURE);
@@ -55,7 +56,8 @@ static void add(struct text_array *list, const char *name, const char *value)
     list->count++;
 }
 
-/* A name of a language or a time zone, not a path to another file. */
+/* True for the name of a language or a time zone; false for a path, which would name a file to be
+ * read. */
 static bool is_plain(const char *value)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";

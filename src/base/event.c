@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum { SINGLE_EVENTS = 10, SLOTS = 512, SLOT_ROWS = 8, ROWS = SLOTS * SLOT_ROWS };
-enum { COUNTS_AT_ONCE = 16 }; /* so that one event does not write a thousand lines */
+/* at most this many count lines are written together with one event */
+enum { COUNTS_AT_ONCE = 16 };
 static const int64_t silence = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
 /* A copy of the last event, for the line that reports later how many were suppressed. */
@@ -28,9 +29,9 @@ struct last_message {
 };
 
 struct repetition {
-    uint64_t what; /* hash of source, id and service; 0: free */
+    uint64_t what; /* hash of source, id and service; 0: the row is free */
     unsigned written, held_back;
-    int64_t last_written, last_seen, last_closed; /* 0: never */
+    int64_t last_written, last_seen, last_closed; /* ticks; 0: never */
     struct last_message *message;                 /* NULL: nothing was suppressed yet */
 };
 
@@ -68,7 +69,7 @@ static void free_message(struct last_message *message)
     free(message);
 }
 
-/* After fork(), the child clears its counts of held-back repetitions; the parent reports them. */
+/* After fork(), the child clears the counts of suppressed events; the parent reports them. */
 static void leave_parents_counts(void)
 {
     static pid_t owner;
@@ -82,7 +83,8 @@ static void leave_parents_counts(void)
     lock_release(&lock);
 }
 
-/* The row of this event; else a free one (last_seen 0), else the least recently seen one. */
+/* Returns the event's row; else replaces a free row (last_seen 0) or the one that was seen least
+ * recently. */
 static struct repetition *row_of(uint64_t what)
 {
     struct repetition *slot = &repetitions[what % SLOTS * SLOT_ROWS], *oldest = slot;
@@ -97,8 +99,8 @@ static struct repetition *row_of(uint64_t what)
     return oldest;
 }
 
-/* Counts suppressed events. If a text is kept, a line with their count becomes due; else the count
- * goes into the next event of this kind. */
+/* Adds `count` suppressed events to the row. If it has a message, a line with the count becomes due
+ * after the minute; else the next event of this kind states the count. */
 static void hold_back(struct repetition *row, unsigned count)
 {
     int64_t due = row->last_written + silence;
@@ -107,8 +109,8 @@ static void hold_back(struct repetition *row, unsigned count)
         atomic_store(&first_count_due, due);
 }
 
-/* Must this event be written now? *ret_held_back: how many equal ones were suppressed since the
- * last line. */
+/* Returns true if this event must be written now; then *ret_held_back is the number of equal events
+ * that were suppressed since the last line. */
 static bool is_due(uint64_t what, unsigned *ret_held_back)
 {
     int64_t now = event_clock();
@@ -154,8 +156,8 @@ static struct last_message *copy_message(const struct event_record *record)
     return NULL;
 }
 
-/* Keeps a copy of the last event, for the report of suppressed ones. Until SINGLE_EVENTS were
- * written, none is suppressed and none is kept. */
+/* Keeps a copy of the event, for the line that reports suppressed ones. The first SINGLE_EVENTS are
+ * never suppressed, so they are not copied. */
 static void keep_message(const struct event_record *record, uint64_t what)
 {
     lock_take(&lock);
@@ -175,8 +177,8 @@ static LSTATUS write_record(struct event_record *record, struct buffer *text)
         buffer_printf(text, " (and %u more like this)", record->repeated);
     record->text = text->failed || !text->data ? "" : text->data;
     trace("event", "%s %u %s: %s", record->source, record->id, record->service, record->text);
-    /* an information event of LoadPerf: a registration was loaded or removed, so the service's
-     * earlier events do not concern the present state */
+    /* LoadPerf's information events (registration loaded or removed) are kept too, because they
+     * show that the service's earlier events are out of date */
     if (!strcmp(record->source, "Perflib") || record->level == EVENT_INFO)
         event_last_keep(record);
     return text->failed ? ERROR_NOT_ENOUGH_MEMORY : event_write(record);
@@ -192,7 +194,7 @@ static void write_if_due(struct event_record *record, struct buffer *text, uint6
 
 /* ---- counts without a further event ---- */
 
-/* A number of suppressed events, taken from its row, with the text of the last one. */
+/* The number of suppressed events, taken from a row, and the last event's text. */
 struct count {
     uint64_t what;
     unsigned held_back;
@@ -200,7 +202,7 @@ struct count {
 };
 
 /* A count is due a minute after the event's last line. At the end of a session (`closing`) it is
- * due earlier, but for each event only once a minute. */
+ * due at once, unless the end of another session wrote it less than a minute ago. */
 static bool is_count_due(const struct repetition *row, int64_t now, bool closing)
 {
     return row->held_back && row->message &&
@@ -218,8 +220,9 @@ static struct count take_count(struct repetition *row, int64_t now, bool closing
     return count;
 }
 
-/* Takes the next due count, from row *at on; *at becomes the row after it. Returns false if there
- * is none. first_count_due becomes the earliest time of the counts that are not due yet. */
+/* Takes the next due count, starting with row *at; *at becomes the row after it. Returns false if
+ * there is none. first_count_due becomes the earliest time at which one of the other counts is
+ * due. */
 static bool next_count(size_t *at, bool closing, struct count *ret)
 {
     int64_t now = event_clock();
@@ -237,7 +240,7 @@ static bool next_count(size_t *at, bool closing, struct count *ret)
     return found;
 }
 
-/* Returns the text to its row for the next time, unless the row has a new one. */
+/* Puts the text back into its row for the next line, unless the row already has a newer one. */
 static void return_message(const struct count *count)
 {
     lock_take(&lock);

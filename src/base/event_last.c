@@ -17,8 +17,8 @@
 enum { RECORD = 2048, NAME_AT = 43, MOST_BYTES = 1 << 20, TRIES = 8 };
 #define HEAD "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ %5u %-11.11s "
 
-/* The path of `last-events` in the folder of `answers`, to be freed. NULL: there is no such
- * folder. */
+/* Returns the path of `last-events` in the folder that contains `answers`, to be freed. NULL: there
+ * is no such folder. */
 static char *path_beside(const char *answers)
 {
     const char *slash = answers ? strrchr(answers, '/') : NULL;
@@ -141,7 +141,8 @@ static bool read_record(const char *record, struct event_last *ret)
     return text && advice;
 }
 
-/* A record may be read while it is overwritten: it is valid if two reads give the same bytes. */
+/* Reads the service's record. It may be overwritten meanwhile, so it is valid only if two reads
+ * give the same bytes. */
 static bool read_whole(int fd, const char *service, char record[static RECORD + 1])
 {
     for (int i = 0; i < TRIES; i++) {
@@ -159,8 +160,8 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
     return false;
 }
 
-/* Copies the service's record to *ret if it is later than *ret, and the file belongs to `owner`,
- * who is expected to write it. */
+/* Copies the service's record to *ret if it is later than *ret. The file must belong to `owner`,
+ * because other users must not write these records. */
 static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
 {
     struct stat st;

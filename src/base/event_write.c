@@ -3,9 +3,9 @@
  * The logs: a file if OPENPERFLIB_ROOT is set, else journald with fields, else the socket of the
  * system log.
  *
- * syslog(3) is not used: it belongs to the program, with its own openlog() name. Each event opens
- * what it needs and closes it again, because programs close descriptors that they do not know. No
- * wait here takes longer than LOCK_TRIES milliseconds.
+ * syslog(3) is not used, because the program may have called openlog() with a name of its own. Each
+ * event opens its file or socket and closes it again, because some programs close all descriptors
+ * that they did not open. No wait here takes longer than LOCK_TRIES milliseconds.
  */
 #include "base/base.h"
 
@@ -81,8 +81,8 @@ static int level_priority(enum event_level level)
     return level == EVENT_ERROR ? 3 : level == EVENT_WARNING ? 4 : 6;
 }
 
-/* Moves a descriptor away from 0, 1 and 2: in a program that closed these, its next printf would
- * write into the log. */
+/* Moves a descriptor away from 0, 1 and 2: a program that closed these may still print, and its
+ * text would go into the log. */
 static int away_from_stdio(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -140,8 +140,8 @@ static bool is_the_file(const char *path, const struct stat *ret)
     return lstat(path, &named) == 0 && named.st_ino == ret->st_ino && named.st_dev == ret->st_dev;
 }
 
-/* Renames the full file to .old. Without the right to rename, the file is truncated: it is more
- * important that the log goes on. Returns whether `path` must be opened again. */
+/* Renames the full file to .old. If it may not be renamed, it is truncated, because new events are
+ * more important than old ones. Returns whether `path` must be opened again. */
 static bool turn_over(int fd, const char *path)
 {
     FREE_AUTO char *old = text_format("%s.old", path);
@@ -150,8 +150,9 @@ static bool turn_over(int fd, const char *path)
     return ftruncate(fd, 0) != 0;
 }
 
-/* Opens the log, locked if possible, with space for `length` more bytes. *ret: its stat data.
- * Returns -1 and errno if it cannot be opened or is not ours. */
+/* Opens the log and locks it if possible; a log that has no space for `length` more bytes is
+ * renamed first. *ret receives its stat data. Returns -1 and errno if it cannot be opened or is not
+ * ours. */
 static int open_with_capacity(const char *path, size_t length, struct stat *ret, bool *ret_locked)
 {
     for (int tries = 0;; tries++) {
@@ -176,8 +177,8 @@ static int open_with_capacity(const char *path, size_t length, struct stat *ret,
     }
 }
 
-/* One write, so that lines of several processes are not mixed. A partial line, because the disk is
- * full, is removed if no other process can have written meanwhile. */
+/* Appends the line in one write, so that lines of several processes are not mixed. If the disk is
+ * full, the part that was written is removed if no other process can have written meanwhile. */
 static LSTATUS append(int fd, const char *line, size_t length, const struct stat *before,
                       bool locked)
 {
@@ -222,7 +223,8 @@ static LSTATUS write_file(const struct event_record *record, const char *path)
         return status_from_errno(errno);
     LSTATUS status = append(fd, line.data, line.len, &before, locked);
     if (locked)
-        flock(fd, LOCK_UN); /* a fork of the program may have kept a copy of fd */
+        flock(fd, LOCK_UN); /* closing is not enough: a child that the program forked meanwhile may
+                             * have a copy of fd */
     close(fd);
     return status;
 }
@@ -259,7 +261,7 @@ static int send_to(const char *path, int kind, const void *data, size_t size, in
 
 /* ---- journald: https://systemd.io/JOURNAL_NATIVE_PROTOCOL ---- */
 
-/* Adds NAME=value, or the name, a binary length and the value if it has several lines. */
+/* Adds NAME=value; if the value has several lines: the name, a binary length, and the value. */
 static void add_field(struct buffer *entry, const char *name, const char *value)
 {
     BUFFER_AUTO clean = {0};
@@ -317,7 +319,7 @@ static void add_entry(struct buffer *entry, const struct event_record *record)
     event_add_fields(entry, record->fields);
 }
 
-/* An entry that is too large for a datagram is sent as a sealed file without name. */
+/* Sends an entry that is too large for a datagram as the descriptor of a sealed memory file. */
 static int send_as_file(const char *path, const struct buffer *entry)
 {
     int fd = away_from_stdio(memfd_create("openperflib-event", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -364,7 +366,7 @@ static void add_syslog_line(struct buffer *line, const struct event_record *reco
     add_text_and_advice(line, record);
 }
 
-/* Shortens the line to SYSLOG_SIZE: old syslog daemons accept no longer ones. */
+/* Shortens the line to SYSLOG_SIZE, because old syslog daemons do not accept longer ones. */
 static void shorten(struct buffer *line)
 {
     if (line->failed || line->len <= SYSLOG_SIZE)
@@ -384,7 +386,7 @@ static LSTATUS write_syslog(const struct event_record *record)
     if (line.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     int error = send_to(event_syslog_path, SOCK_DGRAM, line.data, line.len, -1);
-    if (error == EPROTOTYPE) /* a daemon with a stream socket, whose messages end in NUL */
+    if (error == EPROTOTYPE) /* the daemon's socket is a stream; its messages end in NUL */
         error = send_to(event_syslog_path, SOCK_STREAM, line.data, line.len + 1, -1);
     return error ? ERROR_NOT_READY : ERROR_SUCCESS;
 }
@@ -399,7 +401,8 @@ static LSTATUS write_somewhere(const struct event_record *record)
 }
 
 /* If the program has reached its file size limit (RLIMIT_FSIZE), our write sends SIGXFSZ, which
- * would kill it: the signal is blocked meanwhile, and taken away afterwards. */
+ * would kill it. So the signal is blocked during the write, and removed afterwards if it is
+ * pending. */
 LSTATUS event_write(const struct event_record *record)
 {
     sigset_t too_large, before, pending;

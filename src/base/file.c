@@ -2,9 +2,9 @@
 /*
  * Whole files: read, replaced in one step, locked, checked.
  *
- * A replacement is durable when it returns: content, then name, then folder are synced. Disk
- * operations go through `file_steps`, so that a test can record them, make them fail or stop
- * between them.
+ * A replacement is durable when the function returns: the content is synced, the file renamed, then
+ * the folder synced. Disk operations go through `file_steps`, so that a test can record them, make
+ * them fail or stop between them.
  */
 #include "base/base.h"
 
@@ -133,7 +133,8 @@ static LSTATUS sync_all(int fd)
     return result < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
 }
 
-/* Some file systems cannot sync a folder and return EINVAL; for them nothing is left to do. */
+/* Syncs the folder. Some file systems cannot do that and return EINVAL, which is not an error
+ * here. */
 static LSTATUS sync_folder(int folder)
 {
     LSTATUS status = sync_all(folder);
@@ -146,8 +147,8 @@ static bool is_later(const struct timespec *time, const struct timespec *than)
                                         : time->tv_nsec > than->tv_nsec;
 }
 
-/* File systems store times in steps of 1 ns to 2 s: increases the time until the stored one is
- * later. */
+/* File systems store times in steps of 1 ns to 2 s: adds larger and larger steps until the stored
+ * time is later than `after`. */
 static LSTATUS make_later(int fd, const struct timespec *after, struct stat *ret)
 {
     static const long steps_ns[] = {0, 1, 1000, 1000000, 1000000000, 2000000000};
@@ -179,7 +180,7 @@ static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
 enum { TEMPORARY_SIZE = 32 };
 
 /* Creates a temporary file with a random name. The name does not contain the final one, which may
- * have the maximum length, and has a suffix that no reader loads. */
+ * already have the maximum length; readers ignore files with its suffix. */
 static LSTATUS open_temporary(int folder, char name[static TEMPORARY_SIZE], int *ret_fd)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -271,7 +272,8 @@ static LSTATUS make_folder(const char *path, mode_t mode)
     if (chmod(path, mode) != 0)
         return status_from_errno(errno);
     if (open_folder_of(AT_FDCWD, path, &parent, &name) != ERROR_SUCCESS)
-        return ERROR_SUCCESS; /* a parent that may be entered but not read cannot be synced */
+        return ERROR_SUCCESS; /* a parent that this user may enter but not read cannot be opened to
+                               * be synced */
     return sync_folder(parent);
 }
 

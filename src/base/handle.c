@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles: a slot number, the generation of that slot and the table's tag in one small number, so
- * that a closed handle, one of another kind and a stray pointer are refused and never dereferenced.
- * Bit 31 is always clear, so no handle equals a predefined key, neither sign- nor zero-extended.
+ * Handles. A handle is one small number made of a slot number, the slot's generation and the
+ * table's tag, so a closed handle, a handle of another table and a stray pointer are refused and
+ * never dereferenced. Bit 31 is always clear, so no handle equals a predefined registry key,
+ * whether that is sign- or zero-extended.
  */
 #include "base/base.h"
 
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 
 struct handle_slot {
-    void *object; /* NULL: free */
+    void *object; /* NULL: the slot is free */
     uint32_t generation;
-    uint32_t next_free; /* slot number + 1; 0: none */
+    uint32_t next_free; /* next free slot's number + 1; 0: none */
 };
 
 /* From the lowest bit: two zeros, as in Windows' handles; slot; tag; bit 31; generation. With

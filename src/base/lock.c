@@ -2,8 +2,8 @@
 /*
  * Locks that survive fork(). A program may fork while other threads are in a query; their locks
  * would stay locked in the child for ever. So a thread that holds any lock of the library is inside
- * one gate, and a fork waits until the gate is empty: the child gets consistent tables and free
- * locks.
+ * one gate (a read-write lock that it holds for reading), and fork() waits until no thread is
+ * inside: the child gets consistent tables and free locks.
  *
  * A thread that waits for another process must not delay a fork: claims are outside the gate, and
  * those taken before a fork are free in the child.
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-/* prefers writers: else a fork would wait for ever in a program that queries all the time */
+/* prefers writers: otherwise fork() would wait for ever in a program that queries all the time */
 #define GATE_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 #else
 #define GATE_INITIALIZER PTHREAD_RWLOCK_INITIALIZER
@@ -24,9 +24,12 @@
 
 static pthread_rwlock_t gate = GATE_INITIALIZER;
 static pthread_once_t registered = PTHREAD_ONCE_INIT;
-static _Thread_local unsigned held; /* locks of this thread; only the first one enters the gate */
-static _Thread_local unsigned forbidden; /* how many blocks forbid that this thread is cancelled */
-static _Thread_local int permitted;      /* the thread's earlier state, to restore */
+static _Thread_local unsigned held; /* number of locks that this thread holds; only the first one
+                                     * enters the gate */
+static _Thread_local unsigned forbidden; /* number of nested blocks in which this thread cannot be
+                                          * cancelled */
+static _Thread_local int permitted;      /* the thread's cancel state before the outermost block,
+                                          * restored at its end */
 
 void cancel_forbid(void)
 {
@@ -41,7 +44,8 @@ void cancel_permit(void *unused)
         pthread_setcancelstate(permitted, &(int){0});
 }
 
-/* If a provider forks inside Collect, this thread holds locks itself: it must not wait for them. */
+/* If a provider forks inside Collect, this thread itself holds locks, so it must not wait until the
+ * gate is empty. */
 static void before_fork(void)
 {
     if (!held)
@@ -54,8 +58,9 @@ static void after_fork_in_parent(void)
         pthread_rwlock_unlock(&gate);
 }
 
-/* The two lowest bits of a claim are its state. Above them is the value of `forks` in the process
- * that took it: a claim with another value was taken before a fork, and is free here. */
+/* The two lowest bits of a claim are its state. The higher bits hold the value of `forks` in the
+ * process that took it: if it differs from this process's value, the claim was taken before a fork,
+ * and is free here. */
 enum { CLAIM_OPEN, CLAIM_TAKEN, CLAIM_AWAITED, CLAIM_BITS = 3, FORKED_ONCE = 4 };
 static uint32_t forks;
 
@@ -67,8 +72,8 @@ static void after_fork_in_child(void)
         pthread_rwlock_rdlock(&gate);
 }
 
-/* Called at the first lock, not in a constructor. The handlers stay valid, because the library is
- * never unloaded. */
+/* Called at the first lock instead of in a constructor. The fork handlers stay valid, because the
+ * library is never unloaded. */
 static void watch_forks(void)
 {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -107,8 +112,8 @@ static bool is_open(uint32_t word)
     return (word & ~(uint32_t)CLAIM_BITS) != forks || (word & CLAIM_BITS) == CLAIM_OPEN;
 }
 
-/* CLOCK_MONOTONIC counts from boot, so its seconds also fit into the 32-bit times of a 32-bit
- * kernel. */
+/* Waits until the claim's word is not `word` any more. CLOCK_MONOTONIC counts from boot, so its
+ * seconds fit into the 32-bit times of a 32-bit kernel, too. */
 static void wait_for_change(struct claim *claim, uint32_t word, int64_t deadline)
 {
     struct {
@@ -133,7 +138,7 @@ bool claim_take_until(struct claim *claim, int64_t deadline)
         if (open)
             return true;
         wait_for_change(claim, wanted, deadline);
-        mark = CLAIM_AWAITED; /* other threads may be waiting, too */
+        mark = CLAIM_AWAITED; /* from now on other threads may be waiting for it */
         word = atomic_load(&claim->word);
     }
 }

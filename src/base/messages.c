@@ -4,9 +4,9 @@
  * the catalog of `journalctl -x` and docs/events.md are made from these rows.
  *
  * Numbers, levels and fields are Windows' own (docs/windows/providers.md#d5,
- * docs/windows/registration.md#e7); texts and advice are ours, and so are the numbers from 4000.
- * {Field} stands for the field's value. An event whose cause does not exist on this system keeps
- * its row, so that a reader of old logs finds it.
+ * docs/windows/registration.md#e7); texts and advice are this project's own, and so are the numbers
+ * from 4000 on. {Field} stands for the field's value. Windows' events that never occur on this
+ * system have rows too, so that a reader of a Windows log finds them.
  */
 #include "base/base.h"
 
@@ -248,7 +248,7 @@ const struct event_message *event_message(const char *source, unsigned id)
     return NULL;
 }
 
-/* The first 24 digits are random, but constant; the last 8 identify the event. */
+/* The first 24 digits are the same random digits for all events; the last 8 identify the event. */
 void event_message_id(const char *source, unsigned id, char ret[static 33])
 {
     unsigned number = strcmp(source, "Perflib") == 0 ? 1 : strcmp(source, "LoadPerf") == 0 ? 2 : 0;
@@ -264,7 +264,7 @@ void event_field_name(const char *name, char ret[static 64])
 {
     size_t length = (size_t)snprintf(ret, 64, "OPENPERFLIB_");
     for (const char *c = name; *c && length < 62; c++) {
-        if (*c >= '0' && *c <= '9') /* journald's catalog knows letters only */
+        if (*c >= '0' && *c <= '9') /* journald's catalog allows only letters in field names */
             continue;
         if (c > name && is_upper(*c) && !is_upper(c[-1]))
             ret[length++] = '_';

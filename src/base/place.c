@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Paths of files and folders. The environment is read once, at the first use: a program with more
- * rights than its caller ignores it. A folder that it names is used only if no user but root and
- * the reader may change its content, because it determines the code that runs. HOME is that of
- * passwd, which the caller cannot change.
+ * rights than its caller ignores it. A folder that the environment names is used only if no user
+ * but root and the effective user may change its content, because its files determine which code
+ * runs. HOME is taken from the user database, which the caller cannot change.
  */
 #include "base/base.h"
 
@@ -26,7 +26,7 @@ static struct {
     char *vendor, *beside, *machine, *user, *root, *events, *answers, *sysroot;
     bool root_refused;
 } places;
-/* Refused paths; they are reported later, when the lock is free. */
+/* Variables whose folders were refused; they are logged later, when the lock is free. */
 static struct refusal {
     const char *variable;
     char why[TRUST_TEXT];
@@ -74,14 +74,14 @@ static char *home_of_passwd(void)
 static char *user_folder(void)
 {
     const char *data = environment_get("XDG_DATA_HOME");
-    if (data && *data == '/') /* the XDG specification: relative paths are to be ignored */
+    if (data && *data == '/') /* relative paths are ignored, as the XDG specification requires */
         return text_format("%s/openperflib", data);
     FREE_AUTO char *home = home_of_passwd();
     return home ? text_format("%s/.local/share/openperflib", home) : NULL;
 }
 
-/* A folder that the system empties when it starts (root's) or when the user logs out (another
- * user's). */
+/* Returns the folder for answers at run time. The system empties root's when it starts, and another
+ * user's when that user logs out. */
 static char *runtime_answers(void)
 {
     const char *runtime = environment_get("XDG_RUNTIME_DIR");
@@ -91,8 +91,9 @@ static char *runtime_answers(void)
 }
 
 /* The folder openperflib beside the library itself, so that an unpacked archive runs wherever it
- * lies; NULL: there is none, as in a build folder. A relative path is not followed: the program may
- * have changed its working folder since it was loaded. */
+ * lies; NULL: there is none, as in a build folder. The library's path is not used if it is
+ * relative, because the program may have changed its working folder since the library was
+ * loaded. */
 static char *beside_library(void)
 {
     Dl_info library;
@@ -136,12 +137,14 @@ static const char *lookup(char *const *place, const char *otherwise)
     return answer;
 }
 
-/* Logs without holding the lock, because the event log needs paths itself. */
+/* Logs the refused variables. The lock is released first, because the event log calls functions of
+ * this file. */
 static void report_refusal(void)
 {
     lock_take(&lock);
     size_t count = refused;
-    refused = 0; /* the environment is read once: the refusals below do not change any more */
+    refused = 0; /* refused variables are logged once; `refusals` does not change any more, because
+                  * the environment is read only once */
     lock_release(&lock);
     for (size_t i = 0; i < count; i++)
         event_log("Perflib", 4013, NULL,
@@ -162,7 +165,7 @@ bool place_honours_vendor(void)
     return lookup(&places.vendor, NULL) != NULL;
 }
 
-/* If OPENPERFLIB_ROOT is refused, the system's state must not be used in its place. */
+/* NULL if OPENPERFLIB_ROOT is refused: the machine's own state must not be used in its place. */
 const char *place_machine(void)
 {
     const char *folder = lookup(&places.machine, STATE_DIR);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A query whose buffer is too small returns only a status that says so
- * (docs/windows/articles.md#c118). The sizes measured on the way are kept here, for the event that
- * reports endless retries. Nor does an answer state which counters it lacks because of missing
- * rights: their names are kept here too, for tools that report them.
+ * (docs/windows/articles.md#c118). The sizes that were needed are kept here, for the event that
+ * reports endless retries. An answer does not state either which counters are missing because this
+ * user may not read them: their names are kept here, for tools.
  */
 #include "base/base.h"
 

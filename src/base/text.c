@@ -59,7 +59,8 @@ bool text_hex(const char *text, size_t count, uint32_t *ret)
 
 bool text_equal_fold(const char *left, const char *right)
 {
-    /* names of ASCII are compared without decoding; their letters fold by one bit */
+    /* ASCII characters are compared without decoding; upper and lower case of a letter differ in
+     * one bit */
     for (; *left && *left == *right && (unsigned char)*left < 0x80; left++, right++)
         ;
     unsigned char l = (unsigned char)*left, r = (unsigned char)*right;

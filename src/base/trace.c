@@ -41,6 +41,6 @@ void trace(const char *station, const char *format, ...)
         length = (int)sizeof line - 2;
     line[length++] = '\n';
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        errno = saved; /* no program reads the trace: nothing to do */
+        errno = saved; /* the trace has no reader any more (EPIPE): ignore it */
     errno = saved;
 }

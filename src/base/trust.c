@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files are trusted, and whose code may run: a user who can change a file, or replace it,
- * determines what the reader does. So a library and every folder up to "/" must belong to root or
- * the reader, and be writable by no others; in a user namespace also users that it cannot map are
- * accepted, if "/" belongs to them: real root is one of them.
+ * Which files are trusted, and whose code may run: a user who can change or replace a file
+ * determines what the process that reads it does. So a library and every folder up to "/" must
+ * belong to root or to the effective user, and be writable by no others. In a user namespace,
+ * owners that it does not map are accepted too if "/" has such an owner: real root is one of them.
  * (docs/security.md)
  */
 #include "base/base.h"
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Does this user namespace map the owner? All unmapped users look alike, and real root is among
- * them. Outside of a namespace every user is mapped; without /proc it is unknown. */
+/* Returns true if this user namespace maps the owner. All unmapped users have the same number here,
+ * and real root is one of them. Outside of a namespace every user is mapped. */
 static bool has_number(uid_t owner)
 {
     char text[4096];
@@ -48,7 +48,7 @@ bool file_trusted(const struct stat *st, bool folder_of_caller_entry)
         return false;
     if (!(st->st_mode & (S_IWGRP | S_IWOTH)))
         return true;
-    /* /tmp: others may add files but cannot change the caller's */
+    /* such as /tmp: other users may add files but cannot replace the caller's */
     return folder_of_caller_entry && S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX) &&
            is_root(st->st_uid);
 }
@@ -75,14 +75,14 @@ static LSTATUS explain(const char *path, const struct stat *st, char why[static 
 /* ---- the walk down to it ---- */
 
 /* A walk from "/" down to a path. No other user may change the folders that were checked before, so
- * no entry can be replaced between its check and its use. It opens no descriptor: a program may
- * have none left. */
+ * no entry can be replaced between its check and its use. It opens no descriptors, because the
+ * program may have none left. */
 struct walk {
-    struct stat st; /* of the last entry that exists; links are not followed */
+    struct stat st; /* stat data of the last entry that exists; links are not followed */
     mode_t ignored; /* mode bits that are accepted for the caller's own group */
-    bool makes;     /* creates a missing entry in a folder like /tmp */
+    bool makes;     /* true: a missing entry in a folder like /tmp is created */
     char path[PATH_MAX];
-    const char *rest; /* after `path` */
+    const char *rest; /* the components of `path` that do not exist */
 };
 
 /* Is it a folder like /tmp, in which every user may create the next entry? */
@@ -107,7 +107,7 @@ static LSTATUS enter(struct walk *walk, char why[static TRUST_TEXT])
     return status;
 }
 
-/* In root's sticky folders others add files, but cannot change those of other users. */
+/* In sticky folders of root, other users may add files but cannot change those of others. */
 static LSTATUS judge(const struct walk *walk, char why[static TRUST_TEXT])
 {
     struct stat st = walk->st;
@@ -146,7 +146,7 @@ static LSTATUS check_file(const char *real_path, mode_t ignored, char why[static
     if (status || S_ISREG(walk.st.st_mode))
         return status;
     snprintf(why, TRUST_TEXT, "%.200s is not a regular file", real_path);
-    return ERROR_ACCESS_DENIED; /* as LoadLibrary of a folder */
+    return ERROR_ACCESS_DENIED; /* Windows' LoadLibrary returns this for a folder */
 }
 
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT])
@@ -165,8 +165,8 @@ LSTATUS trust_check_program(const char *file, char why[static TRUST_TEXT])
     return realpath(file, real) ? trust_check_shipped(real, why) : ERROR_SUCCESS;
 }
 
-/* After a missing folder, ".." cannot be resolved: once the folder was created, perhaps as a link,
- * it could lead anywhere. */
+/* ".." after a missing folder cannot be resolved: the folder may be created later, also as a link
+ * to anywhere. Such a path is refused. */
 static LSTATUS refuse_up(const char *folder, const char *rest, char why[static TRUST_TEXT])
 {
     for (size_t length; (length = strcspn(rest, "/")); rest += length + strspn(rest + length, "/"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries of the time before the tables had a version: the functions that they call are gone, so
- * they cannot be loaded, and the linker's own message does not say what to do.
+ * Detects libraries that were built before the tables had a version. The functions that they call
+ * no longer exist, so they cannot be loaded, and the linker's own message does not say what to do.
  */
 #include "base/base.h"
 
@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* In an ELF file the name of a symbol has a NUL before and after it. */
+/* True if the file refers to the unversioned tables. A symbol's name in an ELF file has a NUL
+ * before and after it. */
 static bool names_tables(const void *file, size_t size)
 {
     static const char old[] = "\0opl_tables", versioned[] = "\0opl_tables_1";

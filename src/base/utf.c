@@ -2,8 +2,8 @@
 /*
  * UTF-8 <-> UTF-16, and the case folding by which names are compared.
  *
- * UTF-8 is the generalized form: a lone surrogate, which Windows allows anywhere, has its
- * three-byte form and survives both conversions. A byte that belongs to no valid sequence becomes
+ * UTF-8 is the generalized form: a lone surrogate, which Windows allows anywhere, is encoded in
+ * three bytes and survives both conversions. A byte that belongs to no valid sequence becomes
  * U+FFFD.
  */
 #include "base/base.h"
@@ -22,14 +22,14 @@ static bool is_low(uint32_t unit)
     return unit >= 0xdc00 && unit < 0xe000;
 }
 
-/* Empty text may be NULL, and C forbids pointer arithmetic on that. */
+/* Returns text + count. An empty text may be NULL, and C forbids pointer arithmetic on NULL. */
 static const unsigned char *end_of(const unsigned char *text, size_t count)
 {
     return count ? text + count : text;
 }
 
-/* Decodes a code point of several bytes at *text, which is before `end`, and moves *text behind it.
- * False: there is none; *ret is U+FFFD, and only one byte is skipped. */
+/* Decodes the code point of several bytes at *text, which is before `end`, and moves *text past it.
+ * False: the bytes are invalid; then *ret is U+FFFD, and only one byte is skipped. */
 static bool decode_long(const unsigned char **text, const unsigned char *end, uint32_t *ret)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -137,7 +137,7 @@ bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count)
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count)
 {
     const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
-    /* a buffer may be misaligned, so units are copied as bytes, a block at a time */
+    /* the buffer may be misaligned, so units are copied as bytes, one block after the other */
     while (at < end) {
         uint16_t units[128];
         size_t used = 0;

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query is too big for a thread's stack. Used ones are kept in a free list, so that a program
- * that repeats its query allocates nothing. */
+/* The parsed query is too big for a thread's stack. Used ones are kept in a free list, so that a
+ * program that repeats its query does not allocate memory each time. */
 struct question {
     struct query query;
     struct question *next;
@@ -54,7 +54,7 @@ static const char *kind_text(enum query_kind kind)
 }
 
 /* Returns the last of `count` objects, which fill the `used` bytes at `at`, and its type in *ret;
- * NULL: their lengths do not lead to it. */
+ * NULL: the objects' lengths are inconsistent. */
 static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count,
                                   PERF_OBJECT_TYPE *ret)
 {
@@ -72,9 +72,9 @@ static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count
     return NULL;
 }
 
-/* Returns how many bytes must follow the last object, which has no instances. Some readers take it
+/* Returns how many bytes must follow the last object if it has no instances: some readers take it
  * for an object without instance definitions, and read a counter block after its definitions.
- * opl_build_collect has written one there; after objects of other origin it is added. */
+ * opl_build_collect writes one there; for objects that were built without it, it is added here. */
 static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_TYPE *object)
 {
     PERF_COUNTER_DEFINITION definition;
@@ -90,7 +90,7 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
             return 0;
         from += definition.ByteLength;
     }
-    /* a larger block is a provider's mistake, which padding would only enlarge */
+    /* a provider that states a larger block is in error: do not pad */
     enum { LARGEST = 1 << 16 };
     size = (size + 7) / 8 * 8;
     uint64_t there = object->DefinitionLength < left ? left - object->DefinitionLength : 0;

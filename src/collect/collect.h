@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-/* Answers a data query (never a name query). *size: the buffer's size, then TotalByteLength;
- * unchanged with ERROR_MORE_DATA. */
+/* Answers a query for data; for names it must not be called. *size: on entry the buffer's size, on
+ * return TotalByteLength; unchanged with ERROR_MORE_DATA. */
 LSTATUS collect_query(const char *text, void *data, DWORD *size);
 void collect_close(void);
 

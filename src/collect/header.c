@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERF_DATA_BLOCK: signature, one moment on three clocks, the machine's name. HeaderLength includes
- * the name, rounded up to 8; padding is zero. (docs/windows/articles.md#c4,
+ * PERF_DATA_BLOCK: signature, the same moment on three clocks, the machine's name. HeaderLength
+ * includes the name, rounded up to 8; padding is zero. (docs/windows/articles.md#c4,
  * docs/windows/blocks.md#a1)
  */
 #include "collect/header.h"

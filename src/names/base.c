@@ -5,7 +5,7 @@
  *
  * Three sources: texts written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and the
  * texts of every registered service (Services\X\Performance\Names\LLL). If several have a text for
- * one index the first source counts, among services the first in registry order.
+ * an index, the first of these sources counts; of several services, the first in registry order.
  */
 #include "names/table.h"
 #include "registry/registry.h"
@@ -34,10 +34,11 @@ static bool vendor_listed;
 struct name_language *names_languages[MOST_LANGUAGES];
 size_t names_language_count;
 static int64_t vendor_time; /* modification time of the newest vendor file */
-static uint64_t built_from; /* generation of the registry from which the bases were built */
+static uint64_t built_from; /* generation of the registry when the bases were built */
 static bool built;
 
-/* Converts the name of a language's file or key, such as "009" or "0416"; false: it is none. */
+/* Converts the name of a language's file or key, such as "009" or "0416"; false: it is not such a
+ * name. */
 static bool language_of(const char *name, size_t count, uint32_t *ret)
 {
     return (count == 3 || count == 4) && text_hex(name, count, ret);
@@ -200,13 +201,13 @@ static bool add_hand_part(struct name_language *base, enum names_part part, cons
     return name_pairs_each(multi.data, multi.len + 1, add_hand_pair, &base->hand[part]);
 }
 
-/* Each key Perflib\LLL is an installed language, with or without a vendor's file. */
+/* Every key Perflib\LLL means that language LLL is installed, even without a vendor's file. */
 static bool add_perflib_key(void *self, const char *name)
 {
     bool *complete = self;
     uint32_t id;
     if (!language_of(name, strlen(name), &id))
-        return true; /* _V2Providers and similar keys */
+        return true; /* other keys, such as _V2Providers */
     struct name_language *base = make_language(id);
     FREE_AUTO char *key = text_format("%s\\%s\\Manual", REGISTRY_PERFLIB, name);
     *complete = base && key && add_hand_part(base, NAMES_COUNTER, key) &&
@@ -243,7 +244,7 @@ struct service_walk {
     bool complete;
 };
 
-/* An index is in use even when its text is empty. */
+/* Called also for an empty text: its index is in use. */
 static void note_index(struct name_language *base, uint32_t index)
 {
     uint32_t *highest = &base->highest[names_part_of(index)];
@@ -277,8 +278,8 @@ static bool add_service(void *self, const char *name)
     return walk->complete;
 }
 
-/* Reads the texts that services have in this language. A language that is not installed may have
- * some, too: they are used once it is installed. False: no memory. */
+/* Reads the texts that services have in this language. Also for a language that is not installed,
+ * whose texts are used once it is. False: no memory. */
 static bool walk_services(struct name_language *base, bool keep)
 {
     struct service_walk walk = {.base = base, .keep = keep, .complete = true};
@@ -314,7 +315,8 @@ bool names_load(struct name_language *base)
         name_table_sort(&base->given[part]);
     }
     if (!base->loaded)
-        drop_languages(); /* an incomplete base is dropped; the next call starts again */
+        drop_languages(); /* the base is incomplete for lack of memory: drop it, so that the next
+                           * call builds it again */
     return base->loaded;
 }
 

@@ -83,8 +83,8 @@ static uint32_t larger(uint32_t left, uint32_t right)
     return left > right ? left : right;
 }
 
-/* Raises *counter and *help to the highest indices of the base: those of services, and those that
- * are shipped or written by hand. */
+/* Raises *counter and *help to the base's highest indices: those used by services, shipped, and
+ * written by hand. */
 static void note_highest(const struct name_language *base, uint32_t *counter, uint32_t *help)
 {
     *counter = larger(*counter, base->highest[NAMES_COUNTER]);
@@ -121,14 +121,15 @@ LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help)
 
 /* ---- the user's language ---- */
 
-/* LC_ALL, LC_MESSAGES or LANG name the user's locale. A table gives its language id
- * (names_user_langid), and this the id of the name base (names_language). */
+/* LC_ALL, LC_MESSAGES or LANG name the user's locale. A table translates it to a language id
+ * (names_user_langid), and names_language this id to that of a name base. */
 
 enum { PRIMARY_MASK = 0x3ff, PRIMARY_CHINESE = 0x04, PRIMARY_PORTUGUESE = 0x16 };
 enum { ENGLISH_US = 0x0409, CHINESE_TAIWAN = 0x404, CHINESE_CHINA = 0x804 };
 enum { PORTUGUESE_BRAZIL = 0x416, PORTUGUESE_PORTUGAL = 0x816 };
 
-/* A language's rows with a country come first; its last row is for all other countries. */
+/* For each language the rows with a country come first; the row without one is for all other
+ * countries. */
 static const struct {
     const char *locale;
     uint16_t langid;
@@ -181,7 +182,8 @@ uint32_t names_user_langid(void)
     static const char *const variables[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     for (size_t i = 0; i < COUNT(variables); i++) {
         const char *locale = getenv(variables[i]);
-        if (locale && *locale) /* the first variable that is set decides, even if it is "C" */
+        if (locale && *locale) /* the first variable that is set decides, even if its value is "C"
+                                * */
             return langid_of_locale(locale);
     }
     return ENGLISH_US;
@@ -192,7 +194,7 @@ uint32_t names_language(uint32_t langid)
     uint32_t primary = langid & PRIMARY_MASK;
     if (langid <= PRIMARY_MASK)
         return langid;
-    if (primary == PRIMARY_CHINESE) /* Singapore uses the mainland's script */
+    if (primary == PRIMARY_CHINESE) /* Singapore uses the same script as mainland China */
         return langid == CHINESE_CHINA || langid == 0x1004 ? CHINESE_CHINA : CHINESE_TAIWAN;
     if (primary == PRIMARY_PORTUGUESE)
         return langid == PORTUGUESE_BRAZIL ? PORTUGUESE_BRAZIL : PORTUGUESE_PORTUGAL;

@@ -3,8 +3,8 @@
  * API of names: titles and explanations of every index, in every installed language.
  *
  * A language's base merges the vendor's names/LLL.names, every service's texts
- * (Services\NAME\Performance\Names\LLL) and texts written by hand. A text that a language lacks is
- * the English one. (docs/windows/articles.md#c21, docs/windows/registration.md#e2)
+ * (Services\NAME\Performance\Names\LLL) and texts written by hand. For a text that a language lacks
+ * the English one is used. (docs/windows/articles.md#c21, docs/windows/registration.md#e2)
  */
 #ifndef OPL_NAMES_H
 #define OPL_NAMES_H
@@ -18,19 +18,21 @@ enum { NAMES_FIRST_PAIR = 1 };
 /* The project's own packaged indices: never assigned to a registration. */
 enum { NAMES_BLOCK_FIRST = 100000, NAMES_BLOCK_LAST = 109999 };
 
-/* The key's values are named LLL: 1 if this language was installed, 0 if it was removed. */
+/* A key with a value named LLL (such as 007) for each language that was installed (1) or removed
+ * (0) by lodctr. */
 #define NAMES_LANGUAGES_KEY "HKEY_LOCAL_MACHINE\\SOFTWARE\\openperflib\\Languages"
 
-/* The language id for LC_ALL, LC_MESSAGES, LANG: a full LANGID such as 0x0419; 0x0409 if none is
- * set. names_language turns it into the base's id: 0x019, but 0x404, 0x804, 0x416, 0x816 stay. */
+/* Returns the language id of LC_ALL, LC_MESSAGES or LANG: a full LANGID such as 0x0419; 0x0409 if
+ * none is set. names_language turns it into the id of a base: 0x0419 into 0x019; 0x404, 0x804,
+ * 0x416 and 0x816 stay as they are. */
 uint32_t names_user_langid(void);
 uint32_t names_language(uint32_t langid);
 bool names_language_installed(uint32_t language);
 LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self); /* id: "009" */
 
 /* Copies the whole base as REG_MULTI_SZ in UTF-16 (`wide`) or UTF-8; *size becomes its size in
- * bytes. data NULL: only the size; data too small: ERROR_MORE_DATA. A language that is not
- * installed: English. */
+ * bytes. `data` NULL: only *size is set; too small: ERROR_MORE_DATA. For a language that is not
+ * installed the English base is copied. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
 /* The names or the explanations of one language: it never changes, is held by those that use it,
  * and needs no lock. */
@@ -51,9 +53,9 @@ bool names_lookup(uint32_t index, uint32_t language, struct buffer *ret);
 /* Highest even and odd index in use: Last Counter, Last Help. An index of the packaged block counts
  * as the block's last, so that programs that choose the next numbers themselves do not use it. */
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
-/* FILETIME of the newest source of names: it changes whenever names change. */
+/* FILETIME of the newest source of names; it changes whenever a name changes. */
 int64_t names_last_write(void);
-/* Compares a whole base that a program wrote with the merged view; the differences are stored as
+/* Compares a whole base that a program wrote with the merged one; texts that differ are stored as
  * texts written by hand. */
 LSTATUS names_store(enum names_part part, uint32_t language, const char *multi, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program read a whole base, added its names and wrote all of it back
+ * Stores a whole base that a program has read, extended and written back
  * (docs/windows/articles.md#c80): only texts that no other source has are stored, as
- * Perflib\LLL\Manual. Earlier texts by hand that it omitted are deleted; texts of the vendor and of
+ * Perflib\LLL\Manual. Texts written by hand that it lacks are deleted; texts of the vendor and of
  * services stay, because they belong to their registrations.
  */
 #include "names/table.h"
@@ -33,9 +33,9 @@ static const char *known(const struct difference *difference, uint32_t index)
     return text;
 }
 
-/* Is this an English text that the program read in place of a missing one, and wrote back with the
- * rest? Then it is not a text of this language, and must not replace the one that was appended for
- * the same index. */
+/* True for an English text that the program read because this language has no text for the index,
+ * and wrote back unchanged. It is not stored, so it cannot replace a text that the program appended
+ * for the same index. */
 static bool is_stand_in(const struct difference *difference, uint32_t index, const char *text)
 {
     enum names_part part = difference->part;
@@ -54,7 +54,7 @@ static bool add_pair(void *self, uint32_t index, const char *text)
            name_table_add(&difference->table, index, text, strlen(text));
 }
 
-/* If an index was written twice the first text counts, as for readers. */
+/* If the program wrote an index twice, the first text counts, as when a base is read. */
 static LSTATUS find_difference(const char *multi, size_t size, struct difference *difference)
 {
     struct name_table *table = &difference->table;
@@ -98,9 +98,9 @@ static LSTATUS print(const struct name_table *table, struct buffer *ret)
     return multi ? buffer_status(ret) : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* An unchanged value is not written, so a program without write access can still "write" the
- * existing content. If no text is left, the key is deleted; with `stands`, which means that the
- * language is installed without its key Perflib\LLL, that key too. */
+/* Does not write an unchanged value, so a program without write access may "write" the existing
+ * content. If no text is left, the key Manual is deleted; with `stands`, which means that the
+ * language is installed even without its key Perflib\LLL, that key is deleted too. */
 static LSTATUS write_manual(const char *key, const char *value, const struct buffer *wanted,
                             bool stands)
 {

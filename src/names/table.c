@@ -84,7 +84,7 @@ const char *name_table_find(const struct name_table *table, uint32_t index)
     return found ? table->texts.data + table->entries[low].text : NULL;
 }
 
-/* The address after the string's NUL; NULL: there is none before `end`. */
+/* Returns the address after the string's NUL; NULL: there is no NUL before `end`. */
 static const char *string_end(const char *string, const char *end)
 {
     const char *nul = string < end ? memchr(string, '\0', (size_t)(end - string)) : NULL;
@@ -102,10 +102,10 @@ bool name_pairs_each(const char *multi, size_t size,
         const char *next = text ? string_end(text, end) : NULL;
         if (is_index && next && *text && !each(self, index, text))
             return false;
-        /* damage: if this is not an index, the next string may be one */
+        /* damaged data: if this string is not an index, the next one may be */
         at = is_index ? next : text;
         if (!at)
-            break; /* an index without its text, or a truncated string */
+            break; /* the last string is not followed by a text, or has no NUL */
     }
     return true;
 }

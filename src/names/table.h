@@ -20,8 +20,8 @@ struct name_table {
 
 enum { NAMES_PARTS = NAMES_HELP + 1 };
 
-/* The part to which an index belongs: names are even (and the first pair), helps odd.
- * (docs/windows/articles.md#c24, docs/windows/articles.md#c97) */
+/* Returns the part of a base that an index belongs to: names have even indices (and the first
+ * pair), explanations odd ones. (docs/windows/articles.md#c24, docs/windows/articles.md#c97) */
 enum names_part names_part_of(uint32_t index);
 
 /* ---- table.c ---- */
@@ -71,7 +71,8 @@ struct name_language *names_base(uint32_t language);
 const struct name_list *names_list(struct name_language *base, enum names_part part);
 /* Reads all texts of the base. False: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
-bool names_note_highest(struct name_language *base); /* fills in only base->highest */
+bool names_note_highest(struct name_language *base); /* makes base->highest and nothing else valid
+                                                      * */
 /* Returns the base of exactly this language, installed and loaded or not; NULL: there is none. */
 struct name_language *names_base_exactly(uint32_t language);
 /* tests only: forgets everything, as in a new process; all texts become invalid */

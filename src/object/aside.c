@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a provider's functions may use besides rows and sources: small files read once, and
- * persistent memory. */
+/* What the functions of a provider may use besides rows and sources: small files that are read
+ * once, and memory that lasts until Close. */
 #include "object/object.h"
 
 #include <errno.h>

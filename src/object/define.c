@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is fixed at Open: the rows that this machine has, their offsets in the counter block, and
- * the definitions as bytes at the start of every answer. */
+/* What is fixed at Open: the rows that exist on this machine, their offsets in the counter block,
+ * and the definitions, stored as the bytes with which every answer begins. */
 #include "object/object.h"
 
 #include <stdio.h>
@@ -66,8 +66,8 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     return status;
 }
 
-/* True if the row was seen, and so was its base or the row whose base it is: both are kept or
- * dropped. */
+/* True if the row and its partner (its base, or the row whose base it is) were both seen: they are
+ * kept or dropped together. */
 static bool row_pair_seen(const struct object *object, size_t position)
 {
     const struct row *row = &object->rows[position];
@@ -93,8 +93,8 @@ static void object_drop_absent(struct object *object)
     object->mask_words = (kept + 63) / 64;
 }
 
-/* Places the values in the order of their rows. 8-byte values are aligned; a 4-byte gap before one
- * is used by the next 4-byte value. */
+/* Places the values in the order of their rows. 8-byte values are aligned; the 4-byte gap that this
+ * may leave is used by the next 4-byte value. */
 static void object_place_rows(struct object *object)
 {
     DWORD at = sizeof(PERF_COUNTER_BLOCK), hole = 0;
@@ -112,13 +112,13 @@ static void object_place_rows(struct object *object)
             at += 4;
         }
         row->offset = at;
-        at += (row->size + 3) / 4 * 4; /* a text may have any length */
+        at += (row->size + 3) / 4 * 4; /* a text's size may be any number of bytes */
     }
     object->block_size = (at + 7) / 8 * 8;
 }
 
-/* Says how a row's value is written. A 32-bit counter wraps around, as the formulas expect; a level
- * that needs more than 32 bits is shown as the largest number instead of a small one. */
+/* Returns how a row's value is written: 32-bit counters are truncated, because formulas expect them
+ * to wrap around; other values that need more than 32 bits become the largest number. */
 static struct cell row_cell(const struct row *row)
 {
     struct cell cell = {.item = (uint32_t)row->is->item.offset, .offset = row->offset};
@@ -178,7 +178,7 @@ static void object_write_counter(const struct object *object, const struct row *
 }
 
 /* Determines the offsets and writes the definitions of the rows that are not hidden.
- * object->definition has space for all rows. */
+ * object->definition must have space for all rows. */
 static void object_lay_out(struct object *object, const opl_provider *provider)
 {
     DWORD level = PERF_DETAIL_WIZARD;
@@ -216,8 +216,8 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider)
     return ERROR_SUCCESS;
 }
 
-/* Lists the counters that the user may not read, as "Object: counter, counter", in a text of the
- * calling thread that tools can show. */
+/* Records the counters that this user may not read, as "Object: counter, counter", for the thread
+ * that queries; tools show them. */
 static void note_denied(const struct object *object)
 {
     char *text = denied_here();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links a provider's tables with the service that it is registered as: the numbers that lodctr
- * assigned, and the values by which it is found. (docs/windows/articles.md#c40,
+ * Connects a provider's tables with its service: the numbers that lodctr assigned to it, and the
+ * registry values that name its library and functions. (docs/windows/articles.md#c40,
  * docs/windows/articles.md#c67)
  */
 #include "object/object.h"
@@ -15,8 +15,8 @@
 
 struct opl_entry {
     opl_provider *provider;
-    /* calls of Open without one of Close: remote service processes open once per connection
-     * (docs/windows/providers.md#d2) */
+    /* number of Open calls without a Close yet: remote service processes call Open once per
+     * connection (docs/windows/providers.md#d2) */
     unsigned opened;
 };
 
@@ -39,7 +39,7 @@ static LSTATUS report_too_few(const char *service, const char *value, DWORD need
 }
 
 /* Reads the value `first` (such as "First Counter") of a service. Reports an error if it is
- * missing, or if the value `last` is less than `last_offset` above it. */
+ * missing, or if the value `last` is less than `first` + `last_offset`. */
 static LSTATUS numbers_read(const char *service, const char *first, const char *last,
                             DWORD last_offset, DWORD *ret)
 {
@@ -56,8 +56,8 @@ static LSTATUS numbers_read(const char *service, const char *first, const char *
     return ERROR_SUCCESS;
 }
 
-/* First Counter and First Help of a service, as lodctr wrote them; both 0 for NULL. Each failure is
- * an event that says what to do. */
+/* Reads First Counter and First Help of a service, as lodctr wrote them; `service` NULL: both are
+ * 0. Each failure is logged as an event that says what to do. */
 static LSTATUS service_numbers(const char *service, DWORD last_offset, DWORD *ret_first_counter,
                                DWORD *ret_first_help)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The numeric names in a folder: processes, threads. Read as the kernel's own entries, into an
- * array that is reused. */
+/* Lists the numeric names in a folder, such as processes and threads: reads the kernel's directory
+ * entries into an array that is reused. */
 #include "object/object.h"
 
 #include <dirent.h>
@@ -15,7 +15,8 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-enum { FEW_ENTRIES = 1024 }; /* bytes; two reads return what proc lists before its processes */
+/* bytes; two reads of this size return all that proc lists before its processes */
+enum { FEW_ENTRIES = 1024 };
 
 struct folder_entry {
     uint64_t inode;
@@ -66,7 +67,8 @@ static int compare_numbers(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
-/* True if the numbers ascend, as the kernel's do. Archived trees list them in any order. */
+/* True if the numbers ascend, as those from the kernel do. In archived trees they have any
+ * order. */
 static bool folder_ascends(const struct folder *folder)
 {
     for (size_t i = 1; i < folder->count; i++)
@@ -75,8 +77,8 @@ static bool folder_ascends(const struct folder *folder)
     return true;
 }
 
-/* Reads the numeric names in the folder. With `keep`, it stays open for the next call, which must
- * have the same path. */
+/* Reads the numeric names in the folder. With `keep` the folder stays open for the next call, which
+ * must have the same path. */
 LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep)
 {
     int fd = kept_open(&folder->kept, provider_root(provider), path, O_RDONLY | O_DIRECTORY);
@@ -127,8 +129,8 @@ static bool count_by_reading(opl_provider *provider, const char *path, uint64_t 
     return bytes == 0;
 }
 
-/* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, readable by all users;
- * before, and in archived trees, it is something else. */
+/* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, readable by all users; in
+ * older kernels and archived trees it has another meaning. */
 static bool sizes_are_counts(opl_provider *provider)
 {
     struct stat own;
@@ -158,7 +160,8 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
 
 /* ---- the number of processes ---- */
 
-/* Counts proc's folders that are not processes. The kernel lists them before the first process. */
+/* Counts the folders of proc that are not processes. Stops at the first process, because the kernel
+ * lists the others before. */
 static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     *ret = 0;
@@ -178,8 +181,8 @@ static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret
     }
 }
 
-/* Counts them again after a minute, because loading a driver may add a folder. False: the number is
- * not known. */
+/* Returns in *ret the number of other folders. It is counted again after a minute, because loading
+ * a driver may add one. False: the number is not known. */
 static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     LONGLONG age = provider->time - provider->other_folders_time;
@@ -189,11 +192,11 @@ static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
         provider->other_folders_time = provider->time;
     }
     *ret = provider->other_folders;
-    return *ret > 0; /* 0: a proc mounted to hide processes has no such folders */
+    return *ret > 0; /* a proc mounted with subset=pid has none: then the links cannot be used */
 }
 
-/* Counts processes by the number of links: proc has those of "." and "..", of its other folders,
- * and one for each process. */
+/* Counts processes by the link count of the folder proc: one link each for "." and "..", for each
+ * other folder, and for each process. */
 static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
 {
     struct stat proc;
@@ -212,11 +215,12 @@ static bool count_by_names(opl_provider *provider, uint64_t *ret)
     bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
     *ret = folder.count;
     folder_done(&folder);
-    /* this process counts too: if there is none, the folder is not a proc */
+    /* at least this process must be there; otherwise the folder is not a proc file system */
     return readable && *ret > 0;
 }
 
-/* Several objects show the number of processes: it is counted once per collection. */
+/* Returns in *ret the number of processes. It is counted once per collection, because several
+ * objects show it. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
 {
     opl_provider *provider = reading->provider;

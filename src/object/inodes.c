@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The number of files that a file system has inodes for. */
+/* How many files a file system can have, and how many more it can take: the counts of its
+ * inodes. */
 #include "object/object.h"
 
 #include <string.h>
 #include <sys/statfs.h>
 
-/* Archives have a file "statfs.inodes": all, free, and the mount point. */
+/* Archives of another system have them in a file "statfs.inodes": all, free, and the mount
+ * point. */
 static const opl_source archive = {"statfs.inodes"};
 
 static bool inodes_of_archive(opl_reading *reading, const char *path, uint64_t *ret_all,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The instances of an object in one collection: names, parents, and a row of numbers each, in
- * arrays that are reused. */
+/* The instances of an object in one collection: for each its name, its parent and a row of numbers,
+ * in arrays that are reused. */
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static uint64_t *unknown_of(const opl_listing *listing, size_t position)
     return listing->unknown + position * listing->object->mask_words;
 }
 
-/* The next instance; the caller sets all its values. NULL: no memory. */
+/* Adds an instance and returns it; the caller must set all its values. NULL: no memory. */
 static struct instance *listing_next(opl_listing *listing)
 {
     if (listing->count == listing->capacity && !listing_grow(listing))
@@ -94,7 +94,7 @@ static struct instance *listing_new(opl_listing *listing)
     return instance;
 }
 
-/* Converts the ASCII characters at the start of `name`, and checks eight bytes at once. Returns how
+/* Converts the ASCII characters at the start of `name`; checks eight bytes at a time. Returns how
  * many it converted. */
 static size_t ascii_to_16(const char *name, size_t bytes, uint16_t *out)
 {
@@ -326,8 +326,8 @@ void opl_listing_line(opl_listing *listing, const opl_source *is, const char *li
     listing->reading.folder = "";
 }
 
-/* The first source of the rows whose path has a '*'; if it cannot be read, there is no such
- * instance. NULL: no row has one. */
+/* Returns the first source of the rows whose path has a '*': an instance exists only if this file
+ * can be read. NULL: no row has such a source. */
 static struct source *listing_main_source(const struct object *object)
 {
     for (size_t i = 0; i < object->row_count; i++)
@@ -355,7 +355,7 @@ static bool rows_failed_as_if_gone(const opl_listing *listing)
     return false;
 }
 
-/* Reads the rows of an instance after its reading has begun. */
+/* Reads all rows of an instance; reading_begin must have been called. */
 static bool listing_read(opl_listing *listing, const char *name, size_t name_bytes)
 {
     struct source *main = listing_main_source(listing->object);
@@ -385,7 +385,8 @@ bool opl_listing_read_with(opl_listing *listing, const char *folder, const char 
     return listing_read(listing, name, name_bytes);
 }
 
-/* Adds an instance whose item has a number for each row: no file is read. */
+/* Adds an instance and copies all its values from its item, in which each row has a number: no file
+ * is read. */
 static bool listing_copy(opl_listing *listing, const char *name, size_t name_bytes,
                          const unsigned char *item)
 {
@@ -400,8 +401,8 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
     return true;
 }
 
-/* Reads no file just to see whether the instance exists: it is gone if a file fails that a row
- * needs. */
+/* Does not read a file only to see whether the instance exists: it is gone if a file that a row
+ * needs cannot be read for that reason. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of instances, made from the system's names. (docs/windows/providers.md#d6) */
+/* Makes the names of instances from the system's names. (docs/windows/providers.md#d6) */
 #include "object/object.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static bool is_ordinary(unsigned c)
     return c < 64 ? !(special >> c & 1) : c != '\\';
 }
 
-/* Returns what replaces `c`, a byte of UTF-8 or a unit of UTF-16; nearly all stay as they are. */
+/* Returns the replacement for `c`, a byte of UTF-8 or a unit of UTF-16; most stay as they are. */
 static unsigned sanitized(unsigned c, bool is_path)
 {
     if (is_ordinary(c) || (is_path && c == '/'))
@@ -19,13 +19,13 @@ static unsigned sanitized(unsigned c, bool is_path)
     return c == '(' ? '[' : c == ')' ? ']' : '_';
 }
 
-/* How many bytes of a longer name to keep so that no character is cut. */
+/* Returns how many bytes to keep of a name that is too long, so that no character is cut. */
 static size_t whole_characters(const char *name, size_t bytes)
 {
     size_t whole = bytes;
     while (whole > 0 && bytes - whole < 3 && ((unsigned char)name[whole] & 0xc0) == 0x80)
         whole--;
-    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* the name is not UTF-8 */
+    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* not UTF-8 */
 }
 
 size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t bytes, bool is_path)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * API of object: the engine behind <openperflib/object.h>. A provider is a set of objects; an
- * object is rows (counters) over a listing (instances); a row takes its value from a source (a
- * kernel text file, read once per collection or once per instance).
+ * object is rows (counters) over a listing (instances); a row takes its value from a source, which
+ * is a kernel text file that is read once per collection or once per instance.
  */
 #ifndef OPL_OBJECT_H
 #define OPL_OBJECT_H
@@ -17,22 +17,24 @@ typedef struct opl_provider opl_provider; /* the engine's state between Open and
 
 enum {
     OBJECT_MAX_ROWS = 256,  /* counters of an object, base counters included */
-    OBJECT_MAX_TERMS = 4,   /* keys added in one row */
+    OBJECT_MAX_TERMS = 4,   /* keys whose numbers one row adds up */
     OBJECT_MAX_KEY = 64,    /* characters of a key */
     OBJECT_MAX_TEXT = 1024, /* bytes of a text */
     OBJECT_MAX_WORDS = 64,  /* words of a line */
     OBJECT_MAX_PATH = 512,  /* characters of a path below the system root */
     OBJECT_LEVELS = 2,      /* nested folders */
-    OBJECT_MEMORIES = 16,   /* persistent memory blocks of a provider */
+    OBJECT_MEMORIES = 16,   /* blocks of memory that a provider may keep until Close */
     OBJECT_RECORDS = 4,     /* pinned BPF iterators of a provider */
     OBJECT_MAX_PERSISTENT =
-        8, /* instances whose files stay open: few, as descriptors are the program's */
+        8, /* number of instances whose files stay open; few, because the program needs its
+            * descriptors itself */
     OBJECT_MAX_PERSISTENT_NAME = 16
 };
 
 /* ---- source.c: a kernel text file ---- */
-/* A descriptor that stays open. Some programs close all descriptors that they did not open, so its
- * device and inode are compared before each use with those that were opened. */
+/* A descriptor that stays open between collections. Some programs close all descriptors that they
+ * did not open, so before each use its device and inode are compared with those of the opened
+ * file. */
 struct kept {
     int fd; /* -1: none */
     dev_t device;
@@ -45,43 +47,48 @@ struct source_key {
     uint64_t number; /* the first number after the key */
     unsigned line;   /* number of the line where the key was found last */
     size_t order;    /* see keys_sort */
-    size_t after;    /* the key that came next the last time */
-    /* bytes from the line of the previous key found; 0: not known. In pairs of lines: the name's
-     * offset in the line of names */
+    size_t after;    /* position of the key that came after this one the last time */
+    /* bytes from the line of the key found before to this key's line; 0: not known. In pairs of
+     * lines: offset of the name in the line of names */
     size_t gap;
-    unsigned column; /* in pairs of lines: which of the numbers, counted from 1 */
+    unsigned column; /* in pairs of lines: position of its number in the line of numbers, counted
+                      * from 1 */
 };
 struct source {
     const opl_source *is;
-    const char *star; /* where the path's '*' is; NULL: one file for all */
+    const char *star; /* address of the '*' in the path; NULL: one file for all instances */
     const char *rest; /* what follows the folder that contains the '*' */
     struct persistent {
         struct kept kept;
         char folder[OBJECT_MAX_PERSISTENT_NAME];
     } persistent[OBJECT_MAX_PERSISTENT];
-    struct kept kept; /* the file, or the folder before the '*' */
+    struct kept kept; /* the file; if the path has a '*': the folder that contains the instances'
+                       * folders */
     char *text;       /* NUL-terminated */
     size_t length, capacity;
-    LSTATUS status;                       /* status of the reading `read_for` */
+    LSTATUS status;                       /* result of the reading for serial `read_for` */
     uint64_t version;                     /* how often the file was read */
     ino_t namespace;                      /* mount namespace in which a watched file was opened */
     uint64_t read_for;                    /* serial of the collection or instance; 0: never read */
     uint64_t keys_for;                    /* the serial for which the keys are valid */
     uint64_t words_for;                   /* the serial for which the words are valid */
     uint64_t checked_for;                 /* collection in which the kept folder was last checked */
-    uint64_t words[OBJECT_MAX_WORDS + 1]; /* counted from 1 */
+    uint64_t words[OBJECT_MAX_WORDS + 1]; /* values of the words of the line; the first is words[1]
+                                           * */
     unsigned word_count, words_wanted;    /* words on the line; number of the last needed word */
     uint64_t columns_requested;           /* bit n - 1: word n is needed */
     uint64_t words_odd;                   /* bit n - 1: word n is needed, and is not a number */
-    const char *name;                     /* the name in parentheses */
+    const char *name;                     /* the text in parentheses, such as the process name in a
+                                           * stat file */
     size_t name_bytes;
     struct source_key *keys;
     size_t key_count;
-    uint64_t key_starts[4]; /* a bit for each character that some key begins with */
-    bool keys_sorted;       /* all found: the next text probably has them in the same lines */
+    uint64_t key_starts[4]; /* a bit for each byte value with which some key begins */
+    bool keys_sorted;       /* all keys were found and are sorted by line: probably the next text
+                             * has them in the same lines */
     size_t keys_there;      /* in pairs of lines: how many keys were found */
-    uint64_t names_shape;   /* in pairs of lines: names_shape() when keys_there was counted */
-    uint64_t net;           /* below proc/net: the namespace that the kept file belongs to */
+    uint64_t names_shape;   /* names_shape() of the text when keys_there was counted */
+    uint64_t net;           /* for a path below proc/net: the network namespace of the kept file */
 };
 struct opl_reading {
     opl_provider *provider;
@@ -90,76 +97,79 @@ struct opl_reading {
     uint64_t note;
     const void *item;
     uint64_t serial;            /* serial of this instance; never 0 */
-    struct source *line_source; /* the source whose words are split from `line` */
+    struct source *line_source; /* the source whose words are those of `line` */
     const char *line;
 };
 
-bool kept_is_ours(const struct kept *kept); /* false: closed by the program, or another file */
+bool kept_is_ours(const struct kept *kept); /* false: the program has closed it, or opened another
+                                             * file with its number */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
 void kept_close(struct kept *kept);
-/* Finds or creates the source. NULL: no memory, or the source requires a feature that this version
- * lacks. */
+/* Finds or creates the source for the provider's `is`. NULL: no memory, or it requires a feature
+ * that this version lacks. */
 struct source *source_of(opl_provider *provider, const opl_source *is);
 struct source_key *source_add_key(struct source *source, const char *text, size_t length);
 /* Reads the file, unless its text was already read for this collection or instance. */
 LSTATUS source_load(opl_reading *reading, struct source *source);
 LSTATUS source_load_keys(opl_reading *reading, struct source *source);
-/* Splits the line into words, as far as rows or earlier calls need them, and word `wanted` (0:
- * none). */
+/* Splits the line into words and converts them, up to the last that a row or an earlier call needs,
+ * or word `wanted` if that is later (0: none). */
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
-/* True if word `number` exists and is a number; some row must need it. */
+/* True if word `number` exists and is a number. Only valid for a word that some row needs. */
 bool source_has_number(const struct source *source, unsigned number);
-void source_find_pairs(struct source *source); /* pairs.c */
+void source_find_pairs(struct source *source); /* finds the keys of a source whose lines come in
+                                                * pairs; pairs.c */
 /* `number` is 1 to OBJECT_MAX_WORDS */
 void source_request_word(struct source *source, unsigned number);
 void source_done(struct source *source);
 /* Returns `path` with the instance's folder in place of its '*', written to `storage`; a path
  * without '*' is returned unchanged. NULL: it is too long. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
-/* The `column`-th number after the key. */
+/* Returns the number at position `column` (from 1) after the key. */
 uint64_t key_number(const struct source_key *key, unsigned column);
-uint64_t text_number(const char **cursor); /* decimal, may be negative; stops after the digits */
+uint64_t text_number(const char **cursor); /* parses a decimal number that may be negative; *cursor
+                                            * stops after its digits */
 const char *skip_blanks(const char *at);
 const char *skip_word(const char *at); /* returns the blank, line end or NUL after the word */
 
 /* ---- row.c: one counter of this machine ---- */
 struct term {
-    size_t key; /* position among the source's keys */
+    size_t key; /* position of the key in source->keys */
     bool minus, optional;
 };
 struct row {
     const opl_counter *is;
     const opl_value *value;
-    bool is_base; /* the base that belongs to the row before */
+    bool is_base; /* this row is the base of the row before it */
     struct source *source;
     struct term terms[OBJECT_MAX_TERMS];
     unsigned term_count;
     uint64_t times, parts;
     DWORD type, size, offset;
-    bool text; /* the value is a text: its address (UTF-8), 0: none */
+    bool text; /* the value is a text; its number is the text's address (UTF-8), or 0 for none */
     opl_total total;
-    bool seen;   /* was readable for some instance */
+    bool seen;   /* the value could be read for at least one instance */
     bool denied; /* in this collection, this user may not read the value for some instance */
     /* in this collection, the value cannot be read for some instance, which hides the row */
     bool unread;
     bool hidden; /* this row, its base, or the row whose base it is, is unread: no definition now */
     const char *why; /* what is wrong with the row, if row_init returns ERROR_INVALID_PARAMETER */
-    /* it was traced that the value could not be read for some instance */
+    /* the trace already has a line that the value could not be read for some instance */
     bool complained;
 };
 enum row_result {
     ROW_UNREADABLE,
-    ROW_ABSENT, /* readable, but the key is absent: 0 */
+    ROW_ABSENT, /* the file is readable but lacks the key: the value is 0 */
     ROW_READ
 };
-/* Resolves source, keys and unit. */
+/* Sets the row's source, keys and unit from the table's counter. */
 LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is, bool is_base);
 enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret);
-DWORD row_base_type(DWORD type); /* 0: the type has no base */
+DWORD row_base_type(DWORD type); /* returns the type of the base; 0: the type has no base */
 
 /* ---- listing.c: the instances of an object in one collection ---- */
 struct instance {
-    size_t name; /* position in names */
+    size_t name; /* position of the name in listing->names */
     uint32_t name_units;
     DWORD parent_object;
     uint32_t parent;
@@ -170,66 +180,72 @@ struct opl_listing {
     bool requested;
     struct instance *instances;
     uint64_t *values;  /* a row of numbers per instance */
-    uint64_t *unknown; /* bits: values that could not be read */
+    uint64_t *unknown; /* one bit for each value that could not be read */
     size_t count, capacity;
     uint16_t *names;
     size_t names_used, names_capacity;
-    opl_reading reading; /* the reading of the last instance */
+    opl_reading reading; /* the reading of the instance that was added last */
 };
-/* What must be known to write a row's value: little memory, because it is used for each of
- * thousands of instances. */
+/* What is needed to write a row's value: kept small, because it is used again for thousands of
+ * instances. */
 struct cell {
     /* offset of the number in an item of 8-byte numbers, and in the counter block */
     uint32_t item, offset;
-    /* how to write it */
+    /* how to write it: 64 bits, 32 bits truncated, 32 bits limited, by write_other, or not at
+     * all */
     enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } format;
 };
 struct object {
     const opl_object *is;      /* the engine's copy */
-    const opl_object *address; /* the provider's own, by which its functions and tables name it */
+    const opl_object *address; /* the provider's own structure, to which its tables and function
+                                * calls refer */
     struct row *rows;
-    struct cell *cells;         /* one for each row, once the rows are fixed */
-    bool items;                 /* all values come from items */
-    size_t row_count, all_rows; /* number of rows after, and before, the absent ones were dropped */
+    struct cell *cells;         /* one for each row, made when the rows are fixed */
+    bool items;                 /* every row has an item, so list functions pass all values */
+    size_t row_count, all_rows; /* number of rows without, and with, those that this machine lacks
+                                 * */
     size_t mask_words;          /* 64-bit words of `unknown` for each instance */
     DWORD block_size;
     DWORD definition_size;
-    unsigned char *definition; /* object type and counter definitions, ready to copy */
+    unsigned char *definition; /* object type and counter definitions, as the answer begins with
+                                * them */
     size_t shown;              /* number of rows in `definition` */
     bool all_seen;             /* while opening: all rows are known to be readable */
     opl_listing listing;
 };
 void listing_begin(opl_listing *listing);
-void listing_lines(opl_listing *listing);  /* adds the instances that are lines */
-void listing_single(opl_listing *listing); /* reads the single object */
+void listing_lines(opl_listing *listing);  /* adds the instances of an object whose instances are
+                                            * lines of a file */
+void listing_single(opl_listing *listing); /* reads the values of an object without instances */
 void listing_total(opl_listing *listing);
 void listing_done(opl_listing *listing);
 
 /* ---- priority.c: lowers the calling thread's priority while costly objects are collected ---- */
 struct priority {
     bool niced, batch; /* what was lowered; both false: nothing was */
-    int nice;          /* the nice value before */
+    int nice;          /* the nice value before it was lowered */
 };
-/* Lowers it only as far as the thread is allowed to raise it again. */
+/* Lowers the priority only if the thread may raise it again afterwards. */
 struct priority priority_lower(void);
 void priority_restore(struct priority usual);
 
-/* ---- tables.c: what the provider's tables say ---- */
+/* ---- tables.c: checked copies of the provider's tables ---- */
 struct tables {
-    opl_table_list list; /* `objects` below, with the rows below */
+    opl_table_list list; /* refers to `objects` and the rows behind it */
     const opl_object **objects;
     opl_object *copies;
-    const opl_object **addresses; /* addresses of the provider's own objects, in the same order */
+    const opl_object **addresses; /* addresses of the provider's own objects, in the order of
+                                   * `objects` */
     opl_counter *rows;
-    struct tables *next; /* next of the tables that opl_tables_load returned */
+    struct tables *next; /* the next of the tables that are kept by opl_tables_load */
 };
 struct table_fault {
     const char *object; /* the object's name; NULL: the fault concerns all tables */
-    const char *part;   /* the part of it that is wrong */
+    const char *part;   /* the member or row that is wrong */
     char why[160];
 };
 /* ERROR_INVALID_PARAMETER: they cannot be used, `fault` says why; ERROR_NOT_ENOUGH_MEMORY. Texts,
- * sources and functions stay where the provider has them. */
+ * sources and functions are not copied. */
 LSTATUS tables_copy(const opl_table_list *theirs, struct tables *ret, struct table_fault *fault);
 void tables_done(struct tables *tables);
 /* true if NULL, or if this version knows all that it requires */
@@ -238,11 +254,12 @@ bool source_known(const opl_source *source);
 /* ---- define.c: what is fixed at Open ---- */
 LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is,
                     const opl_object *address);
-/* Drops rows that could not be read for any instance, and lays out the rest. */
+/* Drops the rows that could not be read for any instance, and makes offsets and definitions of the
+ * others. */
 LSTATUS object_fix(struct object *object, const opl_provider *provider);
 /* Hides the rows that were denied in this collection, and shows the others. A value that this user
- * may not read must not look like a 0, and instances share their definitions: so the counter is
- * hidden for all of them. False: no row is left. */
+ * may not read must not look like a 0, and all instances have the same definitions, so the counter
+ * is hidden for all of them. False: no row is left. */
 bool object_hide_denied(struct object *object, const opl_provider *provider);
 void object_done(struct object *object);
 
@@ -251,7 +268,7 @@ size_t object_size(const struct object *object); /* bytes of its answer */
 void object_write(const struct object *object, unsigned char *out, LONGLONG now);
 
 /* ---- name.c ---- */
-/* Replaces the same characters as opl_sanitize_name, and slashes. */
+/* Replaces slashes, and the characters that opl_sanitize_name replaces. */
 void name_sanitize(uint16_t *units, size_t count);
 
 /* ---- folder.c: numeric names in a folder ---- */
@@ -271,7 +288,7 @@ struct text_buffer {
 struct tree {
     struct text_buffer found; /* the result */
     struct text_buffer names; /* names of the folders being walked */
-    uint32_t *order;          /* positions in names, those of each folder sorted by name */
+    uint32_t *order;          /* positions in `names`; those of one folder are sorted by name */
     size_t order_used, order_capacity;
 };
 void tree_done(struct tree *tree);
@@ -281,7 +298,8 @@ struct records {
     const opl_records *is;
     unsigned char *bytes;
     size_t length, capacity;
-    const char *reported; /* the last text that was traced; NULL: none yet */
+    const char *reported; /* the reason that was traced last, so that it is traced once; NULL: none
+                           * yet */
 };
 void records_done(struct records *records);
 
@@ -290,7 +308,8 @@ struct opl_provider {
     struct tables tables;
     struct object *objects;
     size_t object_count;
-    struct source **sources; /* the pointers do not change; the array grows only while opening */
+    struct source **sources; /* the sources stay at their addresses; the array of pointers grows
+                              * only during Open */
     size_t source_count;
     struct folder folders[OBJECT_LEVELS];
     struct tree tree;
@@ -299,38 +318,41 @@ struct opl_provider {
         void *at;
         size_t bytes;
     } memories[OBJECT_MEMORIES];
-    struct remote_fs_reader *remote_fs; /* file systems that may never answer; space.c */
+    struct remote_fs_reader *remote_fs; /* reads sizes of file systems that may hang for ever
+                                         * (space.c) */
     uint64_t root_checked_for;          /* collection in which `root` was last checked */
-    uint64_t net, net_checked_for; /* the calling thread's network namespace, in that collection */
+    uint64_t net, net_checked_for; /* network namespace of the calling thread, and the collection in
+                                    * which it was determined */
     struct records records[OBJECT_RECORDS];
-    /* generation of the registry when the switch for records was read */
+    /* generation of the registry when the value "Kernel Records" was read */
     uint64_t switch_generation;
     bool switch_known, switched_off;
     int proc_known_for; /* the process for which proc_is_ours was determined; 0: none yet */
-    bool proc_is_ours;  /* proc shows our pid namespace */
+    bool proc_is_ours;  /* proc shows the processes of our pid namespace */
     DWORD first_counter, first_help;
     enum { FD_SIZES_UNKNOWN, FD_SIZES_COUNT, FD_SIZES_OTHER } fd_sizes;
-    int pid; /* the process that opened the provider: a forked child shares its file positions */
-    bool opening;        /* Open is finding out what this machine has */
-    bool failed;         /* an allocation failed in this collection */
-    bool frugal;         /* descriptors ran out: files are closed after reading */
-    bool denied;         /* the current row needed a file that this user may not read */
-    uint64_t collection; /* serial; never 0 after Open */
-    uint64_t serial;     /* the last one assigned */
+    int pid;      /* the process that called Open; a forked child must open files of its own */
+    bool opening; /* Open is running, and finds out which rows this machine has */
+    bool failed;  /* an allocation failed in this collection */
+    bool frugal;  /* descriptors ran out once: since then files are closed after reading */
+    bool denied;  /* the current row needed a file that this user may not read */
+    uint64_t collection; /* serial number of this collection; never 0 after Open */
+    uint64_t serial;     /* the last serial number that a collection or an instance got */
     LONGLONG time, boot, other_folders_time;
     uint64_t other_folders; /* number of folders of proc that are not processes */
     /* number of processes, and in which collection it was read; 0: never */
     uint64_t process_count, processes_counted_for;
     struct query query;
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
-    _Alignas(8) char entries[32768]; /* folder entries as the kernel writes them */
+    _Alignas(8) char entries[32768]; /* buffer for directory entries from the kernel */
 };
-/* Copies the tables, whose memory must outlive the provider. ERROR_INVALID_PARAMETER: they are
- * wrong, event 4004 or 4018 says where and why; ERROR_NOT_ENOUGH_MEMORY. */
+/* Makes a provider from copies of the tables; what they point to must outlive it.
+ * ERROR_INVALID_PARAMETER: they are wrong, and event 4004 or 4018 says where and why;
+ * ERROR_NOT_ENOUGH_MEMORY. */
 LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret);
-/* Reads every file once, drops the rows that this machine does not offer, lays out the rest.
- * `first_counter` and `first_help` are added to every index. After a failure, as after
- * provider_new, only provider_close may be called. */
+/* Reads every file once, drops the rows that this machine lacks, and makes the definitions of the
+ * others. `first_counter` and `first_help` are added to every index. After a failure only
+ * provider_close may be called, as after a failure of provider_new. */
 LSTATUS provider_open(opl_provider *provider, DWORD first_counter, DWORD first_help);
 DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
                        LPDWORD types);
@@ -340,9 +362,11 @@ void remote_fs_done(struct remote_fs_reader *remote_fs);
 int source_openat(int dir_fd, const char *path, int flags);
 /* Did an open of this thread fail for lack of descriptors since the last call? */
 bool source_lacked(void);
-int provider_root(opl_provider *provider); /* descriptor of the system root; -1: there is none */
-/* The inode number of the calling thread's network namespace; 0: unknown in this tree. */
+int provider_root(opl_provider *provider); /* returns the descriptor of the system root; -1: it
+                                            * cannot be opened */
+/* Returns the inode number of the calling thread's network namespace; 0: unknown, as in archived
+ * trees. */
 uint64_t provider_namespace(opl_provider *provider);
-bool provider_live(void); /* the system root is "/" */
+bool provider_live(void); /* true if the system root is "/", not an archived tree */
 
 #endif

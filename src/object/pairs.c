@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files whose lines come in pairs, names above numbers, like proc/net/snmp. The name of each number
- * is determined once; afterwards each name is only compared at its known position, and a line of
- * numbers is parsed once for all its keys.
+ * Files whose lines come in pairs, a line of names and a line of numbers, like proc/net/snmp. The
+ * position of each key's name is determined once; afterwards only the text at this position is
+ * compared with it, and each line of numbers is parsed once for all its keys.
  */
 #include "object/object.h"
 
 #include <string.h>
 
-/* A pair of lines. */
+/* A line of names and the line of numbers after it. */
 struct line_pair {
-    const char *names, *numbers, *end; /* the line of names ends where that of numbers begins */
-    size_t word;                       /* bytes of the word at the start of both, without colon */
+    const char *names, *numbers, *end; /* start of the line of names, start of the line of numbers,
+                                        * end of that line */
+    size_t word;                       /* bytes of the word with which both lines begin, without the
+                                        * colon */
     unsigned line;                     /* number of the line of names */
 };
 
@@ -21,7 +23,8 @@ static size_t line_word(const char *line)
     return line[bytes] == ':' ? bytes : 0;
 }
 
-/* Finds the pair at this line or after it; `number` is the line's number. False: there is none. */
+/* Finds the first pair of lines at `line` or after it; `number` is the number of `line`. False:
+ * there is none. */
 static bool pair_next(struct line_pair *pair, const char *line, unsigned number)
 {
     for (; *line; line = pair->numbers, number++) {
@@ -58,7 +61,8 @@ static void take_name(struct source *source, const struct line_pair *pair, const
             key->line = pair->line;
             key->gap = (size_t)(name - pair->names);
             key->column = column;
-            key->at = name; /* temporarily: marks the key as found */
+            key->at = name; /* any address but NULL: marks the key as found until its number is read
+                             * */
             source->keys[source->keys_there++].order = i;
         }
     }
@@ -75,8 +79,8 @@ static void take_names(struct source *source, const struct line_pair *pair)
     }
 }
 
-/* Returns a number that is made of the number of pairs and the lengths of their lines of names.
- * While it does not change, the names are taken to be the same. */
+/* Returns a hash of the number of pairs and the lengths of their lines of names. While it is the
+ * same, the names are taken to be the same. */
 static uint64_t names_shape(const char *text)
 {
     struct line_pair pair;

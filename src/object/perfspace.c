@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perfspace, the program that reads the sizes of file systems served by other machines or programs,
- * so that only it can hang. space.c of the library starts it, with the shared memory as its only
- * descriptor besides 0, 1 and 2; it forks a child for each file system, and exits with the last of
- * them. A child that has not answered in time is killed, if the kernel allows that.
+ * so that only this program can hang. space.c of the library starts it, with the shared memory as
+ * its only descriptor besides 0, 1 and 2; it forks a child for each file system, and exits when the
+ * last child has ended. A child that has not answered in time is killed, if the kernel allows that.
  */
 #include "object/perfspace.h"
 
@@ -64,7 +64,7 @@ static void kill_all(struct space_page *page)
             kill(children[i], SIGKILL);
 }
 
-/* Refuses the request of a child that ended without an answer. */
+/* Marks the request of a child that ended without an answer as refused. */
 static void forget(struct space_page *page, pid_t pid)
 {
     for (uint32_t i = 0; i < page->count; i++) {
@@ -81,8 +81,8 @@ static void time_out(int signal)
     (void)signal;
 }
 
-/* Undoes what was inherited from the program: how it treats signals, which are also all blocked;
- * its session; and its working folder, which may be one that is to be unmounted. */
+/* Undoes what this process inherited: signal handling and the signal mask (all signals are blocked
+ * at first), the session, and the working folder, whose file system could not be unmounted. */
 static void begin_anew(void)
 {
     struct sigaction alarms = {.sa_handler = time_out}, usual = {.sa_handler = SIG_DFL};

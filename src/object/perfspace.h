@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory that a program shares with perfspace: file systems, and their sizes. */
+/* The memory that is shared with perfspace: file systems, and the sizes that it read. */
 #ifndef OPL_PERFSPACE_H
 #define OPL_PERFSPACE_H
 
@@ -17,7 +17,7 @@ struct space_slot {
 };
 struct space_page {
     uint32_t count;
-    _Atomic uint32_t done; /* slots that are answered or refused; a futex */
+    _Atomic uint32_t done; /* number of slots that are answered or refused; a futex */
     struct space_slot slots[];
 };
 

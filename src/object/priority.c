@@ -2,7 +2,8 @@
 /*
  * Costly objects are collected at a lowered priority of the calling thread.
  * (docs/windows/providers.md#d2) Without rights, Linux lets a thread lower its priority but not
- * raise it: then it is only marked as a batch thread, which any thread may undo.
+ * raise it: in that case the thread only becomes a batch thread (SCHED_BATCH), which needs no
+ * rights to undo.
  */
 #include "object/object.h"
 
@@ -12,7 +13,8 @@
 
 enum { STEPS_DOWN = 5 };
 
-/* True if the thread may raise its priority: tries it, by one step. (0 is the calling thread.) */
+/* True if the thread may raise its priority: tries to raise it by one step. (Thread 0 is the
+ * calling one.) */
 static bool may_rise(int nice)
 {
     return setpriority(PRIO_PROCESS, 0, nice - 1) == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three functions of a provider over tables. Open determines once what this machine has;
- * Collect turns the query into the set of requested objects, reads them, and writes them if all
- * fit.
+ * Open, Collect and Close of a provider that is described by tables. Open determines once what
+ * exists on this machine; Collect requests the objects that the query needs, reads them, and writes
+ * them if all of them fit.
  */
 #include "object/object.h"
 
@@ -25,8 +25,8 @@ static struct object *provider_object(opl_provider *provider, const opl_object *
     return NULL;
 }
 
-/* Requests the object, the object that lists its instances, the related object, and what these
- * need. */
+/* Requests the object, the object that lists its instances, its related object, and the objects
+ * that these need. */
 static void object_request(opl_provider *provider, const opl_object *address)
 {
     for (size_t steps = 0; address && steps <= provider->object_count; steps++) {
@@ -99,8 +99,8 @@ static void object_list(struct object *object)
         object->is->list(listing);
 }
 
-/* A forked child shares its parent's open folders, positions included, and files that report a
- * change to only one of them: it must open its own. */
+/* A forked child shares the positions in its parent's open folders, and the kernel reports a change
+ * of a watched file to only one of them: so the child opens its own. */
 static void provider_notice_fork(opl_provider *provider)
 {
     int pid = (int)getpid();
@@ -115,7 +115,7 @@ static void provider_notice_fork(opl_provider *provider)
     kept_close(&provider->processes);
 }
 
-/* True if the program may open only few files. All its providers share them: one that keeps dozens
+/* True if the program may open only few files: all providers share them, so one that keeps dozens
  * open leaves none for others. */
 static bool descriptors_are_few(void)
 {
@@ -124,8 +124,8 @@ static bool descriptors_are_few(void)
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FEW;
 }
 
-/* A program may run out of descriptors: the first time that one is missing all of this provider's
- * files are closed, and none is kept open from then on. */
+/* Called when an open failed for lack of descriptors: closes all files of this provider, and from
+ * then on keeps none open. */
 static void provider_become_frugal(opl_provider *provider)
 {
     trace("object", "descriptors ran out: files are opened anew for each query");
@@ -161,8 +161,8 @@ static void provider_read(opl_provider *provider)
     provider_read_once(provider);
 }
 
-/* The objects' clock: a FILETIME that does not change when the time is set, so that an elapsed
- * time, which counts from opl_boot_time, is always right. */
+/* The objects' clock: a FILETIME that does not jump when the system's time is set, so that elapsed
+ * times, which count from opl_boot_time, stay right. */
 static LONGLONG provider_clock(opl_provider *provider)
 {
     struct timespec uptime;
@@ -195,8 +195,8 @@ static size_t provider_size(const opl_provider *provider)
     return size;
 }
 
-/* Records the size that an answer needs, and its largest object: the caller's status only means
- * that its buffer is too small. */
+/* Records the size that an answer needs, and its largest object, because the status that the caller
+ * gets only says that its buffer is too small. */
 static void note_need(const opl_provider *provider, size_t size, size_t capacity)
 {
     const struct object *largest = NULL;
@@ -248,7 +248,7 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
     priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    if (source_lacked()) /* values are 0 because a file could not be opened */
+    if (source_lacked()) /* some values are 0 only because a file could not be opened */
         return ERROR_TOO_MANY_OPEN_FILES;
     size_t size = provider_size(provider);
     if (size > capacity || size > UINT32_MAX) {
@@ -300,7 +300,7 @@ static bool is_there(opl_provider *provider, struct source *source)
     return source_load(&none, source) == ERROR_SUCCESS;
 }
 
-/* Can the file be read, or the folder opened? */
+/* True if the file can be read, or the folder opened. */
 static bool is_readable(opl_provider *provider, const char *path)
 {
     char byte;
@@ -312,8 +312,8 @@ static bool is_readable(opl_provider *provider, const char *path)
     return readable;
 }
 
-/* True if there can be an instance later: the file that lists them is there, and so is the object
- * whose walk finds them. */
+/* True if instances may appear later: the file with their lines exists, and so does the object that
+ * lists them. */
 static bool instances_possible(opl_provider *provider, const struct object *object)
 {
     if (object->is->needs && !is_readable(provider, object->is->needs))
@@ -339,8 +339,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* True if the kernel collects this row's statistic: `if_word` is in the file `if_source`, or the
- * row has none. */
+/* True if the kernel collects the row's statistic: `if_word` is in the file `if_source`. A row
+ * without `if_source` has no such condition. */
 static bool row_is_on(opl_provider *provider, const struct row *row)
 {
     if (!row->is->if_source)
@@ -353,13 +353,14 @@ static bool row_is_on(opl_provider *provider, const struct row *row)
     return is_there(provider, source) && has_word(source->text, row->is->if_word);
 }
 
-/* True if a later instance can have this row: its file exists, or each instance has its own. */
+/* True if an instance that appears later can have this row: its file exists, or each instance has a
+ * file of its own. */
 static bool row_possible(opl_provider *provider, const struct row *row)
 {
     return !row->source || row->source->star || is_there(provider, row->source);
 }
 
-/* True if the object `rows_as`, which has the same rows, has this one, or if there is no such
+/* True if the object `rows_as`, which has the same rows, has kept this row, or if there is no such
  * object. */
 static bool row_is_elsewhere(opl_provider *provider, const struct object *object, DWORD index)
 {
@@ -380,8 +381,8 @@ static void object_switch_rows(opl_provider *provider, struct object *object)
     }
 }
 
-/* Reads everything once; a row that no instance has is dropped. Nothing is known about the rows of
- * an object without instances: they stay, unless their file is missing. */
+/* Reads everything once and drops the rows that no instance has. The rows of an object that has no
+ * instances yet stay, unless their file is missing. */
 static LSTATUS provider_find_out(opl_provider *provider)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -402,7 +403,8 @@ static LSTATUS provider_find_out(opl_provider *provider)
         status = object_fix(object, provider);
     }
     if (source_lacked())
-        return ERROR_TOO_MANY_OPEN_FILES; /* what is missing now may exist at the next attempt */
+        return ERROR_TOO_MANY_OPEN_FILES; /* the missing files may be readable at the next attempt
+                                           * */
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 

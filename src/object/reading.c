@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the functions of OPL_FN rows may use, and the time of the system's start. */
+/* Functions that OPL_FN rows may call, and the time at which the system started. */
 #include "object/object.h"
 
 #include <string.h>
@@ -80,9 +80,9 @@ static int64_t clock_100ns(clockid_t which)
     return (int64_t)now.tv_sec * CLOCK_TICKS_PER_SECOND + now.tv_nsec / 100;
 }
 
-/* The system's start, computed from two clocks. Both are slewed alike, so their difference changes
- * only when the time is set. It is rounded to the hundredth of a second in which processes' start
- * times count: so all programs get the same. */
+/* The system's start, computed from two clocks. The kernel adjusts both alike, so their difference
+ * changes only when the time is set. It is rounded to 1/100 s, the unit of processes' start times,
+ * so all programs get the same result. */
 static int64_t boot_of_clocks(void)
 {
     const int64_t hundredth = CLOCK_TICKS_PER_SECOND / 100;
@@ -106,7 +106,7 @@ static int64_t boot_of_archive(opl_reading *reading)
 int64_t opl_boot_time(opl_reading *reading)
 {
     opl_provider *provider = reading->provider;
-    static int64_t live; /* the same for all providers of this process */
+    static int64_t live; /* computed once for all providers of this process */
     if (provider->boot)
         return provider->boot;
     if (!provider_live())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binary records from the kernel: a BPF iterator that an administrator has pinned is a file;
- * reading it returns the state of that moment. It is trusted only if no user but root can have put
- * it there, and only together with a proc that shows the same processes.
+ * Reads binary records from the kernel. A BPF iterator that an administrator has pinned is a file;
+ * reading it returns the present state of all tasks. It is used only if no user but root can have
+ * put it there, and if proc shows the same processes.
  */
 #include "object/object.h"
 #include "registry/registry.h"
@@ -40,7 +40,7 @@ static void report_used(struct records *records)
 
 /* ---- checks ---- */
 
-/* Has the administrator switched records off? The registry is read again only when it has
+/* True if the administrator has switched records off. The registry is read again only when it has
  * changed. */
 static bool is_switched_off(opl_provider *provider)
 {
@@ -68,7 +68,7 @@ static bool proc_is_ours(opl_provider *provider)
     text[length > 0 ? length : 0] = 0;
     const char *line = strstr(text, "\nNSpid:");
     if (!line)
-        return length > 0; /* a kernel without namespaces */
+        return length > 0; /* true: a kernel without pid namespaces has no line NSpid */
     char *end;
     unsigned long number = strtoul(line + strlen("\nNSpid:"), &end, 10);
     return *end == '\n' && number == (unsigned long)getpid();
@@ -88,7 +88,7 @@ static bool is_roots(const struct stat *file)
     return file->st_uid == 0 && !(file->st_mode & OTHERS_MAY_WRITE);
 }
 
-/* The reason why the opened file is not trusted; NULL: it is trusted. */
+/* Returns why the opened file is not trusted; NULL: it is trusted. */
 static const char *why_not_trusted(int fd)
 {
     struct stat file;
@@ -124,7 +124,8 @@ static const char *why_none(opl_provider *provider)
     return proc_shows_us(provider) ? NULL : "proc is of another pid namespace";
 }
 
-/* Opens the file; the records are those of this moment. -1: the reason was traced. */
+/* Opens the file; the records are those of this moment. -1: it cannot be used, and the reason was
+ * traced. */
 static int records_open(opl_provider *provider, struct records *records)
 {
     char path[OBJECT_MAX_PATH];
@@ -157,8 +158,8 @@ static bool records_grow(opl_provider *provider, struct records *records)
     return true;
 }
 
-/* Checks the complete records at *at and after it, while they are in the processor's cache, and
- * moves *at past them. Returns what is wrong with them; NULL: nothing. */
+/* Checks the complete records from *at on, and moves *at past them. It runs after each read, while
+ * they are in the processor's cache. Returns what is wrong with them; NULL: nothing. */
 static const char *records_fault(const struct records *records, size_t *at)
 {
     DWORD head[2];
@@ -175,9 +176,9 @@ static const char *records_fault(const struct records *records, size_t *at)
     return NULL;
 }
 
-/* Reads all records. A read returns only what fits into the kernel's own buffer, or fails with
- * EAGAIN after the kernel has skipped many tasks. Returns what is wrong with the records; NULL:
- * nothing. */
+/* Reads all records. One read returns only as much as fits into the kernel's own buffer, or fails
+ * with EAGAIN if the kernel had to skip many tasks, so it is repeated. Returns what is wrong with
+ * the records; NULL: nothing. */
 static const char *records_read(opl_provider *provider, struct records *records, int fd)
 {
     const char *fault = NULL;
@@ -219,7 +220,8 @@ bool opl_listing_records(opl_listing *listing, const opl_records *is, const void
 {
     opl_provider *provider = listing->provider;
     struct records *records = records_of(provider, is);
-    if (!records || provider->opening) /* while opening, the files show what exists */
+    if (!records || provider->opening) /* during Open the files are read, because they show which
+                                        * rows exist */
         return false;
     int fd = records_open(provider, records);
     if (fd < 0)

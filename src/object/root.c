@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all files of a provider are opened below: the root of the system, or of a frozen one, and
- * descriptors that are kept between collections.
+ * The folder below which a provider opens all its files ("/", or the root of an archived tree), and
+ * descriptors that stay open between collections.
  */
 #include "object/object.h"
 
@@ -21,11 +21,11 @@ bool kept_is_ours(const struct kept *kept)
            now.st_ino == kept->inode;
 }
 
-/* an open failed for lack of descriptors or memory, since the last call of source_lacked */
+/* true: since the last call of source_lacked an open failed for lack of descriptors or memory */
 static _Thread_local bool lacked;
 
-/* openat with close-on-exec; records a failure for lack of descriptors: then the failure does not
- * show what this machine has. */
+/* openat with close-on-exec. Records a failure for lack of descriptors, because that does not mean
+ * that this machine lacks the file. */
 int source_openat(int dir_fd, const char *path, int flags)
 {
     int fd = openat(dir_fd, path, flags | O_CLOEXEC);
@@ -41,8 +41,8 @@ bool source_lacked(void)
     return reported;
 }
 
-/* Returns a descriptor that is not 0, 1 or 2: in a program that has closed these, its next output
- * would go into the kept file. */
+/* Returns a copy of the descriptor that is not 0, 1 or 2: a program that closed these may still
+ * print, and its text would go into the kept file. */
 static int away_from_stdio(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -53,8 +53,8 @@ static int away_from_stdio(int fd)
     return moved;
 }
 
-/* Returns the descriptor, and opens the file if there is none or the program has closed it; -1 with
- * errno. */
+/* Returns the descriptor; opens the file first if it is not open yet or the program has closed it.
+ * -1 with errno: that failed. */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
 {
     if (kept_is_ours(kept))
@@ -84,7 +84,7 @@ bool provider_live(void)
     return strcmp(place_sysroot(), "/") == 0;
 }
 
-/* Checks once per collection that the program has not closed the descriptor. */
+/* Checks once per collection whether the program has closed the descriptor. */
 int provider_root(opl_provider *provider)
 {
     if (provider->root_checked_for == provider->collection && provider->root.fd >= 0)
@@ -93,7 +93,7 @@ int provider_root(opl_provider *provider)
     return kept_open(&provider->root, AT_FDCWD, place_sysroot(), O_PATH | O_DIRECTORY);
 }
 
-/* The number in the link "net:[4026531840]", which is read once per collection. */
+/* Parses the inode number in the link "net:[4026531840]", which is read once per collection. */
 uint64_t provider_namespace(opl_provider *provider)
 {
     char text[32];

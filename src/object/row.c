@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One counter of this machine: a row of a table, its source, keys and unit resolved at Open. */
+/* One counter on this machine: a row of a table, with source, keys and unit resolved at Open. */
 #include "object/object.h"
 
 #include <string.h>
@@ -28,8 +28,8 @@ DWORD row_base_type(DWORD type)
     return 0;
 }
 
-/* Bytes of a value; 0: tables cannot have this type. Average timers have 8 although their size bits
- * mean 4, as on Windows. */
+/* Bytes of a value; 0: tables cannot have counters of this type. Average timers have 8 bytes, as on
+ * Windows, although their size bits mean 4. */
 static DWORD row_size(DWORD type)
 {
     if (type == PERF_AVERAGE_TIMER)
@@ -55,7 +55,7 @@ static LSTATUS wrong(struct row *row, const char *why)
     return ERROR_INVALID_PARAMETER;
 }
 
-/* An unset unit, {0, 0}, means 1. */
+/* A unit that is not set, {0, 0}, means 1. */
 static LSTATUS row_init_unit(struct row *row)
 {
     opl_unit unit = row->value->unit;
@@ -131,7 +131,7 @@ static LSTATUS row_init_memory(struct row *row)
 }
 
 /* Checks the `item`, a number that replaces the row's value. A row with a base must not have one,
- * because the base would be of another moment. */
+ * because its base would be read at another time. */
 static LSTATUS row_init_item(struct row *row)
 {
     const opl_value *item = &row->is->item;
@@ -154,7 +154,8 @@ LSTATUS row_init(struct row *row, opl_provider *provider, const opl_counter *is,
     row->size = row_size(row->type);
     row->total = is->total;
     row->text = row->type == PERF_COUNTER_TEXT;
-    /* true if the list function sets the value: such a row is never absent */
+    /* true at first if the list function sets the value, because no reading can show that the row
+     * is absent */
     row->seen = !row->value->source && !row->value->function && !row->value->size;
     LSTATUS status = row->value->size ? row_init_memory(row) : row_init_item(row);
     if (!status)
@@ -185,7 +186,7 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
     uint64_t sum = 0;
     enum row_result result = ROW_READ;
     const struct source *source = row->source;
-    /* the previous row loaded them already */
+    /* the row before may have loaded them */
     bool loaded = source->star && source->keys_for == reading->serial;
     if (!loaded && source_load_keys(reading, row->source))
         return ROW_UNREADABLE;
@@ -203,7 +204,7 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
 static enum row_result row_read_columns(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
     const struct source *source = row->source;
-    /* the previous row loaded them already */
+    /* the row before may have loaded them */
     bool loaded = source->star && source->words_for == reading->serial;
     if (!loaded && source_load_words(reading, row->source, 0))
         return ROW_UNREADABLE;
@@ -234,7 +235,7 @@ static uint64_t memory_number(const void *at, size_t size)
     }
 }
 
-/* Reads a variable or member. For a text the value is its address: it is converted when it is
+/* Reads a variable or member. For a text the value is its address; the text is converted when it is
  * written. */
 static enum row_result row_read_memory(const struct row *row, const opl_reading *reading,
                                        uint64_t *ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A kernel text file: read once per collection (or once per instance, if the path has a '*'), then
- * searched by key or by column. A file for all instances is kept open and read again with pread;
- * files of instances are opened, read and closed.
+ * A kernel text file. It is read once per collection, or once per instance if its path has a '*',
+ * and then searched by key or column. A file for all instances is kept open and read again with
+ * pread; files of single instances are opened, read and closed.
  */
 #include "object/object.h"
 
@@ -96,8 +96,8 @@ static bool source_grow(struct source *source)
     return true;
 }
 
-/* Reads the file to its end. One of an instance is read in one piece: a short read means its end.
- * The kernel returns other files page by page. */
+/* Reads the file to its end. For the file of an instance, a read that returns less than requested
+ * is taken as its end. Other kernel files return a page at a time. */
 static LSTATUS source_read(struct source *source, int fd)
 {
     source->length = 0;
@@ -119,7 +119,7 @@ static LSTATUS source_read(struct source *source, int fd)
     return ERROR_SUCCESS;
 }
 
-/* Composes `path`, with the instance's folder for its '*'. NULL: too long. */
+/* Returns `path` with the instance's folder in place of its '*'. NULL: too long. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH])
 {
     char *out = storage, *end = storage + OBJECT_MAX_PATH;
@@ -137,7 +137,7 @@ const char *source_place(opl_reading *reading, const char *path, char storage[OB
     return storage;
 }
 
-/* Descriptor of the folder before the '*', checked once per collection. */
+/* Returns the descriptor of the folder before the '*', checked once per collection. */
 static int source_folder(opl_provider *provider, struct source *source)
 {
     if (source->checked_for == provider->collection && source->kept.fd >= 0)
@@ -152,7 +152,8 @@ static int source_folder(opl_provider *provider, struct source *source)
     return kept_open(&source->kept, provider_root(provider), path, O_PATH | O_DIRECTORY);
 }
 
-/* The slot for keeping the file of one of the first instances open; NULL: it is not kept open. */
+/* Returns the slot in which the instance's file stays open, as only the first instances have one;
+ * NULL: the file is not kept open. */
 static struct persistent *source_persistent(const opl_reading *reading, struct source *source)
 {
     if (!source->is->persistent || reading->position >= COUNT(source->persistent) ||
@@ -166,7 +167,7 @@ static struct persistent *source_persistent(const opl_reading *reading, struct s
     return strlen(reading->folder) < sizeof persistent->folder ? persistent : NULL;
 }
 
-/* Opens the instance's file; -1 with errno. */
+/* Opens the instance's file or returns its open descriptor; -1 with errno. */
 static int source_open_instance(opl_reading *reading, struct source *source,
                                 struct persistent *persistent)
 {
@@ -194,15 +195,15 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
         return status;
     if (!persistent)
         close(fd);
-    /* the open file cannot be read any more, perhaps only for some time: the next reading opens it
-     * again */
+    /* the open file cannot be read now: close it, so that the next reading opens it again */
     else if (status && status != ERROR_INVALID_PARAMETER)
         kept_close(&persistent->kept);
     return status;
 }
 
-/* proc/net is a link to self/net, the folder of the process's first thread; each thread may be in a
- * network namespace of its own, and may leave it. */
+/* Returns the path below the thread's own folder for files below proc/net: that is a link to
+ * self/net, the folder of the process's first thread, but each thread may be in another network
+ * namespace. */
 static const char *source_path(opl_provider *provider, struct source *source,
                                char storage[OBJECT_MAX_PATH])
 {
@@ -221,7 +222,7 @@ static const char *source_path(opl_provider *provider, struct source *source,
 }
 
 /* True if the process has changed its mount namespace since the last call: the open file still
- * shows the mounts of the namespace in which it was opened. */
+ * shows the mounts of the earlier one. */
 static bool source_is_elsewhere(opl_provider *provider, struct source *source)
 {
     struct stat now;
@@ -232,8 +233,8 @@ static bool source_is_elsewhere(opl_provider *provider, struct source *source)
     return before && before != now.st_ino;
 }
 
-/* True if poll() reports that a watched file has not changed. A file without poll support always
- * polls as writable, so it counts as changed. */
+/* True if poll() reports no change of a watched file. A file whose driver has no poll function is
+ * always reported as writable, so it counts as changed. */
 static bool source_is_unchanged(opl_provider *provider, struct source *source)
 {
     if (!source->is->watched || !provider_live())
@@ -261,7 +262,8 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
     return status;
 }
 
-/* True if `if_source` shows, by a 0, that this source has nothing for the instance. */
+/* True if word `if_word` of `if_source` is 0: then this source has no content for the instance, and
+ * need not be read. */
 static bool source_is_needless(opl_reading *reading, const struct source *source)
 {
     uint64_t word;
@@ -278,7 +280,7 @@ static LSTATUS source_make_silent(struct source *source)
     return ERROR_SUCCESS;
 }
 
-/* Records in the provider that memory or access rights were lacking. */
+/* Records in the provider whether memory or access rights were lacking; returns `status`. */
 static LSTATUS source_note(opl_provider *provider, LSTATUS status)
 {
     provider->failed |= status == ERROR_NOT_ENOUGH_MEMORY;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sizes of file systems. Those on a disk answer at once. Those served by another machine or a
- * program may hang for ever, so perfspace reads them: a process that the program does not notice
- * (base/detached.c), one for all file systems that are due. Its memory stays mapped until all of
- * them are answered; a file system that did not answer is not read again before that.
+ * The sizes of file systems. statfs() on a disk returns at once. On a file system that another
+ * machine or a program serves it may hang for ever, so perfspace calls it: a process that the
+ * program does not notice (base/detached.c), one for all file systems that are due. The memory
+ * shared with it stays mapped until all of them are answered; a file system that has not answered
+ * is not requested again before.
  */
 #include "object/object.h"
 #include "object/perfspace.h"
@@ -23,8 +24,8 @@ enum { AGAIN_MS = 10 * 1000, STALE_MS = 60 * 1000, FIRST_WAIT_MS = 200 };
 
 /* ---- local ---- */
 
-/* Archives have a file "statfs", a line for each file system: block size, blocks, free, available,
- * and the mount point as in proc/self/mountinfo: a blank is three octal digits, "\\040". */
+/* Archives have a file "statfs" with a line for each file system: block size, blocks, free,
+ * available, and the mount point as in proc/self/mountinfo, where a blank is written "\\040". */
 static const opl_source archive = {"statfs"};
 
 static uint64_t next_number(const char **line)
@@ -90,7 +91,7 @@ struct remote_fs_place {
     char *path;
     bool wanted; /* this collection needs it */
     bool answered, waited;
-    bool reported;                     /* its silence was reported */
+    bool reported;                     /* it was traced that it does not answer */
     int64_t requested_ms, answered_ms; /* 0: never */
     opl_space space;
     struct remote_fs_round *round; /* the round that is reading it; NULL: none */
@@ -152,8 +153,8 @@ static void take_answers(struct remote_fs_reader *remote_fs)
 {
     for (struct remote_fs_round **at = &remote_fs->rounds; *at;) {
         struct remote_fs_round *round = *at;
-        /* read before the answers are taken: one that arrives later is taken the next time, for
-         * which the round must stay */
+        /* read before the answers are taken, so that an answer that arrives meanwhile keeps the
+         * round for the next call */
         bool done = atomic_load(&round->page->done) >= round->page->count;
         for (struct remote_fs_place *place = remote_fs->places;
              place < remote_fs->places + remote_fs->count; place++)
@@ -188,8 +189,8 @@ DETACHED static int become_perfspace(void *argument)
     _exit(127);
 }
 
-/* Makes the shared memory. The child's descriptor table is its own and empty at first: 0, 1 and 2
- * become /dev/null, 3 is the memory. */
+/* Makes the shared memory. It runs in the detached child, whose descriptor table is empty: 0, 1 and
+ * 2 become /dev/null, 3 the memory. */
 DETACHED static bool make_memory(struct space_start *start)
 {
     int fd = open("/dev/null", O_RDWR);
@@ -211,7 +212,7 @@ DETACHED static bool make_memory(struct space_start *start)
 struct space_errand {
     struct space_start start;
     struct remote_fs_reader *remote_fs;
-    int64_t due_ms; /* file systems whose last request was before this time are due */
+    int64_t due_ms; /* file systems that were requested last before this time are due */
 };
 
 static bool is_due(const struct remote_fs_place *place, int64_t due_ms)
@@ -305,7 +306,7 @@ static void wait_for_new(struct remote_fs_reader *remote_fs)
     int64_t until = now_ms() + FIRST_WAIT_MS;
     while (has_new_question(remote_fs)) {
         struct space_page *page =
-            remote_fs->rounds->page; /* the latest round has all new requests */
+            remote_fs->rounds->page; /* the newest round has all new requests */
         uint32_t done = atomic_load(&page->done);
         int64_t left = until - now_ms();
         if (left <= 0)
@@ -319,7 +320,7 @@ static void wait_for_new(struct remote_fs_reader *remote_fs)
         remote_fs->places[i].waited = true;
 }
 
-/* Forgets, in a forked child, the reads that the parent began. */
+/* Runs after a fork: the child forgets the rounds that the parent began. */
 static void remote_fs_notice_fork(struct remote_fs_reader *remote_fs)
 {
     if (remote_fs->pid == (int)getpid())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider's tables, copied: a library may be built with longer structures than this one, or give
- * invalid data, so each is read with the length that the tables state, and is checked before it is
- * used. Only addresses are not checked.
+ * A provider's tables, copied: a provider may be built with a later version, whose structures are
+ * longer, or give invalid data. So each structure is read with the length that the tables state,
+ * and checked before it is used; only addresses cannot be checked.
  */
 #include "object/object.h"
 
@@ -44,16 +44,16 @@ static LSTATUS refuse(struct table_fault *ret, const char *object, const char *p
     return ERROR_INVALID_PARAMETER;
 }
 
-/* For a member that this version does not know: 0 means "as before"; anything else requests what
- * this version cannot do. */
+/* Refuses a value of a member that this version does not know: 0 means "as before", anything else
+ * requests a feature that this version lacks. */
 static LSTATUS refuse_unknown(struct table_fault *ret, const char *object, const char *part)
 {
     return refuse(ret, object, part,
                   "it uses something that this version of openperflib does not know");
 }
 
-/* Checks the length of a structure: `expected` is the least; later libraries may add whole pointers
- * at its end. */
+/* Checks the length of a structure: at least `expected`, because later versions add members at its
+ * end, and a multiple of a pointer's size. */
 static LSTATUS check_size(struct table_fault *ret, const char *what, size_t found, size_t expected)
 {
     if (found >= expected && found <= MOST_BYTES && (found - expected) % sizeof(void *) == 0)
@@ -100,8 +100,8 @@ static LSTATUS copy_object(opl_object *to, const opl_object *from, size_t size,
     return ERROR_SUCCESS;
 }
 
-/* Copies the rows of `object` to `to`, and lets it point there. `object` is a copy that still
- * points to the provider's rows. */
+/* Copies the rows of `object` to `to` and makes `object` refer to them. `object` itself is already
+ * a copy, which still refers to the provider's rows. */
 static LSTATUS copy_rows(opl_object *object, opl_counter *to, size_t size, struct table_fault *ret)
 {
     const char *from = (const char *)object->counters;
@@ -158,7 +158,7 @@ void tables_done(struct tables *tables)
     *tables = (struct tables){0};
 }
 
-/* ---- of a library that is not opened ---- */
+/* ---- tables of a library whose Open is not called ---- */
 
 static const char *why_none(void *library, const char *path)
 {
@@ -169,7 +169,8 @@ static const char *why_none(void *library, const char *path)
     return "it has no tables; write OPL_PROVIDER(\"Service\", objects) in it";
 }
 
-/* Copies the tables; copies are never freed. NULL: no memory, or the reason is in `fault`. */
+/* Returns a copy of the tables, which is never freed. NULL: no memory, or `fault` has the
+ * reason. */
 static const opl_table_list *keep_copy(const opl_table_list *theirs, struct table_fault *fault)
 {
     static struct tables *all;
@@ -188,7 +189,8 @@ static const opl_table_list *keep_copy(const opl_table_list *theirs, struct tabl
 const opl_table_list *opl_tables_load(const char *path, char why[static OPL_TABLES_WHY])
 {
     struct table_fault fault = {.why = "there is not enough memory"};
-    char *real = realpath(path, NULL); /* dlopen would look for a bare name elsewhere */
+    char *real = realpath(path, NULL); /* an absolute path, because dlopen searches a name without
+                                        * slash in other folders */
     void *library = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
     const opl_table_list *theirs = library ? dlsym(library, "opl_tables_1") : NULL;
     if (!real)

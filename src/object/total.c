@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The last instance, `_Total`: each row's rule over the values that could be read. */
+/* Writes the last instance, `_Total`, by each row's rule from the values that could be read. */
 #include "object/object.h"
 
 #include <string.h>
 
-/* For each row: the sum of the values that could be read, and how many could not. */
+/* For each row: the sum of the values that could be read, and the number of those that could
+ * not. */
 struct sums {
     uint64_t sum[OBJECT_MAX_ROWS];
     size_t unknown[OBJECT_MAX_ROWS];
@@ -20,7 +21,8 @@ static void leave_out(const uint64_t *unknown, const uint64_t *values, size_t ro
         }
 }
 
-/* Adds up the values, one instance after the other, as they lie in memory. */
+/* Adds up each row's values. The loop goes through the instances in the order in which they lie in
+ * memory. */
 static void add_up(const opl_listing *listing, size_t count, struct sums *sums)
 {
     const struct object *object = listing->object;
@@ -40,7 +42,7 @@ static void add_up(const opl_listing *listing, size_t count, struct sums *sums)
     }
 }
 
-/* Makes the last instance of the parents, their total, the parent of this total. */
+/* Makes the last instance of the parent object (its total) the parent of this total. */
 static void total_parent(opl_listing *listing)
 {
     const opl_object *parent = listing->object->is->listed_with;
@@ -63,7 +65,7 @@ void listing_total(opl_listing *listing)
     for (size_t i = 0; i < object->row_count; i++) {
         opl_total rule = object->rows[i].total;
         if (object->rows[i].text)
-            continue; /* texts have no sum */
+            continue; /* texts have no total */
         if (rule == OPL_SUM || rule == OPL_MEAN)
             total[i] = sums.sum[i];
         if (rule == OPL_MEAN && sums.unknown[i] < count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The folders in a folder, and those in them: control groups, classes of devices. Read as the
- * kernel's own entries into arrays that are reused; sorted by name, because archived trees are in
- * any order.
+ * Lists the folders in a folder and those below them: control groups, classes of devices. Reads the
+ * kernel's directory entries into arrays that are reused, and sorts by name, because archived trees
+ * have any order.
  */
 #include "object/object.h"
 
@@ -25,7 +25,7 @@ struct tree_walk {
     opl_provider *provider;
     struct tree *tree;
     char path[OBJECT_MAX_PATH];
-    size_t base; /* characters of `path` that are not part of the result */
+    size_t base; /* length of the start of `path` that is not part of the results */
 };
 
 static bool grow(opl_provider *provider, void **array, size_t *capacity, size_t needed, size_t size)
@@ -53,7 +53,7 @@ static bool add_bytes(opl_provider *provider, struct text_buffer *to, const char
     return true;
 }
 
-/* Adds the name to those of this folder, which are sorted and begin at order[first]. */
+/* Adds the name to the sorted names of this folder, which begin at order[first]. */
 static bool add_name(struct tree_walk *walk, const char *name, size_t first)
 {
     struct tree *tree = walk->tree;
@@ -95,7 +95,7 @@ static bool read_names(struct tree_walk *walk, int fd)
     }
 }
 
-/* Links are not followed inside the tree: they may lead back. */
+/* Links are not followed inside the tree, because they may lead to a folder above. */
 static int open_folder(struct tree_walk *walk, bool top)
 {
     int flags = O_RDONLY | O_DIRECTORY | (top ? 0 : O_NOFOLLOW);
@@ -116,7 +116,7 @@ static bool walk_folder(struct tree_walk *walk, unsigned depth, bool top)
         const char *name = tree->names.text + tree->order[i];
         size_t bytes = strlen(name);
         if (length + 1 + bytes >= sizeof walk->path)
-            continue; /* the path is too long: no source could be read there */
+            continue; /* the path is too long for any source */
         walk->path[length] = '/';
         memcpy(walk->path + length + 1, name, bytes + 1);
         complete = add_bytes(walk->provider, &tree->found, walk->path + walk->base + 1,

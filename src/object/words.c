@@ -47,7 +47,7 @@ uint64_t key_number(const struct source_key *key, unsigned column)
     return text_number(&at);
 }
 
-/* True if the line begins with this key; then the key's first number and position are recorded. */
+/* True if the line begins with this key; if so, records its position and first number. */
 static bool key_match(struct source_key *key, const char *line)
 {
     if (line[0] != key->text[0] || strncmp(line, key->text, key->length) != 0)
@@ -61,7 +61,7 @@ static bool key_match(struct source_key *key, const char *line)
     return true;
 }
 
-/* True if all keys are in the lines where they were last time, as in most system-wide files. */
+/* True if all keys are in the same lines as in the last text, as is usual for system-wide files. */
 static bool keys_find_again(struct source *source)
 {
     const char *line = source->text;
@@ -76,14 +76,15 @@ static bool keys_find_again(struct source *source)
     return true;
 }
 
-/* False if the line's first character shows that the line has no key. */
+/* False if the line's first character shows that the line has none of the keys. */
 static bool keys_may_match(const struct source *source, const char *line)
 {
     unsigned char first = (unsigned char)*line;
     return source->key_starts[first / 64] >> first % 64 & 1;
 }
 
-/* Finds the line's key; NULL: it has none. Compares the key first that came next the last time. */
+/* Returns the key of this line; NULL: it has none. First compares the key that followed the last
+ * one found in the previous text. */
 static struct source_key *keys_match(struct source *source, const char *line, size_t next)
 {
     for (size_t tried = 0; tried < source->key_count; tried++, next++) {
@@ -96,7 +97,8 @@ static struct source_key *keys_match(struct source *source, const char *line, si
     return NULL;
 }
 
-/* Sorts the keys by line: keys[0].order, keys[1].order ... become positions in `keys`. */
+/* Sorts the keys by line: keys[0].order, keys[1].order and so on become the positions in `keys`, in
+ * the order of their lines. */
 static void keys_sort(struct source *source)
 {
     struct source_key *keys = source->keys;
@@ -108,9 +110,9 @@ static void keys_sort(struct source *source)
     }
 }
 
-/* Looks for the next key at its distance from the last one found, and moves *line there; NULL: it
- * is elsewhere. Files of instances differ in their first lines, but then have columns of equal
- * width. */
+/* Looks for key `next` at the same distance from *line as in the previous text, and moves *line
+ * there; NULL: it is not there. This works because instances' files differ in the first lines only;
+ * the later ones have equal lengths. */
 static struct source_key *keys_jump(struct source *source, const char **line, size_t next)
 {
     if (next >= source->key_count || source->keys[next].at || !source->keys[next].gap)
@@ -123,7 +125,7 @@ static struct source_key *keys_jump(struct source *source, const char **line, si
     return &source->keys[next];
 }
 
-/* The key was found in this line: records what helps to find it in the next text. */
+/* Called for a key found at `line`: records what helps to find it in the next text. */
 static void key_found(struct source *source, struct source_key *key, struct source_key *before,
                       const char *line, const char *line_before, unsigned number)
 {
@@ -133,8 +135,8 @@ static void key_found(struct source *source, struct source_key *key, struct sour
         before->after = (size_t)(key - source->keys);
 }
 
-/* Finds the keys line by line, or with `jump` goes from one key to the next without reading the
- * lines between; returns how many were not found. */
+/* Finds the keys line by line; with `jump` it skips the lines between one key and the next where
+ * possible. Returns how many keys were not found. */
 static size_t keys_walk(struct source *source, bool jump)
 {
     size_t left = source->key_count, next = 0;
@@ -162,7 +164,7 @@ static size_t keys_walk(struct source *source, bool jump)
     return left;
 }
 
-/* Finds all keys; if jumping missed one, by a pass over all lines. */
+/* Finds all keys; if jumping missed one, searches all lines again. */
 static void keys_find(struct source *source)
 {
     bool jump = source->star != NULL;
@@ -190,7 +192,7 @@ LSTATUS source_load_keys(opl_reading *reading, struct source *source)
 /* ---- words ---- */
 
 /* The second word of a stat line is in parentheses and may itself contain blanks, parentheses and
- * line ends: it ends at the last parenthesis of the file. */
+ * line ends, so it ends at the last parenthesis of the file. */
 static const char *split_name(struct source *source, const char *at)
 {
     const char *end = memrchr(source->text, ')', source->length);
@@ -214,7 +216,8 @@ static bool is_requested(const struct source *source, unsigned number)
     return number == 0 || source->columns_requested >> (number - 1) & 1;
 }
 
-/* Returns the end of the word. *ret_whole: the whole word is a number; if it is not, *ret is 0. */
+/* Parses the number at the start of a word and returns the word's end. *ret_whole: the whole word
+ * is a number; otherwise *ret is 0. */
 static const char *split_number(const char *word, uint64_t *ret, bool *ret_whole)
 {
     const char *at = word;

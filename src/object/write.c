@@ -17,8 +17,8 @@ size_t object_size(const struct object *object)
     if (object->is->instances)
         for (size_t i = 0; i < listing->count; i++)
             size += instance_size(&listing->instances[i]);
-    /* an object without instances is padded by one block: some readers look for a counter block
-     * after its definitions, and would read past its end */
+    /* an object without instances is followed by the space of one counter block, because some
+     * readers look for one after its definitions and would read past the end */
     return size + (listing->count ? listing->count : 1) * object->block_size;
 }
 
@@ -28,7 +28,7 @@ static void write_dword(unsigned char *out, uint64_t value)
     memcpy(out, &dword, sizeof dword);
 }
 
-/* Writes a 32-bit fraction: both parts are shifted right until they fit. */
+/* Writes a fraction whose values have 32 bits: both parts are shifted right until they fit. */
 static void write_fraction(const struct row *row, const uint64_t *values, unsigned char *block)
 {
     uint64_t part = values[0], whole = values[1];
@@ -38,7 +38,7 @@ static void write_fraction(const struct row *row, const uint64_t *values, unsign
     write_dword(block + row[1].offset, whole);
 }
 
-/* Writes the text as UTF-16. The block is zero so far, so the text is terminated. */
+/* Writes the text as UTF-16. The block is zeroed before, so the text needs no terminator. */
 static void write_text(const struct row *row, uint64_t value, unsigned char *out)
 {
     const char *text = (const char *)(uintptr_t)value;
@@ -48,7 +48,7 @@ static void write_text(const struct row *row, uint64_t value, unsigned char *out
     memcpy(out + row->offset, units, (count < capacity ? count : capacity) * 2);
 }
 
-/* Writes a text, or a fraction: its row and the base after it are written together. */
+/* Writes a text; or a fraction, whose row and base are written together. */
 static void write_other(const struct row *row, const uint64_t *values, unsigned char *block)
 {
     if (row->type == PERF_RAW_FRACTION)

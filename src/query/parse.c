@@ -2,15 +2,15 @@
 /*
  * Parses a value name of HKEY_PERFORMANCE_DATA.
  *
- * The first word decides. Where the documents are silent:
+ * The first word decides. What Microsoft's documents do not state is decided thus:
  *   - only blanks are the same as ""; blanks around Global and Costly are ignored;
  *   - in a list, words that are not a title index are ignored ("2 abc" is the same as 2); if none
  *     is left ("abc", "99999999999", "Global Costly"), the answer is an empty block without
  *     providers;
- *   - the Metadata words query no provider: Perflib has no "Supports Metadata" here;
+ *   - the words with Metadata query no provider: Perflib has no "Supports Metadata" here;
  *   - "Foreign" without a machine queries no provider;
- *   - of a text query the second word is the language if it is hexadecimal ("Counter 00C",
- *     "counters 9"); without one ("Counter9", "Help xyz") it is English.
+ *   - in a query for names the second word is the language if it is hexadecimal ("Counter 00C",
+ *     "counters 9"); otherwise the language is English ("Counter9", "Help xyz").
  */
 #include "query/query.h"
 
@@ -27,8 +27,8 @@ static const struct {
     {"Explain", QUERY_HELPS},
 };
 
-/* Keywords that stand alone, and the text for providers. OLD_Global means all except counter sets,
- * which this library does not have. (docs/windows/queries.md#c2) */
+/* Keywords that stand alone, and the text that providers get. OLD_Global means all objects except
+ * counter sets, which this library does not have. (docs/windows/queries.md#c2) */
 static const struct {
     const char *word, *canonical;
     enum query_kind kind;
@@ -40,7 +40,8 @@ static const struct {
 
 static const char foreign[] = "Foreign";
 
-/* The row of text_queries whose prefix `text` begins with; COUNT(text_queries): none. */
+/* Returns the row of text_queries whose prefix `text` begins with; COUNT(text_queries): there is
+ * none. */
 static size_t text_query(const char *text)
 {
     size_t row = 0;
@@ -68,7 +69,8 @@ static uint32_t language_of(const char *text)
     return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH_ID;
 }
 
-/* The position of `index` in query->objects (ascending), or where to insert it. */
+/* Returns the position of `index` in query->objects, which ascend; if it is missing, the position
+ * at which to insert it. */
 static size_t place_of(const struct query *query, uint32_t index)
 {
     size_t low = 0, high = query->object_count;

@@ -7,10 +7,10 @@
 #include "base/base.h"
 
 enum query_kind {
-    QUERY_NOTHING, /* unknown words: succeeds with an empty block, queries no provider */
+    QUERY_NOTHING, /* unknown words: the answer is an empty block, and no provider is queried */
     QUERY_GLOBAL,
     QUERY_COSTLY,
-    QUERY_FOREIGN, /* for `machine`, and optionally only its `objects` */
+    QUERY_FOREIGN, /* for the machine `machine`, and perhaps only its `objects` */
     QUERY_OBJECTS,
     QUERY_NAMES, /* "Counter [language]" */
     QUERY_HELPS  /* "Help [language]", "Explain [language]" */
@@ -19,20 +19,22 @@ enum query_kind {
 struct query {
     enum query_kind kind;
     const char
-        *text; /* passed to providers: the keyword's canonical spelling, the rest unchanged */
+        *text; /* text for the providers: the keyword in its canonical spelling, the rest unchanged
+                * */
     const char *machine;
     size_t machine_count;
-    uint32_t language; /* 0x009 when none was named; LANGUAGE_USER is never set here */
+    uint32_t language; /* 0x009 if the query has none; LANGUAGE_USER is never set here */
     size_t object_count;
     uint32_t objects[LIMIT_QUERY_OBJECTS]; /* ascending, without duplicates */
     char storage[LIMIT_QUERY_CHARS * 3 + 1];
 };
 
-/* Accepts unknown words; ERROR_INVALID_PARAMETER if a limit is exceeded. NULL is "". */
+/* Parses a query; unknown words are not an error. ERROR_INVALID_PARAMETER: a limit is exceeded.
+ * `text` NULL is "". */
 LSTATUS query_parse(const char *text, struct query *ret);
 bool query_wants_object(const struct query *query, uint32_t index);
-/* True if this value name reads the tables of names and explanations ("Counter ...", "Help ...");
- * false for NULL. Cheap. */
+/* True if this value name reads names or explanations ("Counter ...", "Help ..."); false for NULL.
+ * Does not parse the rest. */
 bool query_is_text(const char *text);
 
 #endif

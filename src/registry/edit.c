@@ -52,7 +52,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Lists the files in the order in which they are merged: by name, with manual.reg last. */
+/* Lists the files in the order in which they are merged: sorted by name, manual.reg last. */
 static LSTATUS list_names(DIR *folder, struct listing *ret)
 {
     bool manual = false;
@@ -83,7 +83,7 @@ static void describe(enum registry_layer layer, const char *name, const struct s
                                   .modified_ns = nanoseconds(&st->st_mtim)};
 }
 
-/* Opens the layer's folder; ERROR_SUCCESS and -1: the layer has no usable folder. */
+/* Opens the layer's folder. ERROR_SUCCESS with -1: the layer has no folder, or an untrusted one. */
 static LSTATUS open_layer(enum registry_layer layer, int *ret_fd)
 {
     struct stat st;
@@ -191,7 +191,7 @@ LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, cons
     LSTATUS status =
         file_replace(edit->held.folder, name, 0644, text, size, there ? &old.st_mtim : NULL, &st);
     if (!status && ret_file) {
-        /* the rename changed its ctime again */
+        /* file_replace renamed the file after its stat, which changed its ctime */
         if (fstatat(edit->held.folder, name, &st, 0) != 0)
             return status_from_errno(errno);
         describe(edit->layer, name, &st, ret_file);
@@ -213,14 +213,14 @@ void registry_edit_end(struct registry_edit *edit)
 
 /* ---- importing ---- */
 
-/* Imports a file in one step: its entries become lists of changes, one for each layer, which
- * are applied under one lock. Values that belong to another module are passed to it afterwards. */
+/* Imports a file in one step: its entries become one list of changes for each layer; each list is
+ * applied under one lock. Values that belong to other modules are passed to those afterwards. */
 
-/* One entry, with copies of its strings, until it is written. */
+/* One entry of the file, with copies of its strings, kept until it is applied. */
 struct item {
-    opl_reg_entry entry; /* for `report` */
+    opl_reg_entry entry; /* passed to `report` with the result */
     struct change change;
-    const struct mount *mount; /* the mount that has the value, or NULL */
+    const struct mount *mount; /* the mount that the value belongs to, or NULL */
     char *memory;
 };
 struct items {
@@ -242,7 +242,8 @@ static void items_done(struct items *items)
     free(items->items);
 }
 
-/* Copies the path, the key as written in the file, the value's name and its data into one block. */
+/* Copies the strings into one block: the canonical path, the key as written in the file, the
+ * value's name and its data. */
 static bool keep_strings(struct item *item, const char *path, const opl_reg_entry *entry)
 {
     const char *name = entry->name ? entry->name : "";
@@ -279,7 +280,7 @@ static LSTATUS keep(struct items *items, const struct item *like, const char *pa
     return ERROR_SUCCESS;
 }
 
-/* Sets the kind of change that the entry makes to its key. CHANGE_SET: none. */
+/* Sets in `change` what the entry does to its key; CHANGE_SET: nothing. */
 static LSTATUS judge_key(struct change *change, const char *path, enum opl_reg_kind kind)
 {
     bool root = !strchr(path, '\\');

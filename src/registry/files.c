@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One layer's folder: its .reg files, whether they may be trusted, and their content. Only a file
+ * One layer's folder: its .reg files, whether they are trusted, and their content. Only a file
  * whose inode, size or times changed is read again.
  */
 #include "registry/hive.h"
@@ -65,13 +65,13 @@ bool layer_trusts(enum registry_layer layer, const struct stat *st)
 /* ---- one file ---- */
 
 struct loading {
-    struct tree_key *root, *key; /* key: to which the next values belong */
-    const char *file, *folder;   /* folder: NULL if nothing is lazy */
+    struct tree_key *root, *key; /* `key` is the one to which the next values belong */
+    const char *file, *folder;   /* `folder` NULL: no values are lazy */
     const struct file_state *state;
     struct buffer *remarks;
     struct buffer path;
     bool failed, damaged;
-    bool repeated; /* a lazy key occurred twice: then the file is read without lazy keys */
+    bool repeated; /* a lazy key occurred twice, so the file must be read again without lazy keys */
 };
 
 static void add_remark(struct loading *loading, const opl_reg_entry *entry)
@@ -115,7 +115,7 @@ static void report_not_trusted(const char *path, const struct stat *st)
               NULL);
 }
 
-/* Is it a key Services\NAME\Performance\Names\LLL? */
+/* True for a key Services\NAME\Performance\Names\LLL, which holds a service's texts. */
 static bool holds_texts(const char *path)
 {
     static const char above[] = REGISTRY_SERVICES "\\", below[] = "\\Performance\\Names\\";
@@ -290,8 +290,8 @@ bool hive_is_name(const char *name)
     return *name != '.' && count > 4 && !strcmp(name + count - 4, ".reg");
 }
 
-/* Adds the file to `fresh`: with its earlier content if it is unchanged, else it is read. A file
- * that cannot be read or trusted has no content, and is not read again until it changes. If this
+/* Adds the file to `fresh`: unchanged files keep their parsed content, others are read. A file that
+ * cannot be read or trusted has no content, and is read again only when it has changed. If this
  * process lacks descriptors or memory, an error is returned and the file is read again next
  * time. */
 static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *name,
@@ -333,16 +333,16 @@ static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct laye
     return status;
 }
 
-/* Is the folder's last change so old that another change must give it another time? Two changes
- * within one clock tick have the same time. A time in the future does not come from a recent
- * change. */
+/* True if the folder's last change is so old that the next one must give it another time: two
+ * changes within one clock tick get the same time. A time in the future is not the result of a
+ * recent change, so it counts as old. */
 static bool is_settled(const struct stat *st)
 {
     int64_t age = clock_filetime() - clock_filetime_of(&st->st_mtim);
     return age > UNSETTLED_100NS || age < -UNSETTLED_100NS;
 }
 
-/* Lists the folder and replaces what was known by what was found. */
+/* Lists the folder, and replaces the former list of files. */
 static LSTATUS list_folder(struct layer_folder *folder, int dir_fd, bool *ret_changed)
 {
     DIR *listing = fdopendir(dir_fd);
@@ -382,7 +382,7 @@ LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret
     return ERROR_ACCESS_DENIED;
 }
 
-/* Reports once that the vendor's folder is missing; the machine's and the user's are optional. */
+/* Reports once if the vendor's folder is missing; the folders of the other layers are optional. */
 static void report_missing(struct layer_folder *folder, LSTATUS status)
 {
     if (folder->layer != LAYER_VENDOR || folder->missing)
@@ -431,7 +431,7 @@ static bool file_changed(int dir_fd, const struct layer_file *file)
     return !file_state_same(&now, &file->state);
 }
 
-/* Checks `most` files, or all if there are fewer; the next call continues after them. */
+/* Checks at most `most` files for changes, from the one after the last checked on. */
 static bool any_file_changed(struct layer_folder *folder, size_t most)
 {
     int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);

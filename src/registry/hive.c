@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses .reg text. The file is converted to UTF-8 once, then each line is parsed for itself: it
- * yields one entry or one error, and the next line starts afresh.
+ * Parses .reg text. The file is converted to UTF-8 once, then parsed line by line: each line gives
+ * one entry or one error, and an error does not affect the next line.
  */
 #include "registry/hive.h"
 
@@ -10,9 +10,10 @@
 struct reader {
     const char *start, *cursor, *end;
     const char *line_start;
-    unsigned line;  /* the last one read */
+    unsigned line;  /* number of the last line that was read */
     bool regedit4;  /* old format: hex(1), hex(2), hex(7) are bytes in the code page */
-    bool key_known; /* false: after a damaged key line or a deletion */
+    bool key_known; /* false after a damaged key line or a deleted key: the values that follow
+                     * belong to no key */
     bool stopped, no_memory;
     struct buffer key, name, data, text;
     bool (*each)(void *self, const opl_reg_entry *entry);
@@ -45,8 +46,8 @@ static bool take_line(struct reader *reader, struct span *ret)
     return true;
 }
 
-/* Every entry is reported through this function. If memory ran out, the entry is not reported, and
- * the reading stops. */
+/* All entries are reported here. After a lack of memory the entry is not reported, and the reading
+ * stops. */
 static void report(struct reader *reader, opl_reg_entry entry)
 {
     if (reader->key.failed || reader->name.failed || reader->data.failed || reader->text.failed) {
@@ -70,8 +71,8 @@ static void report_line(struct reader *reader, opl_reg_kind kind, unsigned line,
 
 /* ---- keys ---- */
 
-/* The long name of a root: "HKEY_LOCAL_MACHINE" for "HKLM" too. NULL: a file cannot have this
- * root. */
+/* Returns the root's long name, such as "HKEY_LOCAL_MACHINE" for "HKLM". NULL: files must not
+ * contain this root. */
 static const char *hive_root(const char *name, size_t count)
 {
     static const struct {
@@ -124,7 +125,7 @@ static const char *take_path(struct reader *reader, struct span path)
     return NULL;
 }
 
-/* Skips lines up to the next one that is, or may be, a key's line. */
+/* Skips lines up to the next key line, or a damaged one that may have been a key line. */
 static void skip_section(struct reader *reader)
 {
     const char *start = reader->line_start;
@@ -168,8 +169,8 @@ static const char *read_key(struct reader *reader, struct span line)
 
 /* ---- values ---- */
 
-/* Reads a quoted text with the escapes \\ and \" from its opening quote on; afterwards line->at is
- * after the closing quote. Returns NULL, or what is wrong with it. */
+/* Reads a quoted text with the escapes \\ and \"; line->at is at the opening quote, and after the
+ * closing one on return. Returns NULL, or what is wrong with it. */
 static const char *read_quoted(struct span *line, struct buffer *ret)
 {
     buffer_clear(ret);
@@ -181,7 +182,7 @@ static const char *read_quoted(struct span *line, struct buffer *ret)
             line->at = at + 1;
             return NULL;
         }
-        from = ++at; /* the escaped character begins the next part */
+        from = ++at; /* the next part begins with the escaped character itself */
         if (at == line->end || (*at != '\\' && *at != '"'))
             return "a backslash in a text is written twice";
     }
@@ -195,7 +196,7 @@ static int hex_digit(char digit)
     return digit > ' ' && found ? (int)(found - digits) : -1;
 }
 
-/* Takes the next line if it continues a hex value. Any other line is not consumed. */
+/* Reads the next line if it continues a hex value; any other line is left to be read again. */
 static bool next_hex_line(struct reader *reader, struct span *line)
 {
     struct span next;
@@ -241,8 +242,8 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* Converts the bytes of hex(1), hex(2) or hex(7) to UTF-8: UTF-16, or the code page in REGEDIT4.
- * Returns NULL, or what is wrong with them. */
+/* Converts the bytes of hex(1), hex(2) or hex(7) to UTF-8. They are UTF-16, or in the old format
+ * text of the code page. Returns NULL, or what is wrong with them. */
 static const char *hex_to_text(struct reader *reader)
 {
     struct buffer *data = &reader->data, *text = &reader->text;
@@ -277,7 +278,7 @@ static const char *read_dword(struct reader *reader, struct span *line)
     return NULL;
 }
 
-/* Takes "hex:" or, for example, "hex(7):" from the line; false if it has neither. */
+/* Reads "hex:" or a form like "hex(7):" from the line; false: it has neither. */
 static bool hex_type(struct span *line, uint32_t *ret_type)
 {
     size_t count = (size_t)(line->end - line->at), digits = 0;
@@ -405,7 +406,7 @@ static bool span_is(struct span line, const char *text)
     return count == strlen(text) && !memcmp(line.at, text, count);
 }
 
-/* Reads the header; a file without one is parsed from its first line on, unless `flags` refuse
+/* Reads the header line. A file without one is parsed from its first line on, unless `flags` forbid
  * that. */
 static LSTATUS read_header(struct reader *reader, unsigned flags)
 {
@@ -426,7 +427,7 @@ static LSTATUS read_header(struct reader *reader, unsigned flags)
     return ERROR_SUCCESS;
 }
 
-/* Decodes the whole file to UTF-8, in `storage`; if `bytes` are UTF-8 already, *ret points into
+/* Decodes the whole file to UTF-8: into `storage`, or, if `bytes` are UTF-8 already, *ret refers to
  * them. */
 static void decode(const char *bytes, size_t size, unsigned flags, struct buffer *storage,
                    struct span *ret)

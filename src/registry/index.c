@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The compiled index: the merged keys and values of the vendor's and the machine's files in one
- * file, so that a new process need not parse a thousand of them. It only replaces parsing: each
- * file and folder is still checked, for trust and for changes, and anything unexpected makes the
- * process read the text files. Texts of services stay in their files, as lazy values.
+ * file, so that a new process need not parse a thousand .reg files. The index replaces only the
+ * parsing: every file and folder is still checked for owner, mode and changes, and if anything is
+ * unexpected, the .reg files are read instead. Texts of services are not in the index; they stay in
+ * their files as lazy values.
  *
  * The file is a head, then arrays of files, keys, values and lazy sections, then the texts. The
- * subkeys of each key are consecutive, and so are its values, in the order of the keys: there are
- * no references between them, so no content can lead outside or in circles. It is read, not mapped:
- * truncating a mapped file would end the processes that use it.
+ * subkeys of each key are consecutive, and so are its values, in the order of the keys. So the
+ * arrays need no references to each other, and a damaged file cannot lead to endless loops. The
+ * file is read, not mapped, because truncating a mapped file would crash the processes that use it.
  */
 #include "registry/store.h"
 
@@ -35,11 +36,11 @@ struct disk_state {
 };
 struct disk_head {
     char magic[sizeof index_magic];
-    uint64_t check;     /* a hash of all bytes after it */
+    uint64_t check;     /* hash of all bytes after this member */
     uint32_t order;     /* BYTE_ORDER_MARK */
-    uint32_t text_size; /* size of the texts; the last byte is 0 */
+    uint32_t text_size; /* size of the texts in bytes; the last byte is 0 */
     uint32_t files, keys, values, lazies;
-    uint32_t paths[INDEX_LAYERS]; /* the folders' paths: offsets in the texts, as for names */
+    uint32_t paths[INDEX_LAYERS]; /* the folders' paths, as offsets in the texts */
     struct disk_state folders[INDEX_LAYERS];
 };
 struct disk_file {
@@ -60,7 +61,7 @@ struct disk_lazy {
     uint64_t offset, size;
 };
 
-/* Where the parts of an index are in its bytes. */
+/* Addresses of the index's parts in the bytes of the file. */
 struct parts {
     const struct disk_head *head;
     const struct disk_file *files;
@@ -149,8 +150,8 @@ static bool same_state(const struct disk_state *disk, const struct file_state *s
            disk->changed_ns == (uint32_t)state->ctime.tv_nsec;
 }
 
-/* Adds the folder's files. ERROR_FILE_NOT_FOUND: the folder or one of its files has changed since
- * the index was written, or may not be trusted. */
+/* Adds the index's list of files to the folder. ERROR_FILE_NOT_FOUND: the folder or one of its
+ * files has changed since the index was written, or is not trusted. */
 static LSTATUS check_folder(const struct parts *parts, struct layer_folder *folder)
 {
     const struct disk_head *head = parts->head;
@@ -163,7 +164,8 @@ static LSTATUS check_folder(const struct parts *parts, struct layer_folder *fold
     bool good = fd < 0 || (fstat(fd, &st) == 0 && layer_trusts(folder->layer, &st));
     file_state_of(&st, &folder->state);
     good = good && same_state(&head->folders[folder->layer], &folder->state);
-    uid_t owner = st.st_uid; /* is trusted, so its files in the folder are, too */
+    uid_t owner = st.st_uid; /* this owner is trusted, so files in the folder with the same owner
+                              * need no other check */
     LSTATUS status = good ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
     for (uint32_t i = 0; !status && i < head->files; i++) {
         const struct disk_file *file = &parts->files[i];
@@ -186,14 +188,14 @@ static LSTATUS check_folder(const struct parts *parts, struct layer_folder *fold
     return status;
 }
 
-/* The text at `offset`; NULL: it would end after the index's texts. */
+/* Returns the text at `offset`; NULL: it would not end within the index's texts. */
 static const char *text_at(const struct parts *parts, uint32_t offset, uint32_t size)
 {
     return (uint64_t)offset + size < parts->head->text_size ? parts->text + offset : NULL;
 }
 
-/* The memory of a tree that is made from an index. The tree's names and data stay in the index's
- * bytes. */
+/* The memory of a tree that is made from an index. Names and data of the tree point into the bytes
+ * of the index. */
 struct image {
     struct tree_key *keys, **children;
     struct tree_value *values;
@@ -223,7 +225,8 @@ static struct lazy *make_lazy(const struct parts *parts, struct image *image)
     return lazy->folder && lazy->name ? lazy : NULL;
 }
 
-/* Makes one key; its subkeys and values are the next unused ones. False: the index is damaged. */
+/* Makes key number `number`; its subkeys and values are the next ones that no earlier key has
+ * taken. False: the index is damaged. */
 static bool make_key(const struct parts *parts, struct image *image, size_t number)
 {
     const struct disk_key *disk = &parts->keys[number];
@@ -260,7 +263,8 @@ static bool make_key(const struct parts *parts, struct image *image, size_t numb
     return true;
 }
 
-/* Maps the pages of the memory at once: one call is cheaper than a page fault for each page. */
+/* Lets the kernel map all pages of the memory in one call, which is cheaper than one page fault per
+ * page. */
 static void populate(char *memory, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -373,7 +377,8 @@ LSTATUS index_read(const char *place, struct layer_folder *folders, struct index
 struct writer {
     const struct layer_folder *folders;
     struct buffer files, keys, values, lazies, text;
-    const struct tree_key **queue; /* breadth first, so that subkeys are consecutive */
+    const struct tree_key **queue; /* keys in breadth-first order, so that the subkeys of each key
+                                    * are consecutive */
     size_t count, capacity;
     bool failed;
 };
@@ -397,8 +402,8 @@ static struct disk_state disk_state_of(const struct file_state *state)
                                .changed_ns = (uint32_t)state->ctime.tv_nsec};
 }
 
-/* *ret: the number of the file that has the section, counted through the vendor's files and then
- * the machine's. False: it is none of them. */
+/* Sets *ret to the number of the file that has the section: files of the vendor's folder are
+ * counted first, then the machine's. False: it is none of these files. */
 static bool file_number(const struct writer *writer, const struct lazy *lazy, uint32_t *ret)
 {
     size_t before = 0;
@@ -509,8 +514,8 @@ static bool print_index(const struct layer_folder *folders, const struct tree_ke
     return true;
 }
 
-/* Is the file's last change so long ago that another one would give it other times? Two changes
- * within one tick of the file system's clock have the same times. */
+/* True if the file's last change is so long ago that another change would give it other times: two
+ * changes within one tick of the file system's clock have the same times. */
 static bool is_old(const struct file_state *state)
 {
     static const int64_t fine_100ns = 50 * 10000, coarse_100ns = 21 * 1000000;
@@ -523,9 +528,10 @@ static bool is_old(const struct file_state *state)
     return old;
 }
 
-/* An index may contain only files that every user may read, because every user reads the index, and
- * only files whose reading caused no event, because the index would hide the event from other
- * programs. HKEY_USERS and HKEY_CURRENT_USER differ between users. */
+/* True if an index may be made of these files. Every user must be allowed to read them, because
+ * every user reads the index; reading them must have logged no event, because other programs would
+ * not log it again; and they must not have keys of HKEY_USERS or HKEY_CURRENT_USER, which differ
+ * between users. */
 static bool is_suitable(const struct layer_folder *folders, const struct tree_key *root)
 {
     bool good = !tree_find(root, "HKEY_USERS") && !tree_find(root, "HKEY_CURRENT_USER");

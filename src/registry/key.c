@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles of keys. An open key is a path and rights, and holds no part of the tree: it always shows
- * the current content of the files. A key that this process deleted stays deleted for its old
- * handles.
+ * Handles of keys. An open key has a path and access rights, but no reference to the tree, so it
+ * always shows the current content of the files. When this process deletes a key, handles opened
+ * before fail even if the key is created again.
  */
 #include "registry/key.h"
 
@@ -42,7 +42,7 @@ static struct open_key *new_key(const char *path, REGSAM access)
     return key;
 }
 
-/* Takes ownership of the key, also on failure. */
+/* Makes a handle of the key. Takes ownership of the key, also on failure. */
 static LSTATUS put_into_table(struct open_key *key, HKEY *ret)
 {
     uintptr_t handle = 0;
@@ -71,7 +71,7 @@ static LSTATUS new_handle(const char *path, REGSAM access, HKEY *ret)
     return put_into_table(key, ret);
 }
 
-/* A handle for another machine's key; takes ownership: the key is closed on failure. */
+/* Makes a handle of another machine's key. Takes ownership: on failure the key is closed. */
 static LSTATUS key_of_remote(struct remote_key *remote, bool performance, HKEY *ret)
 {
     struct open_key *key = new_key("", KEY_READ);
@@ -86,8 +86,8 @@ static LSTATUS key_of_remote(struct remote_key *remote, bool performance, HKEY *
     return status;
 }
 
-/* Drops one use. The caller holds the lock, which this function releases: closing a remote key may
- * take long. */
+/* Drops one reference. The caller holds the lock, which this function releases before it closes a
+ * remote key, because that may take long. */
 static void drop_and_unlock(struct open_key *key)
 {
     bool last = --key->holders == 0;
@@ -168,7 +168,7 @@ static bool at_or_below(const char *path, const char *above)
            (!path[count] || path[count] == '\\');
 }
 
-/* With `below` the key itself is kept. */
+/* With `below` the key itself is not marked. */
 void key_mark_deleted(const char *path, bool below)
 {
     lock_take(&lock);
@@ -185,7 +185,7 @@ static bool path_exists(const struct store_snapshot *snapshot, const char *path)
     return tree_find(snapshot->root, path) || virtual_key(path);
 }
 
-/* Maps generic rights to those of keys. */
+/* Replaces generic access rights by those of keys. */
 static REGSAM plain_access(REGSAM access)
 {
     static const struct {
@@ -203,7 +203,7 @@ static REGSAM plain_access(REGSAM access)
     return rights;
 }
 
-/* Opens a path that exists. */
+/* Makes a handle of the key at `path`, which must exist. */
 static LSTATUS open_path(const char *path, REGSAM access, HKEY *ret)
 {
     const struct mount *mount = mount_of_path(path);
@@ -222,7 +222,7 @@ static LSTATUS open_path(const char *path, REGSAM access, HKEY *ret)
     return new_handle(path, access, ret);
 }
 
-/* *ret_path = the key's path\sub. `sub` NULL: the path of the key itself. */
+/* Sets *ret_path to the key's path with `sub` appended; `sub` NULL: the key's own path. */
 static LSTATUS locate(HKEY key, const char *sub, struct buffer *ret_path)
 {
     HELD_AUTO held;
@@ -304,7 +304,7 @@ LSTATUS key_flush(HKEY key)
     return held_open(key, 0, &held);
 }
 
-/* RegConnectRegistry to this machine. */
+/* RegConnectRegistry with this machine's name. */
 static LSTATUS key_connect_here(HKEY root, HKEY *ret)
 {
     const struct mount *mount = mount_of_handle(root);
@@ -426,8 +426,9 @@ struct batch {
     size_t count;
 };
 
-/* A performance key does not return the required size (docs/windows/queries.md#c3): the buffer is
- * doubled until the value fits, and kept for the next query. */
+/* Queries a performance key of this machine. It does not return the size that is needed
+ * (docs/windows/queries.md#c3), so the buffer is doubled until the value fits, and kept for the
+ * next query. */
 static LSTATUS query_here(const struct held *held, const char *name, struct buffer *data)
 {
     enum { FIRST_SIZE = 64 << 10, MOST_SIZE = 256 << 20 };
@@ -445,7 +446,7 @@ static LSTATUS query_here(const struct held *held, const char *name, struct buff
     }
 }
 
-/* Queries this machine's own values, while the other machines work. */
+/* Called while other machines work on their queries: queries the values of this machine. */
 static void query_own(void *self)
 {
     const struct batch *batch = self;
@@ -485,7 +486,7 @@ static void query_all(struct batch *batch, struct remote_question *remote)
         held_done(&batch->held[i]);
 }
 
-/* Few questions are answered without allocating memory. */
+/* A small number of questions is answered without allocating memory. */
 void key_query_all(struct key_question *questions, size_t count)
 {
     enum { FEW = 8 };

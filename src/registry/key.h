@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to registry: open keys, and the view of a key through a handle. */
+/* Private to registry: open keys, and functions that work on a key through its handle. */
 #ifndef OPL_REGISTRY_KEY_H
 #define OPL_REGISTRY_KEY_H
 
 #include "registry/store.h"
 
-/* ---- mount.c: keys with a source other than the files ---- */
-const struct mount *mount_of_handle(HKEY key); /* of a performance key; NULL: it is none */
+/* ---- mount.c: keys whose content other modules compute ---- */
+const struct mount *mount_of_handle(HKEY key); /* the mount of a performance key; NULL: `key` is not
+                                                * one */
 const struct mount *mount_of_path(const char *path);
 bool mount_has_value(const struct mount *mount, const char *name);
 const struct registry_computed *computed_value(const char *path, const char *name);
 const struct registry_virtual_keys *virtual_keys_of(const char *path);
-bool virtual_key(const char *path); /* is it one of the virtual subkeys of its parent? */
-/* A key that cannot be deleted: a root, a mount, one with computed values. */
+bool virtual_key(const char *path); /* true for a subkey that the module of its parent key lists */
+/* True if the key cannot be deleted: a root, a mount, or a key with computed values. */
 bool path_fixed(const char *path);
 
 /* ---- key.c ---- */
 struct open_key;
-/* One use of a handle; release it with held_done. */
+/* A handle in use by one call; held_done ends the use. */
 struct held {
-    const char *path; /* canonical */
+    const char *path; /* canonical path */
     REGSAM access;
-    const struct mount *mount; /* of the predefined performance key or of the path */
-    bool performance;          /* a performance key: only the mount is read */
-    struct remote_key *remote; /* not NULL: another machine's key, `path` is "" */
+    const struct mount *mount; /* the mount of the predefined performance key, or of the path; NULL:
+                                * none */
+    bool performance;          /* a performance key: only the mount's content is visible */
+    struct remote_key *remote; /* not NULL: a key of another machine, and `path` is "" */
     struct open_key *key;      /* NULL: a predefined key */
 };
-/* Fails with ERROR_INVALID_HANDLE, ERROR_KEY_DELETED, or ERROR_ACCESS_DENIED if the handle lacks a
- * right of `needed`. */
+/* Fails with ERROR_INVALID_HANDLE, ERROR_KEY_DELETED, or ERROR_ACCESS_DENIED if the handle lacks
+ * one of the rights `needed`. */
 LSTATUS held_open(HKEY key, REGSAM needed, struct held *ret);
 void held_done(struct held *held);
 #define HELD_AUTO __attribute__((cleanup(held_done))) struct held
-/* Is it a performance key, local or remote? Such keys must be queried only once. */
+/* True for a performance key, local or remote. Callers must not query such a key twice for one
+ * answer. */
 bool key_is_performance(HKEY key);
-/* Call this after the key and those below it were deleted, or (`below`) only those below it: old
- * handles of this process then fail. */
+/* To be called after a key was deleted with all keys below it, or (`below`) only the keys below:
+ * handles of them that this process has then fail. */
 void key_mark_deleted(const char *path, bool below);
 
 /* ---- value.c: a value from the files, from a mount, or computed ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lazy values: they stay in their file until they are read. A service's texts in five languages are
- * fifty times the size of the rest of its file; programs that read counters do not need them, and a
- * thousand services would cost each program seconds. A key is lazy only if no other file has values
- * for it.
+ * Lazy values: they stay in their file until they are used. The texts of a service in five
+ * languages are fifty times as large as the rest of its file. Programs that read counters do not
+ * need them, and reading those of a thousand services would take seconds. A key is lazy only if no
+ * other file has values for it.
  */
 #include "registry/hive.h"
 #include "registry/store.h"
@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* guards the member `lazy` and the values of all lazy keys; taken after other locks of the
- * registry */
+/* guards the members `lazy` and the values of lazy keys; taken after other locks of the registry */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct owned {
@@ -35,7 +34,7 @@ static struct lazy *make(const struct lazy *like)
     owned->lazy.state = &owned->state;
     owned->lazy.folder = memcpy(owned->text, like->folder, folder_size);
     owned->lazy.name = memcpy(owned->text + folder_size, like->name, name_size);
-    return &owned->lazy; /* the first member of `owned` */
+    return &owned->lazy; /* `lazy` is the first member of *owned */
 }
 
 struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
@@ -59,8 +58,8 @@ bool tree_is_lazy(const struct tree_key *key)
     return __atomic_load_n(&key->lazy, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* Reads the section as the text of a file of its own. If the file was replaced meanwhile, it
- * returns ERROR_FILE_NOT_FOUND; the merged view is rebuilt at the next call. */
+/* Reads the section as if it were a file of its own. If the file was replaced meanwhile it returns
+ * ERROR_FILE_NOT_FOUND, and the merged view is rebuilt at the next call. */
 static LSTATUS read_section(const struct lazy *lazy, struct buffer *ret)
 {
     struct stat st;
@@ -98,7 +97,7 @@ LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **
     return status;
 }
 
-/* entry->line counts from the header line that read_section added. */
+/* entry->line counts from the header line that read_section put before the section. */
 void lazy_report_damaged(const struct lazy *lazy, const opl_reg_entry *entry)
 {
     opl_reg_entry there = *entry;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The content of a key: its subkeys and values one by one, their numbers and lengths. */
+/* Lists the content of a key: its subkeys and values one by one, their numbers and maximum
+ * lengths. */
 #include "registry/key.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a name, by the rules of the enumerations ---- */
+/* ---- copying a name, by the rules of RegEnumKeyEx and RegEnumValue ---- */
 
 static size_t length_in_encoding(const char *name, bool wide)
 {
@@ -17,7 +18,7 @@ static LSTATUS copy_name(const char *name, bool wide, void *out, DWORD *size)
     BUFFER_AUTO text = {0};
     size_t length = length_in_encoding(name, wide);
     if (*size <= length)
-        return ERROR_MORE_DATA; /* *size stays unchanged */
+        return ERROR_MORE_DATA; /* *size is not changed in this case */
     if (wide) {
         if (!utf8_add_as_16(&text, name, strlen(name) + 1))
             return ERROR_NOT_ENOUGH_MEMORY;
@@ -37,8 +38,8 @@ static FILETIME filetime_of(int64_t time)
 /* ---- subkeys: those of the files, merged with virtual ones ---- */
 
 struct subkeys {
-    const struct tree_key *key; /* NULL: a virtual key */
-    char **names;               /* allocated only if there are virtual ones */
+    const struct tree_key *key; /* NULL: a virtual key, which has no node in the tree */
+    char **names;               /* strings that were allocated for virtual keys */
     size_t count, capacity;
     bool failed;
 };
@@ -76,7 +77,7 @@ static void subkeys_done(struct subkeys *list)
     free(list->names);
 }
 
-/* Duplicate names are adjacent. */
+/* Removes repeated names; they are adjacent, because the list is sorted. */
 static void drop_repeated(struct subkeys *list)
 {
     size_t kept = 0;
@@ -96,7 +97,8 @@ static LSTATUS subkeys_open(const struct tree_key *key, const char *path, struct
         return ERROR_SUCCESS;
     for (size_t i = 0; key && i < key->key_count; i++)
         add_subkey(ret, key->keys[i]->name);
-    keys->each(add_subkey, ret); /* if a module cannot list its names now, only they are missing */
+    keys->each(add_subkey, ret); /* ignore a failure: the module's names are missing, all others are
+                                  * listed */
     if (ret->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (ret->count)
@@ -197,8 +199,8 @@ static bool found_by_index(const struct held *held, const struct tree_key *key, 
     return false;
 }
 
-/* Without `size` a mounted value's data is not queried: a caller that wants only the type must not
- * cause a query of the whole machine. */
+/* Copies a listed value. Without `size` the data of a mounted value is not queried, because a
+ * caller that only wants the type must not cause a query of the whole machine. */
 static LSTATUS copy_listed(const struct held *held, const struct found *found, bool wide,
                            DWORD *type, void *data, DWORD *size)
 {
@@ -224,7 +226,7 @@ LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name
         return ERROR_INVALID_PARAMETER;
     if (held.remote)
         return enum_remote_value(&held, index, wide, name, name_size, type, data, size);
-    /* the names of a performance key's values are unlimited: no buffer is large enough
+    /* the names of a performance key's values have no greatest length, so no buffer is large enough
      * (docs/windows/queries.md#c4) */
     status = held.performance ? ERROR_MORE_DATA : look(&held, &snapshot, &node);
     if (status)

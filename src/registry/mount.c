@@ -12,7 +12,8 @@ void registry_init(const struct registry_tables *tables)
     registry_tables = tables;
 }
 
-/* The number of a predefined key, sign- or zero-extended; 0: an ordinary handle. */
+/* Returns the number of a predefined key, sign- or zero-extended in `key`; 0: it is an ordinary
+ * handle. */
 static uint32_t predefined_number(HKEY key)
 {
     uintptr_t value = (uintptr_t)key;
@@ -31,7 +32,7 @@ const struct mount *mount_of_handle(HKEY key)
     return NULL;
 }
 
-/* `parent` is the path without its last part. */
+/* True if `parent` is the path without its last part. */
 static bool parent_is(const char *path, const char *parent)
 {
     const char *last = strrchr(path, '\\');
@@ -51,7 +52,7 @@ static bool is_wanted(void *self, const char *name)
     return !search->found;
 }
 
-/* Is it another name of a key? Such a key can be opened, but is not listed. */
+/* True for another name of a key, which can be opened but is not listed. */
 static bool is_alias(const char *path)
 {
     const struct mount *mount = registry_tables->mounts;
@@ -81,7 +82,7 @@ const struct registry_virtual_keys *virtual_keys_of(const char *path)
     return NULL;
 }
 
-/* "A\*" matches the virtual subkeys of A. */
+/* True if the mount is for this path. A mount "A\*" is for every virtual subkey of A. */
 static bool mount_matches(const struct mount *mount, const char *path)
 {
     size_t count = strlen(mount->path);

@@ -35,7 +35,7 @@ bool path_canonical(struct buffer *path)
                "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Hardware Profiles\\Current");
 }
 
-/* Control characters cannot be stored in a file of lines. */
+/* False for names with control characters too, because a file of lines cannot store them. */
 bool path_name_valid(const char *name, size_t limit)
 {
     for (const char *at = name; *at; at++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints .reg text like the registry editor, in UTF-8. Text that does not fit into a line (several
- * terminators, control characters) is printed as the bytes of its UTF-16 encoding, hex(1):.
+ * Prints .reg text in the form of Windows' registry editor, in UTF-8. Text that cannot be quoted
+ * (several terminators, control characters) is printed as hex(1): and the bytes of its UTF-16
+ * encoding.
  */
 #include "registry/hive.h"
 
@@ -86,7 +87,7 @@ static void print_value(struct buffer *out, const opl_reg_entry *entry)
     buffer_add_byte(out, '\n');
 }
 
-/* Appends the entry. */
+/* Appends the entry as it stands in a file. */
 static bool hive_print_entry(struct buffer *out, const opl_reg_entry *entry)
 {
     if (entry->kind == OPL_REG_KEY || entry->kind == OPL_REG_DELETE_KEY)
@@ -138,8 +139,9 @@ static void print_values(struct buffer *out, const struct tree_key *key)
     }
 }
 
-/* `path` is the path of `key`; it is extended for the keys below and restored. A key with subkeys
- * but without values gets no line of its own: the subkeys' lines create it. */
+/* Prints the key and those below. `path` is its path, extended for the keys below and restored on
+ * return. A key with subkeys but without values gets no line of its own: the subkeys' lines create
+ * it. */
 static void print_key(struct buffer *out, struct buffer *path, const struct tree_key *key)
 {
     size_t path_len = path->len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The API for other modules: values by path, as in the files. */
+/* The API for other modules: values by path, with the content of the files only. */
 #include "registry/hive.h"
 #include "registry/registry.h"
 #include "registry/store.h"
@@ -55,7 +55,7 @@ LSTATUS registry_get_text(const char *path, const char *value, struct buffer *re
         registry_expand(plain.data, ret);
         buffer_done(&plain);
     }
-    buffer_reserve(ret, 1); /* "" is a valid text, not NULL */
+    buffer_reserve(ret, 1); /* an empty text has data "", not NULL */
     return buffer_status(ret);
 }
 
@@ -102,8 +102,8 @@ static bool report_entry(void *self, const opl_reg_entry *entry)
     return entry->kind != OPL_REG_VALUE || reporting->each(reporting->self, &value);
 }
 
-/* Reads lazy values straight from the file: to read every text once, no tree is needed. A value
- * that occurs twice in the file is reported twice. */
+/* Reads lazy values directly from the file, because building a tree to read each text once is
+ * slower. A value that occurs twice in the file is reported twice. */
 static LSTATUS report_lazy(const struct tree_key *key, struct reporting reporting)
 {
     BUFFER_AUTO text = {0};

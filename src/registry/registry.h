@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * API of registry: keys and values, a mount table over layered text files.
+ * API of registry: keys and values, text files in layers, and mounts for keys whose content other
+ * modules compute.
  *
  * Paths are UTF-8, begin with the root's long name ("HKEY_LOCAL_MACHINE\\SYSTEM\\...") and are
  * compared without regard to case. Data of REG_SZ, REG_EXPAND_SZ and REG_MULTI_SZ is stored as
- * UTF-8 with the terminators that its writer supplied; other types are bytes. Layers, later ones
- * override earlier ones: vendor, machine, user; in each registry.d/NAME.reg, then manual.reg.
+ * UTF-8 with the terminators that its writer supplied; other types are bytes. The layers are
+ * vendor, machine and user; a later one overrides earlier ones. In each layer all
+ * registry.d/NAME.reg are merged first, then manual.reg.
  */
 #ifndef OPL_REGISTRY_H
 #define OPL_REGISTRY_H
@@ -23,48 +25,50 @@ enum registry_layer { LAYER_VENDOR, LAYER_MACHINE, LAYER_USER };
 struct registry_value {
     const char *name;
     uint32_t type;
-    const void *data; /* valid during the callback only */
+    const void *data; /* valid only during the callback */
     size_t size;
 };
 
 /* ---- reading, for other modules: the content of the files; never takes a file lock ---- */
-/* Virtual keys, computed values and mounts are not visible here, so the modules behind them may
- * read here without recursion; the functions key_... below show them. */
-/* ERROR_FILE_NOT_FOUND if key or value is absent. ret's content is replaced. */
+/* Virtual keys, computed values and mounts are not visible here, so modules that compute them can
+ * call these functions without recursion. The functions key_... below show them. */
+/* ERROR_FILE_NOT_FOUND if key or value is absent. Replaces the content of `ret`. */
 LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, struct buffer *ret);
-/* REG_SZ or REG_EXPAND_SZ (expanded), NUL-terminated; ERROR_INVALID_DATA for other types. */
+/* Reads a REG_SZ or REG_EXPAND_SZ (expanded) as text with a NUL; ERROR_INVALID_DATA for other
+ * types. */
 LSTATUS registry_get_text(const char *path, const char *value, struct buffer *ret);
 LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret);
 /* Calls `each` for every subkey's name, in registry order (by name, case folded), until it returns
- * false. The list is that of the call's beginning. `each` may use the registry, which does not
- * check the files again before the call ends: reading a thousand services checks them once. What
- * this process writes is visible at once. */
+ * false. The list is made before the first call. `each` may use the registry; the files are not
+ * checked again for changes by others before this function returns, so that reading a thousand
+ * services checks them once. Changes by this process are visible at once. */
 LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self);
 LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
                             void *self);
-/* A number that changes when the content of the files changed. Each call checks the layers'
- * folders; once a second a call also checks 64 files of each layer, in turn, for files edited in
- * place. Allocates nothing unless something changed. */
+/* Returns a number that changes when the content of the files has changed. Each call checks the
+ * layers' folders; once a second a call also checks 64 files of each layer, in turn, to detect
+ * files that were edited in place. Allocates nothing unless something changed. */
 uint64_t registry_generation(void);
-/* FILETIME of the newest file or folder of any layer: it changes whenever their content does. */
+/* Returns the FILETIME of the newest file or folder of all layers; it changes whenever their
+ * content does. */
 int64_t registry_last_write(void);
-/* Appends the text with %NAME% replaced by the environment's value. A variable that is not set, and
- * in a setuid program every one, stays as it is. False: no memory. */
+/* Appends the text with %NAME% replaced by the environment's value. %NAME% stays as it is if the
+ * variable is not set, or if the program is setuid. False: no memory. */
 bool registry_expand(const char *text, struct buffer *ret);
 
-/* ---- writing, for other modules (loadperf, host's quarantine) and the keys below ---- */
+/* ---- writing, for other modules (loadperf, host's quarantine) and the functions key_... ---- */
 /* Writes one value into manual.reg of `layer`; creates the key. Durable on return.
  * ERROR_ACCESS_DENIED without the rights, and if a higher layer would hide the value. */
 LSTATUS registry_set(enum registry_layer layer, const char *path, const char *value, uint32_t type,
                      const void *data, size_t size);
 LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value);
-/* The same; also removes the key and its parents, at most `empty_keys` of them, if they are empty
- * then. */
+/* Deletes the value; also deletes the key and its parents if they are empty then, at most
+ * `empty_keys` of them. */
 LSTATUS registry_delete_last_value(enum registry_layer layer, const char *path, const char *value,
                                    unsigned empty_keys);
-/* Does the user's layer contain or delete the value, whatever the other layers contain? Uses the
- * files as they were last read. */
+/* True if the user's layer contains or deletes the value, whatever the other layers contain. Uses
+ * the files as they were last read. */
 bool registry_is_users(const char *path, const char *value);
 /* Deletes the key and all below it, in one step. */
 LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
@@ -72,17 +76,18 @@ LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 /* ---- the files themselves, for callers that must not parse thousands of them ---- */
 struct registry_file {
     enum registry_layer layer;
-    const char *name; /* in the layer's folder */
-    /* at least one of these changes with every replacement of the file, and with an edit in place
-     * if the clock's resolution allows */
+    const char *name; /* the file's name in the layer's folder */
+    /* When the file is replaced, at least one of these changes; when it is edited in place, if the
+     * clock's resolution allows it */
     uint64_t device, inode, size, changed_ns, modified_ns;
 };
 /* Calls `each` for every file in merging order, until it returns false. `name` is valid during the
- * call. Folders that may not be trusted have no files. */
+ * call. A folder that is not trusted counts as empty. */
 LSTATUS registry_each_file(bool (*each)(void *self, const struct registry_file *file), void *self);
-/* *ret: the file's content. ERROR_ACCESS_DENIED: the file may not be trusted. */
+/* Sets *ret to the file's content. ERROR_ACCESS_DENIED: the file is not trusted. */
 LSTATUS registry_read_file(enum registry_layer layer, const char *name, struct buffer *ret);
-/* The path .../registry.d of a layer; the folder need not exist. NULL: the layer has no path. */
+/* Returns the path .../registry.d of a layer, whose folder may not exist. NULL: the layer has no
+ * path. */
 const char *registry_folder(enum registry_layer layer);
 
 /* ---- what a module computed from the files, kept beside the compiled index (index.c) ---- */
@@ -103,10 +108,10 @@ void registry_derived_write(const struct registry_derived *derived, const struct
  * thread may have one edit at a time, and must not call registry_set or key_... during it. */
 struct registry_edit;
 LSTATUS registry_edit_begin(enum registry_layer layer, struct registry_edit **ret);
-/* A descriptor of the layer's folder, for private files whose names begin with a dot; it belongs to
- * the edit. */
+/* Returns a descriptor of the layer's folder, for private files whose names begin with a dot; it
+ * belongs to the edit. */
 int registry_edit_folder(const struct registry_edit *edit);
-/* Replaces the file `name` ("NAME.reg") by `text`, durably (one rename); *ret_file, which may be
+/* Replaces the file `name` ("NAME.reg") by `text`, durably and in one step; *ret_file, which may be
  * NULL, gets what registry_each_file would return for it. */
 LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, const char *text,
                               size_t size, struct registry_file *ret_file);
@@ -116,39 +121,43 @@ void registry_edit_end(struct registry_edit *edit);
 
 /* ---- mounts: keys that belong to other modules; one constant table in win32/tables.c ---- */
 struct mount {
-    const char *path; /* "HKEY_PERFORMANCE_DATA", or a key path; "*" as last part: any one subkey */
+    const char *path; /* "HKEY_PERFORMANCE_DATA", or a key's path; "*" as its last part: any subkey
+                       * */
     HKEY predefined;  /* the handle value of a predefined key, or NULL */
-    /* RegQueryValueEx: the mount implements all size rules. `wide`: the encoding of text in the
-     * answer. */
+    /* called by RegQueryValueEx; it implements all rules for sizes. `wide`: text in the answer is
+     * UTF-16. */
     LSTATUS(*query)
     (const char *path, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
-    /* RegSetValueEx, for a key opened with KEY_SET_VALUE; NULL: it returns `set_status` */
+    /* called by RegSetValueEx if the key was opened with KEY_SET_VALUE; NULL: the result is
+     * `set_status` */
     LSTATUS(*set)
     (const char *path, const char *name, uint32_t type, const void *data, size_t size);
     LSTATUS set_status;      /* what RegSetValueEx returns if `set` is NULL */
-    LSTATUS open_status;     /* what RegOpenKeyEx returns for subkeys of `predefined` */
-    LSTATUS enum_key_status; /* what RegEnumKeyEx returns */
-    /* RegEnumValue and RegQueryInfoKey: the values' names, terminated by NULL */
+    LSTATUS open_status;     /* result of RegOpenKeyEx for subkeys of `predefined` */
+    LSTATUS enum_key_status; /* result of RegEnumKeyEx */
+    /* for RegEnumValue and RegQueryInfoKey: the values' names, terminated by NULL */
     const char *const *names;
-    LSTATUS (*close)(void); /* RegCloseKey; NULL: nothing to do */
-    bool alias; /* another name of a key: can be opened, but is not counted as a subkey */
-    int64_t (*last_write)(void); /* FILETIME of RegQueryInfoKey; NULL: from the files */
-    HKEY opens_as;               /* not NULL: RegOpenKeyEx without KEY_SET_VALUE returns it */
+    LSTATUS (*close)(void); /* called by RegCloseKey; NULL: nothing to do */
+    bool alias; /* the key is another name of a key: it can be opened, but is not listed or counted
+                 * */
+    int64_t (*last_write)(void); /* the FILETIME for RegQueryInfoKey; NULL: that of the files */
+    HKEY opens_as;               /* not NULL: the handle that RegOpenKeyEx without KEY_SET_VALUE
+                                  * returns */
 };
-/* Values that are computed, merged over those of the files: Last Counter, InstallLanguage, ... */
+/* Values that are computed, such as Last Counter; they override values of the files. */
 struct registry_computed {
     const char *path, *name;
     uint32_t type; /* REG_DWORD or REG_SZ */
     LSTATUS (*get)(uint32_t *ret_number, struct buffer *ret_text);
-    bool under_files; /* a value in a file takes precedence */
+    bool under_files; /* a value of the files overrides this one */
 };
-/* Keys that exist because another module lists them (the languages below Perflib). */
+/* Keys that exist because a module lists them, such as the languages below Perflib. */
 struct registry_virtual_keys {
     const char *path;
     LSTATUS (*each)(bool (*each)(void *self, const char *name), void *self);
 };
-/* Keys of other machines: read only. The registry keeps handles of them; all else is done by the
- * functions of registry_remote. */
+/* Keys of other machines, which can only be read. The registry keeps the handles; the functions of
+ * registry_remote do everything else. */
 struct remote_key;
 struct key_info;
 struct remote_question {
@@ -174,7 +183,7 @@ struct registry_remote {
     (struct remote_key *key, DWORD index, bool wide, struct buffer *ret_name, DWORD *type,
      void *data, DWORD *size);
     LSTATUS (*info)(struct remote_key *key, bool wide, struct key_info *ret);
-    /* Connects to all machines at once. ERROR_BAD_NETPATH: there is no machine of this name;
+    /* Connects to all machines at once. ERROR_BAD_NETPATH: no machine has this name;
      * ERROR_INVALID_HANDLE: the root cannot be opened on other machines. */
     void (*connect_all)(struct pending_remote *pendings, size_t count);
     /* Queries all machines at once; `meanwhile` is called once while they work. */
@@ -182,24 +191,24 @@ struct registry_remote {
                       void (*meanwhile)(void *self), void *self);
 };
 struct registry_tables {
-    const struct mount *mounts; /* terminated by path NULL */
+    const struct mount *mounts; /* terminated by a row with path NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
-    const struct registry_remote *remote; /* NULL: no other machines */
+    const struct registry_remote *remote; /* NULL: other machines cannot be reached */
 };
 /* Called once, before any thread uses the registry: by win32/tables.c when the library is loaded
- * (tests: with their own tables). `tables` must stay valid. Until then the registry has nothing but
- * files. */
+ * (tests: with their own tables). `tables` must stay valid. Before that the registry has only the
+ * files' content. */
 void registry_init(const struct registry_tables *tables);
 
 /* ---- keys: the operations behind the Reg functions; names and texts in UTF-8 ---- */
-/* `sub` NULL: the key itself. *ret may be a predefined key (opens_as of a mount). */
+/* `sub` NULL: the key itself. *ret may be a predefined key (member opens_as of a mount). */
 LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
 LSTATUS key_close(HKEY key);
-/* One machine for key_connect_all, which connects to all machines at once, so it takes as long as
- * the slowest. `key` is NULL unless status is 0. */
+/* One machine for key_connect_all. It connects to all machines at once, so it takes only as long as
+ * the slowest one. `key` is NULL unless status is 0. */
 struct pending_connect {
     const char *machine;
     HKEY root, key;
@@ -207,17 +216,16 @@ struct pending_connect {
 };
 void key_connect_all(struct pending_connect *pendings, size_t count);
 LSTATUS key_flush(HKEY key);
-LSTATUS key_delete(HKEY key, const char *sub);      /* refuses a key with subkeys */
-LSTATUS key_delete_tree(HKEY key, const char *sub); /* `sub` NULL: all below `key` */
-/* `wide`: texts in `data` are UTF-16, given or requested; else UTF-8. Sizes are bytes of that
- * encoding. */
+LSTATUS key_delete(HKEY key, const char *sub);      /* ERROR_ACCESS_DENIED if the key has subkeys */
+LSTATUS key_delete_tree(HKEY key, const char *sub); /* `sub` NULL: deletes all below `key` */
+/* `wide`: texts in `data` are UTF-16; else UTF-8. Sizes are bytes in that encoding. */
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
 /* One value for key_query_all: values of performance keys, of any size; those of other machines are
  * read in parallel. */
 struct key_question {
     HKEY key;
     const char *name;
-    struct buffer *data; /* texts in UTF-8; its memory is reused */
+    struct buffer *data; /* texts in it are UTF-8; its memory is reused */
     LSTATUS status;
 };
 void key_query_all(struct key_question *questions, size_t count);
@@ -225,14 +233,15 @@ LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *d
 LSTATUS key_delete_value(HKEY key, const char *name);
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
                       DWORD *type, void *data, DWORD *size);
-/* *name_size is in characters of the encoding: on entry the capacity, including the terminator; on
- * return the length without it. */
+/* *name_size is in UTF-16 units if `wide`, else in bytes: on entry the capacity, with the
+ * terminator; on return the length without it. */
 LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
                      FILETIME *ret_time);
 LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size, DWORD *type,
                        void *data, DWORD *size);
 struct key_info {
-    DWORD keys, longest_key, values, longest_name, largest_data; /* in units of the encoding */
+    DWORD keys, longest_key, values, longest_name, largest_data; /* lengths in UTF-16 units or in
+                                                                  * bytes, as `wide` says */
     FILETIME last_write;
 };
 LSTATUS key_info(HKEY key, bool wide, struct key_info *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merged view of all layers. It is rebuilt when a file changed and never altered: a reader
- * holds the view that was current when it began, and needs no lock while reading.
+ * The merged view of all layers. When a file has changed a new view is built; a view itself never
+ * changes. So a reader keeps the view that was current when it began, and needs no lock.
  */
 #include "registry/store.h"
 
@@ -9,31 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Once a second 64 files of each layer are checked: a query every second must not spend its time on
- * checking a thousand registrations. */
+/* Files edited in place are detected by checks of each file. Once a second 64 files of each layer
+ * are checked, because a query every second must not check a thousand registrations. */
 enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND, FILES_AT_ONCE = 64 };
 
-/* guards all below; held while files are read, never while another module is called */
+/* guards the variables below; held while files are read, but never while another module is
+ * called */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    bool known; /* the folders' paths are known */
+    bool known; /* `folders` has the folders' paths */
     struct layer_folder folders[STORE_LAYERS];
     struct store_snapshot *current;
     uint64_t generation;
     int64_t files_seen;
-    bool stale;   /* the last merge failed */
-    bool indexed; /* the vendor's and the machine's files are known from the index, without trees */
+    bool stale;   /* the last merge failed, so the view is out of date */
+    bool indexed; /* the vendor's and the machine's files came from the index and have no trees */
 } store;
 
-static bool invalid; /* a file changed; set without holding `lock` */
+static bool invalid; /* a file has changed; set without holding `lock` */
 
 void store_invalidate(void)
 {
     __atomic_store_n(&invalid, true, __ATOMIC_RELAXED);
 }
 
-/* How many walks this thread is in. During a walk it does not check the folders again for each
- * key. */
+/* How many walks (store_walk_begin) this thread is in. During a walk it does not check the folders
+ * for each key. */
 static __thread unsigned walks;
 
 void store_walk_begin(void)
@@ -114,7 +115,7 @@ static bool merge_folder(struct tree_key *root, const struct layer_folder *folde
     return true;
 }
 
-/* Adds keys that exist whatever the files contain: the roots, and those that belong to other
+/* Adds the keys that exist whatever the files contain: roots and keys that belong to other
  * modules. */
 static bool add_fixed_keys(struct tree_key *root)
 {
@@ -160,8 +161,8 @@ static struct tree_key *merge_all(struct tree_key *root, bool write, uint64_t *i
     return NULL;
 }
 
-/* Makes the current view from the index, if it has a root, and the files. Takes ownership of the
- * index. */
+/* Makes a new current view from the index, if it has a root, and from the files. Takes ownership of
+ * the index. */
 static LSTATUS take_new_view(struct index *index, bool write)
 {
     struct store_snapshot *fresh = calloc(1, sizeof *fresh);
@@ -182,8 +183,8 @@ static LSTATUS take_new_view(struct index *index, bool write)
     return ERROR_SUCCESS;
 }
 
-/* Reads the index if there is no view yet. After any change, and for writers, the index is not used
- * any more, and every file is read. */
+/* Reads the index if there is no view yet. After any change of a file, and before this process
+ * writes, the index is not used any more and every file is read. */
 static void use_index(size_t files, bool *changed, struct index *ret)
 {
     const char *place = place_machine();
@@ -301,7 +302,7 @@ int64_t registry_last_write(void)
 
 /* ---- for writers: the content of the other files ---- */
 
-/* Does the key (value) exist after this file is merged, if it did `before`? */
+/* True if the key (or value) exists after this file is merged; `before`: it existed before. */
 static bool exists_after(const struct tree_key *file, const char *path, const char *value,
                          bool before)
 {
@@ -332,8 +333,8 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
     return has;
 }
 
-/* The value that is visible after this file is merged; `before` is the one that is visible without
- * it. NULL: none. */
+/* Returns the value that is visible after this file is merged; `before` is the one visible before.
+ * NULL: none. */
 static const struct tree_value *value_after(const struct tree_key *file, const char *path,
                                             const char *value, const struct tree_value *before)
 {
@@ -377,8 +378,8 @@ bool store_stands(enum registry_layer layer, const char *path)
     return fixed && add_fixed_keys(fixed) && tree_find(fixed, path);
 }
 
-/* Would this file hide a value (`value` NULL: the key) of a file merged before it? It does if it
- * deletes the key or one above, or contains or deletes the value (the key). */
+/* True if this file hides the value (`value` NULL: the key) of files merged before it: it deletes
+ * the key or a key above, or it contains or deletes the value (or key). */
 static bool file_hides(const struct tree_key *key, const char *path, const char *value)
 {
     const char *part;

@@ -15,27 +15,28 @@ struct file_state {
     ino_t inode;
     off_t size;
     struct timespec mtime, ctime;
-    mode_t mode; /* not compared: a change of it also changes ctime */
+    mode_t mode; /* not compared, because a change of the mode also changes ctime */
 };
 struct layer_file {
     char *name;
     struct file_state state;
-    struct tree_key *tree; /* NULL: ignored, because it may not be trusted or cannot be read */
-    bool damaged;          /* a damaged line of it was reported */
+    struct tree_key *tree; /* NULL: the file is ignored, because it is not trusted or cannot be read
+                            * */
+    bool damaged;          /* a damaged line of the file was reported */
 };
 struct layer_folder {
     enum registry_layer layer;
-    char *path; /* .../registry.d; NULL: this layer has no path */
+    char *path; /* path of .../registry.d; NULL: this layer has none */
     struct file_state state;
-    bool settled;             /* last change so old that another one gets a later time */
-    struct layer_file *files; /* ordered by name, manual.reg last */
+    bool settled;             /* its last change is so old that another one must get a later time */
+    struct layer_file *files; /* sorted by name, manual.reg last */
     size_t count, capacity;
-    size_t next;  /* the file that is checked next */
-    bool missing; /* reported: the folder does not exist */
-    bool refused; /* reported: the folder may not be trusted */
+    size_t next;  /* position of the file that is checked next */
+    bool missing; /* it was reported that the folder does not exist */
+    bool refused; /* it was reported that the folder is not trusted */
 };
-/* Checks the folder and the next `files` of its files, in turn (SIZE_MAX: all). If something
- * changed, reads what changed and sets *ret_changed. */
+/* Checks the folder and the next `files` of its files, in turn (SIZE_MAX: all), and reads those
+ * that changed. *ret_changed becomes true if any did. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
 /* Has the folder, or one of the next `files` of its files, changed since it was read? */
@@ -43,18 +44,18 @@ bool folder_changed(struct layer_folder *folder, size_t files);
 /* Appends a file; takes ownership of its tree. */
 LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file);
 const struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
-bool hive_is_name(const char *name); /* a visible name that ends with .reg? */
-/* Opens the folder. ERROR_ACCESS_DENIED: it may not be trusted, which an event reports. The caller
+bool hive_is_name(const char *name); /* true for a visible name that ends with .reg */
+/* Opens the folder. ERROR_ACCESS_DENIED: it is not trusted, which is logged as an event. The caller
  * closes *ret_fd unless it is -1, on any status. */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
 /* Logs the event of a damaged line; include registry/hive.h for its type. */
 struct opl_reg_entry;
 void file_report_damaged(const char *file, const struct opl_reg_entry *entry);
-/* *ret: the bytes of a file. ERROR_ACCESS_DENIED: the file may not be trusted. */
+/* Sets *ret to the bytes of a file. ERROR_ACCESS_DENIED: the file is not trusted. */
 LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct buffer *ret);
-/* Reads one file. `folder` is its path; with it texts of services are lazy (lazy.c). NULL: nothing
- * is lazy. *ret_remarks (may be NULL) gets the comment lines, and damaged lines as comments. */
+/* Reads one file. `folder` is its path; texts of services are lazy then (lazy.c). NULL: no values
+ * are lazy. *ret_remarks (may be NULL) gets the comment lines, and damaged lines as comments. */
 LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
                   struct layer_file *ret, struct buffer *ret_remarks);
 bool file_state_same(const struct file_state *left, const struct file_state *right);
@@ -63,9 +64,9 @@ bool layer_trusts(enum registry_layer layer, const struct stat *st);
 
 /* ---- lazy.c ---- */
 struct lazy {
-    const struct file_state *state; /* the file's state when it was read */
+    const struct file_state *state; /* the file's state when it was parsed */
     const char *folder, *name;
-    off_t offset; /* of the key's line in the file */
+    off_t offset; /* offset of the key's line in the file */
     size_t size;
     unsigned line; /* number of the key's line */
 };
@@ -74,10 +75,11 @@ struct lazy {
 struct index {
     struct buffer bytes;   /* content of the index file */
     void *memory;          /* memory of the tree, which refers to `bytes` */
-    struct tree_key *root; /* to be freed before `memory` and `bytes` */
+    struct tree_key *root; /* must be freed before `memory` and `bytes` */
 };
 /* Reads the index in the folder `place` if it describes the layers' files as they are now, and
- * fills `folders` in, without trees. Any other status than 0: as if there were no index. */
+ * fills in `folders`, whose files get no trees. Any status but 0 means that the index cannot be
+ * used. */
 LSTATUS index_read(const char *place, struct layer_folder *folders, struct index *ret);
 void index_done(struct index *index);
 /* Another number for each state of the files; 0: none. */
@@ -106,24 +108,25 @@ uint64_t store_identity(uint64_t generation);
 LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);
 #define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot
-const char *store_folder(enum registry_layer layer); /* .../registry.d or NULL */
+const char *store_folder(enum registry_layer layer); /* path of .../registry.d or NULL */
 void store_forget(void); /* for tests: forgets everything, including the paths */
-/* Between begin and end this thread sees the files as they were at the beginning, or newer. May be
- * nested. */
+/* Between begin and end this thread checks the files for changes only once. May be nested. */
 void store_walk_begin(void);
 void store_walk_end(void);
-void store_written(void);        /* this process wrote a file: a walk checks once more */
-void store_invalidate(void);     /* a file changed since it was read: the next call checks all */
+void store_written(void);        /* to be called when this process has written a file: a walk then
+                                  * checks once more */
+void store_invalidate(void);     /* a file has changed since it was read: the next call checks all
+                                  * files */
 LSTATUS store_refresh_all(void); /* checks every file */
-/* The files below are those that are merged before manual.reg of `layer`: does the value (`value`
- * NULL: the key) exist in them? */
+/* "Below" are all files that are merged before manual.reg of `layer`. True if the value (`value`
+ * NULL: the key) exists in them. */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);
-/* Do the files below have exactly this value? */
+/* True if the files below have exactly this value. */
 bool store_below_agrees(enum registry_layer layer, const char *path,
                         const struct tree_value *wanted);
-/* Does the key exist in the files below, or whatever the files contain? */
+/* True if the key exists in the files below, or exists whatever the files contain. */
 bool store_stands(enum registry_layer layer, const char *path);
-/* Does a higher layer hide what `layer` would contain: the value (`value` NULL: the key)? */
+/* True if a higher layer hides the value (`value` NULL: the key) that `layer` would contain. */
 bool store_above_hides(enum registry_layer layer, const char *path, const char *value);
 
 /* ---- write.c: one change of manual.reg ---- */
@@ -136,7 +139,7 @@ struct change {
     size_t size;
     bool must_exist;   /* the key must exist, else ERROR_KEY_DELETED */
     bool without_keys; /* CHANGE_DELETE_KEY: refuse a key with subkeys */
-    /* CHANGE_DELETE_VALUE: up to this many keys upwards are removed if empty */
+    /* CHANGE_DELETE_VALUE: how many keys, from `path` upwards, are removed if they are empty */
     unsigned empty_keys;
     bool existed; /* out: the key existed */
 };
@@ -156,15 +159,15 @@ enum registry_layer layer_of_path(const char *path);
 bool layer_writable(enum registry_layer layer);
 
 /* ---- mount.c ---- */
-/* Never NULL; only registry_init changes it. */
+/* The tables that registry_init was given; empty ones before that, never NULL. */
 extern const struct registry_tables *registry_tables;
 
 /* ---- path.c ---- */
 /* Replaces an alias at the path's beginning (HKEY_CLASSES_ROOT, HKEY_USERS with the user's number)
- * by the key's one path. False: no memory. */
+ * by the path under which the key is stored. False: no memory. */
 bool path_canonical(struct buffer *path);
 const char *path_users_own(void); /* HKEY_USERS\S-1-22-1-<uid> */
-/* *ret = path\sub. ERROR_BAD_PATHNAME: leading backslash or an empty part. */
+/* Sets *ret to path\sub. ERROR_BAD_PATHNAME: `sub` begins with a backslash or has an empty part. */
 LSTATUS path_join(const char *path, const char *sub, struct buffer *ret);
 bool path_name_valid(const char *name, size_t limit);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys in memory: children ordered by folded name and found by binary search, values in writing
- * order. Layers work by merging files in order: later files override earlier ones.
+ * order. Files are merged in order; a later file overrides earlier ones.
  */
 #include "registry/tree.h"
 
@@ -66,7 +66,7 @@ const char *path_part(const char **cursor, size_t *count)
     return start;
 }
 
-/* Returns the child's position, or the one where it would be inserted. */
+/* Returns the child's position; if it does not exist, the position at which to insert it. */
 static size_t child_place(const struct tree_key *key, const char *name, size_t count,
                           bool *ret_found)
 {
@@ -169,8 +169,8 @@ struct tree_value *tree_value(const struct tree_key *key, const char *name)
     return tree_fill(key) ? find_value(key, name) : NULL;
 }
 
-/* Makes a value that may be changed. A value whose name and data are parts of an index gets a name
- * of its own and no data. */
+/* Returns a value that may be changed: one whose name and data are parts of an index gets a copy of
+ * the name, and no data. */
 static struct tree_value *own_value(struct tree_value *value)
 {
     char *name = value->image ? strdup(value->name) : value->name;
@@ -289,8 +289,8 @@ static void remove_child(struct tree_key *parent, const char *name)
 }
 
 /* Returns the key into which `child` is to be merged. NULL: no memory (*ret_failed), or the file
- * does not create the key and `merged` does not have it: then there are only deletions below, which
- * must not create keys. */
+ * does not create the key and `merged` does not have it: the file has only deletions below it,
+ * which must not create keys. */
 static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child,
                                    bool *ret_failed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to registry: keys in memory. One structure serves a single file (where `cleared` and
- * `gone` are its deletions, "[-key]" and "name"=-) and the merged view (which has no deletions
- * left).
+ * Private to registry: keys in memory. The same structure is used for a single file, in which
+ * `cleared` and `gone` are its deletions "[-key]" and "name"=-, and for the merged view, in which
+ * nothing is deleted.
  */
 #ifndef OPL_REGISTRY_TREE_H
 #define OPL_REGISTRY_TREE_H
@@ -14,23 +14,24 @@ struct tree_value {
     void *data;
     size_t size;
     uint32_t type;
-    bool gone;  /* deleted here: hides the value of files merged before */
-    bool image; /* name and data are parts of an index: not freed */
+    bool gone;  /* "name"=-: hides the value of files merged before */
+    bool image; /* name and data are parts of an index, so they are not freed */
 };
 
 struct tree_key {
     char *name;
     struct tree_key *parent;
-    struct tree_key **keys; /* ordered by folded name */
+    struct tree_key **keys; /* sorted by folded name */
     size_t key_count, key_capacity;
-    struct tree_value *values; /* in writing order */
+    struct tree_value *values; /* in the order in which they were written */
     size_t value_count, value_capacity;
     int64_t last_write; /* FILETIME of the newest file that mentions the key */
-    bool alive;         /* the key exists; false: deleted, or only part of a path */
-    bool cleared;       /* "[-key]" came first: hides the key of files merged before */
-    struct lazy *lazy;  /* the values are still in the file; else NULL */
-    /* the key, its name and `lazy` are parts of an index, and so is an array of capacity 0: not
-     * freed */
+    bool alive;         /* the key exists; false: it is deleted, or only part of another key's path
+                         * */
+    bool cleared;       /* the file has "[-key]" first: hides the key of files merged before */
+    struct lazy *lazy;  /* the place of values that are still in the file; NULL: none */
+    /* The key, its name and `lazy` are parts of an index, and so are arrays of capacity 0: they are
+     * not freed. */
     bool image;
 };
 
@@ -44,36 +45,38 @@ const char *path_part(const char **cursor, size_t *count);
 
 struct tree_key *tree_child(const struct tree_key *key, const char *name, size_t count);
 struct tree_key *tree_find(const struct tree_key *root, const char *path);
-/* Finds or creates the key and all above it. `alive`: they are marked as existing; false: they are
- * only parts of the path. NULL: no memory. */
+/* Finds or creates the key and all above it. `alive`: they are marked as existing; false: missing
+ * ones are made only as parts of the path. NULL: no memory. */
 struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive);
-struct tree_value *tree_value(const struct tree_key *key, const char *name); /* reads lazy values */
+struct tree_value *tree_value(const struct tree_key *key, const char *name); /* reads the key's lazy
+                                                                              * values first */
 bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
 bool tree_write_tombstone(struct tree_key *key, const char *name); /* marks the value as deleted */
 void tree_drop_value(struct tree_key *key, const char *name);
 void tree_clear(struct tree_key *key); /* removes all values and keys below */
 /* The equivalent of "[-path]": the key is emptied, and hides the key of files merged before. */
 bool tree_write_key_tombstone(struct tree_key *root, const char *path);
-/* tree_set and tree_write_tombstone for a key whose lazy values are being read. */
+/* Like tree_set and tree_write_tombstone, for a key whose lazy values are being read. */
 bool tree_put(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
 bool tree_put_gone(struct tree_key *key, const char *name);
-/* Merges a file over the merged view; `time`: the file's FILETIME. False: no memory. */
+/* Merges a file into the merged view; `time`: the file's FILETIME. False: no memory. */
 bool tree_merge(struct tree_key *merged, const struct tree_key *file, int64_t time);
 
 /* ---- lazy.c: values that stay in their file until they are read ---- */
 struct file_state;
 struct hive_section;
 struct opl_reg_entry;
-/* Lazy values: the section of the file `name` in `folder`, UTF-8 text that begins with the key's
- * line. */
+/* Describes lazy values: the section of the file `name` in `folder`. It is UTF-8 text that begins
+ * with the key's line. */
 struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
                       const struct hive_section *section);
 struct lazy *lazy_copy(const struct lazy *lazy);
 bool tree_is_lazy(const struct tree_key *key);
-/* Must be called before a key's values are read; thread-safe. false: no memory. */
+/* Reads the key's values if they are lazy; must be called before the values are used. Thread-safe.
+ * False: no memory. */
 bool tree_fill(const struct tree_key *key);
-/* *ret: the lazy section as the text of a file; *ret_lazy: where it came from. Free both on any
- * status. ERROR_NOT_FOUND: the values have been read already. */
+/* Sets *ret to the lazy section as the text of a file, and *ret_lazy to its place. Both must be
+ * freed on any status. ERROR_NOT_FOUND: the values have been read already. */
 LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **ret_lazy);
 void lazy_report_damaged(const struct lazy *lazy, const struct opl_reg_entry *entry);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values behind a handle: read, written, deleted, by the rules of the Reg functions. */
+/* Reads, writes and deletes values through a handle, by the rules of the Reg functions. */
 #include "registry/key.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* Copies by the rules of RegQueryValueEx; text is UTF-16 if `wide`. */
+/* Copies a value to the caller by the rules of RegQueryValueEx; `wide`: text becomes UTF-16. */
 static LSTATUS copy_data(uint32_t given_type, const void *given, size_t given_size, bool wide,
                          DWORD *type, void *data, DWORD *size)
 {
@@ -81,7 +81,7 @@ LSTATUS found_copy(const struct found *found, const struct held *held, bool wide
     return copy_data(found->computed->type, computed.data, computed.len, wide, type, data, size);
 }
 
-/* The value of an ordinary key; *ret points into the snapshot. */
+/* Finds a value of an ordinary key; *ret points into the snapshot. */
 static LSTATUS find(const struct held *held, const char *name,
                     const struct store_snapshot **snapshot, struct found *ret)
 {
@@ -114,7 +114,7 @@ LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data
     return status ? status : found_copy(&found, &held, wide, type, data, size);
 }
 
-/* The value as stored, in UTF-8. */
+/* Reads the value as it is stored, with texts in UTF-8. */
 static LSTATUS fetch(HKEY key, const char *name, DWORD *ret_type, struct buffer *ret)
 {
     DWORD size = 0;
@@ -128,7 +128,8 @@ static LSTATUS fetch(HKEY key, const char *name, DWORD *ret_type, struct buffer 
             ret->len = size;
         if (status != ERROR_MORE_DATA)
             break;
-        status = ERROR_SUCCESS; /* another process wrote a longer value between the calls */
+        status = ERROR_SUCCESS; /* another process wrote a longer value between the two calls: try
+                                 * again */
     }
     return status;
 }
@@ -186,7 +187,8 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
     DWORD kind = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;
     if (key_is_performance(
-            key)) { /* a query must not be repeated: it gets the caller's buffer at once */
+            key)) { /* a performance query must not be repeated, so it gets the caller's buffer at
+                     * once */
         status = key_query(key, name, wide, &kind, data, size);
         if (type)
             *type = kind;
@@ -221,7 +223,7 @@ LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DW
 
 /* ---- writing ---- */
 
-/* Texts become UTF-8; invalid bytes become U+FFFD, so that the file can store them. */
+/* Converts texts to UTF-8 for storage; invalid bytes become U+FFFD. */
 static bool narrow_data(DWORD type, bool wide, const void *data, size_t size, struct buffer *ret)
 {
     if (!is_text(type) || (!wide && utf8_valid(data, size)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One change of manual.reg: lock, read the current content, apply, replace the whole file. The lock
- * is a file of its own, so that it survives the replacement; readers never touch it.
+ * Changes manual.reg: takes the lock, reads the current content, applies the change, replaces the
+ * whole file. The lock is a separate file, because manual.reg is replaced; readers do not take it.
  */
 #include "registry/hive.h"
 #include "registry/store.h"
@@ -25,7 +25,7 @@ struct writing {
     enum registry_layer layer;
     struct writers_lock held;
     struct tree_key *manual;
-    struct file_state state; /* state of manual.reg when it was read; inode 0: it did not exist */
+    struct file_state state; /* the file's state when it was read; inode 0: it did not exist */
     struct buffer remarks;
 };
 
@@ -37,7 +37,7 @@ enum registry_layer layer_of_path(const char *path)
                : LAYER_MACHINE;
 }
 
-/* True if the folder, or the nearest existing one above it, is writable. */
+/* True if the layer's folder, or the nearest existing one above it, is writable. */
 bool layer_writable(enum registry_layer layer)
 {
     char path[PATH_MAX];
@@ -76,7 +76,7 @@ static bool is_temporary_name(const char *name)
            !strcmp(name + 17, ".tmp");
 }
 
-/* Removes old temporary files, of writers that were killed; recent ones may still be in use. */
+/* Removes old temporary files of writers that were killed; recent ones may be in use. */
 static void sweep(int folder)
 {
     struct stat st;
@@ -92,7 +92,7 @@ static void sweep(int folder)
         closedir(listing);
 }
 
-/* Sweeps a layer's folder once per process, which is enough. */
+/* Calls sweep for a layer's folder once per process. */
 static void sweep_once(enum registry_layer layer, int folder)
 {
     static bool swept[STORE_LAYERS];
@@ -151,8 +151,8 @@ static LSTATUS save_manual(struct writing *writing)
 
 /* ---- the changes ---- */
 
-/* Does manual.reg delete the key, or one above it? Then nothing of the files merged before is
- * visible. */
+/* True if manual.reg deletes the key or a key above it, so that no content of files merged before
+ * is visible. */
 static bool is_cleared(const struct tree_key *key, const char *path)
 {
     const char *part;
@@ -174,7 +174,7 @@ static bool is_empty(const struct tree_key *key)
 }
 
 /* Removes keys that are empty now from manual.reg, from `path` upwards: the lowest `count` keys,
- * and others that exist without manual.reg. Stops at the first key that must stay. */
+ * and above them those that exist without manual.reg. Stops at the first key that must stay. */
 static void drop_empty_keys(struct writing *writing, const char *path, unsigned count)
 {
     FREE_AUTO char *above = strdup(path);
@@ -201,9 +201,8 @@ static LSTATUS make_key(struct writing *writing, const struct change *change)
     return tree_make(writing->manual, change->path, true) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* A value that the files merged before manual.reg already give is not written: so the next version
- * of a package takes effect, and a change that was undone leaves no trace. Returns true in this
- * case. */
+/* True if the files merged before manual.reg already contain exactly this value: then manual.reg
+ * must not contain it, so that the value of a package's next version takes effect. */
 static bool drop_value(struct writing *writing, const struct change *change)
 {
     const struct tree_value wanted = {.name = (char *)change->value,
@@ -265,7 +264,7 @@ static LSTATUS empty_key(struct writing *writing, const struct change *change)
     return status;
 }
 
-/* Checks the change under the lock, against the current content. */
+/* Checks under the lock whether the current content allows the change. */
 static LSTATUS check_change(enum registry_layer layer, struct change *change)
 {
     SNAPSHOT_AUTO *snapshot = NULL;
@@ -306,8 +305,7 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
 {
     struct writing writing = {.layer = layer};
     bool deletes = change->kind == CHANGE_DELETE_VALUE || change->kind == CHANGE_DELETE_KEY;
-    /* what does not exist need not be deleted: checked first, so that no folder is created for
-     * it */
+    /* a deletion of what does not exist ends here, before the folder would be created */
     LSTATUS status = deletes ? check_change(layer, change) : ERROR_SUCCESS;
     status = status ? status : writers_enter(layer, &writing.held);
     if (status)
@@ -317,12 +315,12 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
     tree_free(writing.manual);
     buffer_done(&writing.remarks);
     if (change->kind == CHANGE_MAKE && status == ERROR_ALREADY_EXISTS)
-        return ERROR_SUCCESS; /* another writer created the key first */
+        return ERROR_SUCCESS; /* another writer was faster and created the key */
     return status;
 }
 
-/* Is it the creation of a key that exists? Then nothing is to be done, unless an earlier one of
- * these changes deleted a key. */
+/* True if the change creates a key that exists: nothing is to be done then. An earlier change of
+ * the list may have deleted the key, so after a deletion it is made. */
 static bool is_made(const struct store_snapshot *snapshot, const struct change *change,
                     bool deleted, bool hidden)
 {

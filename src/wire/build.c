@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The builder: definitions, instances and values are appended to the caller's buffer, lengths are
- * filled in when an object ends. After something did not fit, nothing more is written, so callers
- * need not check after each step. Everything is copied, no alignment is assumed.
+ * filled in when an object ends. After the first thing that does not fit nothing more is written,
+ * so callers need to check only once, at the end. The buffer may be misaligned, because all
+ * structures are copied into it as bytes.
  */
 #include "wire/inner.h"
 
@@ -26,7 +27,8 @@ static void misuse(opl_build *build)
         build->misused = true;
 }
 
-/* The next `size` bytes, zeroed; NULL if they do not fit. Lengths in the format have 32 bits. */
+/* Takes the next `size` bytes of the buffer, zeroed; NULL if they do not fit. The format's lengths
+ * have 32 bits, so the whole is limited to 4 GiB. */
 static unsigned char *take(opl_build *build, size_t size)
 {
     if (!writable(build))
@@ -51,7 +53,8 @@ void opl_build_init(opl_build *build, void *data, size_t capacity)
 
 /* ---- objects ---- */
 
-/* Bytes that a counter needs: its value, and in a multi timer the count that follows it. */
+/* Bytes that a counter needs in the counter block: those of its value and, for a multi timer, of
+ * the count that follows the value. */
 static uint64_t slot_size(const opl_build_counter *counter, DWORD size)
 {
     const struct type_row *row = type_find(counter->type);
@@ -59,8 +62,8 @@ static uint64_t slot_size(const opl_build_counter *counter, DWORD size)
     return size + (counted ? sizeof(DWORD) : 0);
 }
 
-/* True for a base that is the count of the multi timer before it: it lies directly after that
- * value. */
+/* True for a base counter that is the count of the multi timer before it: that count lies directly
+ * after the timer's value and has no other place. */
 static bool is_count_of(const opl_build_counter *counters, DWORD position)
 {
     return position > 0 && counters[position].type == PERF_COUNTER_MULTI_BASE &&
@@ -251,8 +254,8 @@ DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD t
 
 /* ---- instances ---- */
 
-/* Writes `units` UTF-16 units to an address that may be misaligned: then it writes them one byte
- * earlier and moves them. That byte always exists, because a structure precedes every text. */
+/* Writes `units` UTF-16 units to `at`. If that is misaligned, it writes them one byte earlier and
+ * then moves them; the byte before always exists, because a structure precedes every text. */
 static void put_utf16(unsigned char *at, const char *text, size_t count, size_t units)
 {
     bool odd = (uintptr_t)at % 2 != 0;
@@ -316,7 +319,8 @@ void opl_build_instance(opl_build *build, const char *name)
 
 /* ---- values ---- */
 
-/* The address of a counter's value; NULL: nothing is to be written. */
+/* Returns the address of a counter's value; NULL: the builder is full or misused, so nothing is to
+ * be written. */
 static unsigned char *value_slot(opl_build *build, DWORD position)
 {
     if (!writable(build))
@@ -389,7 +393,7 @@ static void put_text_utf16(unsigned char *at, size_t size, const char *text)
     uint16_t last = 0;
     if (units > 0 && units < needed)
         memcpy(&last, at + (units - 1) * 2, sizeof(last));
-    if ((last & 0xFC00) == 0xD800) /* half of a surrogate pair */
+    if ((last & 0xFC00) == 0xD800) /* do not keep half of a surrogate pair */
         memset(at + (units - 1) * 2, 0, sizeof(last));
 }
 

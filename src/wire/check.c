@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checks of a provider's answer at ExtCounterTestLevel 1 (docs/windows/providers.md#d4, checks
- * 5-8): lengths that add up; and our own: no number twice, bases after their counters, values in
- * their blocks. Strict where a reader would fail, lenient where shipped providers are known to be
- * imprecise. Each finding has the field, its value, and the expected value.
+ * 5-8): the lengths must add up. Three checks are this project's own: no object number twice, each
+ * base directly after its counter, each value inside its counter block. Strict where a reader would
+ * fail, lenient where providers of Windows are known to be imprecise.
  */
 #include "wire/inner.h"
 
@@ -13,7 +13,7 @@
 
 enum {
     SLACK_AFTER_INSTANCES = 7,
-    MOST_COMPARED = 1024, /* objects whose numbers are compared with each other */
+    MOST_COMPARED = 1024, /* only the numbers of this many objects are compared with each other */
     LEAST_INSTANCE = sizeof(PERF_INSTANCE_DEFINITION) + sizeof(PERF_COUNTER_BLOCK)
 };
 static const char at_least[] = "at least ", at_most[] = "at most ";
@@ -21,7 +21,7 @@ static const char at_least[] = "at least ", at_most[] = "at most ";
 /* The check of one answer. */
 struct answer_check {
     opl_block block;
-    opl_object_view object; /* being checked */
+    opl_object_view object; /* the object that is being checked */
     enum wire_fault fault;  /* returned by the check */
     void (*each)(void *self, const struct wire_finding *finding);
     void *self;
@@ -73,7 +73,7 @@ static void set_expected(struct wire_finding *finding, int64_t found, const char
     finding->reason = reason;
 }
 
-/* Copies the header of the object at `offset`, as far as its bytes exist. */
+/* Copies the header of the object at `offset`; bytes beyond the answer's end become 0. */
 static void fetch_type(const struct answer_check *check, size_t offset, PERF_OBJECT_TYPE *ret)
 {
     size_t left = check->block.size - offset;
@@ -103,7 +103,7 @@ static bool report_count(struct answer_check *check, uint32_t count, const char 
 }
 
 /* Reports that bytes remain after the last object: its length is wrong, or there is one object more
- * than counted. */
+ * than NumObjectTypes says. */
 static bool report_rest(struct answer_check *check, uint32_t count, size_t offset)
 {
     size_t left = check->block.size - offset;
@@ -115,7 +115,7 @@ static bool report_rest(struct answer_check *check, uint32_t count, size_t offse
                          "the bytes that were returned");
 }
 
-/* Steps by TotalByteLength alone, so that a wrong length is not reported as a wrong definition. */
+/* Reads TotalByteLength only, so that a wrong length is not reported as a wrong definition. */
 static bool objects_add_up(struct answer_check *check, uint32_t count)
 {
     size_t offset = 0, size = check->block.size;
@@ -195,8 +195,8 @@ static DWORD base_of(DWORD type)
     }
 }
 
-/* Reports a counter that is not followed by its base: its value would be divided by nothing, or by
- * another counter's base. */
+/* Reports a counter whose type needs a base but that is not followed by one: readers would not
+ * divide its value, or divide it by another counter's base. */
 static void check_base(struct answer_check *check, const opl_counter_view *counter,
                        const struct type_row *next, DWORD next_type)
 {
@@ -211,7 +211,7 @@ static void check_base(struct answer_check *check, const opl_counter_view *count
     report(check, &finding);
 }
 
-/* What the counters need of each instance's counter block. */
+/* What the counters require of each instance's counter block. */
 struct needs {
     size_t most; /* bytes that a counter block must have at least */
 };
@@ -303,7 +303,7 @@ static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t le
 #undef INSTANCE_FIELD
 }
 
-/* Reports the instance that the walker refused. It is at `position`; the one before it ends at
+/* Reports the instance at `position`, which the walker refused; the instance before it ends at
  * `end`. */
 static bool report_instance(struct answer_check *check, size_t end, uint32_t position)
 {
@@ -349,8 +349,8 @@ static bool report_instance(struct answer_check *check, size_t end, uint32_t pos
 }
 
 /* Reports bytes after the last instance: the object is too long, or it has one instance more than
- * counted. Not used for objects without instances, which may leave bytes unused (a shipped provider
- * leaves 88). */
+ * counted. Not called for objects without instances, which may leave bytes unused (one of Windows'
+ * providers leaves 88). */
 static bool report_slack(struct answer_check *check, const opl_instance_view *last)
 {
     opl_object_view longer = check->object;
@@ -390,7 +390,7 @@ static bool instances_add_up(struct answer_check *check, const struct needs *nee
 
 /* ---- objects ---- */
 
-/* Reports an object that the walker refused, because its header contradicts itself. */
+/* Reports an object that the walker refused because fields of its header contradict each other. */
 static void report_refused(struct answer_check *check)
 {
     const PERF_OBJECT_TYPE *type = &check->object.type;
@@ -424,7 +424,7 @@ static void report_refused(struct answer_check *check)
     report(check, &finding);
 }
 
-/* Reports an object whose number an earlier object has: readers take the first and never see the
+/* Reports an object with the number of an earlier one: readers take the first and never see the
  * second. */
 static void check_number(struct answer_check *check)
 {
@@ -442,7 +442,8 @@ static void check_number(struct answer_check *check)
         }
 }
 
-/* Advances check->object to the next object. False: damaged lengths do not lead to it. */
+/* Moves check->object to the next object. False: it cannot be reached because a length is
+ * damaged. */
 static bool check_next(struct answer_check *check, bool first)
 {
     opl_object_view *object = &check->object;

@@ -6,7 +6,8 @@
 
 #include "wire/wire.h"
 
-/* the enumerated fields of a counter type: mask first, then compare (docs/windows/types.md#b1) */
+/* the enumerated fields of a counter type: each is masked first, then compared
+ * (docs/windows/types.md#b1) */
 enum {
     TYPE_SIZE_MASK = 0x00000300,
     TYPE_KIND_MASK = 0x00000C00,
@@ -14,13 +15,14 @@ enum {
     TYPE_TIMER_MASK = 0x00300000
 };
 
-/* What a sample stores besides the value (docs/windows/types.md#b3). */
+/* The second number that a sample stores beside its value (docs/windows/types.md#b3). */
 enum second_value { SECOND_NONE, SECOND_TICKS, SECOND_100NS, SECOND_OBJECT, SECOND_BASE };
 
 struct type_row {
     const char *name;
     DWORD type;
-    DWORD size; /* bytes of a value; 0: it has none, or CounterSize states them */
+    DWORD size; /* bytes of a value; 0: there is no value, or the counter definition's CounterSize
+                 * states them */
     enum second_value second;
     bool two_samples;
     bool is_base;
@@ -28,27 +30,28 @@ struct type_row {
 };
 /* The row of a named type, or NULL. */
 const struct type_row *type_find(DWORD type);
-/* Bytes of a value of this type by default; 0: none, or a text. */
+/* Bytes of a value of this type by default; 0: the type has no value, or it is a text. */
 DWORD type_value_size(DWORD type);
 
-/* Receives converted text: counts everything, keeps what fits. */
+/* Receives converted text: counts all of its bytes, stores those that fit. */
 struct text_sink {
     char *out;
     size_t capacity, used;
 };
 void sink_add(struct text_sink *sink, const char *bytes, size_t count);
-/* Terminates UTF-8 text, cut between characters. Returns the bytes needed with the NUL. */
+/* Ends the UTF-8 text with a NUL; a text that does not fit is cut between characters. Returns the
+ * bytes needed, with the NUL. */
 size_t sink_end_text(struct text_sink *sink);
 
-/* UTF-16 up to its first NUL, in the other byte order when `swapped`, at any alignment. */
+/* Decodes UTF-16 up to its first NUL, at any alignment; `swapped`: it has the other byte order. */
 void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
                        struct text_sink *sink);
-/* Text of a code page up to its first NUL. Bytes that are invalid there become U+FFFD; so do all
- * above 127 of an unknown code page. */
+/* Decodes text of a code page up to its first NUL. Bytes that the code page does not have become
+ * U+FFFD; if the page itself is unknown, so do all bytes above 127. */
 void text_decode_codepage(DWORD code_page, const unsigned char *bytes, size_t size,
                           struct text_sink *sink);
-/* Converts UTF-8 to a code page, without a NUL; characters it lacks become '?'. False: unknown code
- * page. */
+/* Encodes UTF-8 text in a code page, without a NUL; characters that the page lacks become '?'.
+ * False: the code page is unknown. */
 bool text_encode_codepage(DWORD code_page, const char *text, size_t count, struct text_sink *sink);
 
 #endif

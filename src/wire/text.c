@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Converts the names and texts of the binary format to UTF-8 and back. Everything is converted in
- * small pieces that are copied first, so alignment does not matter and bytes that change meanwhile
- * do no harm.
+ * small pieces that are copied first, so alignment does not matter, and neither do bytes that
+ * another process changes meanwhile.
  */
 #include "wire/inner.h"
 
@@ -35,8 +35,8 @@ size_t sink_end_text(struct text_sink *sink)
     return sink->used + 1;
 }
 
-/* Copies up to `count` UTF-16 units in this machine's byte order; stops before a NUL. Returns their
- * number. */
+/* Copies UTF-16 units in this machine's byte order up to a NUL, at most `count`. Returns how many
+ * were copied. */
 static size_t copy_units(const unsigned char *bytes, size_t count, bool swapped, uint16_t *ret)
 {
     memcpy(ret, bytes, count * 2);
@@ -59,7 +59,7 @@ void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
         size_t wanted = left < PIECE ? left : PIECE;
         size_t count = copy_units(bytes, wanted, swapped, units);
         bool ends = count < wanted || left <= PIECE;
-        /* a pair of surrogates stays together */
+        /* do not split a surrogate pair between two pieces */
         if (!ends && (units[count - 1] & 0xFC00) == 0xD800)
             count--;
         sink_add(sink, text, utf16_to_8(units, count, text, sizeof(text)));
@@ -72,7 +72,7 @@ void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
 
 /* ---- code pages ---- */
 
-/* Windows' code pages whose name for iconv is not CP and the number. */
+/* Code pages that iconv does not know as "CP" and the number, with iconv's name for each. */
 static const struct {
     DWORD code_page;
     const char *name;
@@ -110,7 +110,7 @@ static void charset_name(DWORD code_page, char name[static 16])
             snprintf(name, 16, "%s", charsets[i].name);
 }
 
-/* How many bytes to skip if nothing can be converted: one, or a UTF-8 character. */
+/* How many bytes to skip where nothing can be converted: one byte, or a whole UTF-8 character. */
 static size_t unusable_bytes(const char *bytes, size_t count, bool utf8)
 {
     size_t skip = 1;
@@ -134,7 +134,7 @@ static void convert(iconv_t converter, const char *bytes, size_t count, bool fro
         size_t left = held, capacity = sizeof(out);
         iconv(converter, &from, &left, &to, &capacity);
         sink_add(sink, out, (size_t)(to - out));
-        if (left == held) { /* the very first byte is invalid */
+        if (left == held) { /* nothing was converted: the first byte is invalid */
             size_t skip = unusable_bytes(from, left, from_utf8);
             sink_add(sink, replacement, strlen(replacement));
             from += skip;

@@ -3,8 +3,8 @@
  * The counter types: one row per named type, and the bit fields of any type as text.
  *
  * The fields are enumerations, not flags: each is masked first and then compared
- * (docs/windows/articles.md#c15, docs/windows/types.md#b1). What Windows pairs with a value comes
- * from the row, because the bits alone do not determine it (docs/windows/types.md#b3).
+ * (docs/windows/articles.md#c15, docs/windows/types.md#b1). The clock or base that belongs to a
+ * value comes from the row, because the bits alone do not determine it (docs/windows/types.md#b3).
  */
 #include "wire/inner.h"
 
@@ -40,7 +40,7 @@ static const struct type_row types[] = {
     { "PERF_RAW_BASE",                       0x40030403, 4, SECOND_NONE,   false, true,  "" },
     { "PERF_LARGE_RAW_FRACTION",             0x20020500, 8, SECOND_BASE,   false, false, "%" },
     { "PERF_LARGE_RAW_BASE",                 0x40030500, 8, SECOND_NONE,   false, true,  "" },
-    /* the size bits mean DWORD, but real providers deliver 8 bytes (recorded Windows blocks) */
+    /* the size bits mean 4 bytes, but providers of Windows deliver 8 (seen in recorded blocks) */
     { "PERF_AVERAGE_TIMER",                  0x30020400, 8, SECOND_BASE,   true,  false, "secs" },
     { "PERF_AVERAGE_BULK",                   0x40020500, 8, SECOND_BASE,   true,  false, "" },
     { "PERF_AVERAGE_BASE",                   0x40030402, 4, SECOND_NONE,   false, true,  "" },
@@ -51,7 +51,7 @@ static const struct type_row types[] = {
     { "PERF_COUNTER_TEXT",                   0x00000B00, 0, SECOND_NONE,   false, false, "" },
     { "PERF_COUNTER_NODATA",                 0x40000200, 0, SECOND_NONE,   false, false, "" },
     { "PERF_COUNTER_HISTOGRAM_TYPE",         0x80000000, 0, SECOND_NONE,   false, false, "" },
-    /* second names and values of rows above; a type is shown by its first row's name */
+    /* second names, and second values, of types above; a type is shown with its first row's name */
     { "PERF_PRECISION_TIMESTAMP",            0x40030500, 8, SECOND_NONE,   false, true,  "" },
     { "PERF_LARGE_RAW_BASE",                 0x40030503, 8, SECOND_NONE,   false, true,  "" },
 };

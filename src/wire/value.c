@@ -57,7 +57,8 @@ bool opl_counter_number(const opl_block *block, const opl_instance_view *instanc
     }
 }
 
-/* Texts of subtype ASCII are in the object's code page; without one UTF-8 is assumed. */
+/* Decodes a text of subtype ASCII by the object's code page; if it has none, the text is taken as
+ * UTF-8. */
 static void decode_text(const opl_block *block, const opl_object_view *object,
                         const PERF_COUNTER_DEFINITION *definition, const void *data,
                         struct text_sink *sink)
@@ -84,7 +85,8 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
 
 /* ---- samples ---- */
 
-/* Ticks per second of the type's clock; for types without a clock, of the block's. */
+/* Returns the ticks per second of the clock that the type uses; for a type without a clock, those
+ * of the block. */
 static int64_t time_base(const opl_block *block, const opl_object_view *object, uint32_t type)
 {
     switch (type & TYPE_TIMER_MASK) {
@@ -97,8 +99,8 @@ static int64_t time_base(const opl_block *block, const opl_object_view *object, 
     }
 }
 
-/* Takes the base from the next definition, if that is one. False: the base's value is damaged; a
- * missing base is not an error here. */
+/* Reads the base from the next counter definition, if that is a base. False: the base's value is
+ * damaged; a missing base is not an error here. */
 static bool take_base(opl_block *block, const opl_object_view *object,
                       const opl_instance_view *instance, const opl_counter_view *counter,
                       opl_sample *sample)
@@ -138,8 +140,9 @@ static bool take_second(opl_block *block, const opl_object_view *object,
     }
 }
 
-/* For multi timers: takes the count, the DWORD right after the value. The sample of a timer in
- * ticks is the value times the frequency. False: the count is outside of the counter block. */
+/* For multi timers: reads the count, which is the DWORD right after the value. If the timer counts
+ * ticks, the sample's value is multiplied by the frequency. False: the count is outside of the
+ * counter block. */
 static bool take_count(const opl_block *block, const opl_instance_view *instance,
                        const opl_counter_view *counter, opl_sample *sample)
 {

@@ -20,8 +20,8 @@ enum {
 
 /* ---- copying ---- */
 
-/* Copies `size` bytes at `offset` of data that ends at `end`; false if they do not all exist. The
- * barrier forbids the compiler to read the same bytes a second time. */
+/* Copies `size` bytes at `offset` of data that ends at `end`; false if the data ends before. The
+ * barrier keeps the compiler from reading the same bytes again, after they may have changed. */
 static bool fetch(const opl_block *block, size_t end, size_t offset, void *ret, size_t size)
 {
     if (offset > end || size > end - offset)
@@ -82,7 +82,8 @@ static bool damaged(opl_block *block, opl_block_fault fault, size_t offset)
     return false;
 }
 
-/* Byte order comes from LittleEndian, whose bytes are 1 0 0 0 or all zero. */
+/* The byte order is that of the field LittleEndian: the bytes 1 0 0 0 mean little, four zeros big
+ * endian. */
 static opl_block_fault read_byte_order(const opl_block *block, bool *ret_swapped)
 {
     static const unsigned char little[] = {'P', 0, 'E', 0, 'R', 0, 'F', 0, 1, 0, 0, 0};
@@ -128,7 +129,7 @@ opl_block_fault opl_block_init(opl_block *block, const void *data, size_t size)
 {
     *block = (opl_block){.data = data, .size = size};
     opl_block_fault fault = read_header(block);
-    if (fault) /* nothing can be walked then */
+    if (fault) /* the header is damaged, so nothing can be walked */
         *block = (opl_block){.data = (const unsigned char *)"", .fault = fault};
     else
         block->size = block->header.TotalByteLength;
@@ -156,7 +157,7 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t capacity)
 {
     struct text_sink sink = {out, capacity, 0};
     size_t size = block->header.SystemNameLength;
-    if (size > 0) /* the offset of an empty name was not checked */
+    if (size > 0) /* for an empty name the offset was not checked, so nothing is read there */
         text_decode_utf16(block->data + block->header.SystemNameOffset, size, block->swapped,
                           &sink);
     return sink_end_text(&sink);
@@ -164,8 +165,8 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t capacity)
 
 /* ---- objects ---- */
 
-/* docs/windows/blocks.md#a6, rules 3 and 7. Divisions, because products of hostile counts
- * overflow. */
+/* Checks an object's lengths (docs/windows/blocks.md#a6, rules 3 and 7). It divides, because the
+ * product of two invalid counts may overflow. */
 static bool object_lengths_good(const PERF_OBJECT_TYPE *type, size_t left)
 {
     if (type->HeaderLength < MINIMUM_OBJECT || type->HeaderLength > type->DefinitionLength ||
@@ -254,9 +255,9 @@ static bool fetch_counter_block(opl_block *block, const opl_object_view *object,
     return true;
 }
 
-/* Moves to the only counter block of an object without instance definitions, right after the
- * counter definitions (docs/windows/articles.md#c9). False: it was the previous one, or it is
- * damaged. */
+/* Moves to the only counter block of an object without instance definitions: it lies right after
+ * the counter definitions (docs/windows/articles.md#c9). False: the view was already there, or the
+ * block is damaged. */
 static bool next_of_single(opl_block *block, const opl_object_view *object,
                            opl_instance_view *instance)
 {
