@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When each provider answered last, and how long it took: one line of text per provider, in a file
- * that does not survive a reboot. Recording an answer costs a query two stores; once a second a
- * program writes what is new to the file. A mapped file would make that write free, but a process
- * that truncates the file would then crash every program that has it mapped.
+ * that does not survive a reboot. A query records an answer by two stores to memory; once a second
+ * the program writes new records to the file. The file is not mapped, because a process that
+ * truncates it would crash every program that has it mapped.
  *
  *     2026-11-22T16:22:43.123Z   1234567.8 us PerfOS
  *
- * The first part of a line has a fixed width and is overwritten in place; lines are only ever
- * appended. So programs need no lock between them: if two append the same line at once, both lines
- * stay and the later time counts.
+ * The time and duration have a fixed width and are overwritten in place; lines are appended, but
+ * never moved. So programs need no lock: if two append the same line at once, both lines stay and
+ * the later time counts.
  */
 #include "host/host.h"
 #include "host/internal.h"
@@ -59,11 +59,11 @@ static bool read_line(const char *line, struct host_answer *ret)
         return false;
     ret->when = clock_filetime_from(&utc);
     ret->took = us * 10 + tenth;
-    clock_systemtime(ret->when, &again); /* a date such as month 99 is rejected */
+    clock_systemtime(ret->when, &again); /* rejects an invalid date, such as month 99 */
     return again.wMonth == utc.wMonth && again.wDay == utc.wDay && again.wSecond == utc.wSecond;
 }
 
-/* The next line of a service in [cursor, end), or NULL. */
+/* Returns the next line of a service in [cursor, end), or NULL. */
 static const char *find_line(const char *cursor, const char *end, const char *service)
 {
     size_t length = strlen(service);
@@ -84,11 +84,12 @@ static _Atomic int64_t next_write;
 
 struct answers_update {
     int fd;
-    /* `text`: the file, read only if a line must be searched; `added`: lines to append */
+    /* `text`: content of the file, read only if a line is not at its known offset; `added`: lines
+     * to append */
     struct buffer text, added;
 };
 
-/* True if the service's line is still where it was last: another program may have replaced the
+/* True if the service's line is still at its known offset: another program may have replaced the
  * file. */
 static bool is_there(int fd, const struct service *service)
 {
@@ -123,7 +124,7 @@ static void write_one(struct answers_update *writing, const struct service *serv
         if (pwrite(writing->fd, line, FIXED_CHARS, heard->place) != FIXED_CHARS)
             trace("host", "%s: its answer could not be recorded", service->name);
     } else if (!strchr(service->name, '\n')) {
-        const struct buffer *text = &writing->text; /* the last line may lack its newline */
+        const struct buffer *text = &writing->text; /* the file's last line may lack its newline */
         bool torn = text->len && text->data[text->len - 1] != '\n' && !writing->added.len;
         buffer_printf(&writing->added, "%s%s%s\n", torn ? "\n" : "", line, service->name);
     }
@@ -174,8 +175,8 @@ void answers_write(const struct service_table *table, bool last)
 
 /* ---- reading ---- */
 
-/* A line may be read while another program overwrites it: it is valid if two reads give the same
- * bytes. */
+/* Reads the whole file. Another program may overwrite it meanwhile, so it is valid only if two
+ * reads give the same bytes. */
 static LSTATUS read_whole(int fd, struct buffer *ret)
 {
     BUFFER_AUTO again = {0};
@@ -191,8 +192,8 @@ static LSTATUS read_whole(int fd, struct buffer *ret)
     return status ? status : ERROR_BUSY;
 }
 
-/* Takes the file's times for the service if they are later than *ret. The file must belong to the
- * user who is expected to write it. */
+/* Copies the file's times for the service to *ret if they are later than those. The file must
+ * belong to `owner`, because other users must not write these times. */
 static void look_into(const char *path, uid_t owner, const char *service, struct host_answer *ret)
 {
     BUFFER_AUTO text = {0};

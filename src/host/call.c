@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One Collect in this process: the only place where a provider's code writes data here. Collect
- * gets a private buffer between guards; at ExtCounterTestLevel 4 it gets the caller's own buffer.
- * (docs/windows/providers.md#d3)
+ * Calls Collect in this process; nowhere else does a provider's code write to this process's
+ * memory. Collect gets a private buffer between guards; at ExtCounterTestLevel 4 it gets the
+ * caller's own buffer. (docs/windows/providers.md#d3)
  */
 #include "host/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes the query as UTF-16, fresh for every call, because the provider may change it. */
+/* Writes the query as UTF-16, again for every call, because the provider may change its copy. */
 static LSTATUS write_query_text(struct library *code, const char *text)
 {
     size_t bytes = strlen(text), units = utf8_to_16(text, bytes, NULL, 0);
@@ -55,8 +55,8 @@ static LSTATUS run_guarded(struct library *code, const struct host_settings *set
     return ERROR_SUCCESS;
 }
 
-/* A Collect in this process cannot be interrupted: a late answer is kept, and reported. For shipped
- * providers it is not reported, because they may be slow on a busy machine. */
+/* Reports a Collect that took too long. In this process it cannot be interrupted, so its answer is
+ * kept. Not reported for shipped providers, which may be slow on a busy machine. */
 static void report_overdue(struct service *service, const struct host_settings *settings,
                            const struct query *query, int64_t ms)
 {
@@ -77,7 +77,7 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
     LSTATUS status = library_open(service, settings);
     if (status) {
         piece->size = 0;
-        return ERROR_SUCCESS; /* the error was reported; only this provider's objects are missing */
+        return ERROR_SUCCESS; /* the error was reported; other providers' objects are returned */
     }
     status = write_query_text(code, query->text);
     int64_t start = clock_ticks();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sleeping and waking between two processes, by the address of a shared word. */
+/* Waits and wakes between two processes, by futexes in shared memory. */
 #include "host/channel.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* the kernel's own timespec, independent of the width of libc's time_t */
+/* the kernel's struct timespec; libc's may have a wider time_t */
 struct short_moment {
     long seconds, nanoseconds;
 };

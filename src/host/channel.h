@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The memory that a client, its keeper and the keeper's helpers share: a sealed memfd with one page
- * between client and keeper, and a channel for each helper. A helper maps its own channel only, and
- * may write anything anywhere in it at any moment: the client reads each value once and trusts none
- * of them. The keeper runs no third-party code, so its page is trusted.
+ * between client and keeper, and a channel for each helper. A helper maps only its own channel, but
+ * may write anything to any part of it at any time: the client reads each value once and trusts
+ * none of them. The keeper runs no third-party code, so its page is trusted.
  *
- * No part is ever reused: a helper that is restarted gets a channel that no process has written to.
+ * No channel is used twice: when a helper is started again, it gets a new one.
  */
 #ifndef OPL_HOST_CHANNEL_H
 #define OPL_HOST_CHANNEL_H
@@ -16,9 +16,11 @@
 #include <stdatomic.h>
 
 enum {
-    CHANNEL_VERSION = 5, /* version of this layout: perfhost may come from another installation */
+    CHANNEL_VERSION = 5, /* version of this layout, which perfhost checks, because it may belong to
+                          * another installation */
     CHANNEL_MARK =
-        0x6f706c, /* at both ends of the first page; damaged when a provider overwrites the page */
+        0x6f706c, /* a known value at both ends of the first page; a provider that overwrites the
+                   * page damages it */
     CHANNEL_GUARD = 1024,
     CHANNEL_GUARD_PATTERN = 0xA5,
     CHANNEL_PAGE = 4096,
@@ -26,35 +28,35 @@ enum {
     CHANNEL_TEXT_BYTES = 1 << 20,
     CHANNEL_BUFFER_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
     CHANNEL_BYTES = CHANNEL_BUFFER_OFFSET + ISOLATE_LARGEST + CHANNEL_PAGE,
-    CHANNEL_TEXT = 256,        /* characters of a message */
+    CHANNEL_TEXT = 256,        /* bytes of a message */
     CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
-    /* this plus the enum isolate_stage at whose end a mark was found overwritten is the exit code
-     * of a helper */
+    /* a helper that finds a mark overwritten exits with this code plus the number of the stage
+     * (enum isolate_stage) at whose end it found that */
     CHANNEL_EXIT_OVERWRITTEN = 213,
     KEEPER_SLOTS = 64,
     KEEPER_IDLE_SECONDS = 30,
-    /* the descriptors that the keeper inherits */
+    /* numbers of the descriptors that the keeper inherits */
     KEEPER_MEMORY_FD = 3,
-    KEEPER_CLIENT_FD = 4 /* a pidfd; absent if the kernel has none */
+    KEEPER_CLIENT_FD = 4 /* pidfd of the client; absent if the kernel has no pidfds */
 };
 
-/* A futex in a cache line of its own, so that writes of one side do not slow the other's
- * waiting. */
+/* A futex in a cache line of its own, so that writes to other members do not slow down its
+ * readers. */
 struct channel_word {
     _Alignas(64) _Atomic uint32_t value;
 };
 struct channel_text {
-    uint32_t offset, bytes; /* both 0: absent; `bytes` includes the NUL */
+    uint32_t offset, bytes; /* both 0: there is no text; `bytes` includes the NUL */
 };
 
 enum channel_order { CHANNEL_COLLECT = 1, CHANNEL_CLOSE, CHANNEL_CLOSE_AND_STAY };
-/* Values of `answer`. The client stores OWED, the helper ANSWERED, and the keeper DIED when no
- * answer will come any more. */
+/* Values of `answer`. The client stores OWED, the helper ANSWERED, and the keeper DIED if the
+ * helper has ended without an answer. */
 enum { CHANNEL_ANSWERED, CHANNEL_OWED, CHANNEL_DIED };
 
 struct channel {
     uint32_t mark;
-    struct channel_word request; /* a counter; the helper waits for a new number */
+    struct channel_word request; /* number of the request; the helper waits until it changes */
     struct channel_word answer;  /* the client waits for it */
     struct channel_word stage;   /* enum isolate_stage, the last one entered */
     struct {                     /* written by the client before `request` */
@@ -66,36 +68,38 @@ struct channel {
         int64_t end_offset, took_100ns;
         char text[CHANNEL_TEXT];
     } reply;
-    struct { /* written by a crashing helper; the signal number comes from the keeper */
+    struct { /* written by a crashing helper; `signal` and `resident_mib` come from the keeper */
         uint32_t signal, resident_mib;
-        /* a fault has an address; a signal sent by another process has none */
+        /* true after a fault, which has an address; false if another process sent the signal */
         uint32_t has_address;
         uint64_t address;
-        char calls[CHANNEL_TEXT]; /* the place of the crash, and its callers */
+        char calls[CHANNEL_TEXT]; /* the address of the crash and its callers, as text */
     } last;
     uint32_t end_mark;
 };
 _Static_assert(sizeof(struct channel) <= CHANNEL_PAGE, "the words fit into their page");
 _Static_assert(sizeof(atomic_uint) == 4 && ATOMIC_INT_LOCK_FREE == 2, "a futex is an atomic word");
 
-/* What the client requests for a helper, and the result. */
+/* What the client requests of a helper's slot, and the state that the keeper stores there. */
 enum keeper_command { KEEPER_NOTHING, KEEPER_START, KEEPER_RELEASE };
 enum keeper_state { KEEPER_UNUSED, KEEPER_RUNS, KEEPER_ENDED, KEEPER_FAILED };
 struct keeper_slot {
     _Atomic uint32_t command, state;
-    uint32_t status;       /* KEEPER_ENDED: as from wait(); KEEPER_FAILED: errno of fork */
-    uint32_t resident_mib; /* the helper's memory when the keeper ended it for its size; else 0 */
+    uint32_t status;       /* KEEPER_ENDED: the status from wait(); KEEPER_FAILED: errno of fork */
+    uint32_t resident_mib; /* the helper's memory, if the keeper ended it because of its size; else
+                            * 0 */
 };
 /* The last argument of perfhost: blanks that a helper overwrites with its name, for ps. */
 #define KEEPER_TITLE_SIZE "                                                                "
-/* Value of `request`: the keeper has exited, because it had no helper for 30 s. */
+/* Value of `request` when the keeper has exited, because it had no helper for 30 s. */
 #define KEEPER_LEFT UINT32_MAX
 
 struct keeper_page {
     uint32_t version, slot_count;
-    struct channel_word request; /* the client increments it after setting its request */
-    /* a robust futex that a thread of the keeper holds: 0 before that thread runs; the kernel marks
-     * it when the thread ends */
+    struct channel_word request; /* the client increments it after it has set the command of a slot
+                                  * */
+    /* a robust futex that a thread of the keeper holds, so the kernel marks it when that thread
+     * ends; 0 before the thread runs */
     struct channel_word life;
     struct keeper_slot slots[KEEPER_SLOTS];
 };

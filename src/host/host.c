@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends one query to all providers that it concerns, and collects their answers. The only lock held
- * is that of the provider whose Collect is running. (docs/windows/articles.md#c39,
+ * Sends one query to all providers that it concerns, and collects their answers. While a Collect is
+ * running, only that provider's lock is held. (docs/windows/articles.md#c39,
  * docs/windows/queries.md#c5)
  */
 #include "host/host.h"
@@ -11,26 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the first missing answer is awaited before the others are checked, in clock_ticks. */
+/* How long to wait for the next provider in order before the others' answers are checked, in
+ * clock_ticks; doubled from FIRST_LOOK on. */
 enum {
     NOT_AT_ALL = 0,
     FIRST_LOOK = CLOCK_TICKS_PER_SECOND / 1000,
     LONGEST_LOOK = CLOCK_TICKS_PER_SECOND / 20
 };
 
-/* How far a provider is in a query. */
+/* The state of a provider within a query. */
 enum run_state { RUN_NONE, RUN_SHIPPED, RUN_IN_PROCESS, RUN_ISOLATED, RUN_REQUESTED, RUN_TAKEN };
 
-/* What a query needs besides the caller's buffer; kept in a free list, so that a program that
- * repeats its query allocates nothing. */
+/* The arrays that a query needs; kept in a free list, so that a program that repeats its query
+ * allocates nothing. */
 struct round {
     uint32_t *chosen;       /* positions of the queried providers in the service table */
-    enum run_state *states; /* the state of each of them */
+    enum run_state *states; /* state of each provider in `chosen` */
     struct taken_answer {
         struct piece piece;
         LSTATUS status;
-        size_t begin, end; /* where in the block this provider's objects are */
-    } * taken;             /* answers that arrived before their turn */
+        size_t begin, end; /* offsets of this provider's objects in the block */
+    } * taken;             /* answers that arrived before those of earlier providers */
     size_t count, capacity;
     struct round *next;
 };
@@ -74,20 +75,20 @@ static struct round *round_take(size_t capacity)
     return round;
 }
 
-/* A query in progress, and what has been collected. */
+/* A query in progress, and the answers that it has so far. */
 struct collection {
     const struct query *query;
     struct service_table *table;
     struct round *round;
-    struct isolated_request question; /* what providers in helper processes are asked for */
+    struct isolated_request question; /* the request for providers in helper processes */
     unsigned char *data;
     size_t capacity, used;
     uint32_t objects;
-    bool whole; /* a provider answered with a whole block: nothing else is added */
+    bool whole; /* a provider answered with a whole block, so nothing else is added */
     LSTATUS status;
     struct service *short_of_space; /* the first provider whose answer did not fit */
     struct shortage shortage;
-    size_t before; /* bytes of the answers before that provider's */
+    size_t before; /* bytes of the answers before the one that did not fit */
 };
 
 static void trace_the_others(const struct collection *collection)
@@ -113,8 +114,8 @@ static struct service *chosen_service(const struct collection *collection, size_
     return &collection->table->services[collection->round->chosen[i]];
 }
 
-/* Adds an answer to the block. If it is too large, the query returns ERROR_MORE_DATA, but the other
- * providers are still queried, as on Windows. */
+/* Adds an answer to the block. If it does not fit, the query will return ERROR_MORE_DATA, but the
+ * other providers are still queried, as on Windows. */
 static void add_piece(struct collection *collection, const struct piece *piece, LSTATUS status)
 {
     if (!status && collection->whole) {
@@ -132,7 +133,7 @@ static void add_piece(struct collection *collection, const struct piece *piece, 
     }
 }
 
-/* The service whose objects lie at that offset. */
+/* Returns the service whose objects are at that offset of the block. */
 static const struct service *service_at(const void *self, size_t offset)
 {
     const struct collection *collection = self;
@@ -143,8 +144,8 @@ static const struct service *service_at(const void *self, size_t offset)
     return chosen_service(collection, i);
 }
 
-/* Adds the answer to the block, unless the block has one of its objects already: readers would
- * never find the second. */
+/* Adds the answer to the block, unless the block already has an object with one of its numbers:
+ * readers would never find the second one. */
 static void take_piece(struct collection *collection, size_t i, struct piece *piece, LSTATUS status)
 {
     struct service *service = chosen_service(collection, i);
@@ -162,8 +163,8 @@ static void take_piece(struct collection *collection, size_t i, struct piece *pi
     taken->end = collection->used;
 }
 
-/* Adds an answer that was taken early, now that its turn has come. ERROR_MORE_DATA: other answers
- * have used the space that it was given. */
+/* Adds an answer that was taken before its turn. ERROR_MORE_DATA: other answers have meanwhile
+ * filled the space. */
 static LSTATUS join(struct taken_answer *taken, struct piece *piece)
 {
     LSTATUS status = taken->status;
@@ -227,8 +228,8 @@ static void collect_shipped(struct collection *collection)
     }
 }
 
-/* Sends the request. RUN_ISOLATED: another thread still uses the helper at `until`. It is free at
- * the latest when that thread's deadline is over. */
+/* Sends the request. The result is RUN_ISOLATED if another thread still uses the helper at `until`;
+ * the helper becomes free at the latest when that thread's deadline is over. */
 static enum run_state send_to_helper(struct collection *collection, size_t i, int64_t until)
 {
     static const enum run_state states[] = {[ISOLATED_NOT_REQUESTED] = RUN_NONE,
@@ -238,8 +239,8 @@ static enum run_state send_to_helper(struct collection *collection, size_t i, in
                                          until)];
 }
 
-/* All helpers get their requests before any answer is awaited: each is given the space that the
- * shipped providers left. */
+/* Sends the requests to all helpers before it waits for any answer. Each helper may fill all the
+ * space that the shipped providers left. */
 static void send_to_helpers(struct collection *collection)
 {
     const struct host_settings *settings = &collection->table->settings;
@@ -257,8 +258,8 @@ static void send_to_helpers(struct collection *collection)
             isolated_is_ready(chosen_service(collection, i), settings, NOT_AT_ALL);
 }
 
-/* Copies an answer that arrived before its turn. Without memory it stays in the helper until
- * then. */
+/* Copies an answer that arrived before its turn. If there is no memory, it stays in the helper
+ * until its turn. */
 static void take_early(struct collection *collection, size_t i)
 {
     struct service *service = chosen_service(collection, i);
@@ -273,7 +274,8 @@ static void take_early(struct collection *collection, size_t i)
     collection->round->states[i] = RUN_TAKEN;
 }
 
-/* True if the service was not queried, has answered, or its deadline is over. */
+/* True if nothing is to be waited for: the service was not queried, has answered, or its deadline
+ * is over. */
 static bool is_ready(struct collection *collection, size_t i, int64_t until)
 {
     enum run_state *state = &collection->round->states[i];
@@ -285,8 +287,8 @@ static bool is_ready(struct collection *collection, size_t i, int64_t until)
            isolated_is_ready(chosen_service(collection, i), &collection->table->settings, until);
 }
 
-/* Takes the ready answers of the providers after `first`; true: one of them has not answered
- * yet. */
+/* Takes the answers that have arrived from provider `first` on. True: some provider has not
+ * answered yet. */
 static bool take_ready(struct collection *collection, size_t first)
 {
     const enum run_state *states = collection->round->states;
@@ -301,8 +303,8 @@ static bool take_ready(struct collection *collection, size_t first)
     return awaited;
 }
 
-/* Answers are joined in registry order. But a provider that has answered is freed for other threads
- * even if one before it hangs, in Open, in Collect, or in another thread's query. */
+/* Waits until provider `i` is ready, because answers are added in registry order. Meanwhile it
+ * takes answers of later providers, so that other threads can query them even if this one hangs. */
 static void await_turn(struct collection *collection, size_t i)
 {
     int64_t look = FIRST_LOOK;
@@ -331,9 +333,9 @@ static void collect_chosen(struct collection *collection)
         note_buffer_pressure(chosen_service(collection, i));
 }
 
-/* Reports a program that got ERROR_MORE_DATA many times in a row. Programs retry with larger
- * buffers until the answer fits, but the status does not say why it never does: the event tells an
- * administrator which provider needs how much. */
+/* Counts that the program got ERROR_MORE_DATA, and logs an event after many times in a row.
+ * Programs retry with larger buffers until the answer fits, but the status does not tell why it
+ * never does; the event names the provider and the size that it needs. */
 static void note_pressure(const struct collection *collection)
 {
     enum { MANY_TRIES = 10 };

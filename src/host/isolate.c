@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider in a helper process, queried through shared memory. Everything the helper wrote is
- * hostile input: each value is read once, texts are truncated and cleaned, waits are bounded.
+ * A provider in a helper process, queried through shared memory. Nothing that the helper writes is
+ * trusted: each value is read once, texts are truncated and cleaned, and waits have deadlines.
  * (docs/isolation.md)
  */
 #include "host/isolate.h"
@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 
 struct isolated_provider {
-    struct helper *helper; /* NULL: none */
-    bool owed;             /* a request was sent, its answer was not taken yet */
-    bool known;            /* `reply` is already known, nothing to wait for */
+    struct helper *helper; /* NULL: no process is running */
+    bool owed;             /* a request was sent, and its reply was not taken yet */
+    bool known;            /* `reply` is valid, so there is nothing to wait for */
     bool guards;
-    unsigned missed_polls; /* answers in a row that came too late for polling */
+    unsigned missed_polls; /* number of answers in a row that came after polling had ended */
     size_t capacity;
     struct isolate_reply reply;
 };
@@ -33,7 +33,8 @@ LSTATUS isolate_new(struct isolated_provider **ret)
     return ERROR_SUCCESS;
 }
 
-/* In a child of fork() the helper belongs to the parent: it is neither ended nor unmapped. */
+/* Called in a child of fork(): the helper belongs to the parent, so it is neither ended nor
+ * unmapped. */
 static void leave_parents(struct isolated_provider *isolated)
 {
     if (!isolated->helper || helper_is_ours(isolated->helper))
@@ -75,9 +76,9 @@ static bool ended_overwritten(const struct channel *channel, int status,
     return true;
 }
 
-/* Returns the stage in which the provider overwrote the marks. The helper exits with its number as
- * soon as the provider's function returns; if that takes longer than 100 ms, the stage in the
- * channel is returned. */
+/* Returns the stage in which the provider overwrote the marks. When the provider's function
+ * returns, the helper exits with a code that contains the stage; if that takes longer than 100 ms,
+ * the stage in the channel is returned. */
 static enum isolate_stage overwriting_stage(const struct helper *helper)
 {
     enum { LOOKS = 100, LOOK_MICROSECONDS = 1000 };
@@ -93,7 +94,8 @@ static enum isolate_stage overwriting_stage(const struct helper *helper)
     return stage;
 }
 
-/* A helper that overwrote the shared words cannot be used any more. */
+/* Fills in the reply of a helper that overwrote shared memory, and ends the helper, which cannot be
+ * used any more. */
 static void take_overwritten(struct isolated_provider *isolated, struct isolate_reply *ret)
 {
     *ret = (struct isolate_reply){.stage = overwriting_stage(isolated->helper),
@@ -107,7 +109,7 @@ static void take_overwritten(struct isolated_provider *isolated, struct isolate_
 
 /* ---- requests ---- */
 
-/* Where the next text of a request is written. Sizes include the NUL: 0 bytes mean no text. */
+/* The position for the next text of a request. Sizes include the NUL; 0 bytes: no text. */
 struct text_place {
     char *texts;
     size_t used;
@@ -178,8 +180,8 @@ static bool guard_whole(const unsigned char *shared)
     return guard[0] == CHANNEL_GUARD_PATTERN && memcmp(guard, guard + 1, sizeof(guard) - 1) == 0;
 }
 
-/* Makes the helper read the request. Sets `answer` to CHANNEL_OWED first: if the helper dies from
- * now on, the keeper changes it to CHANNEL_DIED. Returns false if the helper had exited or
+/* Makes the helper read the request. Sets `answer` to CHANNEL_OWED first: if the helper dies after
+ * that, the keeper changes it to CHANNEL_DIED. Returns false if the helper had exited or
  * overwritten `answer`. */
 static bool hand_over(struct helper *helper)
 {
@@ -210,7 +212,8 @@ static LSTATUS hand_over_request(struct isolated_provider *isolated,
     return ERROR_SUCCESS;
 }
 
-/* A keeper that was idle for 30 s may exit at this moment: then a new one is started. */
+/* Starts a helper and sends the request. The keeper may exit at this moment, because it was idle
+ * for 30 s; then a new keeper is started. */
 static LSTATUS send_to_new_helper(struct isolated_provider *isolated,
                                   const struct isolate_request *request)
 {
@@ -244,7 +247,7 @@ LSTATUS isolate_send(struct isolated_provider *isolated, const struct isolate_re
 
 /* ---- the answer ---- */
 
-/* Text from a third-party provider goes to the event log: truncated, terminated and without control
+/* Copies a text of a third-party provider for the event log: truncated, terminated, without control
  * characters. */
 static void copy_text(char to[static CHANNEL_TEXT], const char from[static CHANNEL_TEXT])
 {
@@ -265,7 +268,8 @@ static void take_size(uint32_t resident_mib, struct isolate_reply *ret)
     ret->resident_mib = resident_mib;
 }
 
-/* How the process ended is known from the keeper; where it crashed, from the helper only. */
+/* Fills in how the process ended. The keeper knows the exit status or signal; only the crashed
+ * helper knows where it crashed. */
 static void take_end(struct channel *channel, int status, struct isolate_reply *ret)
 {
     const volatile struct channel *shared = channel;
@@ -282,7 +286,7 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
         strcpy(ret->text, "killed by another process, for lack of memory, or by itself");
 }
 
-/* Fills in the reply when the keeper ended, or never started. */
+/* Fills in the reply when the keeper ended, or did not start. */
 static void take_loss(bool was_alive, struct isolate_reply *ret)
 {
     ret->end = was_alive ? ISOLATE_CRASHED : ISOLATE_REFUSED;
@@ -352,8 +356,9 @@ static void take_answer(struct isolated_provider *isolated, struct isolate_reply
 
 enum {
     LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20,
-    AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000, /* longer than waking an idle processor takes */
-    MANY_MISSED = 3, /* after so many late answers in a row, only one request in 16 is polled */
+    AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000, /* longer than it takes to wake an idle processor
+                                                   * */
+    MANY_MISSED = 3, /* after so many late answers in a row, polls for one request in 16 only */
 };
 
 static bool alone_on_processor(void)
@@ -371,9 +376,9 @@ static void pause_a_little(void)
 #endif
 }
 
-/* Polls for the answer for a moment, without sleeping: a helper whose provider is open usually
- * needs microseconds, and on an idle machine each sleep costs as much again as waking the helper
- * did. After that moment the thread sleeps, so that a slow helper costs no processor time. */
+/* Polls for the answer for a short time, without sleeping: a provider that is open usually answers
+ * within microseconds, and on an idle machine sleeping costs as much as waking the helper. After
+ * that the thread sleeps, so that a slow helper costs no processor time. */
 static void await_awake(struct isolated_provider *isolated, int64_t deadline)
 {
     struct channel *channel = isolated->helper->channel;
@@ -393,8 +398,8 @@ static void await_awake(struct isolated_provider *isolated, int64_t deadline)
     isolated->missed_polls++;
 }
 
-/* Returns the word once it is not CHANNEL_OWED, or CHANNEL_OWED at the deadline. The keeper changes
- * the word when a helper dies; only whether the keeper itself lives must be checked from time to
+/* Returns the word once it is not CHANNEL_OWED, or CHANNEL_OWED at the deadline. When a helper
+ * dies, the keeper changes the word; whether the keeper itself still runs is checked from time to
  * time. */
 static uint32_t await(struct isolated_provider *isolated, int64_t open_deadline,
                       int64_t collect_deadline)
@@ -410,7 +415,7 @@ static uint32_t await(struct isolated_provider *isolated, int64_t open_deadline,
         int64_t now = clock_ticks();
         int64_t deadline = stage_of(channel) < ISOLATE_COLLECT ? open_deadline : collect_deadline;
         if (now >= deadline || now >= begin + LOOK_EVERY_100NS)
-            helper_watch(isolated->helper); /* the helper is slow: the keeper checks its memory */
+            helper_watch(isolated->helper); /* a slow helper may be using more and more memory */
         if (now >= deadline)
             return CHANNEL_OWED;
         if (deadline - now > LOOK_EVERY_100NS)
@@ -485,7 +490,7 @@ void isolate_close(struct isolated_provider *isolated, bool unload, int64_t dead
     }
     if (unload || isolated->owed)
         end_helper(isolated);
-    else if (isolated->helper) /* the next request opens the provider again */
+    else if (isolated->helper) /* the next request calls Open again */
         atomic_store(&isolated->helper->channel->stage.value, ISOLATE_START);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider in its helper process, as a query uses it: queried, awaited until its deadline,
- * checked like any other. A late provider is not waited for again until it answers; one that stays
- * silent for much longer is ended. No lock is held while waiting. (docs/isolation.md,
- * docs/windows/providers.md#d4, checks 10 and 11)
+ * Queries a provider in its helper process: sends the request, waits until its deadline, checks the
+ * answer like that of any provider. After an overdue answer no query waits for the provider until
+ * it arrives; a provider that does not answer for much longer is ended. No lock is held while
+ * waiting. (docs/isolation.md, docs/windows/providers.md#d4, checks 10 and 11)
  */
 #include "host/internal.h"
 
@@ -32,7 +32,7 @@ static void forget_file(struct library *code)
 
 /* ---- failures ---- */
 
-/* "SIGSEGV"; "signal 64" for a signal without a name. */
+/* Returns a name such as "SIGSEGV"; "signal 64" for a signal without a name. */
 static const char *signal_name(int number, char storage[static 16])
 {
     static const struct {
@@ -61,7 +61,8 @@ static const char *signal_name(int number, char storage[static 16])
 
 enum { CRASH_TEXT = 64 + sizeof(((struct isolate_reply *)NULL)->calls) };
 
-/* "SIGSEGV at address 0x0 in farm.so+0x1234 (CollectFarm+0x20), called by ..." */
+/* Writes a text such as "SIGSEGV at address 0x0 in farm.so+0x1234 (CollectFarm+0x20), called by
+ * ..." */
 static void write_crash(const struct isolate_reply *reply, char *ret, size_t capacity)
 {
     char number[16];
@@ -100,8 +101,8 @@ static bool has_ended(const struct isolate_reply *reply)
            reply->end == ISOLATE_LARGE;
 }
 
-/* docs/windows/providers.md#d5 has events for crashes in the three procedures; a crash before them
- * is a failure to load. */
+/* Reports a crash. docs/windows/providers.md#d5 has events for crashes in the three procedures; a
+ * crash before these is reported as a failure to load. */
 static void take_crash(struct service *service, const struct host_settings *settings,
                        const struct isolate_reply *reply)
 {
@@ -125,8 +126,8 @@ static void take_crash(struct service *service, const struct host_settings *sett
     forget_file(service->code);
 }
 
-/* Reports a helper that exceeded its memory limit. It would do so again and again, so this counts
- * like a crash. */
+/* Reports a helper that exceeded its memory limit. It would do so again and again, so it counts as
+ * a crash. */
 static void take_largeness(struct service *service, const struct host_settings *settings,
                            const struct isolate_reply *reply)
 {
@@ -149,8 +150,8 @@ static void take_end(struct service *service, const struct host_settings *settin
         take_crash(service, settings, reply);
 }
 
-/* Without a helper there is no answer: a third-party provider never runs in this process
- * instead. */
+/* Reports that no helper could be started. Then there is no answer: a third-party provider never
+ * runs in this process instead. */
 static void take_refusal(struct service *service, const struct isolate_reply *reply)
 {
     trace("host", "%s: no helper: %s", service->name, reply->text);
@@ -160,8 +161,9 @@ static void take_refusal(struct service *service, const struct isolate_reply *re
     quarantine_take(service, NULL, PROVIDER_NO_HELPER, NULL);
 }
 
-/* Programs that query once exit before a long silence is noticed: so the first missing answer is
- * published to other programs, and withdrawn when it arrives. */
+/* Counts the first missing answer in the registry, for other programs; the count is taken back when
+ * the answer arrives. A program that queries only once exits before it can notice a long
+ * silence. */
 static void count_miss(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -185,7 +187,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
     uint64_t ms = (uint64_t)((clock_ticks() - code->isolated.requested_at) / TICKS_PER_MS);
     trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
     if (code->isolated.suspect)
-        return; /* reported when its process was ended, or by another program */
+        return; /* already reported, when its process was ended or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
         verdict_keep(service, settings, &(struct fault_finding){FAULT_OVERDUE, .numbers = {ms}});
     else if (!code->isolated.slow_open_reported)
@@ -223,7 +225,8 @@ static void copy_from_helper(void *self, void *to, size_t size)
     isolate_copy(self, to, size);
 }
 
-/* The helper measures Collect; its figure is limited to the time that this process waited. */
+/* Returns how long Collect took as measured by the helper, but at most the time that this process
+ * waited. */
 static int64_t believable_time(const struct library *code, int64_t took_100ns)
 {
     int64_t most = clock_ticks() - code->isolated.requested_at;
@@ -252,7 +255,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
     quarantine_take(service, settings, PROVIDER_IN_TIME, NULL);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
-        /* the state of the helper cannot be trusted any more */
+        /* its memory may be damaged, so the helper cannot be used any more */
         isolate_end(code->isolated.isolated);
     code->isolated.suspect = false;
     return status;
@@ -296,7 +299,7 @@ static void end_silent(struct service *service, const struct host_settings *sett
     forget_file(service->code);
 }
 
-/* Takes an overdue answer that has arrived; the helper's process still runs. */
+/* Counts an overdue answer that has arrived from a running helper. */
 static void take_overdue_answer(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -307,8 +310,8 @@ static void take_overdue_answer(struct service *service, const struct host_setti
     code->isolated.suspect = false;
 }
 
-/* True if the last request is still unanswered. An answer that has arrived meanwhile is too old to
- * be used. */
+/* True if the last request is still unanswered. An answer that has arrived meanwhile is counted,
+ * but too old to be used. */
 static bool is_still_silent(struct service *service, const struct host_settings *settings)
 {
     struct library *code = service->code;
@@ -372,9 +375,9 @@ static LSTATUS hand_over(struct service *service, const struct host_settings *se
     return isolate_send(code->isolated.isolated, &request);
 }
 
-/* Claims the provider for this query. Another thread's query may hold it for longer than this query
- * may wait: a Costly query waits 30 s. After one such timeout, queries skip the provider until it
- * is free. */
+/* Claims the provider for this query. Another thread's query may need it for longer than this query
+ * can wait, such as 30 s for Costly. After one such timeout other queries skip the provider at
+ * once, until it is free. */
 static enum isolated_begun claim(struct service *service, const struct isolated_request *question,
                                  int64_t until)
 {
@@ -436,8 +439,8 @@ enum isolated_begun isolated_begin_collect(struct service *service,
 
 /* ---- waiting ---- */
 
-/* Waits for the end of Open, at most until Open's deadline; false: call again. The deadline of
- * Collect begins when Open ends. */
+/* Waits for the end of Open until `until` or Open's deadline; false: Open still runs, call again.
+ * Collect's deadline counts from the end of Open. */
 static bool await_open(struct service *service, const struct host_settings *settings, int64_t until)
 {
     struct isolated *isolated = &service->code->isolated;
@@ -492,7 +495,7 @@ LSTATUS isolated_finish(struct service *service, const struct host_settings *set
     return status;
 }
 
-/* Closes the provider in its helper. Does not wait if the provider owes an answer. */
+/* Closes the provider in its helper. If it owes an answer, does not wait. */
 void isolated_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;
@@ -500,7 +503,7 @@ void isolated_close(struct service *service, const struct host_settings *setting
     if (!code->isolated.isolated)
         return;
     if (settings)
-        is_still_silent(service, settings); /* a late answer is still taken */
+        is_still_silent(service, settings); /* take an answer that has arrived late */
     bool silent = isolate_busy(code->isolated.isolated);
     int64_t now = clock_ticks();
     isolate_close(code->isolated.isolated, unload,

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks an answer, in the order of docs/windows/providers.md#d4, wherever the provider runs. Bytes
- * are copied to the caller first and checked there, because the provider may go on changing its own
- * buffer. (docs/windows/articles.md#c115, docs/windows/articles.md#c123)
+ * Checks an answer in the order of docs/windows/providers.md#d4, for a provider in this process or
+ * in a helper. The bytes are first copied to the caller's buffer and checked there, because the
+ * provider may still change its own buffer. (docs/windows/articles.md#c115,
+ * docs/windows/articles.md#c123)
  */
 #include "host/internal.h"
 
 #include <stdatomic.h>
 
-/* How much is checked. Level 1: everything; 2: pointers and guards; above: only what could damage
- * this process. */
+/* Returns the test level. 1: everything is checked; 2: only pointers and guards; above: only what
+ * could damage this process. */
 static uint32_t level_of(const struct service *service, const struct host_settings *settings)
 {
     return service->code->unproven ? 1 : settings->test_level;
 }
 
-/* Checks the returned pointer and length. Checks 2 and 3 are made at every level, because bytes
+/* Checks the returned pointer and length: first checks 2 and 3, at every level, because bytes
  * beyond the buffer cannot be copied; then check 1. */
 static struct fault_finding judge_pointer(const struct answer *answer)
 {
@@ -32,7 +33,7 @@ static struct fault_finding judge_pointer(const struct answer *answer)
     };
 }
 
-/* Maps a finding of wire to a mistake of verdict.c. */
+/* Returns the fault of verdict.c for a fault found by wire. */
 static enum fault mistake_of(enum wire_fault fault)
 {
     static const enum fault faults[] = {
@@ -48,13 +49,13 @@ static enum fault mistake_of(enum wire_fault fault)
     return faults[fault];
 }
 
-/* An answer whose findings are reported one by one. */
+/* State of the check of an answer whose findings are reported one by one. */
 struct answer_content {
     struct service *service;
     const struct host_settings *settings;
     const struct answer *answer;
     const struct fault_finding *pointer;
-    struct fault_finding grave; /* the first finding for which the data is dropped */
+    struct fault_finding grave; /* the first finding because of which the answer must be dropped */
 };
 
 static struct fault_finding finding_of(const struct answer *answer,
@@ -85,8 +86,8 @@ static void take_finding(void *self, const struct wire_finding *found)
     }
 }
 
-/* Makes checks 5 to 8 and those that Windows does not have. Warnings are reported; a finding for
- * which the data is dropped is returned. */
+/* Makes checks 5 to 8 and those that Windows does not have. Warnings are reported; returns the
+ * first finding because of which the answer must be dropped. */
 static struct fault_finding judge_content(struct service *service,
                                           const struct host_settings *settings,
                                           const struct answer *answer, const struct piece *piece,
@@ -97,7 +98,7 @@ static struct fault_finding judge_content(struct service *service,
     return content.grave;
 }
 
-/* For a foreign machine the answer may be one whole block, of either byte order.
+/* True if the answer is one whole block of a foreign machine, in either byte order.
  * (docs/windows/articles.md#c121) */
 static bool is_whole_block(const struct answer *answer, const struct piece *piece)
 {
@@ -125,8 +126,8 @@ static struct fault_finding judge_bytes(struct service *service,
     return (struct fault_finding){FAULT_NONE};
 }
 
-/* Joins both findings: a wrong length is reported together with what was found in the content;
- * without one, or above level 2, only the content's finding is returned. */
+/* Joins two findings: a wrong length is reported together with what is wrong in the content. If the
+ * length is right, or above level 2, only the content's finding is returned. */
 static struct fault_finding join(const struct fault_finding *pointer,
                                  const struct fault_finding *content, uint32_t level)
 {
@@ -138,7 +139,7 @@ static struct fault_finding join(const struct fault_finding *pointer,
     return both;
 }
 
-/* Check 4: a pattern next to the buffer was overwritten. */
+/* Reports check 4: the pattern before or after the buffer was overwritten. */
 static bool report_guard(struct service *service, const struct host_settings *settings,
                          const struct answer *answer)
 {
@@ -148,14 +149,15 @@ static bool report_guard(struct service *service, const struct host_settings *se
 
 /* ---- buffer size ---- */
 
-/* Is less than a sixteenth of the buffer left? */
+/* True if less than a sixteenth of the buffer is left. */
 static bool is_full(const struct answer *answer)
 {
     return answer->end > 0 && answer->capacity - (size_t)answer->end < answer->capacity / 16;
 }
 
-/* A provider that merely needs much leaves more of a larger buffer free. One that filled a buffer
- * while others lacked space, and then one four times as large, is treated as runaway. */
+/* True if a provider fills buffers of any size: it filled one while other providers lacked space,
+ * and then one that was four times as large. A provider that just needs much space leaves more of a
+ * larger buffer free. */
 static bool fills_any_buffer(const struct service *service, const struct answer *answer)
 {
     size_t least = atomic_load(&service->code->least_filled);
@@ -179,7 +181,7 @@ void note_buffer_pressure(struct service *service)
         atomic_store(&service->code->least_filled, filled);
 }
 
-/* Decides whether an answer that arrived is kept. */
+/* Checks an answer for which Collect returned success; returns whether it is kept. */
 static bool keep(struct service *service, const struct host_settings *settings,
                  const struct answer *answer, struct piece *piece)
 {
@@ -214,7 +216,7 @@ static bool keep(struct service *service, const struct host_settings *settings,
     return owner_check(service, settings, piece);
 }
 
-/* Collect returned an error. */
+/* Handles an answer for which Collect returned an error. */
 static LSTATUS judge_status(struct service *service, const struct host_settings *settings,
                             const struct answer *answer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Starts a keeper from within a third-party program, and requests helpers from it. Everything that
- * needs descriptors happens in a detached child (src/base/detached.c): the program's own descriptor
- * table never contains one of ours, not even briefly. (docs/isolation.md)
+ * needs descriptors runs in a detached child (src/base/detached.c), so the program's own descriptor
+ * table never contains one of this library. (docs/isolation.md)
  */
 #include "host/helper.h"
 
@@ -21,10 +21,11 @@
 #include <unistd.h>
 
 struct keeper {
-    struct keeper_page *page; /* followed by the first page of each unused channel */
+    struct keeper_page *page; /* the keeper's page, followed by the first page of each channel that
+                               * is not in use yet */
     pid_t pid, client;
-    uint32_t slot_count, used; /* slots are used once */
-    uint32_t users;            /* holders: helpers, and `current` */
+    uint32_t slot_count, used; /* number of slots, and of those that were used; each is used once */
+    uint32_t users;            /* number of users: helpers, and `current` */
 };
 
 /* The arguments and results of the detached child. */
@@ -34,14 +35,14 @@ struct keeper_start {
     pid_t client, pid;
     struct keeper_page *page;
     uint32_t slot_count;
-    const char *step; /* the step that failed with `error` */
+    const char *step; /* text of the step that failed with `error` */
     int error, exec_error;
 };
 
 /* ---- in the detached child ---- */
 
-/* Opens /dev/null as descriptors 0, 1 and 2. Without /dev (chroot): an O_PATH descriptor of /,
- * which can be neither read nor written. */
+/* Opens /dev/null as descriptors 0, 1 and 2. Without /dev, as in a chroot, it opens "/" with
+ * O_PATH, which can be neither read nor written. */
 DETACHED static bool occupy_standard(void)
 {
     int fd = open("/dev/null", O_RDWR);
@@ -50,7 +51,8 @@ DETACHED static bool occupy_standard(void)
     return fd == 0 && dup(0) == 1 && dup(0) == 2;
 }
 
-/* The program's own limits are not meant for perfhost, which sets other ones. */
+/* Raises a limit to its hard limit: the program's soft limits are not meant for perfhost, which
+ * sets its own. */
 DETACHED static void raise_limit(int what)
 {
     struct rlimit limit;
@@ -60,7 +62,7 @@ DETACHED static void raise_limit(int what)
     setrlimit(what, &limit);
 }
 
-/* Sets the size of the memory. If RLIMIT_FSIZE is too small for all slots, there are fewer. */
+/* Sets the size of the shared memory. If RLIMIT_FSIZE is too small for all slots, it has fewer. */
 DETACHED static bool set_size(struct keeper_start *start)
 {
     raise_limit(RLIMIT_FSIZE);
@@ -75,7 +77,7 @@ DETACHED static bool make_memory(struct keeper_start *start)
 {
     start->step = "memfd_create";
 #ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8u /* Linux 6.3; some systems require it */
+#define MFD_NOEXEC_SEAL 8u /* flag of Linux 6.3, which some systems require */
 #endif
     int fd = memfd_create("openperflib", MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL)
@@ -86,7 +88,7 @@ DETACHED static bool make_memory(struct keeper_start *start)
     return set_size(start);
 }
 
-/* The keeper's page and the first page of each channel, contiguous. */
+/* Maps the keeper's page and the first page of each channel, one after the other. */
 DETACHED static bool map_memory(struct keeper_start *start)
 {
     start->step = "mapping shared memory";
@@ -107,7 +109,7 @@ DETACHED static bool map_memory(struct keeper_start *start)
 DETACHED static int become_keeper(void *argument)
 {
     struct keeper_start *start = argument;
-    /* helpers overwrite the last one with their service's name, for ps */
+    /* helpers overwrite the last argument with their service's name, for ps */
     char *const arguments[] = {"perfhost", "3", "4", KEEPER_TITLE_SIZE, NULL};
     execve(start->file, arguments, start->environment);
     start->exec_error = errno;
@@ -116,7 +118,8 @@ DETACHED static int become_keeper(void *argument)
 
 DETACHED static bool spawn_keeper(struct keeper_start *start)
 {
-    /* without pidfd the keeper checks whether the client still maps its memory */
+    /* without a pidfd the keeper checks whether another process, the client, still maps its
+     * memory */
     int client = (int)syscall(SYS_pidfd_open, start->client, 0);
     if (client == KEEPER_CLIENT_FD)
         fcntl(client, F_SETFD, 0);
@@ -160,7 +163,7 @@ static void run_start(struct keeper_start *start)
     if (detached_would_be_process_1())
         return;
     start->step = "clone";
-    start->error = EIO; /* the result if the detached child is killed */
+    start->error = EIO; /* stays if the detached child is killed */
     int error = detached_run(start_detached, start);
     start->error = error ? error : start->error;
 }
@@ -193,7 +196,7 @@ static LSTATUS keeper_new(struct keeper **ret, char *text, size_t size)
     return ERROR_SUCCESS;
 }
 
-/* Held while keepers and channels change. fork() waits for it, because a child must not inherit a
+/* Held while keepers and channels change. fork() waits for this lock, so that a child never has a
  * half-made channel. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct keeper *current;
@@ -203,8 +206,8 @@ static char *first_page(const struct keeper *keeper, uint32_t slot)
     return (char *)keeper->page + (1 + (size_t)slot) * CHANNEL_PAGE;
 }
 
-/* Frees the keeper's data after its last user. The pages are unmapped only in the process that
- * mapped them: a child of fork() does not have them, and may use the addresses for other things. */
+/* Frees the keeper's data after its last user. Only the process that mapped the pages unmaps them:
+ * a child of fork() does not have them, and may have something else at their addresses. */
 static void drop_user(struct keeper *keeper)
 {
     if (--keeper->users)
@@ -217,7 +220,8 @@ static void drop_user(struct keeper *keeper)
     free(keeper);
 }
 
-/* A page that was overwritten or punched out is not trusted any more. */
+/* True if the keeper's page was overwritten, or its memory released: then it is not trusted any
+ * more. */
 static bool is_broken(const struct keeper *keeper)
 {
     return keeper->page->version != CHANNEL_VERSION ||
@@ -230,7 +234,7 @@ static bool has_left(const struct keeper *keeper)
            atomic_load(&keeper->page->life.value) & FUTEX_OWNER_DIED;
 }
 
-/* Increments the request, unless the keeper has exited. */
+/* Wakes the keeper by incrementing the request; false: it has exited. */
 static bool keeper_call(struct keeper *keeper)
 {
     _Atomic uint32_t *request = &keeper->page->request.value;
@@ -249,7 +253,8 @@ static LSTATUS find_keeper(char *text, size_t size)
     if (current && (current->client != getpid() || current->used == current->slot_count ||
                     has_left(current))) {
         if (current->client == getpid())
-            keeper_call(current); /* a keeper whose page is damaged notices that then, and exits */
+            keeper_call(current); /* a keeper with a damaged page notices that when it wakes, and
+                                   * exits */
         drop_user(current);
         current = NULL;
     }
@@ -298,7 +303,8 @@ bool helper_start(struct helper *helper)
     return keeper_call(helper->keeper);
 }
 
-/* mremap needs no descriptor, because the mapping refers to its file. */
+/* Maps more of the channel by mremap, which needs no descriptor: the mapping itself refers to the
+ * file. */
 bool helper_map(struct helper *helper, size_t bytes)
 {
     size_t wanted = (bytes + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE;
@@ -317,8 +323,8 @@ bool helper_is_ours(const struct helper *helper)
     return helper->keeper->client == getpid();
 }
 
-/* True if the process does not exist any more. If this process is init or a subreaper, orphans
- * become its children and must be reaped. */
+/* True if the process has ended. If this process is init or a subreaper, the ended process is its
+ * child now and is reaped here. */
 static bool has_ended(pid_t pid)
 {
     int stands_for_init = getpid() == 1;

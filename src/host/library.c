@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider's library: found, checked, and in this process loaded, opened, closed. Where its code
- * runs is decided by the real path of its file: libraries of the shipped folder run here,
- * third-party ones only if their registration requests that with Isolation = 0.
- * (docs/windows/articles.md#c39, docs/windows/providers.md#d2,
- * docs/isolation.md)
+ * Finds and checks a provider's library; and, for code that runs in this process, loads it and
+ * calls Open and Close. The real path of its file decides where the code runs: libraries of the
+ * shipped folder run here, third-party ones only if their registration requests that with Isolation
+ * = 0. (docs/windows/articles.md#c39, docs/windows/providers.md#d2, docs/isolation.md)
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -45,7 +44,7 @@ LSTATUS library_new(struct library **ret)
 
 /* ---- the library's file, and where it may run ---- */
 
-/* The real path of the shipped providers' folder; NULL: there is none. */
+/* Returns the real path of the folder of shipped providers; NULL: it does not exist. */
 static const char *shipped_folder(void)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
@@ -61,7 +60,7 @@ static const char *shipped_folder(void)
     return folder;
 }
 
-/* Decided by the real path, never by the service's name. */
+/* True if the file is in the folder of shipped providers; the service's name does not matter. */
 static bool library_is_shipped(const char *real_path)
 {
     const char *folder = shipped_folder();
@@ -75,7 +74,8 @@ bool library_named_as_shipped(const char *library)
     return library[0] != '/' || library_is_shipped(library);
 }
 
-/* A bare file name is in the shipped folder; any other path must be absolute. */
+/* A name without slash is a file in the folder of shipped providers; any other path must be
+ * absolute. */
 static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
 {
     if (library[0] == '/')
@@ -87,8 +87,8 @@ static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
     return path && realpath(path, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* The event for a failure to load. A library of the other word size (64-bit or 32-bit) has one of
- * its own. (docs/windows/providers.md#d5) */
+/* Returns the number of the event for a failure to load. Libraries for the other word size (64 or
+ * 32 bits) have events of their own. (docs/windows/providers.md#d5) */
 static unsigned load_event(LSTATUS status)
 {
     if (status == ERROR_PROC_NOT_FOUND)
@@ -174,7 +174,7 @@ void library_report_missing(const struct service *service, enum module_procedure
                    NULL);
 }
 
-/* True if the service has a first counter number, which most providers read in Open. */
+/* True if the service has a number for its first counter, which most providers read in Open. */
 static bool has_numbers(const struct service *service)
 {
     uint32_t first;
@@ -182,8 +182,8 @@ static bool has_numbers(const struct service *service)
     return !path || !registry_get_dword(path, "First Counter", &first);
 }
 
-/* Guesses why Open returned ERROR_FILE_NOT_FOUND: the service has no numbers, or its code reads the
- * key of another service. */
+/* Returns the probable reason why Open returned ERROR_FILE_NOT_FOUND: the service has no numbers,
+ * or its code reads the key of another service. */
 static char *guess_missing(const struct service *service)
 {
     if (!has_numbers(service))
@@ -218,7 +218,7 @@ static LSTATUS load(struct service *service)
     return status;
 }
 
-/* Milliseconds that an Open may take before it is reported; 0: no limit. */
+/* Returns the ms after which an Open is reported as slow; 0: never. */
 static int64_t slow_after(const struct service *service, const struct host_settings *settings)
 {
     if (settings->configuration & CONFIGURATION_NO_HANG_TEST)
@@ -260,7 +260,8 @@ LSTATUS library_open(struct service *service, const struct host_settings *settin
         status = call_open(service, settings);
     if (status) {
         module_unload(&code->module);
-        code->place = PLACE_UNKNOWN; /* the file may be replaced before the next session */
+        code->place = PLACE_UNKNOWN; /* check the file again in the next session, because it may be
+                                      * replaced */
     }
     code->opened = !status;
     return status;

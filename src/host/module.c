@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Loads libraries like LoadLibrary: DllMain is called when a library is loaded and unloaded, but
- * not for threads, and may refuse to start. Only names that the library itself exports count: dlsym
- * would also find "Open" and "close" in libc. (docs/windows/articles.md#c45,
- * docs/windows/providers.md#d2)
+ * not for threads; if it returns false, loading fails. Procedures are searched only among the names
+ * that the library itself exports, because dlsym would also find names like "close" in libc.
+ * (docs/windows/articles.md#c45, docs/windows/providers.md#d2)
  */
 #include "host/module.h"
 
@@ -28,8 +28,8 @@ struct loaded {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct loaded *all_loaded;
 
-/* Finds a symbol that the library itself exports; false: it exports none of that name. `ret` is the
- * address of a function pointer: C has no conversion from dlsym's pointer to data. */
+/* Finds a symbol that the library itself exports; false: it does not export the name. `ret` is the
+ * address of a function pointer, because C has no conversion of dlsym's data pointer to one. */
 static bool own_symbol(void *handle, const char *name, void *ret)
 {
     struct link_map *own, *its;
@@ -42,7 +42,7 @@ static bool own_symbol(void *handle, const char *name, void *ret)
     return true;
 }
 
-/* True if the library has the other word size (64-bit or 32-bit), which has an event of its own. */
+/* True if the library is for the other word size (64 or 32 bits), which has an event of its own. */
 static bool other_word_size(const char *path)
 {
     unsigned char start[EI_NIDENT];
@@ -62,7 +62,7 @@ static struct loaded **find_loaded(const void *handle)
     return at;
 }
 
-/* The first load calls DllMain. */
+/* Calls DllMain if this is the library's first load. */
 static LSTATUS attach(void *handle, char text[static MODULE_TEXT])
 {
     struct loaded *loaded = malloc(sizeof *loaded);
@@ -93,7 +93,7 @@ static LSTATUS failed_to_load(const char *path, char text[static MODULE_TEXT])
     return ERROR_PROC_NOT_FOUND;
 }
 
-/* Refuses a library built for tables without a version: their rows have another layout. */
+/* Refuses a library built for tables without a version, because their rows have another layout. */
 static LSTATUS check_tables(void *handle, char text[static MODULE_TEXT])
 {
     const void *tables;

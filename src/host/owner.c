@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object number has one owner. An object belongs to the shipped provider that lists it, else to
- * the service whose range (First Counter to Last Counter) contains it, else to the first service
+ * Each object number has one owner. An object belongs to the shipped provider that lists it, else
+ * to the service whose range (First Counter to Last Counter) contains it, else to the first service
  * that lists it. Readers use the first object with a number, so an answer with an object of another
  * owner is dropped; `Shared Objects` = 1 in a registration allows it. An object that is registered
  * to no service belongs to the first that answers with it in a block.
@@ -26,7 +26,7 @@ static const struct service *find_range(const struct service_table *table, uint3
     return NULL;
 }
 
-/* The first enabled service that lists it: shipped ones come first. */
+/* Returns the first enabled service that lists the object; shipped services come first. */
 static const struct service *find_lister(const struct service_table *table, uint32_t object)
 {
     size_t at = select_listed(table, object);
@@ -47,7 +47,7 @@ enum ownership owner_find(const struct service_table *table, const struct servic
     return !owner ? UNOWNED : owner == service ? OWNED : OWNED_BY_OTHER;
 }
 
-/* A block without a header, to walk over the objects of a piece. */
+/* Returns a block without a header, for functions that walk over the objects of a piece. */
 static opl_block block_of(const void *data, size_t size, uint32_t objects)
 {
     return (opl_block){.data = data, .size = size, .header.NumObjectTypes = objects};
@@ -123,7 +123,8 @@ static bool is_base(DWORD type)
     return info.is_base;
 }
 
-/* True if the number has a name. Those of the service's own range were loaded with their texts. */
+/* True if the number has a name. Numbers in the service's own range have one, because lodctr loaded
+ * its texts. */
 static bool has_name(const struct service *service, uint32_t index)
 {
     return (has_in_range(service, index) && (index - service->first_counter) % 2 == 0) ||
@@ -180,7 +181,7 @@ static void look_up_titles(struct service *service, const struct host_settings *
     }
 }
 
-/* A service without loaded texts is not checked: it has no names, and each of its numbers would be
+/* Does not check a service without loaded texts: it has no names, so each of its numbers would be
  * reported. */
 void owner_check_titles(struct service *service, const struct host_settings *settings,
                         const struct piece *piece)

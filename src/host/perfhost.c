@@ -2,9 +2,9 @@
 /*
  * perfhost, the program that third-party providers run in. keeper.c of the library starts it once
  * per client, with two descriptors (the shared memory and the client's pidfd) and all others
- * closed. This process, the keeper, runs no provider; it forks a helper for each, which is several
- * times cheaper than an exec, and records their states in its page. It exits with its client, or
- * when it had no helper for 30 s.
+ * closed. This process, the keeper, runs no provider; it forks a helper for each provider, which is
+ * several times faster than an exec, and records the helpers' states in its page. It exits when its
+ * client ends, or when it had no helper for 30 s.
  */
 #include "host/perfhost.h"
 
@@ -27,17 +27,17 @@
 static struct {
     struct keeper_page *page;
     pid_t self;
-    pid_t pids[KEEPER_SLOTS]; /* 0: no process */
+    pid_t pids[KEEPER_SLOTS]; /* pids of the helpers; 0: the slot has no process */
     uint32_t limits_mib[KEEPER_SLOTS];
-    bool children; /* one of the helpers may start processes */
+    bool children; /* some helper may start processes */
     int pagemap;
-    char *title; /* the memory in which ps finds the process name */
+    char *title; /* the part of the arguments in which ps finds the process name */
     size_t title_bytes;
     size_t alive;
     int64_t idle_since;
 } keeper;
 
-/* Maps the keeper's page such that forked helpers do not inherit it. */
+/* Maps the keeper's page so that helpers do not inherit it. */
 static bool map_page(void)
 {
     void *memory =
@@ -51,7 +51,8 @@ static bool map_page(void)
 
 /* ---- starting and ending helpers ---- */
 
-/* Stores CHANNEL_DIED: the client may be waiting for an answer that will not come. */
+/* Stores CHANNEL_DIED in the channel, because the client may be waiting for an answer that will not
+ * come. */
 static void mark_dead(uint32_t slot)
 {
     void *memory = mmap(NULL, CHANNEL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, KEEPER_MEMORY_FD,
@@ -64,7 +65,8 @@ static void mark_dead(uint32_t slot)
     munmap(memory, CHANNEL_PAGE);
 }
 
-/* Reads the client's request before a helper runs that could overwrite it. */
+/* Reads what the keeper needs of the client's request, before a helper runs that could overwrite
+ * it. */
 static bool read_order(uint32_t slot)
 {
     struct channel *channel =
@@ -110,7 +112,7 @@ static void start_helper(uint32_t slot)
     atomic_store(&keeper.page->slots[slot].state, KEEPER_RUNS);
 }
 
-/* Returns the memory of a channel that is not used any more to the kernel. */
+/* Returns the memory of an unused channel to the kernel. */
 static void empty_slot(uint32_t slot)
 {
     fallocate(KEEPER_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -125,7 +127,7 @@ static void kill_with_group(pid_t pid)
     kill(-pid, SIGKILL);
 }
 
-/* Ends helpers that exceed their memory limit. Returns whether any is still working. */
+/* Ends helpers that exceed their memory limit. Returns whether any helper has not answered yet. */
 static bool look_at_memory(void)
 {
     bool any = false;
@@ -150,8 +152,8 @@ static bool is_helper(pid_t pid)
     return false;
 }
 
-/* Processes that a helper started and that lost their parent are our children now, even in sessions
- * of their own; they have no purpose any more. */
+/* Ends processes that helpers started and that lost their parent: they are children of this process
+ * now, even if they have sessions of their own. */
 static void end_orphans(void)
 {
     char path[64];
@@ -192,7 +194,7 @@ static void fetch(pid_t pid)
         slot++;
     bool helper = slot < KEEPER_SLOTS;
     if (helper)
-        kill_with_group(pid); /* processes that it left behind have no purpose any more */
+        kill_with_group(pid); /* ends the processes that the helper started and left running */
     if (waitpid(pid, &status, 0) != pid || !helper)
         return;
     keeper.pids[slot] = 0;
@@ -200,8 +202,8 @@ static void fetch(pid_t pid)
     end_slot(slot, KEEPER_ENDED, status);
 }
 
-/* Reaps all children that have ended. The orphans of helpers are among them: this process is a
- * subreaper, so they become its children, not those of the client, even if the client is init. */
+/* Reaps all children that have ended. This process is a subreaper, so the orphans of helpers become
+ * its children too, not those of the client or of init. */
 static void fetch_all(void)
 {
     siginfo_t ended = {0};
@@ -213,8 +215,8 @@ static void fetch_all(void)
 
 /* ---- the end ---- */
 
-/* Ends all helpers and the processes that they started, then exits. These processes become our
- * children when the helpers end, and their descendants after them. */
+/* Ends all helpers and the processes that they started, then exits. When a process ends, its
+ * children become children of this process, which ends them in turn. */
 static void leave(void)
 {
     enum { GENERATIONS = 200 };
@@ -237,8 +239,8 @@ static void leave(void)
     _exit(0);
 }
 
-/* True if no other process maps our page: then the client has called exec, or has died where the
- * kernel has no pidfd. Bit 56 of a pagemap entry tells this, if we may read it. */
+/* True if no other process maps our page: the client has called exec, or has ended on a kernel
+ * without pidfds. Bit 56 of a pagemap entry shows that, if this process may read it. */
 static bool client_has_unmapped(void)
 {
     uint64_t entry = 0;
@@ -248,7 +250,8 @@ static bool client_has_unmapped(void)
     return read_it && entry >> 63 && (entry >> 56 & 1);
 }
 
-/* The word is incremented by the client to make a request, or by us to exit: the first one wins. */
+/* Exits if there are no helpers. The client increments the word for a request, this process stores
+ * KEEPER_LEFT to exit: whichever comes first counts. */
 static void leave_if_idle(void)
 {
     int64_t now = clock_ticks();
@@ -281,7 +284,8 @@ static void work(struct pollfd sources[SOURCES])
         leave();
     for (size_t i = CALLS; i <= ENDS; i++)
         if (sources[i].revents & POLLIN && read(sources[i].fd, read_away, sizeof(read_away)) < 0)
-            sources[i].revents = 0; /* a wake-up may have another cause: check everything */
+            sources[i].revents = 0; /* check all sources, because poll() may also return for another
+                                     * reason */
     fetch_all();
     follow_orders();
     at_work = look_at_memory();
@@ -304,7 +308,8 @@ static int start_keeper(void)
     bool client_is_known = fcntl(KEEPER_CLIENT_FD, F_GETFD) >= 0;
     keeper.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     prctl(PR_SET_DUMPABLE,
-          0); /* helpers of the same user must not access our memory through /proc */
+          0); /* no core dump, and helpers of the same user cannot access our memory through /proc
+               * */
     helper_prepare();
     sandbox_prepare();
     sigset_t child;
@@ -329,8 +334,8 @@ int main(int argc, char **argv)
 {
     static char name[] = "perfhost";
     if (argc == 4 && strcmp(argv[1], "3") == 0 && strcmp(argv[2], "4") == 0) {
-        /* libc's pointers to the program's name point into the title, which is overwritten next;
-         * error messages of a provider should begin with that name */
+        /* libc's names of the program point into the title, which is overwritten next; error
+         * messages of providers should still begin with the program's name */
         program_invocation_short_name = program_invocation_name = name;
         keeper.title = argv[0];
         keeper.title_bytes = (size_t)(argv[3] + strlen(argv[3]) - argv[0]);

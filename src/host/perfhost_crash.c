@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a helper crashed: the chain of calls, as far as the libraries' symbol tables allow. */
+/* Finds where a helper crashed: the chain of calls, with names as far as the libraries' symbol
+ * tables have them. */
 #include "host/perfhost.h"
 
 #include <dlfcn.h>
@@ -8,15 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 8 }; /* most frames that are recorded, including those of the handler */
+enum { MOST = 8 }; /* maximum number of recorded frames, including those of the handler */
 
 void crash_prepare(void)
 {
     void *frame;
-    backtrace(&frame, 1); /* loads the libraries it needs now; a crashed process may be unable to */
+    backtrace(&frame, 1); /* loads the library that backtrace needs now; after a crash that may fail
+                           * */
 }
 
-/* "farm.so+0x1234 (CollectFarm+0x20)"; outside of libraries, the address. */
+/* Writes a place such as "farm.so+0x1234 (CollectFarm+0x20)"; outside of libraries, the address. */
 static int write_place(char *to, size_t capacity, const char *before, void *place,
                        const Dl_info *info)
 {
@@ -44,11 +46,11 @@ void crash_write_calls(char *to, size_t capacity)
 {
     void *frames[MOST];
     int count = backtrace(frames, MOST), used = 0, i = 0;
-    while (i < count && !is_own(frames[i])) /* skips the frames of a sanitizer */
+    while (i < count && !is_own(frames[i])) /* skip frames of a sanitizer */
         i++;
     while (i < count && is_own(frames[i]))
         i++;
-    i++; /* skips the kernel's return address */
+    i++; /* skip the frame by which the kernel returns from the handler */
     for (; i < count && (size_t)used < capacity && !is_own(frames[i]); i++) {
         Dl_info info = {0};
         dladdr(frames[i], &info);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A helper: forked by the keeper, with one channel and one provider. */
+/* A helper process: forked by the keeper, for one channel and one provider. */
 #include "host/perfhost.h"
 
 #include <signal.h>
@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 static struct channel *served;
-static size_t reserved, usable; /* bytes of the channel: reserved, and of these writable */
-static pid_t owner;             /* this process; a child that it forks has no channel */
+static size_t reserved, usable; /* bytes of the channel: how many are reserved, and how many of
+                                 * these are writable */
+static pid_t owner;             /* pid of this helper; a child that it forks has no channel */
 static pid_t parent;
 
-/* Records the crash. The signal is raised again and ends the process, so its parent knows which
- * signal it was. */
+/* Records the crash, then raises the signal again, which ends the process: so its parent learns the
+ * signal's number. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (served && syscall(SYS_getpid) == owner) {
@@ -35,7 +36,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 void helper_prepare(void)
 {
-    /* stack of the signal handler, used when the main stack is full */
+    /* stack of the signal handler, because the main stack may have overflowed */
     enum { STACK_BYTES = 64 << 10 };
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     void *stack =
@@ -51,8 +52,8 @@ void helper_prepare(void)
         sigaction(crashes[i], &action, NULL);
 }
 
-/* Reserves address space for the channel. If the program has little (RLIMIT_AS), tries half as much
- * again and again, which leads to smaller buffers; some must be left for the library. */
+/* Reserves address space for the channel. If RLIMIT_AS does not allow that, tries half as much
+ * again and again, which limits the size of buffers. Some address space is left for the library. */
 static char *reserve_place(void)
 {
     enum { UNMAPPED_AFTER = 1 << 20, LEFT = 4 << 20 };
@@ -68,9 +69,9 @@ static char *reserve_place(void)
     return NULL;
 }
 
-/* The provider gets none of our descriptors, and a child that it forks none of the memory. The
- * whole channel is reserved at once with nothing mapped right after it: a write far beyond the
- * buffer crashes. */
+/* Maps the channel. The whole channel is reserved at once and nothing is mapped right after it, so
+ * a write far beyond the buffer crashes. Children that the provider forks do not get the
+ * mapping. */
 static struct channel *map_channel(uint32_t slot)
 {
     char *place = reserve_place();
@@ -85,7 +86,7 @@ static struct channel *map_channel(uint32_t slot)
     return memory;
 }
 
-/* Makes the requested size writable, and no more. */
+/* Makes the channel writable up to the end of a buffer of `capacity` bytes, and no more. */
 static bool grow(size_t capacity)
 {
     size_t pages = (capacity + CHANNEL_GUARD + CHANNEL_PAGE - 1) / CHANNEL_PAGE;
@@ -108,7 +109,7 @@ static void close_from_3(void)
         close(fd);
 }
 
-/* In `ps` each helper has the name of the service that it runs. */
+/* Gives the process the name of the service that it runs, for ps. */
 static void take_name(struct channel *channel, char *title, size_t title_bytes)
 {
     const struct channel_text *service = &channel->order.service;
@@ -120,8 +121,8 @@ static void take_name(struct channel *channel, char *title, size_t title_bytes)
         snprintf(title, title_bytes, "perfhost: %s", name);
 }
 
-/* Called after each Collect; the current size is read only if the peak was once above the limit.
- * During a Collect the keeper checks it. */
+/* Called after each Collect. It reads the current size only if the peak was ever above the limit;
+ * during a Collect the keeper checks the size. */
 static void check_memory(struct channel *channel, uint32_t limit_mib)
 {
     struct rusage usage;
@@ -134,8 +135,9 @@ static void check_memory(struct channel *channel, uint32_t limit_mib)
     _exit(CHANNEL_EXIT_MEMORY);
 }
 
-/* When the keeper ends, the kernel ends this process (helper_serve), unless the provider undid
- * that, as setuid does: so an idle helper checks from time to time who its parent is. */
+/* Waits for the next request. When the keeper ends, the kernel ends this process too
+ * (helper_serve), unless the provider undid that, for example by setuid: so an idle helper checks
+ * from time to time whether its parent is still the keeper. */
 static uint32_t next_request(struct channel *channel, uint32_t seen)
 {
     static const int64_t look_every = 10 * (int64_t)CLOCK_TICKS_PER_SECOND;
@@ -191,8 +193,8 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* Turns off LeakSanitizer: it traces its own process, which the sandbox refuses, and would then
- * exit with a code of its own. */
+/* Turns off LeakSanitizer, which would trace its own process; the sandbox refuses that, and
+ * LeakSanitizer would then end the process with its own exit code. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory a helper has. The kernel's limits count the wrong things: RLIMIT_AS and
- * RLIMIT_DATA also count what managed code and sanitizers only reserve. */
+/* How much memory a helper has. The kernel's limits RLIMIT_AS and RLIMIT_DATA cannot be used,
+ * because they also count memory that managed code and sanitizers only reserve. */
 #include "host/perfhost.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The provider itself: loaded, its procedures found and called. Everything here may crash, hang or
- * end the process; `stage` is set beforehand to what is being tried. (docs/windows/articles.md#c39,
+/* Loads the provider, finds its procedures and calls them. Everything here may crash, hang or end
+ * the process, so `stage` is set before each step. (docs/windows/articles.md#c39,
  * docs/windows/providers.md#d2) */
 #include "base/base.h"
 #include "host/module.h"
@@ -22,11 +22,12 @@ static bool is_loaded(void)
     return provider.module.handle != NULL;
 }
 
-/* What runs now: a copy that a provider does not overwrite together with the channel. */
+/* A copy of the current stage outside of the channel, so that a provider that overwrites the
+ * channel does not overwrite it. */
 static enum isolate_stage running;
 
-/* Ends the helper if the provider has overwritten the channel: the exit code, with the stage, is
- * the only report that still reaches the client. */
+/* Ends the helper if the provider has overwritten the channel. Then only the exit code, which
+ * contains the stage, can inform the client. */
 static void check_marks(const struct channel *channel)
 {
     if (!channel_is_marked(channel))
@@ -45,7 +46,7 @@ static const char *text_of(struct channel *channel, const struct channel_text *t
     return text->bytes ? channel_texts(channel) + text->offset : NULL;
 }
 
-/* Makes a fresh private copy, because the provider may write to it. */
+/* Makes a private copy for each call, because the provider may write to it. */
 static void *copy_of(struct channel *channel, const struct channel_text *text)
 {
     void *copy = text->bytes ? malloc(text->bytes) : NULL;
@@ -116,7 +117,7 @@ static bool make_ready(struct channel *channel)
     if (provider.opened)
         return true;
     bool ready = (is_loaded() || (load(channel) && find(channel))) && open_provider(channel);
-    /* Collect has another deadline than Open: make the client read `stage` */
+    /* wakes the client to read `stage`, because Collect has another deadline than Open */
     enter_stage(channel, ready ? ISOLATE_COLLECT : channel->reply.stage);
     if (ready)
         channel_wake(&channel->answer.value);

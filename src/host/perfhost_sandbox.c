@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps a provider's mistakes away from memory, processes and mounts of others: by limits that stop
- * a runaway provider first, a list of system calls that fail with EPERM, and a scope for signals.
- * This stops accidents; a malicious provider has the caller's rights and finds a way.
+ * Keeps a provider's mistakes from harming other processes, their memory and mounts: by resource
+ * limits, a list of system calls that fail with EPERM, and a scope for signals. This stops
+ * accidents, not a malicious provider, which has the rights of the caller.
  */
 #include "host/perfhost.h"
 
@@ -18,8 +18,8 @@
 
 static const rlim_t mib = 1 << 20;
 
-/* Sets both limits to `most`, or to the program's hard limit if that is lower. The program's soft
- * limit was not meant for this process, so it is not kept. */
+/* Sets the soft and the hard limit to `most`, or to the present hard limit if that is lower. The
+ * program's soft limit is not kept, because it was not meant for this process. */
 static void limit(int what, rlim_t most)
 {
     struct rlimit now;
@@ -30,23 +30,23 @@ static void limit(int what, rlim_t most)
     setrlimit(what, &now);
 }
 
-/* Makes the kernel end this process before others of this user when memory runs out. */
+/* Makes the kernel choose this process before others when memory runs out. */
 static void prefer_for_oom_kill(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return;
     if (write(fd, "500", 3) != 3)
-        errno = 0; /* not an error: a container may forbid it */
+        errno = 0; /* ignore a failure: a container may forbid it */
     close(fd);
 }
 
 static void limit_all(void)
 {
-    /* the value for which the kernel writes no core file, not even to a pipe */
+    /* with this value the kernel writes no core file, not even to a pipe */
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_STACK, 8 * mib);
-    limit(RLIMIT_NOFILE, 1024); /* select() cannot take more */
+    limit(RLIMIT_NOFILE, 1024); /* select() cannot use higher descriptor numbers */
     limit(RLIMIT_FSIZE, 1024 * mib);
 }
 
@@ -54,10 +54,10 @@ static void limit_all(void)
 
 enum { CAPABILITY_PERFMON = 38 }; /* Linux 5.8 */
 
-/* Keeps what is needed to read other users' files, to measure, and to drop the rest. With
- * CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE a helper could map the memory of all other channels, with
- * CAP_SYS_PTRACE write to the program's memory; an observer needs the latter to read other users'
- * processes. */
+/* Returns the capabilities that are kept: those for reading other users' files, for measuring, and
+ * for dropping capabilities. With CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE a helper could map the
+ * memory of all other channels, with CAP_SYS_PTRACE write to the program's memory; an observer
+ * keeps the latter, to read other users' processes. */
 static uint64_t kept_capabilities(bool observes)
 {
     uint64_t kept = UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SETUID |
@@ -72,7 +72,7 @@ static void drop_capabilities(uint64_t kept)
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
     for (unsigned long number = 0; number <= LAST; number++)
         if (!(kept >> number & 1) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) && errno == EINVAL)
-            break; /* this kernel has no more capabilities */
+            break; /* the kernel has no capabilities with higher numbers */
     prctl(PR_CAP_AMBIENT, AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (syscall(SYS_capget, &header, data))
         return;
@@ -87,7 +87,7 @@ static void drop_capabilities(uint64_t kept)
 
 /* ---- Landlock: Linux 6.12 ---- */
 
-/* Why observers get no Landlock ruleset: a process with one, even an empty one, may not trace
+/* Observers get no Landlock ruleset: a process with a ruleset, even an empty one, must not trace
  * processes without one, and reading /proc/PID/exe, fd, io and maps requires the right to trace. */
 
 struct landlock_attributes {
@@ -116,9 +116,10 @@ void sandbox_prepare(void)
 {
     struct sched_param ordinary = {0};
     if (chdir("/"))
-        errno = 0; /* not an error: the kernel may lack Landlock */
+        errno = 0; /* ignore a failure: the kernel may lack Landlock */
     if (sched_getscheduler(0) != SCHED_OTHER)
-        sched_setscheduler(0, SCHED_OTHER, &ordinary); /* leave time for other processes */
+        sched_setscheduler(0, SCHED_OTHER, &ordinary); /* an ordinary process cannot keep others
+                                                        * from running */
     limit_all();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     seccomp_deny_calls();
@@ -127,7 +128,7 @@ void sandbox_prepare(void)
 void sandbox_enter(bool observes, bool children)
 {
     prctl(PR_SET_DUMPABLE,
-          1); /* undo what the keeper did to prevent other processes from mapping its memory */
+          1); /* undo what the keeper did so that helpers cannot access its memory */
     prefer_for_oom_kill();
     if (observes || !sandbox_scope_signals())
         seccomp_deny_signals();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of calls that fail with EPERM. On x86 a 64-bit process can make 32-bit calls and the other
- * way round, and so can the programs that it starts: both kinds are checked, each by its own
- * numbers, and the x32 kind, which nothing here uses, is refused as a whole.
+ * Makes a list of system calls fail with EPERM. On x86 a process can make both 64-bit and 32-bit
+ * calls, and so can the programs that it starts. So both kinds are checked, each by its own
+ * numbers; all calls of the x32 kind, which nothing here uses, are refused.
  */
 #include "host/perfhost.h"
 
@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NO_CALL = 0xffff }; /* number of a call that this kind does not have */
+enum { NO_CALL = 0xffff }; /* the number for a call that does not exist in this kind */
 #if defined(__x86_64__) || defined(__i386__)
 enum { KINDS = 2 };
 static const uint32_t kinds[KINDS] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386};
@@ -100,9 +100,10 @@ static const uint32_t kinds[KINDS] = {AUDIT_ARCH_AARCH64};
 #define FORK_CALLS                                                                                 \
     {                                                                                              \
         NO_CALL                                                                                    \
-    } /* such machines have only clone */
+    } /* such machines have clone, but not fork and vfork */
 #else
-enum { KINDS = 0 }; /* a machine whose call numbers are not listed here: limits and Landlock only */
+/* a machine whose call numbers are not listed here has only limits and Landlock */
+enum { KINDS = 0 };
 #endif
 
 #if !defined(CALL)
@@ -135,17 +136,18 @@ void seccomp_deny_moving(const void *memory, size_t size)
 static const unsigned short denied[][KINDS] = {
 #include "host/perfhost_calls.inc"
 };
-/* Calls whose first argument is the target process. */
+/* Calls that send a signal to the process in their first argument. */
 static const unsigned short signals[][KINDS] = {
 #include "host/perfhost_signals.inc"
 };
 static const unsigned short send_by_descriptor[][KINDS] = {NEW_CALL(pidfd_send_signal, 424)};
 
-/* The argument at `position` is the target of the call. If `users` is not 0, argument 0 says what
- * the target is; `users` means all processes of a user, which no provider needs. */
+/* Calls whose target is the argument at `position`. If `users` is not 0, argument 0 is the kind of
+ * target; the value `users`, which means all processes of a user, is always refused. */
 static const struct target_rule {
     unsigned short call[KINDS];
-    unsigned char position, users; /* users: refused in argument 0; 0: not checked */
+    unsigned char position, users; /* `users`: value of argument 0 that is refused; 0: argument 0 is
+                                    * not checked */
 } target_rules[] = {
   /* clang-format off */
     {TARGET(prlimit64, 302, 340), 0, 0},
@@ -185,7 +187,7 @@ static void end_with(uint32_t action)
 
 static const size_t low_half = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
 
-/* The offset of the low half of a 64-bit argument: a process number fits into it. */
+/* Offset of the low half of a 64-bit argument; a process number fits into that half. */
 static size_t argument(size_t position)
 {
     return offsetof(struct seccomp_data, args) + position * sizeof(uint64_t) + low_half;
@@ -199,8 +201,8 @@ static void deny_all(const unsigned short calls[][KINDS], size_t count, size_t k
     }
 }
 
-/* Allows signals to the process itself and its group; and signal 0, which only tests whether a
- * process exists, to all. */
+/* Allows signals to the process itself and to its group, and signal 0, which only tests whether a
+ * process exists, to any process. */
 static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind)
 {
     uint32_t self = (uint32_t)getpid();
@@ -222,8 +224,8 @@ static void deny_signals_to_others(const unsigned short call[KINDS], size_t kind
 static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-/* Denies new namespaces. The flags of clone3 are behind a pointer, where a filter cannot check
- * them: clone3 fails with ENOSYS like on an old kernel, and libc uses clone. */
+/* Denies new namespaces. A filter cannot check the flags of clone3, because they are in memory. So
+ * clone3 fails with ENOSYS, as on old kernels, and libc uses clone instead. */
 static void deny_namespaces(size_t kind)
 {
     static const unsigned short clone3[KINDS] = CLONE3_CALL, makes[][KINDS] = {MAKING_CALLS};
@@ -248,8 +250,8 @@ static void deny_calls(size_t kind)
     deny_namespaces(kind);
 }
 
-/* Denies the call unless its target is the process itself (0 or its own pid). The numbers are jump
- * distances in the filter. */
+/* Denies the call unless its target is the process itself (0 or its own pid). The numbers in the
+ * code are jump distances of the filter. */
 static void deny_of_others(const struct target_rule *rule, size_t kind)
 {
     equal(rule->call[kind], 0, rule->users ? 7 : 5);
@@ -264,8 +266,8 @@ static void deny_of_others(const struct target_rule *rule, size_t kind)
     end_with(SECCOMP_RET_ALLOW);
 }
 
-/* Denies the commands that set the owner of a descriptor, who receives its signals: these may be
- * any. */
+/* Denies the commands that set the owner of a descriptor: the owner receives signals, and could be
+ * any process. */
 static void deny_owner(uint32_t call, uint32_t position, const uint32_t *commands, size_t count)
 {
     equal(call, 0, (unsigned char)(2 * count + 2));
@@ -312,10 +314,9 @@ static void deny_processes(size_t kind)
     end_with(SECCOMP_RET_ALLOW);
 }
 
-static uint64_t unmovable, unmovable_end; /* `unmovable_end` is the last byte */
+static uint64_t unmovable, unmovable_end; /* first and last byte of the memory */
 
-/* Denies mremap for the part of the range from `unmovable` to `unmovable_end` whose addresses have
- * `half` as their upper 32 bits. */
+/* Denies mremap for those addresses of the memory whose upper 32 bits are `half`. */
 static void deny_moving_part(uint32_t call, uint32_t half)
 {
     uint32_t first = unmovable >> 32 == half ? (uint32_t)unmovable : 0;
@@ -330,8 +331,8 @@ static void deny_moving_part(uint32_t call, uint32_t half)
     load(offsetof(struct seccomp_data, nr));
 }
 
-/* Since Linux 6.17 a move to a fixed address, and only that, may include several mappings: the
- * first address does not show whether the channel is one of them, so all such moves are denied. */
+/* Since Linux 6.17 one move to a fixed address may include several mappings, and its first address
+ * does not show whether the channel is one of them. So all moves to a fixed address are denied. */
 static void deny_moving(size_t kind)
 {
     static const unsigned short remap[KINDS] = REMAP_CALL;
@@ -344,8 +345,8 @@ static void deny_moving(size_t kind)
     deny_moving_part(remap[kind], (uint32_t)(unmovable_end >> 32));
 }
 
-/* Composes a filter: `list` adds its instructions once for each kind of call (64-bit and 32-bit),
- * and a jump skips those of the other kind. */
+/* Composes a filter. `list` adds its instructions once for each kind of call (64-bit and 32-bit),
+ * and a jump skips those for the other kind. */
 static struct sock_fprog compose(void (*list)(size_t kind))
 {
     length = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keeper's second thread: it sleeps at the word that the client increments, and turns each
- * request into an event that can be polled. `life` is on its robust list: whatever ends the
- * process, including SIGKILL and the kernel's memory killer, the kernel marks the word.
+ * The keeper's second thread: it waits at the futex that the client increments for each request,
+ * and makes a descriptor readable that the first thread polls. The word `life` is on its robust
+ * list, so the kernel marks it when the process ends, even by SIGKILL or for lack of memory.
  */
 #include "host/perfhost.h"
 
@@ -13,10 +13,11 @@
 
 static struct keeper_page *watched;
 static int call_fd;
-static _Atomic uint32_t ready; /* a futex */
+static _Atomic uint32_t ready; /* a futex: 1 when the thread runs */
 
-/* The kernel finds each futex of a robust list at the address of its entry plus one offset for the
- * whole list. libc's list has another offset, so this thread gets a list of its own. */
+/* The kernel finds each futex of a robust list at the address of its entry plus an offset that is
+ * the same for the whole list. libc's list has another offset, so this thread uses a list of its
+ * own. */
 static struct robust_list entry;
 static struct robust_list_head head;
 
@@ -45,8 +46,8 @@ static void *watch(void *argument)
     return argument;
 }
 
-/* Returns when the thread runs: a fork() while a thread is being created may inherit a lock held by
- * a thread that the child does not have (for example an address sanitizer's). */
+/* Starts the thread, and returns when it runs. A fork() while a thread is being created could give
+ * the child a lock (such as one of a sanitizer) whose holder does not exist there. */
 bool watch_start(struct keeper_page *page, int event_fd)
 {
     watched = page;

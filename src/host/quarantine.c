@@ -7,11 +7,12 @@
  * quarantine. A provider that is disabled by hand has no such value and stays disabled.
  * (docs/windows/providers.md#d4, 12; docs/windows/providers.md#d5)
  *
- * Being late is no failure: a program that queries once exits before it could distinguish a slow
- * provider from a hung one. `Unanswered` counts such programs until one of them gets an answer;
- * from the limit on they query it, but do not wait.
+ * A late answer is not a failure: a program that queries only once exits before it can know whether
+ * the provider is slow or hung. The value `Unanswered` counts such programs until one of them gets
+ * an answer; when it reaches Error Count Limit, programs still query the provider, but do not wait
+ * for it.
  *
- * What follows from an event has one row in `transitions`, and one function applies it.
+ * `transitions` has one row with the consequences of each event, and one function applies it.
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -37,9 +38,9 @@ static char *service_path(const struct service *service)
     return text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service->name);
 }
 
-/* Writes the value for all users. If the program may not write the machine's layer, and a user
- * registered the provider with --user, the value goes to the user's layer: only that user's
- * programs query the provider. */
+/* Writes the value to the machine's layer. If the program may not do that, and this user registered
+ * the provider with --user, it writes to the user's layer, because only this user's programs query
+ * that provider. */
 static LSTATUS set_value(const char *path, const char *value, uint32_t type, const void *data,
                          size_t size)
 {
@@ -62,8 +63,8 @@ static LSTATUS delete_value(const char *path, const char *value)
     return status;
 }
 
-/* Reads the number in " (first quarantine): why", " (4th quarantine): why" or " (5 times in a row):
- * why", the text after the time; older records have ", time 1: why". Returns 0 if there is none. */
+/* Reads the number in the text after the time: " (first quarantine): why", " (4th quarantine): why"
+ * or " (5 times in a row): why"; older records have ", time 1: why". Returns 0 if there is none. */
 static unsigned read_ordinal(const char *text)
 {
     unsigned number = 0;
@@ -98,8 +99,8 @@ static void write_end(int64_t filetime, char when[static 32])
              utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u);
 }
 
-/* Writes "until 2026-11-21T20:10:00Z (first": the end of the new quarantine, and how many there
- * were with it. *ret_length: how long it lasts. */
+/* Returns the start of a value, such as "until 2026-11-21T20:10:00Z (first": the end of the new
+ * quarantine, and its number. *ret_length: its duration. */
 static char *write_period(const struct service *service, int64_t *ret_length)
 {
     char when[32];
@@ -114,7 +115,8 @@ static char *write_period(const struct service *service, int64_t *ret_length)
     return text_format("until %s (%u%.2s", when, number, &"thstndrd"[ending > 3 ? 0 : 2 * ending]);
 }
 
-/* The reason is written before the effect: no reader sees a disabled provider without a reason. */
+/* Writes the reason before it disables the provider, so that no reader sees a disabled provider
+ * without a reason. */
 static LSTATUS write_quarantine(const char *path, const char *text)
 {
     LSTATUS status = set_value(path, "Quarantine", REG_SZ, text, strlen(text) + 1);
@@ -136,7 +138,7 @@ static void report(const struct service *service, const char *why, LSTATUS writt
     verdict_report(service, written ? 1018 : 1017, NULL, more.data);
 }
 
-/* ---- what follows in the registry and the event log ---- */
+/* ---- consequences in the registry and the event log ---- */
 
 static bool is_registered(const struct service *service)
 {
@@ -150,7 +152,7 @@ static bool is_counted(const struct host_settings *settings)
     return !(settings->configuration & CONFIGURATION_NEVER_DISABLE) && settings->error_limit;
 }
 
-/* Starts a quarantine. Once it is in the registry, the registry determines how long it lasts. */
+/* Starts a quarantine. If it can be written to the registry, its end there counts. */
 static void start_quarantine(struct service *service, const struct host_settings *settings,
                              const char *why)
 {
@@ -179,7 +181,8 @@ static void disable(struct service *service, const struct host_settings *setting
     report(service, "permanently, because Collect changed none of its outputs", status);
 }
 
-/* Counts the failures of all processes if the registry can be written, else of this one. */
+/* Counts the failure in the registry, for all processes together; if it cannot be written, each
+ * process counts its own. */
 static void share_failure(struct service *service, const struct host_settings *settings,
                           const char *why)
 {
@@ -196,8 +199,8 @@ static void share_failure(struct service *service, const struct host_settings *s
         start_quarantine(service, settings, why);
 }
 
-/* Counts how many programs in a row got no answer. If the registry cannot be written, each program
- * counts for itself. */
+/* Counts in the registry how many programs in a row got no answer. If it cannot be written, nothing
+ * is shared. */
 static void share_miss(struct service *service, const struct host_settings *settings,
                        const char *why)
 {
@@ -224,8 +227,8 @@ static void share_miss(struct service *service, const struct host_settings *sett
     verdict_report(service, 1015, NULL, more);
 }
 
-/* Removes the registry's value Unanswered, in which all programs count. If it may not be removed,
- * that is not tried again. */
+/* Removes the value Unanswered from the registry. If that fails for lack of rights, it is not tried
+ * again. */
 static void share_answer(struct service *service, const struct host_settings *settings,
                          const char *why)
 {
@@ -238,7 +241,8 @@ static void share_answer(struct service *service, const struct host_settings *se
     backoff->kept = status && status != ERROR_FILE_NOT_FOUND;
 }
 
-/* Removes a value. Without write access it stays, and every process tries the provider itself. */
+/* Removes a value. If this process may not do that the value stays, and every process queries the
+ * provider once to try it. */
 static void forget_value(const struct service *service, const char *value)
 {
     FREE_AUTO char *path = service_path(service);
@@ -255,7 +259,8 @@ static void share_pass(struct service *service, const struct host_settings *sett
         forget_value(service, "Error Count");
         *backoff = (struct backoff){.cleared = backoff->cleared, .kept = backoff->kept};
     }
-    /* enabled by hand; if it is later disabled by hand, that must not look like a quarantine */
+    /* an administrator enabled the provider: remove the old value, because otherwise disabling it
+     * by hand later would look like a quarantine */
     if (service->quarantine && !service->disable_flags && !backoff->cleared) {
         forget_value(service, "Quarantine");
         backoff->cleared = true;
@@ -276,8 +281,8 @@ static void share_end(struct service *service, const struct host_settings *setti
     share_pass(service, settings, why);
 }
 
-/* Counts one missing answer less, because it has arrived; unless an answer that passed has cleared
- * the count. */
+/* Counts one missing answer less, because it has arrived. If an answer has passed the checks
+ * before, the count is 0 already. */
 static void take_miss_back(struct service *service, const struct host_settings *settings,
                            const char *why)
 {
@@ -291,14 +296,17 @@ static void take_miss_back(struct service *service, const struct host_settings *
 
 /* ---- the table ---- */
 
-/* What follows from each event: `then` is called; after a quarantine `on_probation`, if it is set.
- * During a quarantine a provider is not queried. */
+/* The consequences of each event: `then` is called; for the first query after a quarantine
+ * `on_probation` instead, if it is set. During a quarantine a provider is not queried. */
 static const struct transition {
     enum backoff_count grows, clears;
-    unsigned skips_from; /* the count from which a time without queries follows; 0: none */
-    /* the counts end with the session, or persist until an answer passes */
+    unsigned skips_from; /* when the count reaches this value, the provider is not queried for some
+                          * time; 0: it always is */
+    /* what becomes of the counts: unchanged, end with the session, kept until an answer passes,
+     * session ended, all forgotten */
     enum { SAME, TEMPORARY, PERSISTENT, SESSION_OVER, FORGOTTEN } past;
-    bool if_registered; /* not for a service that was removed since the query began */
+    bool if_registered; /* `then` is not called for a service that was removed since the query began
+                         * */
     void (*then)(struct service *, const struct host_settings *, const char *why);
     void (*on_probation)(struct service *, const struct host_settings *, const char *why);
 } transitions[PROVIDER_EVENTS] = {
@@ -318,8 +326,8 @@ static const struct transition {
   /* clang-format on */
 };
 
-/* Counts the event. From the count `skips_from` on, the provider is not queried: for 1 s the first
- * time, then for twice as long each time. */
+/* Counts the event. If its count has reached `skips_from`, the provider is not queried: for 1 s the
+ * first time, then for twice as long each time. */
 static void count(struct backoff *backoff, const struct transition *row)
 {
     unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which providers a query concerns. A provider with an Object List is queried for its own objects;
- * one without a list is queried only if the query has an index that is in no provider's list.
- * (docs/windows/articles.md#c50, docs/windows/queries.md#c5)
+ * Selects the providers that a query concerns. A provider with an Object List is queried for its
+ * own objects; one without a list is queried only if the query has an index that is in no
+ * provider's list. (docs/windows/articles.md#c50, docs/windows/queries.md#c5)
  */
 #include "host/internal.h"
 
@@ -22,7 +22,7 @@ size_t select_listed(const struct service_table *table, uint32_t object)
     return low;
 }
 
-/* Inserts a position; the list stays ascending and without duplicates. */
+/* Inserts a position if the list lacks it; the list stays ascending. */
 static size_t add_position(uint32_t *list, size_t count, uint32_t position)
 {
     size_t at = count;
@@ -61,8 +61,8 @@ static size_t select_by_object(const struct service_table *table, const struct q
     return count;
 }
 
-/* Selects all enabled services, but of those with on-demand objects only the ones that were queried
- * by name before: a query for other objects does not start their helpers. */
+/* Selects all enabled services. One with on-demand objects is selected only if it was queried by
+ * name before, so that other queries do not start its helper. */
 static size_t select_all(const struct service_table *table, uint32_t *ret)
 {
     size_t count = 0;

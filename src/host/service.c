@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a provider's registration: HKLM\SYSTEM\CurrentControlSet\Services\NAME\Performance and
- * NAME\Linkage. A service without Library there is no provider. (docs/windows/articles.md#c39,
- * docs/windows/providers.md#d1)
+ * NAME\Linkage. A service without the value Library is not a provider.
+ * (docs/windows/articles.md#c39, docs/windows/providers.md#d1)
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Disable Performance Counters: 1 for all, 2 for 32-bit consumers, 4 for 64-bit ones
+/* Values of Disable Performance Counters: 1 for all programs, 2 for 32-bit ones, 4 for 64-bit ones
  * (docs/windows/providers.md#d1). */
 enum { DISABLED_ALL = 1, DISABLED_32_BIT = 2, DISABLED_64_BIT = 4 };
 enum { DEFAULT_ERROR_LIMIT = 5 };
@@ -50,13 +50,13 @@ static int compare_indices(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The key being read. */
+/* The state of reading one key. */
 struct service_reading {
     struct service *service;
     LSTATUS status;
 };
 
-/* Takes an Object List such as "2 4 86 238". Anything that is not a number is skipped, as it is on
+/* Reads an Object List such as "2 4 86 238". Words that are not numbers are skipped, as on
  * Windows. */
 static LSTATUS take_object_list(struct service *service, const char *list)
 {
@@ -73,8 +73,8 @@ static LSTATUS take_object_list(struct service *service, const char *list)
     return ERROR_SUCCESS;
 }
 
-/* Copies the text of a REG_SZ, or of a REG_EXPAND_SZ with its variables replaced. NULL: no
- * memory. */
+/* Returns a copy of the text of a REG_SZ, or of a REG_EXPAND_SZ with its variables replaced. NULL:
+ * no memory. */
 static char *value_text(const struct registry_value *value)
 {
     BUFFER_AUTO plain = {0};
@@ -83,7 +83,7 @@ static char *value_text(const struct registry_value *value)
         return text;
     registry_expand(text, &plain);
     free(text);
-    buffer_reserve(&plain, 1); /* "" is a valid text */
+    buffer_reserve(&plain, 1); /* an empty text has data "", not NULL */
     return plain.failed ? NULL : strdup(plain.data);
 }
 
@@ -147,8 +147,8 @@ static bool take_value(void *self, const struct registry_value *value)
     return !reading->status;
 }
 
-/* Reads Linkage\Export, whose strings Open gets; without it, export_names stays NULL.
- * (docs/windows/articles.md#c41) */
+/* Reads Linkage\Export, whose strings are passed to Open; if it is missing, export_names stays
+ * NULL. (docs/windows/articles.md#c41) */
 static LSTATUS read_export(struct service *service, const char *path)
 {
     BUFFER_AUTO names = {0};
@@ -158,7 +158,7 @@ static LSTATUS read_export(struct service *service, const char *path)
         (type != REG_MULTI_SZ && type != REG_SZ))
         return ERROR_SUCCESS;
     utf8_add_as_16(&wide, names.data, names.len);
-    buffer_add(&wide, "\0\0\0", 4); /* two terminators, however it was stored */
+    buffer_add(&wide, "\0\0\0", 4); /* adds terminators, which the stored value may lack */
     if (wide.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     service->export_units = wide.len / sizeof(uint16_t);
@@ -167,7 +167,7 @@ static LSTATUS read_export(struct service *service, const char *path)
     return ERROR_SUCCESS;
 }
 
-/* Decides whether the service is disabled, or is on probation because its quarantine has ended. */
+/* Sets whether the service is disabled, or on probation because its quarantine has ended. */
 static void decide_state(struct service *service)
 {
     uint32_t here = sizeof(void *) == 8 ? DISABLED_64_BIT : DISABLED_32_BIT;
@@ -214,7 +214,7 @@ struct services_reading {
     LSTATUS status;
 };
 
-/* A service that cannot be read, or has no library, is left out. */
+/* Adds a service, unless it cannot be read or has no library. */
 static bool add_service(void *self, const char *name)
 {
     struct services_reading *reading = self;

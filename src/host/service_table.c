@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The service table: all services at one moment. It is rebuilt when the registry changes and never
- * altered: a query holds the one that was current when it began, and no lock while it waits.
- * Unchanged code is passed on to the next table; the last holder of removed code closes it.
- * (docs/windows/articles.md#c39, docs/windows/queries.md#c5)
+ * The service table: all services at one time. When the registry changes, a new table is made; a
+ * table never changes. So a query keeps the table that was current when it began, and needs no lock
+ * while it waits. Code of unchanged services is taken over by the new table; code of removed
+ * services is closed with the last table that has it. (docs/windows/articles.md#c39,
+ * docs/windows/queries.md#c5)
  *
- * The time of a query by index must not depend on how many others are registered: the index of
- * listed objects is sorted here, once.
+ * The array of listed objects is sorted here, once, so that the time of a query by index does not
+ * depend on the number of registered objects.
  */
 #include "host/internal.h"
 #include "registry/registry.h"
@@ -107,8 +108,8 @@ static const struct service *find_service(const struct service_table *table,
     return found;
 }
 
-/* Takes over the code of the previous table if the same functions are registered. If the service
- * was enabled by hand, its failures are forgotten. */
+/* Takes over the code of the previous table if the same functions are registered. If an
+ * administrator has enabled the service, its failures are forgotten. */
 static LSTATUS take_code(struct service *service, const struct service *before)
 {
     if (before && before->code && service_same_code(before, service)) {
@@ -122,8 +123,8 @@ static LSTATUS take_code(struct service *service, const struct service *before)
     return ERROR_SUCCESS;
 }
 
-/* Sets valid_until: when the next quarantine ends, the table must be rebuilt although the registry
- * has not changed. */
+/* Sets valid_until, because when the next quarantine ends the table must be rebuilt although the
+ * registry has not changed. */
 static void note_quarantines(struct service_table *table)
 {
     table->valid_until = INT64_MAX;
@@ -137,8 +138,8 @@ static void note_quarantines(struct service_table *table)
 
 /* ---- life ---- */
 
-/* Releases the table's code: only code that no other table holds stays in it, to be freed with it.
- * The caller holds the lock. */
+/* Releases the table's references to code. Code that another table holds is removed from this one;
+ * the rest is freed with it. The caller holds the lock. */
 static void let_go_of_code(struct service_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -148,7 +149,7 @@ static void let_go_of_code(struct service_table *table)
     }
 }
 
-/* Closes providers, so the lock must not be held. */
+/* Frees the table. The lock must not be held, because this closes providers. */
 static void service_table_free(struct service_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
@@ -184,8 +185,8 @@ static LSTATUS fill(struct service_table *table)
     return status;
 }
 
-/* Makes a new table; the caller holds the lock. *ret_old: the previous table, to be released after
- * unlocking. */
+/* Makes a new table; the caller holds the lock. *ret_old is the previous table, which the caller
+ * must release after unlocking. */
 static LSTATUS make(uint64_t generation, struct service_table **ret_old)
 {
     struct service_table *table = calloc(1, sizeof(*table));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The consequences of a provider's mistake: an event, whether its data is kept, whether it is
- * quarantined. One row per mistake; the choices where documents differ are in docs/experiments.md.
- * (docs/windows/providers.md#d4, docs/windows/providers.md#d5)
+ * The consequences of each mistake of a provider, one row per mistake: the event, whether the
+ * answer is kept, whether the provider is quarantined. Where Microsoft's documents contradict each
+ * other, docs/experiments.md has the decision. (docs/windows/providers.md#d4,
+ * docs/windows/providers.md#d5)
  */
 #include "host/internal.h"
 #include "names/names.h"
@@ -14,15 +15,16 @@
 enum effect {
     DROP,
     KEEP = 1,
-    EACH_TIME = 2 /* reported each time; else once in a session */
+    EACH_TIME = 2 /* log the event each time, not once per session */
 };
 
 static const struct verdict {
     unsigned event;
     unsigned effects;
     enum provider_event means; /* what happened to the provider; PROVIDER_FAILED needs `why` */
-    const char *fields[2];     /* the names of the numbers in docs/windows/providers.md#d5 */
-    /* the reason for the quarantine; with EACH_TIME also details that the event's own text lacks */
+    const char *fields[2];     /* names of the event's fields for the numbers
+                                * (docs/windows/providers.md#d5) */
+    /* reason for the quarantine; with EACH_TIME also the details that the event's own text lacks */
     const char *why;
 } verdicts[FAULT_COUNT] = {
   /* clang-format off */
@@ -58,7 +60,7 @@ void verdict_set_level(uint32_t level)
     atomic_store(&event_level, level);
 }
 
-/* EventLogLevel 1: events that concern users; 2: also the warnings for authors (2000 to 2999). */
+/* EventLogLevel 1: events for users; 2: also warnings for authors of providers (2000 to 2999). */
 static bool is_wanted(unsigned id)
 {
     uint32_t level = atomic_load(&event_level);
@@ -75,7 +77,7 @@ void verdict_report(const struct service *service, unsigned id, const struct eve
         event_log("Perflib", id, service->name, all, more && *more ? more : NULL);
 }
 
-/* Adds `object "Build Farm" (4012)`, or the number alone if it has no name. */
+/* Adds a text such as `object "Build Farm" (4012)`, or only the number if it has no name. */
 static void add_name(struct buffer *text, const char *what, uint32_t index)
 {
     BUFFER_AUTO name = {0};
@@ -85,7 +87,7 @@ static void add_name(struct buffer *text, const char *what, uint32_t index)
         buffer_printf(text, "%s %u", what, index);
 }
 
-/* Adds the part of the answer that a finding is about. */
+/* Adds the name of the part of the answer that the finding is about. */
 static void add_part(struct buffer *text, const struct wire_finding *found)
 {
     add_name(text, "object", found->object);
@@ -97,7 +99,7 @@ static void add_part(struct buffer *text, const struct wire_finding *found)
         buffer_printf(text, ", instance number %u", found->instance_position);
 }
 
-/* What was found in the answer: the event's fields, or text appended to the event's text. */
+/* What was found in the answer, as text, for the event's fields or the end of its message. */
 struct found_text {
     struct buffer part;
     char found[WIRE_TEXT], expected[WIRE_TEXT];
