@@ -199,8 +199,8 @@ static void share_failure(struct service *service, const struct host_settings *s
         start_quarantine(service, settings, why);
 }
 
-/* Counts in the registry how many programs in a row got no answer. If it cannot be written, nothing
- * is shared. */
+/* Counts in the registry how many programs in a row got no answer. If it cannot be written, each
+ * program has only its own count. */
 static void share_miss(struct service *service, const struct host_settings *settings,
                        const char *why)
 {
