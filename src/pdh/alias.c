@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names that other agents for Linux machines use for counters that also exist here, so that lists
- * of counters written for them work unchanged. Only counters with the same meaning have a row, and
- * a row is used only if the machine has no object or counter of that name. Those lists write (*)
- * after objects without instances, too.
+ * Other monitoring agents for Linux have their own names for counters that also exist here. Their
+ * names are accepted, so that lists of counters written for those agents work unchanged. Only
+ * counters with the same meaning have a row, and a row is used only if the machine has no object or
+ * counter of that name. Such lists have (*) even after objects without instances.
  *
- * Names without a row, and the reasons, are in docs/counters at the objects that come nearest.
+ * docs/counters lists the names without a row, and the reasons, at the most similar objects.
  */
 #include "pdh/source.h"
 
@@ -13,9 +13,11 @@
 #include <string.h>
 
 static const struct alias {
-    const char *object, *counter;         /* counter NULL: all that have no own row */
-    const char *our_object, *our_counter; /* our_counter NULL: counter's name */
-    bool single;                          /* no instances: (*) is ignored */
+    const char *object, *counter;         /* `counter` NULL: the row is for all counters that have
+                                           * no row of their own */
+    const char *our_object, *our_counter; /* our names; `our_counter` NULL: the counter has the same
+                                           * name */
+    bool single;                          /* our object has no instances: (*) is ignored */
 } aliases[] = {
     {"Logical Disk",  "% Free Inodes",           "Filesystem Inodes",     NULL,                  false},
     {"Logical Disk",  "% Used Inodes",           "Filesystem Inodes",     NULL,                  false},
@@ -50,7 +52,8 @@ static const struct alias {
     {"Processor",     "% Nice Time",             "Processor Information", NULL,                  false},
 };
 
-/* Instance "3" of Processor is "node,3" in Processor Information: the pattern "*,3" finds it. */
+/* Processor's instance "3" is "0,3" (node 0, processor 3) in Processor Information. The node is
+ * unknown here, so the path gets the pattern "*,3". */
 static void name_by_number(struct pdh_path *path)
 {
     static const char digits[] = "0123456789";
@@ -73,7 +76,7 @@ bool path_alias_settle(struct pdh_path *path, const struct object_info *info)
             return true;
         }
     }
-    path->memory[0] = '0'; /* no such instance now: use its name on a machine with one node */
+    path->memory[0] = '0'; /* no such instance now: "0,3" is its name on a machine with one node */
     return true;
 }
 

@@ -57,7 +57,7 @@ void counter_unlock(struct counter *counter)
     query_let_go(query);
 }
 
-/* The caller holds the query's claim. The counter's handle is invalid from now on. */
+/* From then on the counter's handle is invalid. The caller holds the query's claim. */
 void counter_forget_handle(struct counter *counter)
 {
     lock_take(&holding);
@@ -76,7 +76,8 @@ static void take_key(struct counter *counter, const char *name, size_t length, u
         .name = name, .length = length, .hash = text_hash_fold(name, length), .number = number};
 }
 
-/* "a#2" is the instance with that name, or else the third one named "a". */
+/* Sets the keys by which instances are found: "a#2" may be an instance with that name, or the third
+ * one named "a". */
 void counter_take_keys(struct counter *counter)
 {
     const char *whole = counter->path.whole;
@@ -106,8 +107,8 @@ static bool capacity_for_one(struct pdh_query *query)
     return true;
 }
 
-/* A counter whose machine cannot be reached is kept: it may be reachable later.
- * (docs/windows/pdh.md#f2) */
+/* Adds the counter to the query. A counter whose machine cannot be reached is kept, because the
+ * machine may be reachable later. (docs/windows/pdh.md#f2) */
 static PDH_STATUS enter(struct pdh_query *query, struct counter *counter, PDH_HCOUNTER *ret)
 {
     PDH_STATUS status = query->source->ops->resolve(counter);
@@ -185,7 +186,7 @@ PDH_STATUS counter_remove(PDH_HCOUNTER handle)
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     lock_take(&holding);
-    counter = handle_take(&counters, (uintptr_t)handle); /* NULL: another thread removed it first */
+    counter = handle_take(&counters, (uintptr_t)handle); /* NULL: another thread has removed it */
     lock_release(&holding);
     if (counter) {
         take_out(query, counter);
@@ -216,7 +217,8 @@ void counter_full_path(struct counter *counter, struct buffer *ret)
     full_path(counter, counter->query->source->ops->machine(counter), ret);
 }
 
-/* Fills both versions of the structure: their pointers are at the same offsets. */
+/* Fills in the structure. One function serves both versions (ANSI and wide), because their pointers
+ * are at the same offsets. */
 static PDH_STATUS copy_info(struct counter *counter, const char *explanation, struct pack *pack,
                             DWORD *size, void *ret)
 {
@@ -248,8 +250,8 @@ static PDH_STATUS copy_info(struct counter *counter, const char *explanation, st
     return status;
 }
 
-/* Called when the buffer has exactly the size of the structure: fills in the numbers only, as
- * Windows does. (docs/windows/pdh.md#f2) */
+/* Called if the buffer is exactly as large as the structure, without texts: fills in only the
+ * numbers, as Windows does. (docs/windows/pdh.md#f2) */
 static void copy_numbers(const struct counter *counter, void *ret)
 {
     const PDH_COUNTER_INFO_A info = {.dwLength = sizeof info,
@@ -263,7 +265,7 @@ static void copy_numbers(const struct counter *counter, void *ret)
     memcpy(ret, &info, sizeof info);
 }
 
-/* The explanation is read while no lock is held. */
+/* Reads the explanation. No lock is held meanwhile. */
 static void explain(PDH_HCOUNTER handle, struct buffer *ret)
 {
     struct counter *counter = counter_lock(handle);
@@ -272,7 +274,7 @@ static void explain(PDH_HCOUNTER handle, struct buffer *ret)
     uint32_t help = counter->help;
     char *machine = counter->path.machine ? strdup(counter->path.machine) : NULL;
     counter_unlock(counter);
-    if (help) /* captures have none */
+    if (help) /* captures have no explanations */
         live_explain(machine, help, ret);
     free(machine);
 }
@@ -326,7 +328,8 @@ PDH_STATUS counter_time_base(PDH_HCOUNTER handle, LONGLONG *ret)
 
 /* ---- a structure and its texts in the caller's memory ---- */
 
-/* Texts that do not fit are counted, too: one pass finds whether all fit, and the required size. */
+/* Starts a structure with texts in the caller's memory. Texts that do not fit are counted too, so
+ * one pass finds the required size. */
 
 void pack_begin(struct pack *pack, void *memory, size_t capacity, size_t fixed, bool wide)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Expands and validates paths. Expanding lists all objects, counters and instances that match, each
- * by its one standard path. A pattern that matches nothing in the user's language is tried in the
- * other languages, as names are. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
+ * by its standard path. A pattern that matches nothing in the user's language is tried in the other
+ * languages, like a name. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
 #include "pdh/source.h"
 
@@ -22,7 +22,8 @@ struct expansion {
 
 /* ---- names ---- */
 
-/* At STAGE_USER the pattern is compared with the displayed name. No title: no match. */
+/* True if the title matches the pattern; at STAGE_USER the displayed name is compared. False if
+ * there is no title. */
 static bool name_fits(struct data_source *source, const struct object_info *info, uint32_t index,
                       const char *name, enum title_stage stage, const char *pattern)
 {
@@ -60,7 +61,8 @@ static void choose_matching(struct expansion *self, enum title_stage stage)
     }
 }
 
-/* Finds the counter names that the paths end with. A counter without a title keeps its number. */
+/* Finds the names of the counters that match; each is the end of a path. A counter without a title
+ * has its number as name. */
 static PDH_STATUS choose_counters(struct expansion *self)
 {
     const char *wanted = self->path->counter;
@@ -83,7 +85,7 @@ static PDH_STATUS choose_counters(struct expansion *self)
 
 /* ---- instances ---- */
 
-/* `instance` NULL: the object has no instances. */
+/* Adds a path for each matching counter. `instance` NULL: the object has no instances. */
 static void add_paths(struct expansion *self, const char *parent, const char *instance,
                       uint32_t number)
 {
@@ -115,7 +117,8 @@ static size_t add_matching(struct expansion *self, bool only_first)
     return count;
 }
 
-/* An instance that does not exist now may appear later: its path is listed as it was written. */
+/* Adds the paths of matching instances. If a name without wildcards matches none, its path is added
+ * as it was written, because the instance may appear later. */
 static void add_instances(struct expansion *self)
 {
     const struct pdh_path *path = self->path;
@@ -165,7 +168,7 @@ static PDH_STATUS expand_fitting(struct expansion *self, const struct object_inf
     return status;
 }
 
-/* Of several matching objects, only those are listed for which the rest of the path matches. */
+/* Adds the paths of all matching objects. An object whose counters do not match is left out. */
 static PDH_STATUS expand_objects(struct expansion *self, enum info_age age)
 {
     OBJECT_INFOS_AUTO all = {0};
@@ -195,8 +198,8 @@ static PDH_STATUS expand_names(struct data_source *source, const struct pdh_path
     return status ? status : expand_info(&self, info);
 }
 
-/* Paths of a capture are listed in the order of its columns. A path that matches no column is
- * checked like one of live data. */
+/* Expands a path. Those of a capture are listed in the order of its columns; one that matches no
+ * column is checked like a path of live data. */
 static PDH_STATUS expand_in(struct data_source *source, struct pdh_path *path, DWORD flags,
                             struct buffer *ret)
 {
@@ -263,7 +266,7 @@ static PDH_STATUS validate_names(struct data_source *source, const struct pdh_pa
     return counter_there(source, path, info) ? 0 : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
 }
 
-/* A pattern of objects is valid if it expands to anything. */
+/* Checks a path. A path with a pattern as object is valid if it expands to at least one path. */
 static PDH_STATUS validate_in(struct data_source *source, struct pdh_path *path)
 {
     if (path_is_pattern(path->object)) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arithmetic of every counter type: a row states how to read the two samples and which formula
- * to apply. The order of operations is Windows' own, determined by reproducing 242 printed values
- * bit for bit: operands become double first, divisions come first, times 100 comes last.
- * (docs/windows/types.md#b4) A cooked value is then formatted as LONG, LARGE or DOUBLE.
+ * The arithmetic of every counter type: each type has a row that states how to read the two samples
+ * and which formula to apply. The order of operations is Windows' own, determined by reproducing
+ * 242 printed values bit for bit: operands are converted to double, divisions are done first, the
+ * factor 100 is applied last. (docs/windows/types.md#b4) A cooked value is then formatted as LONG,
+ * LARGE or DOUBLE.
  */
 #include "pdh/pdh.h"
 
@@ -12,11 +13,11 @@
 
 /* The input of a formula. */
 struct operands {
-    double first;  /* FirstValue, or its increase, or the time since it */
+    double first;  /* FirstValue or its increase; or, for an age, the time since FirstValue */
     double second; /* SecondValue, or its increase */
     double time_base;
     double multi_count;
-    LONGLONG whole; /* the first operand again, exact */
+    LONGLONG whole; /* `first` as an exact integer */
 };
 
 typedef double formula(const struct operands *from);
@@ -46,13 +47,14 @@ static double formula_percent_inverse(const struct operands *from)
     return (1.0 - from->first / from->second) * 100.0;
 }
 
-/* Needs no time base: FirstValue is multiplied by the frequency (docs/windows/types.md#b3). */
+/* No time base is needed, because FirstValue was already multiplied by the frequency
+ * (docs/windows/types.md#b3). */
 static double formula_multi(const struct operands *from)
 {
     return from->first / from->second / from->multi_count * 100.0;
 }
 
-/* Divided by MultiCount as Windows' perfmon does; the sample in the documentation omits that.
+/* Divides by MultiCount, as Windows' perfmon does; the sample in the documentation omits that.
  * (docs/windows/types.md#b5) */
 static double formula_multi_inverse(const struct operands *from)
 {
@@ -69,23 +71,24 @@ static double formula_seconds(const struct operands *from)
     return from->first / from->time_base;
 }
 
-/* How the operands are computed from the samples. */
+/* Which operands are taken from the samples. */
 enum reading {
     READ_NEWEST, /* the newest values, unchanged */
-    READ_RISE,   /* the increase of both values: newest minus before */
-    READ_DOUBLE, /* FirstValue contains the bits of a double */
+    READ_RISE,   /* newest minus before, for both values */
+    READ_DOUBLE, /* FirstValue has the bits of a double */
     READ_AGE     /* SecondValue, a clock, minus FirstValue, a start time */
 };
 
 enum {
     NARROW = 1,      /* the counter has 4 bytes and wraps at 2^32 */
     NARROW_BASE = 2, /* the base has 4 bytes and wraps at 2^32 */
-    BASE = 4,        /* SecondValue is a base and may wrap; otherwise it is a clock, or nothing */
-    DIVIDES = 8,     /* divides by SecondValue; if it is 0, the value is 0 */
-    TIME_BASE = 16,  /* ticks per second are required */
-    MULTI = 32,      /* divides by MultiCount */
+    BASE = 4,        /* SecondValue is a base, which may wrap; without this flag it is a clock, or
+                      * not used */
+    DIVIDES = 8,     /* the formula divides by SecondValue; if that is 0, the result is 0 */
+    TIME_BASE = 16,  /* the formula needs the ticks per second */
+    MULTI = 32,      /* the formula divides by MultiCount */
     PERCENT = 64,
-    WHOLE = 128, /* the value is the first operand, exact */
+    WHOLE = 128, /* the result is the integer `whole`, exactly */
     CLOCK = DIVIDES,
     PERCENT_OF_CLOCK = PERCENT | CLOCK,
     PER_SECOND = CLOCK | TIME_BASE,
@@ -126,7 +129,8 @@ static const struct formula_row formula_rows[] = {
     {PERF_SAMPLE_FRACTION,                READ_RISE,   formula_percent,         PERCENT | FRACTION | NARROW | NARROW_BASE},
     {PERF_RAW_FRACTION,                   READ_NEWEST, formula_percent,         PERCENT | FRACTION},
     {PERF_LARGE_RAW_FRACTION,             READ_NEWEST, formula_percent,         PERCENT | FRACTION},
-    /* not NARROW: the type has 4 bytes, but disks deliver 8, and a decrease is no wrap */
+    /* not NARROW: the type has 4 bytes, but disk counters have 8, so a decrease is no wrap at
+     * 2^32 */
     {PERF_AVERAGE_TIMER,                  READ_RISE,   formula_average_time,    FRACTION | NARROW_BASE | TIME_BASE},
     {PERF_AVERAGE_BULK,                   READ_RISE,   formula_ratio,           FRACTION | NARROW_BASE},
     {PERF_ELAPSED_TIME,                   READ_AGE,    formula_seconds,         TIME_BASE},
@@ -156,9 +160,9 @@ bool formula_needs_two(DWORD counter_type)
     return row && row->reading == READ_RISE;
 }
 
-/* Computes a counter's increase. A decrease of more than half the counter's range is a wrap, which
- * may happen once between two samples. Returns false for a smaller decrease: the counter now counts
- * something else. (docs/windows/types.md#b5) */
+/* Computes a counter's increase. A decrease by more than half of the counter's range is taken as
+ * one wrap. Returns false for a smaller decrease, which means that the counter now counts something
+ * else. (docs/windows/types.md#b5) */
 static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *ret)
 {
     ULONGLONG to = (ULONGLONG)newest, from = (ULONGLONG)before;
@@ -171,7 +175,8 @@ static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *re
     return from - to > UINT32_MAX / 2;
 }
 
-/* A clock never wraps. Returns false if it went back: the two samples cannot be used. */
+/* Computes a clock's increase. A clock never wraps: if it went back, returns false, because the two
+ * samples cannot be used. */
 static bool clock_rise_of(LONGLONG newest, LONGLONG before, ULONGLONG *ret)
 {
     *ret = (ULONGLONG)newest - (ULONGLONG)before;
@@ -211,7 +216,8 @@ static PDH_STATUS read_rise(const struct formula_row *row, const PDH_RAW_COUNTER
     return 0;
 }
 
-/* The age is 0 if the start is 0 (not started) or in the future. (docs/windows/types.md#b5) */
+/* Computes the time since FirstValue. It is 0 if FirstValue is 0 (not started) or in the future.
+ * (docs/windows/types.md#b5) */
 static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     ULONGLONG age = 0;
@@ -221,7 +227,7 @@ static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
     return 0;
 }
 
-/* Reads a number that is cooked already: text captures contain such numbers. */
+/* Reads a number that is cooked already; columns of text captures have such numbers. */
 static PDH_STATUS read_double(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     memcpy(&ret->first, &newest->FirstValue, sizeof ret->first);
@@ -243,7 +249,7 @@ static PDH_STATUS read_operands(const struct formula_row *row, const PDH_RAW_COU
     return read_rise(row, newest, before, ret);
 }
 
-/* True if the divisor is 0: the value is then 0, not NaN. (docs/windows/types.md#b5) */
+/* True if a divisor is 0, so that the value is 0, not NaN. (docs/windows/types.md#b5) */
 static bool nothing_happened(const struct formula_row *row, const struct operands *from)
 {
     return (row->flags & DIVIDES && from->second == 0) ||
@@ -276,9 +282,9 @@ PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
 /* ---- formats ---- */
 
 /*
- * Formats a cooked value as `format` says: capped or not, times 1,000 or not, as LONG, LARGE or
- * DOUBLE. Conversions saturate at the limits of the result's type; a whole number becomes LARGE
- * without passing through a double.
+ * Formats a cooked value as LONG, LARGE or DOUBLE; `format` also says whether it is capped, and
+ * multiplied by 1,000. Conversions saturate at the limits of the result's type; an integer is
+ * formatted as LARGE without being converted to double, so it stays exact.
  */
 static const DWORD kinds = PDH_FMT_LONG | PDH_FMT_DOUBLE | PDH_FMT_LARGE;
 
@@ -291,8 +297,8 @@ bool format_valid(DWORD format)
     return one_kind && !text && !contrary;
 }
 
-/* Percentages are limited to 0 to 100: a sum over processors can exceed 100, and clocks that differ
- * can give less than 0. (docs/windows/types.md#b5) */
+/* Limits percentages to 0 to 100: a sum over processors can exceed 100, and two clocks that
+ * disagree can lead to less than 0. (docs/windows/types.md#b5) */
 static double capped(const struct cooked *cooked, DWORD format)
 {
     if (!cooked->percent)
@@ -302,7 +308,7 @@ static double capped(const struct cooked *cooked, DWORD format)
     return cooked->number > 100.0 && !(format & PDH_FMT_NOCAP100) ? 100.0 : cooked->number;
 }
 
-/* Multiplies by 10 to the power of `scale`; rounds toward zero. */
+/* Multiplies by 10 to the power of `scale`, and rounds toward zero. */
 static LONGLONG scaled(LONGLONG number, LONG scale)
 {
     for (; scale < 0; scale++)
@@ -362,7 +368,7 @@ static bool good(const PDH_RAW_COUNTER *sample)
     return sample->CStatus == PDH_CSTATUS_VALID_DATA || sample->CStatus == PDH_CSTATUS_NEW_DATA;
 }
 
-/* Stores in `ret` the reason why there is no number, and returns the caller's `status`. */
+/* Stores `cstatus`, the reason why there is no number, in `ret`; returns the caller's `status`. */
 static PDH_STATUS no_value(DWORD cstatus, PDH_STATUS status, PDH_FMT_COUNTERVALUE *ret)
 {
     memset(ret, 0, sizeof *ret);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses, composes and matches paths: \\machine\object(parent/instance#index)\counter. There is no
- * escaping, although names contain brackets, slashes and hashes; so the object ends as early and
- * the instance as late as possible. The syntax for shells has "::" in place of backslashes. A
- * pattern is first compared with the whole text between the brackets, then split into a parent, a
- * name and a number. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
+ * Parses, composes and matches paths: \\machine\object(parent/instance#index)\counter. Names may
+ * contain brackets, slashes and hashes, and there is no way to escape them, so the object is taken
+ * as short and the instance as long as possible. The syntax for shells has "::" in place of
+ * backslashes. The text between the brackets is first compared with a name as a whole, then split
+ * into a parent, a name and a number. (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4)
  */
 #include "pdh/pdh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The rest of the text that is parsed, and free memory for its parts. */
+/* The rest of the text being parsed, and the memory for its parts. */
 struct path_text {
     const char *at;
     const char *fence; /* the separator: "\\" or "::" */
@@ -40,13 +40,13 @@ static bool at_fence(const struct path_text *scan, const char *at)
 
 /* ---- parts ---- */
 
-/* Reads \\machine, or //machine in the syntax for shells; most paths have neither. */
+/* Reads the machine: \\machine, or //machine in the syntax for shells. Most paths have none. */
 static bool scan_machine(struct path_text *scan, struct pdh_path *path)
 {
     bool windows = scan->fence[0] == '\\';
     char slash = windows ? '\\' : '/';
     if (scan->at[0] != slash || scan->at[1] != slash) {
-        scan->at += windows; /* skips the backslash before the object */
+        scan->at += windows; /* also skip the backslash before the object */
         return true;
     }
     size_t count = strcspn(scan->at + 2, windows ? "\\" : "/");
@@ -71,8 +71,8 @@ static bool scan_object(struct path_text *scan, struct pdh_path *path)
     return true;
 }
 
-/* Reads the text up to `end` as a number, or as a star for any number. Returns false if it is
- * neither. */
+/* Reads the text up to `end` as the index: a number, or a star for any number. Returns false if it
+ * is neither. */
 static bool read_index(const char *text, const char *end, struct pdh_path *path)
 {
     size_t count = (size_t)(end - text);
@@ -83,8 +83,8 @@ static bool read_index(const char *text, const char *end, struct pdh_path *path)
     return text_decimal(text, count, &path->index) && path->index != PATH_NO_INDEX;
 }
 
-/* Returns the length of the stem, which ends before "#index" if there is one. No number means the
- * first instance. */
+/* Finds "#index" at the end and returns the length of the text before it (the stem). Without an
+ * index the path means the first instance. */
 static size_t cut_index(const char *whole, size_t count, struct pdh_path *path)
 {
     const char *hash = strrchr(whole, '#');
@@ -95,7 +95,8 @@ static size_t cut_index(const char *whole, size_t count, struct pdh_path *path)
     return (size_t)(hash - whole);
 }
 
-/* Splits "parent/instance". A slash at either end does not: "/" and "/home" are file systems. */
+/* Splits "parent/instance". A slash at the start or end does not split, because names of file
+ * systems such as "/" and "/home" have it. */
 static void split_parent(struct path_text *scan, struct pdh_path *path)
 {
     const char *slash = strchr(path->stem, '/');
@@ -150,8 +151,8 @@ static bool too_long(const char *text, size_t count)
     return count > PDH_MAX_COUNTER_PATH && utf8_to_16(text, count, NULL, 0) > PDH_MAX_COUNTER_PATH;
 }
 
-/* Allocates for each part once, and two more copies of the instance: without its index, and its
- * parent. */
+/* Allocates memory for all parts, with two more copies of the instance: one without its index, one
+ * for its parent. */
 static char *memory_for(size_t count)
 {
     return malloc(PATH_SPARE + 3 * count + 8);
@@ -293,7 +294,7 @@ static bool same_character(const char *left, const char *right)
     return !text_compare_fold_n(left, character(left), right, character(right));
 }
 
-/* Only the last star is retried: it can match all that an earlier star could leave to it. */
+/* On a mismatch only the last star is tried again with a longer text; earlier stars need not be. */
 bool path_match(const char *pattern, const char *text)
 {
     const char *star = NULL, *taken = NULL;
@@ -316,7 +317,8 @@ bool path_match(const char *pattern, const char *text)
 
 /* ---- instances ---- */
 
-/* Without a number, a pattern matches all instances of a name, but a name only the first. */
+/* True if the number of the instance fits. A path without a number means all instances if the name
+ * is a pattern, else only the first with the name. */
 static bool number_fits(const struct pdh_path *path, uint32_t number)
 {
     if (path->any_index)
@@ -332,7 +334,7 @@ bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_
         return false;
     if (number_fits(path, number) && path_match(path->stem, full_name))
         return true;
-    /* "a#1" is the second instance named "a", or the first one named "a#1" */
+    /* "a#1" may be the second instance named "a", or the first one named "a#1" */
     return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
            path_match(path->whole, full_name);
 }

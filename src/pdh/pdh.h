@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * API of pdh: counters by path, their samples, and cooked values. All text is UTF-8. The functions
- * check their arguments in the same order as Windows. (docs/windows/types.md, docs/windows/pdh.md)
+ * check their arguments in the same order as Windows' functions. (docs/windows/types.md,
+ * docs/windows/pdh.md)
  */
 #ifndef OPL_PDH_H
 #define OPL_PDH_H
@@ -11,18 +12,18 @@
 #include <pdhmsg.h>
 
 /* ---- formula.c ---- */
-/* A value before it is formatted. Raw counts and differences are integers, and `whole` has them
+/* A value before it is formatted. If it is an integer (a raw count or a difference), `whole` has it
  * exactly. */
 struct cooked {
     double number;
     LONGLONG whole;
     bool is_whole;
-    bool percent; /* limited to 0 to 100; PDH_FMT_NOCAP100: not to 100 */
+    bool percent; /* the value is limited to 0 to 100; with PDH_FMT_NOCAP100 it may exceed 100 */
 };
 /* The type of columns in text captures; later Windows headers call it PERF_DOUBLE_RAW. FirstValue
- * contains the bits of a double. (docs/windows/types.md#b1) */
+ * has the bits of a double. (docs/windows/types.md#b1) */
 enum { TYPE_DOUBLE = 0x00012000 };
-/* Does the type have a formula? Bases, texts, headings and unknown types have none. */
+/* False: the type has no formula, such as bases, texts, headings and unknown types. */
 bool formula_known(DWORD counter_type);
 bool formula_needs_two(DWORD counter_type);
 /* Computes a value. `before` and `time_base` may be NULL. The CStatus of the samples is not
@@ -33,26 +34,27 @@ PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
                         struct cooked *ret);
 
 bool format_valid(DWORD format);
-/* Multiplies by 10 to the power of `scale`, in addition to the factor that `format` may contain. */
+/* Formats the value, multiplied by 10 to the power of `scale` and by the factor that `format` may
+ * contain. */
 void format_value(const struct cooked *cooked, DWORD format, LONG scale, PDH_FMT_COUNTERVALUE *ret);
 PDH_STATUS format_scaled(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                          const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, LONG scale,
                          PDH_FMT_COUNTERVALUE *ret);
-/* Cooks and formats in one step: PdhFormatFromRawValue. */
+/* Computes and formats a value, as PdhFormatFromRawValue does. */
 PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                            const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                            PDH_FMT_COUNTERVALUE *ret);
 
 /* ---- counter.c: a structure followed by its texts, in the caller's memory ---- */
 struct pack {
-    char *memory; /* NULL only if capacity is 0 */
+    char *memory; /* NULL: only the size is computed */
     size_t capacity, used;
     bool wide; /* texts in UTF-16 */
 };
 void pack_begin(struct pack *pack, void *memory, size_t capacity, size_t fixed, bool wide);
 /* Appends a text and returns its address; NULL if `text` is NULL or does not fit. */
 void *pack_text(struct pack *pack, const char *text);
-/* Sets *size to the bytes needed. PDH_MORE_DATA: the buffer had fewer. */
+/* Sets *size to the bytes that are needed. PDH_MORE_DATA: the buffer was smaller. */
 PDH_STATUS pack_end(const struct pack *pack, DWORD *size);
 
 /* ---- source of names and samples ---- */
@@ -63,15 +65,16 @@ struct pdh_from {
 };
 
 /* ---- path.c ---- */
-/* The machine's name without its \\. */
+/* Returns the machine's name without its \\. */
 const char *path_machine_name(const char *label);
-/* Are both the same machine? `wanted` NULL: any machine; `label` may be NULL. Both may have \\. */
+/* True if both are the same machine. `wanted` NULL: any machine; `label` may be NULL. Both may
+ * begin with \\. */
 bool path_same_machine(const char *wanted, const char *label);
 /* Appends "parent/name", or the name alone. */
 bool path_add_full_name(struct buffer *ret, const char *parent, const char *name);
 
 #define PATH_NO_INDEX UINT32_MAX
-/* The parts of \\machine\object(parent/instance#index)\counter. NULL: the path does not have the
+/* The parts of a path \\machine\object(parent/instance#index)\counter. NULL: the path lacks the
  * part. */
 enum { PATH_SPARE = 32 };
 struct pdh_path {
@@ -81,8 +84,8 @@ struct pdh_path {
     const char *whole; /* the text between the brackets, as written */
     const char *stem;  /* `whole` without its #index */
     const char *parent, *instance;
-    uint32_t index; /* PATH_NO_INDEX: no "#n", or "#0", which means the same */
-    bool any_index; /* "#*" */
+    uint32_t index; /* PATH_NO_INDEX: the path has no "#n", or "#0", which means the same */
+    bool any_index; /* the path has "#*" */
 };
 void path_done(struct pdh_path *path);
 #define PATH_AUTO __attribute__((cleanup(path_done))) struct pdh_path
@@ -96,40 +99,43 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 
 /* ---- alias.c ---- */
-/* Removes (*) from a path if another agent uses its object's name for one without instances. */
+/* Removes "(*)" from a path if its object is another agent's name for an object that has no
+ * instances here. */
 void path_alias_brackets(struct pdh_path *path);
-/* Replaces another agent's names by ours. Returns false if they are not in the table. An instance
- * of Processor that is only a number becomes a pattern that matches one instance here, "*,3". */
+/* Replaces the names that another agent uses by ours. Returns false if they are not in the table.
+ * If Processor's instance is just a number, it becomes a pattern such as "*,3", which matches one
+ * instance here. */
 bool path_alias(struct pdh_path *path);
 struct object_info;
-/* Replaces such a pattern by the name of the instance. Returns false if the path has no such
- * pattern. */
+/* Replaces a pattern that path_alias made by the name of the instance. Returns false if the path
+ * has no such pattern. */
 bool path_alias_settle(struct pdh_path *path, const struct object_info *info);
 
 /* ---- patterns and instances ---- */
-bool path_is_pattern(const char *text); /* NULL is fine */
-/* Can the path match several objects, counters or instances? */
+bool path_is_pattern(const char *text); /* false for NULL */
+/* True if the path can match several objects, counters or instances. */
 bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);
-/* Compares without regard to case. In `pattern`, "*" is any text and "?" any character. */
+/* Compares without regard to case; in `pattern`, "*" stands for any text and "?" for any
+ * character. */
 bool path_match(const char *pattern, const char *text);
-/* Does the path match the instance with this full name, "parent/name" or "name"? `number`: 0 for
- * the first instance of that name in the block, 1 for the second. */
+/* True if the path matches the instance with this full name, "parent/name" or "name". `number`: 0
+ * for the first instance with that name in the block, 1 for the second. */
 bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_t number);
-/* The same with the parent and the name apart. `parent` may be NULL. */
+/* Like path_match_full, with parent and name as two arguments; `parent` may be NULL. */
 bool path_match_instance(const struct pdh_path *path, const char *parent, const char *name,
                          uint32_t number);
 
 /* ---- expand.c: expands a path ---- */
-/* Appends all matching paths as a multi-string; nothing if a pattern matches none. `flags`:
- * PDH_NOEXPANDCOUNTERS, ... PDH_INVALID_PATH: the object has no instances, but the path has
- * brackets. */
+/* Appends all matching paths as a multi-string; nothing if a pattern matches nothing. `flags` are
+ * those of PdhExpandWildCardPath, such as PDH_NOEXPANDCOUNTERS. PDH_INVALID_PATH: the object has no
+ * instances, but the path has brackets. */
 PDH_STATUS expand_path(struct pdh_from from, const char *text, DWORD flags, struct buffer *ret);
-/* Checks that the path exists. PDH_INVALID_ARGUMENT: `text` is NULL or empty; PDH_CSTATUS_*: says
- * which part does not exist. */
+/* Checks that the path exists. PDH_INVALID_ARGUMENT: `text` is NULL or empty; PDH_CSTATUS_NO_*: the
+ * part that does not exist. */
 PDH_STATUS path_validate(struct pdh_from from, const char *text);
 
-/* ---- source.c: lists, as multi-strings; machine NULL: this one ---- */
+/* ---- source.c: lists, as multi-strings; `machine` NULL: this machine ---- */
 PDH_STATUS browse_machines(struct pdh_from from, struct buffer *ret);
 PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
                           struct buffer *ret);
@@ -137,23 +143,23 @@ PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detai
 PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *object, DWORD detail,
                         struct buffer *ret_counters, struct buffer *ret_instances,
                         bool *ret_single);
-/* Each appends one name, without NUL. */
+/* Append one name, without NUL. */
 PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, struct buffer *ret);
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret);
 
-/* ---- live/: PDH_CSTATUS_NO_MACHINE, PDH_STRING_NOT_FOUND ---- */
+/* ---- live/: machines and titles ---- */
 PDH_STATUS connect_machine(const char *machine);
 PDH_STATUS lookup_name(const char *machine, DWORD index, struct buffer *ret);
 PDH_STATUS lookup_index(const char *machine, const char *name, DWORD *ret);
 
-/* ---- query.c: queries and their collection; handles that are closed or of other things are
+/* ---- query.c: queries and their collection; handles that are closed or of another kind are
  * refused ---- */
 PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret);
 PDH_STATUS query_close(PDH_HQUERY query);
 bool query_is_real_time(PDH_HQUERY query);
 PDH_STATUS query_time_range(PDH_HQUERY query, const PDH_TIME_INFO *range);
-/* Collects all counters. *ret_time, which may be NULL, gets the sample's local time. */
+/* Collects all counters. *ret_time (may be NULL) receives the sample's local time. */
 PDH_STATUS query_collect(PDH_HQUERY query, LONGLONG *ret_time);
 
 PDH_STATUS query_collect_each(PDH_HQUERY query, DWORD seconds, HANDLE event);
@@ -162,7 +168,7 @@ PDH_STATUS query_collect_each(PDH_HQUERY query, DWORD seconds, HANDLE event);
 PDH_STATUS counter_add(PDH_HQUERY query, const char *path, bool english, DWORD_PTR user,
                        PDH_HCOUNTER *ret);
 PDH_STATUS counter_remove(PDH_HCOUNTER counter);
-/* `ret` gets a PDH_COUNTER_INFO_A, or _W if `wide`. *size is in bytes. */
+/* Fills `ret` with a PDH_COUNTER_INFO_A, or _W if `wide`. *size is in bytes. */
 PDH_STATUS counter_info(PDH_HCOUNTER counter, bool explain, bool wide, DWORD *size, void *ret);
 PDH_STATUS counter_scale(PDH_HCOUNTER counter, LONG factor);
 PDH_STATUS counter_time_base(PDH_HCOUNTER counter, LONGLONG *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: handles, lifetime, and the collection of all counters at one moment or at intervals. */
+/* Queries: their handles and lifetime, and collecting all counters, once or at intervals. */
 #include "pdh/query.h"
 
 #include <linux/futex.h>
@@ -12,8 +12,8 @@
 
 enum { QUERY_TABLE_TAG = 3 };
 static struct handle_table queries = {.tag = QUERY_TABLE_TAG};
-/* Held while a handle is looked up and a reference is added, so that the query is not freed
- * between. */
+/* Held while a handle is looked up and the reference is added, so that no other thread frees the
+ * query in between. */
 static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- handles ---- */
@@ -63,19 +63,20 @@ void query_unclaim(struct pdh_query *query)
 
 /*
  * The only thread of the library. It collects at regular intervals for PdhCollectQueryDataEx, and
- * then sets the caller's event. Neither slow collections nor changes of the clock shift its
+ * then sets the caller's event. Slow collections and changes of the system's time do not shift its
  * intervals.
  */
 struct query_thread {
     pthread_t thread;
-    pid_t process; /* the thread runs in it; not in a child of fork() */
+    pid_t process; /* the process in which the thread runs; a child of fork() does not have it */
     struct pdh_query *query;
     int64_t interval_100ns;
-    int event; /* descriptor; -1: none */
+    int event; /* file descriptor of the caller's event; -1: none */
     uint32_t stop;
 };
 
-/* Stops the query's thread and waits for its end; so the caller holds neither claim nor lock. */
+/* Stops the query's thread and waits until it has ended, so the caller must not hold the query's
+ * claim or lock. */
 static void stop_thread(struct pdh_query *query)
 {
     lock_take(&query->lock);
@@ -101,7 +102,7 @@ PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
     if (!query)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     query->user = user;
-    query->references = 1; /* the one that the handle has */
+    query->references = 1; /* the reference of the handle */
     pthread_mutex_init(&query->lock, NULL);
     PDH_STATUS status = source_open(from, SOURCE_SAMPLES, &query->source);
     if (!status && handle_new(&queries, query, &query->handle))
@@ -155,7 +156,7 @@ PDH_STATUS query_time_range(PDH_HQUERY handle, const PDH_TIME_INFO *range)
 
 /* ---- collecting ---- */
 
-/* The caller holds the claim. */
+/* Collects all counters; the caller holds the claim. */
 static PDH_STATUS collect(struct pdh_query *query, LONGLONG *ret_time)
 {
     return query->source->ops->collect(query, ret_time);
@@ -173,7 +174,7 @@ PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)
 
 /* ---- collecting at intervals ---- */
 
-/* Is the descriptor an eventfd? Only these have no file type. Nothing else must be written to. */
+/* True if the descriptor is an eventfd, which has no file type. Nothing else must be written to. */
 static bool is_event(int descriptor)
 {
     struct stat st;
@@ -184,10 +185,10 @@ static void set_event(int descriptor)
 {
     const uint64_t one = 1;
     if (is_event(descriptor) && write(descriptor, &one, sizeof one) < 0)
-        return; /* the event is set already */
+        return; /* the event is already set */
 }
 
-/* Waits until `ticks`. Returns true if the thread must stop. */
+/* Waits until clock_ticks() is `ticks`. Returns true if the thread must stop. */
 static bool wait_until(struct query_thread *thread, int64_t ticks)
 {
     while (!__atomic_load_n(&thread->stop, __ATOMIC_ACQUIRE)) {
@@ -211,13 +212,14 @@ static void *run(void *self)
         claim_release(&thread->query->claim);
         set_event(thread->event);
         next += thread->interval_100ns;
-        if (next < clock_ticks()) /* collecting took longer than the interval */
+        if (next < clock_ticks()) /* collecting took longer than the interval, so skip to the next
+                                   * one */
             next = clock_ticks();
     }
     return NULL;
 }
 
-/* Starts the thread with all signals blocked: the program's own threads must get them. */
+/* Starts the thread with all signals blocked, so that the program's own threads get them. */
 static bool start(struct query_thread *thread)
 {
     sigset_t all, old;
@@ -228,14 +230,15 @@ static bool start(struct query_thread *thread)
     return started;
 }
 
-/* Takes the query's lock, so that no thread starts for a query that is closed. */
+/* Starts the thread under the query's lock, so that a query that is closed gets none. */
 static PDH_STATUS start_in(struct pdh_query *query, struct query_thread *thread)
 {
     PDH_STATUS status = 0;
     lock_take(&query->lock);
     if (query->closed)
         status = (PDH_STATUS)PDH_INVALID_HANDLE;
-    else if (query->thread || !start(thread)) /* another caller was faster; or no memory */
+    else if (query->thread || !start(thread)) /* another caller has started one, or there is no
+                                               * memory */
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     else
         query->thread = thread;

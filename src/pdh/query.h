@@ -14,10 +14,10 @@
 
 #include <pthread.h>
 
-/* One counter of one instance at one collection. */
+/* The value of one instance of a counter at one collection. */
 struct sample {
     PDH_RAW_COUNTER raw;
-    uint64_t identity; /* of the instance; 0: identified by its name */
+    uint64_t identity; /* number that identifies the instance; 0: only its name does */
 };
 
 /* An instance that matches a wildcard counter, at one collection. */
@@ -31,13 +31,14 @@ struct item_set {
     struct sample_item *items;
     uint32_t count, capacity;
     struct buffer names;
-    size_t wide_bytes; /* of all names with their NULs, in UTF-16 */
+    size_t wide_bytes; /* size of all names with their NULs in UTF-16 */
     uint32_t *table;   /* hash table: position of an item + 1; 0: none. Built when first needed */
     uint32_t table_capacity;
     bool table_made;
 };
 
-/* The name and number of an instance. A counter has two if "a#2" may be a name or a number. */
+/* The name and number of an instance. A counter has two keys if "a#2" may be a name, or "a" and a
+ * number. */
 struct instance_key {
     const char *name;
     size_t length;
@@ -45,27 +46,27 @@ struct instance_key {
     uint32_t number;
 };
 
-struct machine_group; /* live/collect.c */
+struct machine_group; /* defined in live/collect.c */
 struct counter {
     struct pdh_query *query;
     uintptr_t handle;
     uint32_t references;
     DWORD_PTR user;
     struct pdh_path path;
-    char *object_name, *counter_name; /* in the user's language; NULL: as in the path */
+    char *object_name, *counter_name; /* names in the user's language; NULL: those of the path */
     bool english;
     bool wild;
     struct instance_key keys[2];
     unsigned key_count;
 
-    /* of a live query */
+    /* of a query on live data */
     struct machine_group *group;
-    bool known; /* `object`, `title`, `position` are valid: the machine was reached */
-    bool lost;  /* `known` is set, but the newest answer lacks the object or the counter */
+    bool known; /* the machine was reached: `object`, `title` and `position` are valid */
+    bool lost;  /* the newest answer lacks the object or the counter, although `known` is set */
     uint32_t object, title, position;
     uint32_t help;
 
-    /* of a capture */
+    /* of a query on a capture */
     uint32_t *columns;
     uint32_t column_count;
 
@@ -73,13 +74,13 @@ struct counter {
     LONGLONG time_base;
     LONG default_scale;
 
-    /* guarded by the query's lock */
+    /* the members below are guarded by the query's lock */
     LONG scale;
     struct sample newest, before;
     struct item_set sets[2]; /* the newest is sets[turn] */
     unsigned turn;
-    unsigned collected; /* number of samples: 0, 1, 2 */
-    bool comparable;    /* no clock was changed between the two samples */
+    unsigned collected; /* number of samples, at most 2 */
+    bool comparable;    /* no clock was set between the two samples */
     bool closed;
 };
 
@@ -99,8 +100,8 @@ struct pdh_query {
 
 /* ---- query.c ---- */
 void query_let_go(struct pdh_query *query);
-/* Returns the query with one more reference and its claim. NULL: not a handle of a query, or closed
- * meanwhile. */
+/* Returns the query with its claim and one more reference. NULL: not a handle of a query, or the
+ * query was closed meanwhile. */
 struct pdh_query *query_claim(PDH_HQUERY handle);
 void query_unclaim(struct pdh_query *query);
 
@@ -109,7 +110,7 @@ void query_unclaim(struct pdh_query *query);
  * counter. */
 struct counter *counter_lock(PDH_HCOUNTER handle);
 void counter_unlock(struct counter *counter);
-void counter_free(struct counter *counter); /* its handle is closed already */
+void counter_free(struct counter *counter); /* its handle must be closed before */
 void counter_forget_handle(struct counter *counter);
 /* Appends the whole path with its machine. The caller holds the query's claim or lock. */
 void counter_full_path(struct counter *counter, struct buffer *ret);
@@ -117,20 +118,23 @@ void counter_full_path(struct counter *counter, struct buffer *ret);
 void counter_take_keys(struct counter *counter);
 
 /* ---- sample.c ---- */
-/* Makes a sample without a value: only local time and status. */
+/* Makes a sample without a value; it has only the local time and a status. */
 struct sample sample_at(int64_t time, DWORD cstatus);
-/* Replaces the older of the two samples. The caller holds the query's lock. */
+/* Adds a sample, which replaces the older of the two; `steady`: no clock was set since the last
+ * one. The caller holds the query's lock. */
 void counter_sampled(struct counter *counter, const struct sample *sample, bool steady);
-/* Returns the next sample's set, emptied; item_add fills it, counter_sampled_set ends it. */
+/* Returns an empty set for the next sample; item_add adds to it, counter_sampled_set completes
+ * it. */
 struct item_set *counter_next_set(struct counter *counter);
 void counter_sampled_set(struct counter *counter, bool steady);
 
-/* Stores the value of the counter's only instance; CStatus PDH_CSTATUS_NO_INSTANCE: not there. */
+/* Stores the value of a counter with one instance; CStatus PDH_CSTATUS_NO_INSTANCE: the answer
+ * lacks the instance. */
 void sample_one(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 struct sample *ret);
-/* Adds the values of all matching instances to the next set. `empty` has the time and status for
- * them. */
+/* Adds the values of all matching instances to the next set, each with the time and status of
+ * `empty`. */
 void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty);
@@ -138,7 +142,7 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
 void item_set_clear(struct item_set *set);
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
 void item_set_done(struct item_set *set);
-/* Finds an instance in a set; NULL: not present. `hint`: its likely position. */
+/* Finds an instance in a set; NULL: it is not there. `hint`: its probable position. */
 const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,
                                         uint32_t hint);
 struct instance_key item_key(const char *name, uint32_t number);
@@ -148,7 +152,8 @@ const struct sample_item *item_find(struct item_set *set, const struct item_set 
                                     const struct sample_item *item, uint32_t hint);
 
 /* ---- value.c ---- */
-/* Cooks the newest two samples of one instance. `before` NULL: there is only one. */
+/* Computes a value from the newest two samples of an instance. `before` NULL: there is only one
+ * sample. */
 PDH_STATUS cook_samples(const struct counter *counter, DWORD format, const struct sample *newest,
                         const struct sample *before, bool comparable, PDH_FMT_COUNTERVALUE *ret);
 

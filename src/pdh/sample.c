@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps a counter's newest two samples. For a wildcard each is a set of items: an instance is found
- * in the previous set by name and number, mostly at the same position, else by a hash table that is
- * built when it is needed.
+ * Keeps a counter's newest two samples. For a wildcard each sample is a set of items. An instance
+ * is found in the previous set by name and number: usually at the same position, otherwise by a
+ * hash table that is built when first needed.
  */
 #include "pdh/query.h"
 
@@ -27,7 +27,8 @@ void item_set_clear(struct item_set *set)
 
 /* ---- the table ---- */
 
-/* Returns the table's slot of the name and number; the slot is 0 if the key is not in the table. */
+/* Returns the slot of the table for this name and number; the slot has 0 if the table lacks
+ * them. */
 static uint32_t *slot_of(const struct item_set *set, const struct instance_key *key)
 {
     uint64_t mixed = (key->hash + key->number) * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses an answer in one pass over the block: converts names to UTF-8, finds parents, and numbers
- * equal names. This takes a few dozen nanoseconds for each instance, needed or not.
+ * equal names. It does so for all instances, needed or not, because that takes only a few dozen
+ * nanoseconds for each.
  */
 #include "pdh/snapshot.h"
 
@@ -47,8 +48,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- definitions ---- */
 
-/* Titles of counters that identify an instance: a process by its ID and start time, a thread also
- * by its own ID. */
+/* Title numbers of the counters that identify an instance: a process by its ID and start time, a
+ * thread by its own ID, too. */
 enum { ID_PROCESS = 784, ELAPSED_TIME = 684, ID_THREAD = 804 };
 
 static void note_identity(struct snapshot_object *object, const opl_counter_view *counter)
@@ -95,7 +96,7 @@ static bool take_instances(struct snapshot *snapshot, struct snapshot_object *ob
     return true;
 }
 
-/* Appends the name of an instance, without a terminator. */
+/* Appends the name of an instance without a NUL. */
 static bool add_name(struct snapshot *snapshot, const struct snapshot_object *object,
                      const opl_instance_view *view)
 {
@@ -127,8 +128,8 @@ static const struct snapshot_instance *parent_of(struct snapshot *snapshot,
     return snapshot_instances(snapshot, object) + view->definition.ParentObjectInstance;
 }
 
-/* Removes the parent before a name that begins with a slash, such as a mount point: the name is
- * unique, and paths show it alone. */
+/* Removes the parent of a name that begins with a slash, such as a mount point: that name is
+ * unique, and paths have it without parent. */
 static void drop_needless_parent(struct buffer *names, struct snapshot_instance *instance)
 {
     size_t prefix = instance->name - instance->full;
@@ -160,8 +161,8 @@ static bool name_instance(struct snapshot *snapshot, const struct snapshot_objec
 
 /* ---- the hash table ---- */
 
-/* Returns where to start searching. All objects of an answer share the table, so the object's
- * position is part of the hash. */
+/* Returns the slot at which to start searching. All objects of an answer share the table, so the
+ * hash depends on the object's position, too. */
 static uint32_t place_of(const struct snapshot *snapshot, const struct snapshot_object *object,
                          uint64_t hash)
 {
@@ -173,7 +174,7 @@ static bool is_of(const struct snapshot_object *object, uint32_t instance)
     return instance - object->first_instance < object->instance_count;
 }
 
-/* Returns the table's slot of a full name; the slot is 0 if the name is not in the table. */
+/* Returns the slot of the table for this full name; the slot has 0 if the table lacks it. */
 static uint32_t *slot_of(const struct snapshot *snapshot, const struct snapshot_object *object,
                          uint64_t hash, const char *full_name, size_t length)
 {
@@ -188,7 +189,8 @@ static uint32_t *slot_of(const struct snapshot *snapshot, const struct snapshot_
     return &snapshot->table[at];
 }
 
-/* Adds an instance to the table. Its number is how many instances before it have the same name. */
+/* Adds an instance to the table and sets its number, which is the number of instances before it
+ * with the same name. */
 static void enter_instance(struct snapshot *snapshot, const struct snapshot_object *object,
                            uint32_t position)
 {
@@ -290,7 +292,8 @@ const struct snapshot_instance *snapshot_find(const struct snapshot *snapshot,
     return instance;
 }
 
-/* Process ID 0 is not a real process (Idle, _Total): such instances are identified by name only. */
+/* Process ID 0 is not a real process (Idle, _Total), so such instances are identified by their
+ * names only. */
 uint64_t snapshot_identity(struct snapshot *snapshot, const struct snapshot_object *object,
                            const struct snapshot_instance *instance)
 {

@@ -15,19 +15,20 @@
 
 struct snapshot_instance {
     opl_instance_view view;
-    uint64_t hash;        /* of "parent/name", without regard to case */
+    uint64_t hash;        /* hash of "parent/name", without regard to case */
     uint32_t name;        /* offset in `names`; the bytes before it may be "parent/" */
-    uint32_t full;        /* offset of "parent/name"; the same as `name` without a parent */
-    uint32_t number;      /* how many instances before it have the same full name */
-    uint32_t next;        /* position of the next one with this full name, or SNAPSHOT_NONE */
-    uint32_t last, count; /* in the first one: position of the last, and how many */
+    uint32_t full;        /* offset of "parent/name"; without a parent the same as `name` */
+    uint32_t number;      /* number of instances before it with the same full name */
+    uint32_t next;        /* position of the next instance with this full name, or SNAPSHOT_NONE */
+    uint32_t last, count; /* in the first instance with this name: position of the last one, and
+                           * their number */
 };
 struct snapshot_object {
     opl_object_view view;
     uint32_t first_counter, counter_count;
     uint32_t first_instance, instance_count;
     bool with_parents;
-    bool identified;      /* it has counters that identify its instances */
+    bool identified;      /* it has the counters that identify its instances */
     uint32_t identity[3]; /* positions of the counters 784, 684, 804, or SNAPSHOT_NONE */
 };
 struct snapshot {
@@ -42,14 +43,14 @@ struct snapshot {
         table_capacity; /* table_capacity: a power of 2 */
 };
 
-/* Parses snapshot->bytes. From a damaged part on, the rest is ignored. PDH_INVALID_DATA: the bytes
- * are no block at all; PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Parses snapshot->bytes. If a part is damaged, it and all after it are ignored. PDH_INVALID_DATA:
+ * the bytes are not a block; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS snapshot_parse(struct snapshot *snapshot);
 void snapshot_done(struct snapshot *snapshot);
 /* Returns NULL if the answer has no such object. */
 struct snapshot_object *snapshot_object(struct snapshot *snapshot, uint32_t title_index);
 
-/* Returns NULL if no object has counters: an offset must not be added to NULL. */
+/* Returns NULL if no object has counters, because C forbids adding an offset to NULL. */
 static inline const opl_counter_view *snapshot_counters(const struct snapshot *snapshot,
                                                         const struct snapshot_object *object)
 {
@@ -65,7 +66,7 @@ static inline const char *snapshot_name(const struct snapshot *snapshot,
 {
     return snapshot->names.data + instance->name;
 }
-/* "parent/name", or the name alone */
+/* Returns "parent/name", or the name alone if there is no parent. */
 static inline const char *snapshot_full_name(const struct snapshot *snapshot,
                                              const struct snapshot_instance *instance)
 {
@@ -76,7 +77,8 @@ const struct snapshot_instance *snapshot_find(const struct snapshot *snapshot,
                                               const struct snapshot_object *object, uint64_t hash,
                                               const char *full_name, size_t length,
                                               uint32_t number);
-/* Returns a number that tells apart instances of equal name, such as processes; 0: it has none. */
+/* Returns a number that distinguishes instances with the same name, such as processes; 0: there is
+ * none. */
 uint64_t snapshot_identity(struct snapshot *snapshot, const struct snapshot_object *object,
                            const struct snapshot_instance *instance);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens sources of names and values; lists their machines, objects, counters and instances. */
+/* Opens sources of names and values, and lists their machines, objects, counters and instances. */
 #include "pdh/source.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ struct object_info *object_info_new(uint32_t counters, uint32_t instances)
 
 /* ---- opening ---- */
 
-/* The only place that decides between a capture and live data. */
+/* Opens a capture or live data; only this function decides which. */
 PDH_STATUS source_open(struct pdh_from from, enum source_use use, struct data_source **ret)
 {
     PDH_STATUS status = log_source_open(from, use, ret);
@@ -133,8 +133,8 @@ static void list_counters(const struct object_info *info, DWORD detail, struct b
     }
 }
 
-/* Lists each name once: the program that reads the list adds #1 and so on. An instance with an
- * empty name is left out, because a multi-string cannot contain it. */
+/* Lists each name once; for equal names, the program that shows the list adds #1 and so on. An
+ * instance with an empty name is left out, because a multi-string cannot contain it. */
 static void list_instances(const struct object_info *info, struct buffer *ret)
 {
     for (uint32_t i = 0; i < info->instance_count; i++) {
@@ -179,7 +179,8 @@ PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, stru
     return 0;
 }
 
-/* Appends the object's default counter or, if that is hidden, the first one that is not. */
+/* Appends the name of the object's default counter; if that is hidden, of the first one that is
+ * not. */
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to pdh: a source of names and values is live data or a capture; both have the same table
- * of functions. An object info describes one object of one machine with its counters, and the
- * instances that it had at one moment. It never changes, and is freed with its last reference.
+ * Private to pdh: sources of names and values. A source is live data or a capture; both have the
+ * same table of functions. An object info describes one object of one machine with its counters,
+ * and the instances that it had when it was read. It never changes, and is freed with its last
+ * reference.
  */
 #ifndef OPL_PDH_SOURCE_H
 #define OPL_PDH_SOURCE_H
@@ -10,51 +11,52 @@
 #include "log/log.h"
 #include "pdh/pdh.h"
 
-/* The stages of a search by name, in this order. */
+/* A name is searched in these stages, in this order. */
 enum title_stage {
     STAGE_USER,    /* names in the user's language */
     STAGE_ENGLISH, /* names in English */
-    STAGE_NUMBER,  /* the name is a number */
+    STAGE_NUMBER,  /* by the number, if the name is one */
     STAGE_OTHERS,  /* names in all other installed languages */
     STAGES
 };
 
 struct counter_info {
-    const char *name;     /* in the user's language; "" if it has no title */
+    const char *name;     /* in the user's language; "" if the counter has no title */
     uint32_t index, help; /* title numbers of its name and explanation; 0 in captures */
     DWORD type, detail;
     LONG scale;
-    bool hidden; /* a base: not listed, not found by name */
+    bool hidden; /* a base counter, which is not listed and not found by name */
 };
 struct instance_info {
     const char *parent; /* NULL: none */
     const char *name;
-    uint32_t number; /* 0 for the first of that parent and name in the block */
+    uint32_t number; /* 0 for the first instance with that parent and name in the block */
 };
 struct object_info {
     const char *name;
     uint32_t index, help;
     DWORD detail;
-    bool costly; /* the query "Costly" returns it, "Global" does not */
-    bool single; /* never has instances */
-    bool bare;   /* of a capture: a sample or column has it without instances */
+    bool costly; /* the query "Costly" returns the object, "Global" does not */
+    bool single; /* the object never has instances */
+    bool bare;   /* of a capture: a sample or a column has the object without instances */
     struct counter_info *counters;
     uint32_t counter_count, default_counter; /* a position in `counters` */
-    struct instance_info *instances;         /* in the block's order */
+    struct instance_info *instances;         /* in the order of the block */
     uint32_t instance_count;
-    /* where and when it was read */
+    /* when it was read, and from where */
     uint32_t references;
-    struct machine *machine; /* NULL: it is of a capture */
+    struct machine *machine; /* NULL: from a capture */
     int64_t taken_ticks;
     LONGLONG tick_frequency, object_frequency;
-    bool listed; /* the query "Global" or "Costly" returns it */
+    bool listed; /* the query "Global" or "Costly" returns the object */
     struct buffer texts;
     struct log_losses losses; /* of a capture: the parts of the object that cannot be shown */
 };
-/* Makes an info with space for so many counters and instances. NULL: no memory. */
+/* Makes an info with space for the given numbers of counters and instances. NULL: no memory. */
 struct object_info *object_info_new(uint32_t counters, uint32_t instances);
-struct object_info *object_info_ref(struct object_info *info); /* adds a reference */
-void object_info_unref(struct object_info *info);              /* NULL is fine */
+struct object_info *object_info_ref(struct object_info *info); /* adds a reference and returns
+                                                                * `info` */
+void object_info_unref(struct object_info *info);              /* NULL: does nothing */
 static inline void object_info_auto_unref(struct object_info **info)
 {
     object_info_unref(*info);
@@ -65,9 +67,9 @@ static inline void object_info_auto_unref(struct object_info **info)
  * (docs/windows/pdh.md#f2). */
 enum info_age {
     INFO_STABLE,
-    INFO_RECENT, /* at most one second old */
+    INFO_RECENT, /* not older than a second */
     INFO_NOW,
-    INFO_REFRESH /* read now, and from now on used for lists */
+    INFO_REFRESH /* read now, and used for lists from now on */
 };
 
 struct object_infos {
@@ -86,12 +88,13 @@ struct data_source {
     const struct source_ops *ops;
     struct pdh_from from;
 };
-/* In all functions: `machine` with or without \\; NULL: this machine, or a capture's first. */
+/* In all functions: `machine` may begin with \\; NULL: this machine, or the first one of a
+ * capture. */
 struct source_ops {
-    bool real_time; /* values are of the moment at which they are collected */
-    bool aliases;   /* names that other agents use are accepted (alias.c) */
-    /* Appends the labels of its machines as a multi-string: those in the capture, or those found so
-     * far. */
+    bool real_time; /* values are those at the time of the collection */
+    bool aliases;   /* names that other agents use are accepted, too (alias.c) */
+    /* Appends the labels of its machines as a multi-string: those of the capture, or those that
+     * were connected so far. */
     PDH_STATUS (*machines)(struct data_source *source, struct buffer *ret);
     /* Appends the machine's name with its \\, as paths show it. PDH_CSTATUS_NO_MACHINE. */
     PDH_STATUS (*label)(struct data_source *source, const char *machine, struct buffer *ret);
@@ -99,31 +102,33 @@ struct source_ops {
      * PDH_CSTATUS_NO_MACHINE. */
     PDH_STATUS(*objects)
     (struct data_source *source, const char *machine, enum info_age age, struct object_infos *ret);
-    /* Finds one object by its name, which is searched like a counter's. PDH_CSTATUS_NO_MACHINE,
-     * NO_OBJECT. */
+    /* Finds one object by its name, which is searched in the same stages as a counter's.
+     * PDH_CSTATUS_NO_MACHINE, NO_OBJECT. */
     PDH_STATUS(*object)
     (struct data_source *source, const char *machine, const char *name, bool english,
      enum info_age age, struct object_info **ret);
     /* Finds a counter by its name in the user's language, in English, by its number, or by its name
-     * in any installed language; if `english`, only in English or by its number. NULL: there is
-     * none. */
+     * in any installed language; if `english`, only in English or by its number. NULL: not
+     * found. */
     const struct counter_info *(*counter)(const struct object_info *info, const char *name,
                                           bool english);
-    /* Does a title with this number match the pattern, at a stage after STAGE_USER? */
+    /* True if the title with this number matches the pattern at a stage after STAGE_USER. */
     bool (*has_title)(const struct object_info *info, uint32_t index, enum title_stage stage,
                       const char *pattern);
     /* Appends the matching paths in the source's own order; nothing if none matches. The member is
      * NULL if the source has no order. */
     PDH_STATUS(*expand)
     (struct data_source *source, const struct pdh_path *path, struct buffer *ret);
-    /* Finds the values for a counter's path. PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER. */
+    /* Finds where the values of a counter's path are. PDH_CSTATUS_NO_MACHINE, NO_OBJECT,
+     * NO_COUNTER. */
     PDH_STATUS (*resolve)(struct counter *counter);
-    /* Returns the counter's machine as paths show it. */
+    /* Returns the name of the counter's machine as paths show it. */
     const char *(*machine)(const struct counter *counter);
-    /* Stores the next sample of all counters of the query. *ret_time, which may be NULL, gets its
+    /* Stores the next sample of all counters of the query. *ret_time (may be NULL) receives its
      * local time. */
     PDH_STATUS (*collect)(struct pdh_query *query, LONGLONG *ret_time);
-    /* Restricts a capture to a range of time. PDH_DATA_SOURCE_IS_REAL_TIME: it is no capture. */
+    /* Restricts a capture to a range of time. PDH_DATA_SOURCE_IS_REAL_TIME: the source is not a
+     * capture. */
     PDH_STATUS (*limit)(struct data_source *source, const PDH_TIME_INFO *range);
     /* Returns the time zone of the samples as zone_local does; NULL: unknown. */
     const char *(*zone)(struct data_source *source, char storage[static ZONE_TEXT_SIZE],
@@ -132,12 +137,12 @@ struct source_ops {
 };
 
 enum source_use {
-    SOURCE_NAMES,  /* for names only: reads no samples of standard input */
-    SOURCE_SAMPLES /* for a query that reads the samples */
+    SOURCE_NAMES,  /* to read names only: samples on standard input stay unread */
+    SOURCE_SAMPLES /* for a query, which reads the samples */
 };
-/* Opens a source. Returns PDH_INVALID_HANDLE, or what opening a capture returns. */
+/* Opens a source. Returns PDH_INVALID_HANDLE, or the status with which opening a capture failed. */
 PDH_STATUS source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
-void source_close(struct data_source *source); /* NULL is fine */
+void source_close(struct data_source *source); /* NULL: does nothing */
 static inline void source_auto_close(struct data_source **source)
 {
     source_close(*source);
@@ -148,7 +153,7 @@ static inline void source_auto_close(struct data_source **source)
 PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
 PDH_STATUS live_source_open(struct data_source **ret);
 
-/* If so, the name may be one that another agent uses. */
+/* True if the status means an unknown name, which may be one that another agent uses. */
 static inline bool is_unknown_name(PDH_STATUS status)
 {
     return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of one counter: as collected, cooked from the newest two samples, and their statistics. */
+/* Values of one counter: raw, cooked from the newest two samples, and statistics over several. */
 #include "pdh/query.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ PDH_STATUS counter_raw(PDH_HCOUNTER handle, DWORD *type, PDH_RAW_COUNTER *ret)
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    /* a wildcard's values are read as an array */
+    /* a wildcard has no single value; its values are read as an array */
     PDH_STATUS status = counter->wild ? (PDH_STATUS)PDH_INVALID_ARGUMENT : 0;
     if (!status) {
         *ret = counter->newest.raw;
@@ -62,7 +62,7 @@ PDH_STATUS counter_value(PDH_HCOUNTER handle, DWORD format, DWORD *type, PDH_FMT
     struct counter *counter = counter_lock(handle);
     if (!counter)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* a wildcard has an array */
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_ARGUMENT; /* a wildcard has no single value */
     if (!counter->wild) {
         status = cook_samples(counter, format, &counter->newest, &counter->before,
                               counter->comparable, ret);
@@ -89,7 +89,7 @@ PDH_STATUS counter_calculate(PDH_HCOUNTER handle, DWORD format, const PDH_RAW_CO
 
 /* ---- arrays ---- */
 
-/* A counter that is not a wildcard is an array of one item. */
+/* The values of a counter as an array; a counter that is not a wildcard has one item. */
 struct counter_array {
     struct counter *counter;
     struct item_set *set;
@@ -139,7 +139,7 @@ static const char *name_of(const struct counter_array *array, uint32_t at, size_
     return array->set->names.data + array->set->items[at].name;
 }
 
-/* Writes the name and returns its address; advances *cursor past it. */
+/* Writes the name at *cursor and returns its address; advances *cursor past it. */
 static void *put_name(const struct counter_array *array, uint32_t at, bool wide, char **cursor)
 {
     size_t length;
@@ -190,7 +190,7 @@ static void cook_item(const struct counter_array *array, uint32_t at, DWORD form
                  counter->comparable, ret);
 }
 
-/* The status of each value is in its CStatus. */
+/* Status 0 even if some values are invalid: each has a status of its own, CStatus. */
 PDH_STATUS counter_value_array(PDH_HCOUNTER handle, DWORD format, bool wide, DWORD *size,
                                DWORD *count, void *items)
 {
@@ -278,7 +278,8 @@ static void put_no_values(DWORD format, PDH_STATISTICS *ret)
     ret->min.CStatus = ret->max.CStatus = ret->mean.CStatus = PDH_CSTATUS_INVALID_DATA;
 }
 
-/* Adds up all values. A type that needs two samples has a value for each sample but the oldest. */
+/* Adds up all values. A type that needs two samples has a value for each sample except the oldest
+ * one. */
 static void tally_all(const struct counter *counter, DWORD format, DWORD first, DWORD count,
                       const PDH_RAW_COUNTER *samples, struct tally *ret)
 {

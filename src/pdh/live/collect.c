@@ -11,22 +11,24 @@
 #include <string.h>
 #include <time.h>
 
-/* One machine of a query: one request for all its counters. */
+/* The counters of a query that are on one machine; they are collected by one request. */
 struct machine_group {
     struct machine_group *next;
-    char *name;              /* as the paths have it; NULL: this machine */
+    char *name;              /* the machine's name as in the paths; NULL: this machine */
     struct machine *machine; /* NULL: not reached yet */
-    bool sought;             /* connecting failed: only collections retry it */
+    bool sought;             /* connecting has failed: the next collection retries it, adding
+                              * counters does not */
     struct snapshot snapshot;
-    struct buffer question; /* the numbers of the objects to request */
+    struct buffer question; /* the numbers of the objects to request, as text */
     bool question_old;
-    int64_t retry_ticks;                  /* no retry for what is missing before this moment */
-    PDH_STATUS status;                    /* of the last query */
-    int64_t ticks, frequency, wall_100ns; /* of the last answer; frequency 0: there was none */
-    bool steady; /* the clocks agree on the time since the previous answer */
+    int64_t retry_ticks;                  /* before this time nothing is retried that is missing */
+    PDH_STATUS status;                    /* result of the last query */
+    int64_t ticks, frequency, wall_100ns; /* clocks of the last answer; `frequency` 0: there was
+                                           * none */
+    bool steady; /* both clocks agree on the time since the previous answer */
 };
 
-/* `groups` stays empty if the source is only used for lists. */
+/* A live source; `groups` stays empty if the source is only used for lists. */
 struct live_source {
     struct data_source base;
     struct machine_group *groups;
@@ -45,8 +47,8 @@ static int64_t local_time(int64_t utc_100ns)
     return utc_100ns + (int64_t)local.tm_gmtoff * CLOCK_TICKS_PER_SECOND;
 }
 
-/* Do both clocks agree on the length of an interval, to 1 %? If not, a clock was set or the machine
- * slept. READING_100NS allows for the time between reading the two clocks. */
+/* True if both clocks agree on the length of an interval, to 1 %. If not, the time was set or the
+ * machine slept. READING_100NS is added, because the clocks are read one after the other. */
 static bool agree(int64_t monotonic_100ns, int64_t wall_100ns)
 {
     enum { READING_100NS = 1000 };
@@ -77,7 +79,7 @@ static int by_number(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-/* Lists the objects of the group's counters, each once. */
+/* Writes the list of the objects that the group's counters need, each once. */
 static void renew_question(struct pdh_query *query, struct machine_group *group)
 {
     uint32_t numbers[LIMIT_QUERY_OBJECTS], count = 0;
@@ -117,8 +119,8 @@ static struct machine_group *group_of(struct pdh_query *query, const char *machi
     return group;
 }
 
-/* Stores `shown`, the name as lists spell it, or `written` if there is none or only the case
- * differs. */
+/* Stores a copy of `shown`, the name as lists spell it. Keeps `written`, the path's own name, if
+ * there is no other or only the case differs. */
 static bool take_name(const char *shown, const char *written, char **ret)
 {
     free(*ret);
@@ -145,7 +147,8 @@ static PDH_STATUS take_info(struct counter *counter, const struct object_info *i
     return counter->known ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-/* Connects once: adding more counters of a machine that cannot be reached does not wait again. */
+/* Connects to the group's machine, once: adding further counters of a machine that cannot be
+ * reached does not wait again. */
 static PDH_STATUS find_group_machine(struct machine_group *group)
 {
     if (group->machine)
@@ -157,7 +160,8 @@ static PDH_STATUS find_group_machine(struct machine_group *group)
     return status;
 }
 
-/* A counter that is missing in recent data may be new: then the data is read again. */
+/* Finds the counter's object and title. If recent data lack the counter, it may be new, so the data
+ * is read again. */
 static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
@@ -200,8 +204,8 @@ static PDH_STATUS live_resolve(struct counter *counter)
 /* ---- asking ---- */
 
 /* A machine that could not be reached, or an object that did not exist, may be available by now,
- * the object perhaps under another number. Checked once a second, because it costs more than
- * collecting. */
+ * the object perhaps under another number. They are looked for once a second only, because that
+ * takes longer than collecting. */
 static void resolve_missing(struct pdh_query *query, struct machine_group *group)
 {
     bool any = false;
@@ -223,8 +227,8 @@ static void resolve_missing(struct pdh_query *query, struct machine_group *group
         group->retry_ticks = clock_ticks() + CLOCK_TICKS_PER_SECOND;
 }
 
-/* Connects to the machines that were not reached yet. For those that are reached now,
- * resolve_missing resolves the names. */
+/* Connects to the machines that were not reached before; resolve_missing then finds the counters of
+ * those that are reached now. */
 static void find_machines(struct machine_group *groups, uint32_t count)
 {
     struct machine_wanted few[FEW_MACHINES] = {0};
@@ -244,7 +248,7 @@ static void find_machines(struct machine_group *groups, uint32_t count)
         }
 }
 
-/* Returns true if the group has something to request. */
+/* Returns true if the group has objects to request. */
 static bool prepare_group(struct pdh_query *query, struct machine_group *group)
 {
     bool away = group->status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE && group->question.len;
@@ -266,7 +270,8 @@ static void take_answer(struct machine_group *group, const struct machine_questi
     if (group->status == 0)
         note_times(group);
     else
-        group->frequency = 0; /* the next answer is not compared with one before this failure */
+        group->frequency = 0; /* the next answer is not compared with an answer before this failure
+                               * */
 }
 
 static void query_groups(struct pdh_query *query, struct machine_group *groups)
@@ -298,7 +303,7 @@ static void query_groups(struct pdh_query *query, struct machine_group *groups)
 
 /* ---- one value ---- */
 
-/* Finds the counter's definition; it is mostly at the same position as in the previous answer. */
+/* Finds the counter's definition; usually it is at the same position as in the previous answer. */
 static const opl_counter_view *definition_of(struct counter *counter,
                                              const struct snapshot *snapshot,
                                              const struct snapshot_object *object)

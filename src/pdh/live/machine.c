@@ -24,14 +24,15 @@ struct machine {
     struct machine *next;
     char label[LABEL_SIZE];
     HKEY key;
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards the members below */
     struct language user, english;
     struct language explanations;
     struct language others[MOST_LANGUAGES];
     size_t other_count;
     bool others_known;
-    int64_t titles_ticks;             /* when titles were read, or found to be current */
-    uint32_t last_counter, last_help; /* of a remote machine, as last read */
+    int64_t titles_ticks;             /* when the titles were read, or last found to be up to date
+                                       * */
+    uint32_t last_counter, last_help; /* values of a remote machine, as last read */
     struct object_infos caches[CACHES];
     size_t cache_capacity[CACHES];
     bool listed; /* caches[CACHE_STABLE] is the complete list */
@@ -68,7 +69,8 @@ static struct machine *add_machine(const char *name, HKEY key)
 static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
 {
     lock_take(&machines_lock);
-    struct machine *machine = find_connected(name); /* another thread has connected it meanwhile */
+    struct machine *machine = find_connected(name); /* another thread has connected to it meanwhile
+                                                     * */
     bool ours = !machine;
     if (ours)
         machine = add_machine(name, key);
@@ -91,7 +93,7 @@ static struct machine *own_machine(void)
     return &own;
 }
 
-/* Returns NULL if the machine was not reached yet. */
+/* Finds a machine that is connected already; NULL: there is none. */
 static struct machine *known_machine(const char *name)
 {
     if (machine_is_own(name))
@@ -102,7 +104,7 @@ static struct machine *known_machine(const char *name)
     return machine;
 }
 
-/* Finds the connection to `name`: there is one per name, even if several entries have it. */
+/* Finds the pending connection to `name`; entries with the same name share one. */
 static struct pending_connect *pending_of(struct pending_connect *pendings, size_t count,
                                           const char *name)
 {
@@ -112,7 +114,7 @@ static struct pending_connect *pending_of(struct pending_connect *pendings, size
     return NULL;
 }
 
-/* Connects to those that are not known yet; returns how many these are. */
+/* Connects to the machines that are not known yet; returns how many there are. */
 static size_t connect_to(struct machine_wanted *wanted, size_t count,
                          struct pending_connect *pendings)
 {
@@ -130,8 +132,8 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
     return begun;
 }
 
-/* The first entry with a name takes ownership of the key; later entries with that name find the
- * machine among the known ones. */
+/* The first entry with a name takes ownership of the key; later entries with that name then find
+ * the machine among the known ones. */
 static void take_connect(struct machine_wanted *one, struct pending_connect *pending)
 {
     one->reason = pending ? pending->status : ERROR_BAD_NETPATH;
@@ -175,7 +177,7 @@ const char *machine_label(const struct machine *machine)
 
 void machine_list(struct buffer *ret)
 {
-    const char *label = own_machine()->label; /* made by the first call */
+    const char *label = own_machine()->label; /* the first call makes the label */
     buffer_add(ret, label, strlen(label) + 1);
     lock_take(&machines_lock);
     for (const struct machine *machine = machines; machine; machine = machine->next)
@@ -317,7 +319,7 @@ static const struct name_list *hold_user(struct machine *machine)
     return hold_english(machine);
 }
 
-/* The subkeys of Perflib are the installed languages. */
+/* Finds the installed languages; each is a subkey of Perflib. */
 static void find_languages(struct machine *machine)
 {
     HKEY root = HKEY_LOCAL_MACHINE, perflib;
@@ -460,8 +462,8 @@ static void forget_titles(struct machine *machine)
     machine->titles_ticks = 0;
 }
 
-/* Reads Last Counter and Last Help, which grow when something is registered: two numbers instead of
- * all titles. Returns false if the machine does not have them. */
+/* Reads Last Counter and Last Help, which grow when counters are registered. Reading two numbers is
+ * cheaper than reading all titles. Returns false if the machine does not have them. */
 static bool read_last(const struct machine *machine, uint32_t *ret_counter, uint32_t *ret_help)
 {
     HKEY root, perflib;

@@ -10,19 +10,19 @@
 /* A machine that was found is kept until the process ends. */
 struct machine;
 
-/* Finds or connects a machine. `name`: with or without \\; NULL: this machine.
+/* Finds a machine, and connects to it if necessary. `name` may begin with \\; NULL: this machine.
  * PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
 PDH_STATUS machine_find(const char *name, struct machine **ret);
-enum { FEW_MACHINES = 8 }; /* for up to this many machines no memory is allocated */
-/* For machine_find_all, which connects to several machines in parallel. */
+enum { FEW_MACHINES = 8 }; /* lists of up to this many machines need no allocated memory */
+/* One entry for machine_find_all, which connects to several machines in parallel. */
 struct machine_wanted {
     const char *name;
     struct machine *machine; /* NULL unless status is 0 */
     PDH_STATUS status;
-    LSTATUS reason; /* the error behind `status` */
+    LSTATUS reason; /* the error that led to `status` */
 };
 void machine_find_all(struct machine_wanted *wanted, size_t count);
-const char *machine_label(const struct machine *machine); /* with its \\ */
+const char *machine_label(const struct machine *machine); /* returns the name with its \\ */
 /* Appends the labels of the machines found so far, this one first, as a multi-string. */
 void machine_list(struct buffer *ret);
 
@@ -34,30 +34,33 @@ struct machine_question {
     struct snapshot *snapshot;
     PDH_STATUS status;
 };
-void machine_query_all(struct machine_question *questions, size_t count); /* all in parallel */
+void machine_query_all(struct machine_question *questions, size_t count); /* sends all requests in
+                                                                           * parallel */
 PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret);
 
-enum { MOST_NUMBERS = 16 }; /* that one name can have */
+enum { MOST_NUMBERS = 16 }; /* of titles with the same name */
 /* Finds the title numbers of a name at one stage, in ascending order; returns how many. */
 size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
                        uint32_t ret[static MOST_NUMBERS]);
-/* Does a title with this number match the pattern at that stage? At STAGE_NUMBER none does. */
+/* True if the title with this number matches the pattern at that stage; at STAGE_NUMBER no title
+ * does. */
 bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
                         const char *pattern);
 /* Appends the title or explanation in the user's language. Returns false if there is none. */
 bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret);
 bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret);
-/* Drops titles that are older than a second and may have changed; returns true if it did. */
+/* Drops titles that are older than a second and may have changed; returns true if it dropped
+ * any. */
 bool machine_renew_titles(struct machine *machine);
 
-/* Cached object descriptions. CACHE_STABLE is for lists: what it has stays until a refresh is
- * requested. CACHE_RECENT is for adding counters. The caller gets a reference. */
+/* Two caches of object descriptions. CACHE_STABLE is for lists, which stay the same until a refresh
+ * is requested; CACHE_RECENT is for adding counters. The functions return a new reference. */
 enum info_cache { CACHE_STABLE, CACHE_RECENT, CACHES };
 struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
                                         uint32_t index);
-/* Replaces the description with the same number. */
+/* Adds a description; one with the same number is replaced. */
 void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info);
-/* Copies the whole list. Returns false if it was not read yet. */
+/* Copies the complete list of objects. Returns false if it was not read yet. */
 bool machine_list_objects(struct machine *machine, struct object_infos *ret);
 void machine_put_list(struct machine *machine, const struct object_infos *infos);
 
@@ -70,9 +73,9 @@ const struct counter_info *live_counter(const struct object_info *info, const ch
                                         bool english);
 bool live_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
                     const char *pattern);
-/* Appends an explanation, or nothing if there is none. */
+/* Appends the explanation; nothing if there is none. */
 PDH_STATUS live_explain(const char *machine, uint32_t help, struct buffer *ret);
-/* Ticks per second of a counter's clock. */
+/* Returns the ticks per second of the clock of counters of this type. */
 LONGLONG object_info_time_base(const struct object_info *info, DWORD type);
 
 #endif

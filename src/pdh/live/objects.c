@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the objects of machines by name, describes them from an answer, and lists them. */
+/* Finds the objects of a machine by name, makes their descriptions from an answer, and lists
+ * them. */
 #include "pdh/live/machine.h"
 
 #include <openperflib/unstable.h>
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- texts: appended to one buffer; pointers are set when it no longer moves ---- */
+/* ---- texts are appended to one buffer; pointers into it are set when it does not grow any more
+ * ---- */
 
 static void add_title(struct machine *machine, uint32_t index, struct buffer *texts)
 {
@@ -58,7 +60,7 @@ static void point_to_texts(struct object_info *info, const struct snapshot_insta
 
 /* ---- from an answer ---- */
 
-/* A base belongs to the counter before it, and is hidden. */
+/* A base counter belongs to the counter before it, and is hidden. */
 static void take_definition(const opl_counter_view *view, struct counter_info *ret)
 {
     opl_type_info type;
@@ -71,8 +73,8 @@ static void take_definition(const opl_counter_view *view, struct counter_info *r
     ret->hidden = type.is_base;
 }
 
-/* DefaultCounter is a position in practice, but a title's index in the documents.
- * (docs/windows/blocks.md#a2) */
+/* Returns the position of the default counter. In real blocks DefaultCounter is a position; by the
+ * documents it is a title's index. (docs/windows/blocks.md#a2) */
 static uint32_t default_counter(const struct object_info *info, const PERF_OBJECT_TYPE *type)
 {
     if ((DWORD)type->DefaultCounter < info->counter_count)
@@ -113,7 +115,8 @@ static struct object_info *object_info_of_object(struct machine *machine, struct
     return info;
 }
 
-/* Counters without a clock count in ticks, too. (docs/windows/types.md#b3) */
+/* Types without a clock have ticks per second too: those of the block.
+ * (docs/windows/types.md#b3) */
 LONGLONG object_info_time_base(const struct object_info *info, DWORD type)
 {
     enum { TIMER_MASK = 0x00300000 };
@@ -158,7 +161,7 @@ const struct counter_info *live_counter(const struct object_info *info, const ch
 
 /* ---- one object ---- */
 
-/* Writes the query for exactly these objects. */
+/* Writes a query for exactly these objects, such as "2 4". */
 static void query_of(const uint32_t *numbers, size_t count, char *ret, size_t capacity)
 {
     size_t at = 0;
@@ -228,7 +231,8 @@ static PDH_STATUS find_info_at_any_stage(struct machine *machine, const char *na
     return status;
 }
 
-/* If the object is not found, the titles are read again: it may have been registered since. */
+/* Finds one object. If it is missing, the titles are read again, because it may have been
+ * registered meanwhile. */
 PDH_STATUS live_object(struct data_source *source, const char *machine_name, const char *name,
                        bool english, enum info_age age, struct object_info **ret)
 {
@@ -366,7 +370,8 @@ PDH_STATUS live_objects(struct data_source *source, const char *machine_name, en
     machine_renew_titles(machine);
     status = add_infos(machine, "Global", ret);
     PDH_STATUS costly = status ? status : add_infos(machine, "Costly", ret);
-    /* a machine may have no costly objects: unmodified Samba returns error 2 for the query */
+    /* ignored: a machine may have no costly objects (unmodified Samba returns error 2 for this
+     * query) */
     if (costly != (PDH_STATUS)PDH_NO_DATA)
         status = costly;
     if (!status)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures behind handles: several files bound together for reading, or one being written. Each
- * reader opens a source of its own, so that two queries on one handle do not take each other's
- * samples. Standard input cannot be opened twice: functions that read only names return the open
- * log to the handle, and the one query that reads samples keeps it.
+ * A handle of a capture refers to several files that are read as one, or to one file that is being
+ * written. Each reader opens a source of its own, because two queries on one handle would otherwise
+ * take samples from each other. Standard input cannot be opened twice: functions that read only
+ * names give the open log back to the handle, and the single query that reads samples keeps it.
  */
 #include "pdh/log/capture.h"
 
@@ -18,22 +18,22 @@ static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
 struct capture {
     uint32_t references;
     struct claim claim;
-    char **files; /* files to read; file_count 0: live data */
+    char **files; /* files to read; file_count 0: the handle stands for live data */
     size_t file_count;
-    struct log *first; /* opened to check that it is a capture; the first reader takes it */
-    /* the position of PdhReadRawLogRecord in `first`; NULL: at the start */
+    struct log *first; /* opened to check that it is a capture, and used by the first reader */
+    /* state of PdhReadRawLogRecord in `first`; NULL: nothing was read */
     struct log_record *record;
-    struct object_scan *scan; /* result of the last scan */
+    struct object_scan *scan; /* result of the last object_scan */
     struct capture_writer *writer;
 };
 
-/* The record that was found last, and the one after it, which the log holds. */
+/* The record that was found last, and the next one, whose memory belongs to the log. */
 struct log_record {
     struct buffer bytes;
     DWORD kind;
     LONGLONG time;
     bool found;
-    const struct log_sample *next; /* NULL: not read yet, or the log had no more */
+    const struct log_sample *next; /* NULL: not read yet, or there is none */
 };
 
 /* ---- handles ---- */
@@ -80,12 +80,12 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
         if (!text_compare_fold_n(files[i], strnlen(files[i], 4), "SQL:", 4))
             return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
     PDH_STATUS status = log_open(files, count, ret, &problem);
-    if (status) /* other problems are reported while collecting */
+    if (status) /* other problems are reported when samples are collected */
         problem_note(problem.data);
     return status;
 }
 
-/* Returns the open files, positioned at their start. The caller owns *ret. */
+/* Returns the open files, positioned at the first sample. The caller must close *ret. */
 static PDH_STATUS open_files(struct capture *capture, struct log **ret)
 {
     UNCANCELLED;
@@ -100,7 +100,7 @@ static PDH_STATUS open_files(struct capture *capture, struct log **ret)
     return *ret ? status : open_log((const char *const *)capture->files, capture->file_count, ret);
 }
 
-/* Gives the log, at its start, and the scan back to the capture for its next reader. */
+/* Gives the log, positioned at its start, and the scan back to the capture for its next reader. */
 static void return_to_owner(struct capture *owner, struct log_source *source)
 {
     UNCANCELLED;
@@ -120,7 +120,8 @@ static void return_to_owner(struct capture *owner, struct log_source *source)
 static void log_source_close(struct data_source *base)
 {
     struct log_source *source = (struct log_source *)base;
-    if (source->losses.any) /* do not replace what the check of an object has recorded */
+    if (source->losses.any) /* keeps losses that were recorded before, by the check of an object, if
+                             * there are no new ones */
         problem_losses(&source->losses);
     if (source->owner)
         return_to_owner(source->owner, source);
@@ -138,8 +139,8 @@ static void log_source_close(struct data_source *base)
     free(source);
 }
 
-/* Restricts the capture to a range. Samples before it are read only as the start of its first rate.
- * (docs/windows/tools.md#g2) */
+/* Restricts the capture to a range of time. Samples before it are read only because the first rate
+ * in the range needs the sample before. (docs/windows/tools.md#g2) */
 static PDH_STATUS log_source_limit(struct data_source *source, const PDH_TIME_INFO *range)
 {
     struct log *log = ((struct log_source *)source)->log;
@@ -158,15 +159,15 @@ static const char *log_source_zone(struct data_source *source, char storage[stat
     return facts->zone[0] ? facts->zone : NULL;
 }
 
-/* Captures have no titles in other languages. */
+/* False: captures have no titles in other languages. */
 static bool log_source_has_title(const struct object_info *info, uint32_t index,
                                  enum title_stage stage, const char *pattern)
 {
     return false;
 }
 
-/* `capture` NULL: opens from.file. For SOURCE_NAMES the log is borrowed from the capture, so that
- * the samples of standard input stay unread. */
+/* `capture` NULL: opens from.file. For SOURCE_NAMES the capture lends its open log, so that the
+ * samples of standard input stay unread. */
 static PDH_STATUS open_log_of(struct log_source *source, struct pdh_from from,
                               struct capture *capture, enum source_use use)
 {
@@ -261,7 +262,7 @@ static bool take_files(struct capture *capture, const char *files, size_t size)
     return true;
 }
 
-/* Makes a handle for reading: of the files, or of live data if there are none. */
+/* Makes a handle for reading `files`, or live data if there are none. */
 PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
 {
     struct capture *capture = new_capture();
@@ -280,7 +281,7 @@ PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
     return enter(capture, ret);
 }
 
-/* ---- opened by PdhOpenLog ---- */
+/* ---- handles of PdhOpenLog ---- */
 
 static PDH_STATUS open_to_read(const struct capture_options *options, DWORD *type, PDH_HLOG *ret)
 {
@@ -333,7 +334,7 @@ PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
     struct capture *capture = hold(handle);
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE; /* the handle is for reading */
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE; /* returned for a handle for reading */
     problem_clear();
     claim_take(&capture->claim);
     if (capture->writer)
@@ -370,7 +371,7 @@ PDH_STATUS capture_catalog(PDH_HLOG handle)
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     let_go(capture);
-    return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* as Windows returns for text files */
+    return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* as on Windows for text files */
 }
 
 PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
@@ -396,7 +397,7 @@ PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)
     return status;
 }
 
-/* ---- records as in the file ---- */
+/* ---- PdhReadRawLogRecord ---- */
 
 static bool take_record(struct log_record *record, const struct log_sample *sample)
 {
@@ -420,7 +421,7 @@ static PDH_STATUS next_record(struct log *log, const struct log_sample **ret)
     return status == (PDH_STATUS)PDH_NO_MORE_DATA ? 0 : status;
 }
 
-/* Advances to the last record that is not newer than `time`. */
+/* Advances to the last record that is not later than `time`. */
 static PDH_STATUS seek_record(struct log *log, struct log_record *record, LONGLONG time)
 {
     PDH_STATUS status = 0;
@@ -435,8 +436,8 @@ static PDH_STATUS seek_record(struct log *log, struct log_record *record, LONGLO
     }
 }
 
-/* Finds the last record that is not newer than `time`. The caller holds the capture's claim. The
- * log stays at the record, because the next call mostly requests a later one. */
+/* Finds the last record that is not later than `time`. The caller holds the capture's claim. The
+ * log stays at that record, because the next call usually requests a later one. */
 static PDH_STATUS find_record(struct capture *capture, LONGLONG time, struct log_record **ret)
 {
     PDH_STATUS status = 0;
@@ -484,7 +485,7 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
     struct capture *capture = hold(handle);
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    /* the handle is for writing */
+    /* returned for a handle for writing */
     PDH_STATUS status =
         (PDH_STATUS)(capture->writer ? PDH_INVALID_HANDLE : PDH_DATA_SOURCE_IS_REAL_TIME);
     if (capture->file_count) {
@@ -498,7 +499,8 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
     return status;
 }
 
-/* Gets the times of the capture that `handle` writes. Returns false if it writes none. */
+/* Sets *ret to the range of times that `handle` has written. Returns false if it is not a handle
+ * for writing. */
 static bool find_written(PDH_HLOG handle, struct log_extent *ret)
 {
     UNCANCELLED;

@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to pdh: captures behind handles, and captures as sources of queries and lists. */
+/* Private to pdh: handles of captures, and captures as sources of queries and lists. */
 #ifndef OPL_PDH_CAPTURE_H
 #define OPL_PDH_CAPTURE_H
 
 #include "log/log.h"
 #include "pdh/query.h"
 
-/* The content of a column, parsed at most once for each sample: a whole block, or an array. */
+/* The parsed content of a column that has a whole block or an array; parsed at most once for each
+ * sample. */
 struct capture_block {
     struct snapshot snapshot;
-    uint64_t sample; /* number of the sample that was parsed */
+    uint64_t sample; /* number of the sample that was parsed last */
     PDH_STATUS status;
     struct item_set items; /* the names in the array, with their positions */
     uint64_t items_sample;
 };
 
-/* The result of scanning a whole capture for objects that are only visible in its samples. */
+/* The objects that are only visible in the samples, found by reading the whole capture. */
 struct object_scan;
-void object_scan_free(struct object_scan *scan); /* NULL is fine */
+void object_scan_free(struct object_scan *scan); /* NULL: does nothing */
 
-/* A capture as a source. Each has its own position among the samples. */
+/* A capture as a source. Each source has its own position among the samples. */
 struct log_source {
     struct data_source base;
-    char *file; /* owns base.from.file */
+    char *file; /* the memory of base.from.file */
     struct log *log;
-    struct capture *owner; /* gets the log back at the end; NULL: none */
+    struct capture *owner; /* the capture to which the log is given back at the end; NULL: none */
     struct object_scan *scan;
-    struct log_losses losses; /* of an expansion: reported when the source is closed */
+    struct log_losses losses; /* found while expanding paths; reported when the source is closed */
     bool limited;             /* the log skips columns that no counter needs */
     uint64_t samples;
     /* hash table of columns by object, counter and instance: number + 1 of a bucket's first column,
      * and of the next column in the same bucket; 0: none */
     uint32_t *first_column, *next_column;
     size_t indexed, places;
-    struct item_set numbering;    /* all items of one column, to number equal names */
-    struct capture_block *blocks; /* one for each column, allocated when needed */
+    struct item_set numbering;    /* temporarily: all items of one column, to count equal names */
+    struct capture_block *blocks; /* one for each column; allocated when first needed */
     size_t block_count;
 };
 static inline struct log_source *log_source_of(const struct counter *counter)
 {
     return (struct log_source *)counter->query->source;
 }
-/* Does the column stand for instances whose names are only in the samples? */
+/* True if the column stands for instances whose names are only in the samples. */
 bool column_is_open(const struct log_column *column);
 /* Parses the column's block of the newest sample. Returns NULL if it is damaged. */
 struct snapshot *log_source_block(struct log_source *source, size_t column,
@@ -49,7 +50,7 @@ struct snapshot *log_source_block(struct log_source *source, size_t column,
 
 /* ---- problem.c: the text of opl_capture_problem, for this thread ---- */
 void problem_clear(void);
-void problem_note(const char *text); /* NULL: does nothing */
+void problem_note(const char *text); /* `text` NULL: does nothing */
 /* problem_lose adds to the result of opl_capture_unshown; problem_losses replaces it. */
 void problem_lose(const struct log_losses *losses);
 void problem_losses(const struct log_losses *losses);
@@ -60,7 +61,7 @@ PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
                        struct capture_writer **ret);
 /* Collects the query's counters and writes one line. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string);
-PDH_STATUS writer_close(struct capture_writer *writer); /* NULL is fine */
+PDH_STATUS writer_close(struct capture_writer *writer); /* NULL: does nothing */
 PDH_HQUERY writer_query(const struct capture_writer *writer);
 uint64_t writer_bytes(const struct capture_writer *writer);
 /* Describes the lines that this writer wrote. */
@@ -81,11 +82,12 @@ PDH_STATUS log_source_resolve(struct counter *counter);
 const char *log_source_machine(const struct counter *counter);
 PDH_STATUS log_source_collect(struct pdh_query *query, LONGLONG *ret_time);
 
-/* Describes an object, without reporting what cannot be shown of it. PDH_CSTATUS_NO_OBJECT. */
+/* Describes an object, and does not report which parts of it cannot be shown.
+ * PDH_CSTATUS_NO_OBJECT. */
 PDH_STATUS log_source_info(struct log_source *source, const char *machine, const char *object,
                            struct object_info **ret);
-/* Is `name` the wanted name? If `wanted` is a number, its titles on this machine are compared,
- * because most captures contain no titles. */
+/* True if `name` is the wanted name. If `wanted` is a number, its titles on this machine are
+ * compared with `name`, because most captures contain no titles. */
 bool capture_is_named(const char *wanted, const char *name);
 
 #endif

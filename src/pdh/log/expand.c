@@ -12,7 +12,7 @@ struct expand_search {
     const struct pdh_path *path;
     struct log_source *source;
     struct buffer *ret;
-    const struct log_column *known; /* the column whose object was read last */
+    const struct log_column *known; /* the column whose object was described last */
     struct object_info *info;
 };
 
@@ -27,8 +27,8 @@ static bool machine_fits(const struct pdh_path *path, const struct log_column *c
                                                             path_machine_name(column->machine)));
 }
 
-/* Does the path match a column without instance? Without brackets it does; with "(*)" only if the
- * machine is a pattern, or if the capture itself writes the brackets. */
+/* True if the path matches a column without instance: a path without brackets does; one with "(*)"
+ * only if its machine is a pattern, or if the capture's own columns have the brackets. */
 static bool single_fits(const struct pdh_path *path, bool bracketed)
 {
     return !path->whole ||
@@ -79,7 +79,7 @@ static void add_instances(struct expand_search *search, const struct log_column 
     }
 }
 
-/* Describes the column's object, unless it is that of the column before, as it usually is. */
+/* Describes the column's object, unless it is the same as for the column before, which is usual. */
 static PDH_STATUS take_info(struct expand_search *search, const struct log_column *column)
 {
     const struct log_column *known = search->known;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the objects of a capture from its columns. What columns for many instances or for whole
- * blocks contain is found by scanning all samples, once unless the capture grows.
+ * Finds the objects of a capture from its columns. The names in columns for many instances or whole
+ * blocks are found by reading all samples; that is done once, and again only if the capture has
+ * grown.
  */
 #include "pdh/log/capture.h"
 
@@ -17,7 +18,7 @@ struct instance_names {
         DWORD type;
         LONG scale;
         bool has_parent;
-    } * more; /* one for each item */
+    } * more; /* one entry for each item of `set` */
     uint32_t more_capacity;
 };
 
@@ -54,11 +55,11 @@ struct object_columns {
     const char *machine, *object;
     struct instance_names counters, instances;
     struct instance_names
-        nameless; /* "object N" and "number N", without duplicates: N has no name */
+        nameless; /* texts like "object N" and "number N" for numbers without a name, each once */
     struct log_losses losses;
-    /* bracketed: a column has "(*)"; bare: a column or sample has no instance */
+    /* bracketed: a column has "(*)"; bare: a column or a sample has the object without instance */
     bool bracketed, has_instances, bare;
-    bool open; /* the samples contain more names */
+    bool open; /* there are more names in the samples */
 };
 
 static void object_columns_done(struct object_columns *collected)
@@ -91,8 +92,8 @@ static void lose(const struct object_columns *collected, struct log_losses *loss
                what);
 }
 
-/* Records a number without a name, once even if many samples contain it. Returns false if there is
- * no memory. */
+/* Records that something cannot be shown because its number has no name; once, even if many samples
+ * have it. Returns false if there is no memory. */
 static bool lose_number(struct object_columns *collected, enum log_loss reason, DWORD index)
 {
     char text[32];
@@ -192,7 +193,8 @@ static bool scan_block(struct object_columns *collected, size_t column,
     }
     if (found || !snapshot || !snapshot->object_count)
         return true;
-    /* the block may also have other objects, such as the parents of its instances */
+    /* not found: the block's first object has no name here (its other objects may be parents of
+     * instances) */
     return lose_number(collected, LOSS_OBJECT, snapshot->objects[0].view.type.ObjectNameTitleIndex);
 }
 
@@ -221,8 +223,8 @@ static void point_to(struct object_info *info, const struct object_columns *from
     }
 }
 
-/* Records that the values of counters without a formula are lost, unless there was no instance at
- * all. */
+/* Records that the values of counters without a formula cannot be shown, unless the object never
+ * had an instance. */
 static void lose_types(const struct object_columns *from, struct object_info *info)
 {
     if (!info->bare && !info->instance_count)
@@ -259,9 +261,9 @@ static struct object_info *object_info_of(const struct object_columns *from)
 /* ---- everything that is only in samples ---- */
 
 struct object_scan {
-    uint64_t size; /* of the capture when it was scanned */
+    uint64_t size; /* size of the capture when it was scanned */
     struct known_object {
-        char *machine; /* NULL: any */
+        char *machine; /* NULL: all machines */
         struct object_info *info;
     } * list;
     size_t count;
@@ -278,12 +280,12 @@ void object_scan_free(struct object_scan *scan)
     free(scan);
 }
 
-/* Collects the objects of the columns and their samples, each object once. */
+/* State of a scan: the objects of all columns and of their samples, each object once. */
 struct survey {
     struct object_columns *list;
     size_t count;
-    size_t *owners; /* of each column: position in `list` + 1; 0: none */
-    bool *open;     /* of each column: is it for many instances? */
+    size_t *owners; /* for each column: position of its object in `list` + 1; 0: none */
+    bool *open;     /* for each column: true if its names are in the samples */
     size_t column_count;
 };
 
@@ -304,7 +306,7 @@ static size_t find_object_columns(const struct survey *survey, const struct log_
     return 0;
 }
 
-/* `any_machine`: objects of different machines with equal names are merged. */
+/* `any_machine`: objects with the same name on different machines are merged. */
 static bool survey_begin(struct survey *survey, struct log_source *source, bool any_machine)
 {
     survey->column_count = log_columns(source->log);
@@ -348,7 +350,7 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     return good;
 }
 
-/* Reads all samples once, but only the columns whose names are in the samples. */
+/* Reads all samples once, but only those columns whose names are in the samples. */
 static bool survey_samples(struct survey *survey, struct log_source *source)
 {
     const struct log_sample *sample;
@@ -420,7 +422,7 @@ static struct object_info *find_known(const struct object_scan *scan, const char
     return NULL;
 }
 
-/* Drops the result of a scan if the capture has grown since. */
+/* Drops the result of an earlier scan if the capture has grown since. */
 static void forget_old(struct log_source *source)
 {
     uint64_t size = log_facts(source->log)->size_bytes;
@@ -436,8 +438,8 @@ static void forget_old(struct log_source *source)
 
 /* ---- entry points ---- */
 
-/* Describes an object from the columns alone. *ret NULL: no column has it, or *ret_open is set: its
- * names are in the samples. Returns false if there is no memory. */
+/* Describes an object from the columns' names alone. *ret NULL: no column has it, or *ret_open is
+ * set, which means that its names are in the samples. Returns false if there is no memory. */
 static bool look_at_columns(struct log_source *source, const char *machine, const char *object,
                             bool *ret_open, struct object_info **ret)
 {
@@ -457,7 +459,7 @@ static bool look_at_columns(struct log_source *source, const char *machine, cons
     return good;
 }
 
-/* *ret NULL: no column has this object. */
+/* Describes an object. *ret NULL: no column has it. */
 static PDH_STATUS find_info(struct log_source *source, const char *machine, const char *object,
                             struct object_info **ret)
 {
@@ -531,7 +533,7 @@ PDH_STATUS log_source_machines(struct data_source *source, struct buffer *ret)
     return good ? 0 : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
-/* Appends the machine's name as its columns spell it; if `machine` is NULL, the first column's. */
+/* Appends the machine's name as its columns spell it; `machine` NULL: as the first column does. */
 PDH_STATUS log_source_label(struct data_source *source, const char *machine, struct buffer *ret)
 {
     const struct log *log = ((struct log_source *)source)->log;

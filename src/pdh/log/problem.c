@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text that describes a capture's damage, and the list of what cannot be shown of it. PDH has a
- * status for the first and nothing for the second, and a capture that cannot be opened has no
- * handle; so both are kept for each thread, like errno.
+ * The text that describes a capture's damage, and the list of what cannot be shown of it. For the
+ * first PDH has only a status, for the second nothing; and a capture that cannot be opened has no
+ * handle. So both are kept for each thread, like errno.
  */
 #include "pdh/log/capture.h"
 #include <openperflib/capture.h>
@@ -15,7 +15,7 @@
 enum { PROBLEM_SIZE = 1024 };
 static _Thread_local char current[PROBLEM_SIZE];
 
-/* Allocated when first needed: a library that is loaded at run time has little thread-local
+/* Allocated when first needed, because a library that is loaded at run time has little thread-local
  * storage. */
 struct unshown {
     struct log_losses losses;
@@ -30,7 +30,7 @@ static void make_key(void)
     unshown_good = pthread_key_create(&unshown_key, free) == 0;
 }
 
-/* Returns this thread's list, NULL if nothing was recorded. */
+/* Returns this thread's list; NULL: nothing was recorded. */
 static struct unshown *unshown_here(void)
 {
     pthread_once(&unshown_once, make_key);
@@ -70,7 +70,8 @@ void problem_losses(const struct log_losses *losses)
     problem_lose(losses);
 }
 
-/* Keeps the end of a text that is too long: the problem is named after the path. */
+/* If a text is too long its end is kept: it begins with the path, and the problem comes after
+ * that. */
 void problem_note(const char *text)
 {
     size_t size = text ? strlen(text) : 0;

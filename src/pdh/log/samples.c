@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries on captures: a counter's values are a column, or a part of its arrays or blocks. Samples
- * from a capture are equivalent to live ones, and cooked by the same formulas.
+ * Queries on captures: a counter's values are in a column of their own, or in the arrays or blocks
+ * of a column. The samples are like live ones, and are cooked by the same formulas.
  */
 #include "pdh/live/machine.h"
 #include "pdh/log/capture.h"
@@ -74,7 +74,8 @@ bool capture_is_named(const char *wanted, const char *name)
     return false;
 }
 
-/* A column named "*" matches every name: only its samples tell what it contains. */
+/* True if the column may have the wanted name. A column named "*" always may, because only its
+ * samples have the names. */
 static bool name_fits(const char *wanted, const char *column)
 {
     return column && (!strcmp(column, "*") || capture_is_named(wanted, column));
@@ -89,8 +90,9 @@ static bool instance_fits(const struct counter *counter, const struct log_column
     return path_match_instance(&counter->path, column->parent, column->instance, column->index);
 }
 
-/* A capture may have ten thousand columns, and a query as many counters: a hash table finds columns
- * by object, counter and instance. Bucket 0 has the columns with a "*". */
+/* Returns the bucket for an object, counter and instance. A capture may have ten thousand columns,
+ * and a query as many counters, so columns are found by a hash table. Bucket 0 has the columns with
+ * a "*". */
 static size_t place_of(const struct log_source *source, const char *object, const char *counter,
                        uint64_t instance_hash)
 {
@@ -125,7 +127,7 @@ static bool index_columns(struct log_source *source)
     source->indexed = count;
     if (!source->first_column || !source->next_column)
         return false;
-    for (size_t i = count; i-- > 0;) { /* last to first, so that each chain is in ascending order */
+    for (size_t i = count; i-- > 0;) { /* from last to first, so that each chain ascends */
         size_t place = place_of_column(source, log_column(source->log, i));
         source->next_column[i] = source->first_column[place];
         source->first_column[place] = (uint32_t)i + 1;
@@ -153,7 +155,8 @@ static void want_columns(struct log_source *source, const struct counter *counte
         log_want(source->log, counter->columns[i], true);
 }
 
-/* Columns of text files have no type: their numbers are cooked already. */
+/* Takes the type from the column. Columns of text files have no type, because their numbers are
+ * cooked already. */
 static void take_type(struct counter *counter, const struct log_column *column)
 {
     counter->type = column->kind == LOG_COOKED ? TYPE_DOUBLE : column->type;
@@ -195,7 +198,7 @@ static bool is_number(const char *name)
 }
 
 /* Finds the counter's columns. A wildcard or a number is compared with all columns, any other name
- * only with the two chains that may contain it. */
+ * only with the two chains in which it can be. */
 static bool take_columns(struct counter *counter)
 {
     const struct log_source *source = log_source_of(counter);
@@ -214,7 +217,8 @@ static bool take_columns(struct counter *counter)
     return good && take_place(counter, 0);
 }
 
-/* Returns 0 if only the instance is missing: a later file may contain it. */
+/* Returns the status for what the capture lacks: object or counter; 0 if only the instance is
+ * missing, because a later file may have it. */
 static PDH_STATUS what_is_missing(const struct counter *counter)
 {
     const struct log *log = log_source_of(counter)->log;
@@ -267,7 +271,8 @@ static struct sample sample_of_number(double number, LONGLONG time)
     return sample;
 }
 
-/* Numbers equal names from 0, and also counts those that the counter's path does not match. */
+/* Adds the items of an array. Equal names are numbered from 0; those that the path does not match
+ * are counted, too. */
 static void take_items(struct counter *counter, const struct log_value *value, struct item_set *set)
 {
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
@@ -286,7 +291,8 @@ static void take_items(struct counter *counter, const struct log_value *value, s
     }
 }
 
-/* Returns the column's names as a hash table, made once for each sample. NULL: no memory. */
+/* Returns the names in the column's array as a hash table, which is made once for each sample.
+ * NULL: no memory. */
 static struct item_set *names_of(struct log_source *source, uint32_t column,
                                  const struct log_value *value)
 {
@@ -367,7 +373,7 @@ static const opl_counter_view *find_definition(struct counter *counter, const ch
     return NULL;
 }
 
-/* Stores the counter's value from a block in *ret, or a wildcard's values in its next set. */
+/* Stores the counter's value from a block in *ret; a wildcard's values in its next set. */
 static void take_block(struct counter *counter, uint32_t column, const struct log_value *value,
                        LONGLONG time, struct sample *ret)
 {
@@ -396,7 +402,7 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
 
 /* ---- one counter ---- */
 
-/* Adds the items of one column for a wildcard. */
+/* Adds a column's items to the next set of a wildcard. */
 static void sample_column(struct counter *counter, uint32_t number, const struct log_sample *from,
                           struct item_set *set)
 {
@@ -447,8 +453,8 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
     }
 }
 
-/* With several files bound together, a sample of a file without this counter is dropped, so that
- * the counter's next rate is computed from the sample before it. */
+/* Drops the newest sample if its file, one of several that are bound together, does not have the
+ * counter, so that the next rate is computed from the sample before it. */
 static void pass_other_file(struct counter *counter)
 {
     if (counter->newest.raw.CStatus == PDH_ENTRY_NOT_IN_LOG_FILE)
@@ -474,7 +480,8 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
     counter_sampled(counter, &sample, true);
 }
 
-/* Adds to the counters the columns that the capture got when it was appended to. */
+/* Assigns to the counters the columns that were added to the capture when data was appended to
+ * it. */
 static bool join_new_columns(struct pdh_query *query)
 {
     struct log_source *source = (struct log_source *)query->source;
@@ -518,8 +525,8 @@ static PDH_STATUS collect_one(struct pdh_query *query, const struct log_sample *
     return status;
 }
 
-/* Takes the next sample in the query's range, and samples before the range as the start of its
- * first rate. (docs/windows/tools.md#g2) */
+/* Takes the next sample in the query's range of time. Samples before the range are read only
+ * because its first rate needs the sample before. (docs/windows/tools.md#g2) */
 PDH_STATUS log_source_collect(struct pdh_query *query, LONGLONG *ret_time)
 {
     const struct log_sample *sample = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes a query's values as CSV or TSV. The columns of such a file are fixed when it is created: a
- * wildcard is replaced by the instances that exist at that moment. (docs/windows/pdh.md#f4,
+ * wildcard is replaced by the instances that exist then. (docs/windows/pdh.md#f4,
  * docs/windows/pdh.md#f8)
  */
 #include "pdh/log/capture.h"
@@ -14,13 +14,14 @@
 struct writer_column {
     PDH_HCOUNTER counter;
     char *path;
-    struct instance_key key; /* name NULL: the counter is not a wildcard */
+    struct instance_key key; /* its name NULL: the counter is not a wildcard */
     char *instance;
 };
 struct capture_writer {
     struct log_writer *log;
     PDH_HQUERY query;
-    bool live; /* flush each line: a program may follow the file, or the power may fail */
+    bool live; /* write each line at once: another program may follow the file, or the power may
+                * fail */
     DWORD most_bytes;
     struct writer_column *columns;
     double *numbers;
@@ -52,7 +53,7 @@ static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, cons
     return column->path;
 }
 
-/* Adds the column of one instance: in the path, "a#1" is the second instance named "a". */
+/* Adds a column for one instance; in its path "a#1" is the second instance named "a". */
 static bool add_instance(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
 {
     PATH_AUTO parts = {0};
@@ -114,7 +115,7 @@ static PDH_STATUS mode_of(const struct capture_options *options, enum log_create
     bool there = stat(options->file, &st) == 0;
     *ret = LOG_CREATE_APPEND;
     if (options->access & PDH_LOG_OPT_CIRCULAR)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* text has no records of fixed length */
+        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* text files have no records of fixed length */
     switch (options->access & PDH_LOG_CREATE_MASK) {
     case PDH_LOG_CREATE_NEW:
         *ret = LOG_CREATE_NEW;
@@ -257,7 +258,7 @@ static void take_numbers(struct capture_writer *writer)
     }
 }
 
-/* A line is also written if there were no values: its cells contain a blank. */
+/* Collects and writes a line; a counter without a value has a blank as its cell. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 {
     LONGLONG time = 0;
