@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BLG, the container: an event-trace log. It consists of buffers of one size; each has a head of 72
- * bytes, then records at multiples of 8 bytes. Records of performance data have one GUID; a body
- * too long for one record is split into numbered parts. docs/format.md describes the observed
- * files. (docs/windows/pdh.md#f8)
+ * The container format of BLG files, which is an event-trace log. It consists of buffers of the
+ * same size; each has a head of 72 bytes, then records at multiples of 8 bytes. Records of
+ * performance data have one GUID; a body too long for one record is split into numbered parts.
+ * docs/format.md describes the files that were examined. (docs/windows/pdh.md#f8)
  *
  * After damage, the rest of the buffer is skipped and reading continues with the next buffer. Each
  * damage is reported once.
@@ -15,13 +15,14 @@
 enum {
     BUFFER_HEAD = 72,
     RECORD_HEAD = 48,
-    /* before the body: the record's head, the GUID, the number of this part, and of all parts */
+    /* bytes before a record's body: the record's head, the GUID, the number of this part, and of
+     * all parts */
     RECORD_BODY = 72,
     HEADER_RECORD = 72,
-    HEADER_FIELDS = HEADER_RECORD + 32, /* TRACE_LOGFILE_HEADER */
+    HEADER_FIELDS = HEADER_RECORD + 32, /* offset of the TRACE_LOGFILE_HEADER */
     HEADER_MODE = HEADER_FIELDS + 32,
     HEADER_POINTER = HEADER_FIELDS + 44,
-    HEADER_NAMES = HEADER_FIELDS + 56, /* two pointers, then the time zone */
+    HEADER_NAMES = HEADER_FIELDS + 56, /* after two pointers; the time zone follows */
     ZONE_SIZE = 172,
     MODE_CIRCULAR = 2,
     SMALLEST_BUFFER = 1024,
@@ -41,9 +42,9 @@ struct buffer_place { /* the position of a buffer in the file of a circular capt
 struct binary {
     uint32_t buffer_size;
     bool circular;
-    struct buffer_place *order; /* NULL: buffers are read in the order of the file */
+    struct buffer_place *order; /* order in which the buffers are read; NULL: that of the file */
     size_t order_count;
-    uint64_t turn;      /* the buffer being read */
+    uint64_t turn;      /* number of the buffer that is being read, in that order */
     uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */
     uint64_t newest;    /* sequence number of the newest buffer that was read */
     struct buffer body; /* the body that is being assembled from parts */
@@ -57,7 +58,7 @@ struct binary {
 
 struct record {
     int kind;
-    uint64_t offset; /* offset in the file */
+    uint64_t offset; /* offset of the record in the file */
     LONGLONG time;
     const unsigned char *body;
     size_t size;
@@ -70,7 +71,8 @@ static bool size_is_sane(uint32_t size)
     return size >= SMALLEST_BUFFER && size <= LARGEST_BUFFER && size % 512 == 0;
 }
 
-/* Two of three signs are enough, so that a file with a damaged head is still recognised. */
+/* True if two of the three signs of a BLG are there, so that a file with a damaged head is
+ * recognised, too. */
 static bool binary_matches(const unsigned char *start, size_t size)
 {
     if (size < BUFFER_HEAD)
@@ -84,7 +86,7 @@ static bool binary_matches(const unsigned char *start, size_t size)
     return signs >= 2;
 }
 
-/* Is the next buffer at `size`? Its head would repeat the size. */
+/* True if the buffer at `size` begins with the same size, as the next buffer must. */
 static bool size_holds(struct file *file, uint32_t size)
 {
     size_t got;
@@ -92,8 +94,8 @@ static bool size_holds(struct file *file, uint32_t size)
     return at && got == 4 && get32(at) == size;
 }
 
-/* The size is stored in two places. If they differ, the one with which the next buffer is found is
- * right. */
+/* The size is stored in two places. If they differ, chooses the one at which a next buffer is
+ * found. */
 static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
 {
     if (size_holds(file, first))
@@ -175,9 +177,9 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
             stream_at(&file->stream, (uint64_t)i * binary->buffer_size, BUFFER_HEAD, &got);
         if (!head || got < BUFFER_HEAD)
             break;
-        if (i && all_zero(head, BUFFER_HEAD)) /* the buffer was not written yet */
+        if (i && all_zero(head, BUFFER_HEAD)) /* this buffer was not written yet */
             continue;
-        /* the first buffer is always read first: it contains the capture's head */
+        /* buffer 0 is always read first, because it has the capture's head */
         uint64_t sequence = i ? get64(head + 24) : 0;
         order[binary->order_count++] = (struct buffer_place){sequence, i};
     }
@@ -186,7 +188,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     return 0;
 }
 
-/* Looks for new buffers of a circular capture that is being written; false: there are none. */
+/* Looks for new buffers in a circular capture that is being written; false: there are none. */
 static bool order_goes_on(struct file *file, struct binary *binary)
 {
     uint64_t newest = binary->newest;
@@ -209,7 +211,8 @@ static void next_buffer(struct binary *binary)
     binary->offset = 0;
 }
 
-/* Handles a buffer with an empty head: the end of the capture, or damage if written ones follow. */
+/* Handles a buffer with an empty head: the capture's end, or damage if buffers that were written
+ * follow. */
 static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t offset)
 {
     uint64_t turn = binary->turn;
@@ -244,7 +247,8 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
     if (!binary->order && all_zero(head, BUFFER_HEAD))
         return unwritten(file, binary, view->offset);
     view->used = get32(head + 48);
-    /* not checked for the first buffer: choose_size may have found its size to be wrong */
+    /* the first buffer is not checked, because choose_size may have chosen another size than its
+     * head states */
     bool bad = view->offset && get32(head) != binary->buffer_size;
     if (!bad && view->used >= BUFFER_HEAD && view->used <= binary->buffer_size)
         return 0;
@@ -278,8 +282,8 @@ static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct b
 
 /* ---- records ---- */
 
-/* Handles a record that the file ends in. In a circular capture the next buffer is read; else more
- * of the record may be written later. */
+/* Handles a record that is cut off by the end of the file. In a circular capture the next buffer is
+ * read; in others the rest of the record may be written later. */
 static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     uint64_t offset = view->offset + binary->offset;
@@ -294,7 +298,8 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         "still being written");
 }
 
-/* A full header begins with the record's size; short headers have it after their kind. */
+/* Returns the record's size. Records with a full header begin with it; those with a short header
+ * have it after their kind. */
 static uint32_t record_size(const unsigned char *record)
 {
     int type = record[2];
@@ -342,8 +347,8 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Goes to the next buffer, unless this one is incomplete: then the file has no more, because
- * buffers are written in order. */
+/* Goes to the next buffer. If this one is incomplete the file has no more, because buffers are
+ * written in order. */
 static PDH_STATUS leave_buffer(struct binary *binary, const struct byte_view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
@@ -406,7 +411,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     return 0;
 }
 
-/* Returns the next body, assembled if it has several parts. */
+/* Returns the next body; its parts are joined if it has several. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {
@@ -455,7 +460,8 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
     return file->blind ? 0 : sample_read(file, record->body, record->size, record->offset);
 }
 
-/* Sets the zone's name and bias: those of standard or daylight time, as at the first record. */
+/* Sets the capture's zone: name and bias of standard or daylight time, whichever was in force at
+ * the first record. */
 static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);
@@ -464,7 +470,8 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
-/* Reads records up to the next sample, which is returned. Other records are processed. */
+/* Reads records up to the next sample and returns it. Records before it, such as catalogues, are
+ * processed. */
 static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of all files of a capture. A path that is in two files is one column; a path that is
- * twice in one file is two columns. A path is split by the rules of docs/windows/pdh.md#f3: the
+ * The columns of all files of a capture. The same path in two files is one column; a path that is
+ * twice in one file has two columns. A path is split by the rules of docs/windows/pdh.md#f3: the
  * object ends at the first bracket or backslash, the instance at the last ")" before a backslash.
  */
 #include "log/inner.h"
@@ -31,7 +31,7 @@ static uint32_t *chain_of(const struct columns *columns, const char *path)
 
 /* ---- a path's parts ---- */
 
-/* Cuts off "#n", with digits only, and stores n. */
+/* Cuts off "#n" if n consists of digits, and stores n. */
 static void split_index(char *instance, DWORD *ret)
 {
     char *hash = strrchr(instance, '#');
@@ -64,8 +64,8 @@ static char *closing_bracket(char *text)
     return found;
 }
 
-/* Sets the parts of the path. `copy` is a copy of it, which is modified. A text that is not a path
- * has no parts. */
+/* Sets the parts of the path in `ret`. `copy` is a copy of the path, which is modified. If it is
+ * not a path, there are no parts. */
 static void split_path(char *copy, struct log_column *ret)
 {
     char *object = copy;
@@ -102,7 +102,8 @@ static bool grow_table(struct columns *columns)
         return false;
     for (size_t i = 0; i < columns->count; i++) {
         struct column *column = columns->list[i];
-        if (!column->last) /* only the first of several with one path is in the table */
+        if (!column->last) /* of several columns with the same path, only the first is in the table
+                            * */
             continue;
         uint32_t *head = chain_of(&grown, column->info.path);
         column->next = *head;
@@ -142,8 +143,8 @@ static uint32_t find(const struct columns *columns, const char *path, enum log_c
     return NO_COLUMN;
 }
 
-/* Is there a column with this path that the current catalogue has not named yet? *ret is its
- * number. *ret_first is the first column with the path, or NO_COLUMN. */
+/* True if there is a column with this path that the current catalogue has not named yet; *ret is
+ * its number. *ret_first is the first column with the path, or NO_COLUMN. */
 static bool known(const struct columns *columns, const char *path, enum log_column_kind kind,
                   uint32_t *ret, uint32_t *ret_first)
 {

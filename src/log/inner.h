@@ -8,21 +8,21 @@
 #include <string.h>
 
 enum {
-    STREAM_WINDOW = 1 << 18, /* bytes read at once */
-    LIMIT_RECORD = 32 << 20, /* most bytes of a sample or a line */
-    LIMIT_COLUMNS = 1 << 20, /* most columns of all files together */
-    LIMIT_ORDERED = 4 << 20, /* most buffers of a circular capture */
+    STREAM_WINDOW = 1 << 18, /* bytes that are read at once */
+    LIMIT_RECORD = 32 << 20, /* maximum size of a sample or a line in bytes */
+    LIMIT_COLUMNS = 1 << 20, /* maximum number of columns of all files together */
+    LIMIT_ORDERED = 4 << 20, /* maximum number of buffers of a circular capture */
     MARK_BYTES = 1 << 18     /* minimum distance of two marks in a file, in bytes */
 };
 
-/* ---- stream.c: bytes at a position; a pipe is copied to an unnamed file as it is read; bytes in
- * memory are a window that never moves, of exactly their size ---- */
+/* ---- stream.c: bytes at any position. A pipe is copied to an unnamed file as it is read; bytes in
+ * memory are a window of exactly their size that never moves ---- */
 struct stream {
     int fd, pipe; /* fd -1: bytes in memory; pipe -1: no pipe */
     char *name;
     char *window;
     size_t capacity, len;
-    uint64_t start;   /* offset in the file of the window's first byte */
+    uint64_t start;   /* offset in the file of the first byte in the window */
     uint64_t spooled; /* number of bytes that were read from the pipe */
     LSTATUS status;   /* status of the last read that failed */
 };
@@ -31,12 +31,12 @@ LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size,
 /* Opens a second stream of the same bytes, with its own position. Reads a pipe to its end first. */
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
 void stream_done(struct stream *stream);
-/* Returns a pointer to the bytes at `offset`, valid until the next call. *ret: how many exist, at
- * most `size`. NULL: no memory, or a read error; see `status`. */
+/* Returns a pointer to the bytes at `offset`, valid until the next call. *ret is the number of
+ * bytes there, at most `size`. NULL: no memory, or a read error; see `status`. */
 const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret);
 /* Returns how many bytes from `offset` on are in the window. */
 size_t stream_have(const struct stream *stream, uint64_t offset);
-uint64_t stream_size(struct stream *stream); /* of a pipe: what was read so far */
+uint64_t stream_size(struct stream *stream); /* of a pipe: size of what was read so far */
 
 static inline uint16_t get16(const void *at)
 {
@@ -57,14 +57,15 @@ static inline uint64_t get64(const void *at)
     return value;
 }
 
-/* ---- columns.c: the columns of all files, equal ones merged ---- */
+/* ---- columns.c: the columns of all files, equal ones are merged ---- */
 struct column {
     struct log_column info;
     uint32_t twin; /* number + 1 of the next column with the same path; 0: none */
-    /* These are used in the first of several columns ("twins") with one path. */
-    uint32_t stamp; /* number of the catalogue that named the path last */
-    uint32_t turn;  /* number + 1 of the twin to use if this catalogue names the path again */
-    uint32_t last;  /* number + 1 of the last twin; 0: this is not the first one */
+    /* the members below are used in the first of several columns with the same path ("twins") */
+    uint32_t stamp; /* number of the catalogue that last named the path */
+    uint32_t turn;  /* number + 1 of the twin for the next time that this catalogue names the path
+                     * */
+    uint32_t last;  /* number + 1 of the last twin; 0: this column is not the first */
     uint32_t next;  /* number + 1 of the next in the hash chain; 0: none */
     bool unwanted;
     char text[];
@@ -77,51 +78,52 @@ struct columns {
     uint32_t stamp;
 };
 void columns_done(struct columns *columns);
-void columns_begin(struct columns *columns); /* the next columns are of a new catalogue */
+void columns_begin(struct columns *columns); /* to be called before the columns of a new catalogue
+                                              * are added */
 /* Finds or adds a column by its path, which is parsed into parts. *ret is its number. */
 PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, const char *path,
                             size_t size, uint32_t *ret);
-/* The same by its parts. `like` is copied, its path is composed. */
+/* Finds or adds a column by its parts. `like` is copied, and its path is composed. */
 PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, uint32_t *ret);
 
-/* ---- names.c: name tables that the capture contains for its machines ---- */
+/* names of objects and counters that the capture contains, for each machine ---- */
 struct column_names {
     struct buffer text; /* the machine's name, then the names */
     struct column_name {
-        uint32_t index, offset; /* offset of the name in `text`; 0: the place is free */
+        uint32_t index, offset; /* offset of the name in `text`; 0: this entry is free */
     } * table;
     size_t count, capacity; /* capacity: a power of 2 */
-    uint32_t index;         /* while reading: the index whose name comes next; 0: none */
+    uint32_t index;         /* while a record is read: the index whose name follows; 0: none */
     bool waits;
 };
 void names_done(struct column_names *names);
-/* Returns a machine's names, an empty table if there were none. NULL: no memory. */
+/* Returns the names of a machine; the table is empty if the capture has none. NULL: no memory. */
 struct column_names *names_of(struct log *log, const char *machine);
-/* Adds a name, unless the index has one. Returns false if there is no memory or the table is too
- * long. */
+/* Adds a name, unless the index has a name already. Returns false if there is no memory or the
+ * table is too long. */
 bool names_add(struct column_names *names, uint32_t index, const char *name);
 
-/* ---- seek.c: sections of a file, each with the range of its times ---- */
+/* ---- seek.c: sections of a file, each with its earliest and latest time ---- */
 struct spot {                 /* where a sample is in its file */
-    uint64_t at, line;        /* `at`: offset; `line`: number of lines before it */
-    uint64_t head, head_line; /* the same of the catalogue that applies to it */
+    uint64_t at, line;        /* `at`: offset of the sample; `line`: number of lines before it */
+    uint64_t head, head_line; /* offset and line of the catalogue that applies to the sample */
 };
 struct mark {
-    struct spot spot; /* of the section's first sample */
+    struct spot spot; /* position of the section's first sample */
     LONGLONG least, most;
 };
 struct marks {
-    struct mark *list; /* the last section also has what is written later */
+    struct mark *list; /* sections; the last one includes what is written later */
     size_t count, capacity;
     struct log_extent extent;
-    uint64_t size; /* size of the file when marked; 0: there are no marks */
+    uint64_t size; /* size of the file when the marks were made; 0: there are none */
     bool failed;   /* no memory */
 };
 
 /* ---- one file ---- */
-struct item_array { /* the items of an array, and the bytes they were read from */
+struct item_array { /* the items of an array, and the bytes from which they were read */
     uint32_t column;
-    uint64_t turn; /* the file's `turn` when it was read */
+    uint64_t turn; /* value of the file's `turn` when it was read */
     struct log_item *items;
     size_t count, capacity;
     struct buffer text, raw;
@@ -131,21 +133,22 @@ struct file {
     struct stream stream;
     const struct format *format;
     void *state;   /* private to the format */
-    uint32_t *map; /* for each entry of the file's catalogue, its column */
+    uint32_t *map; /* for each entry of the file's catalogue: the number of its column */
     size_t mapped, map_capacity;
     struct log_value *values; /* one for each column of the log */
     struct item_array *arrays;
-    uint64_t turn; /* number of samples read since the file was opened or rewound */
+    uint64_t turn; /* number of samples that were read since the file was opened or rewound */
     size_t values_count;
-    bool values_fresh;        /* columns that this file lacks are marked as absent */
-    struct log_sample sample; /* the next one to be returned */
-    struct spot spot;         /* of that sample; set by the format, but not in a circular capture */
+    bool values_fresh;        /* `values` already marks the columns that this file lacks */
+    struct log_sample sample; /* the next sample that is returned */
+    struct spot spot;         /* position of `sample`; set by the format, except in a circular
+                               * capture */
     struct marks marks;
     size_t at_mark;      /* number of the section that is being read */
-    bool unordered;      /* a circular capture: time cannot be searched */
-    bool pending, blind; /* pending: `sample` is ready; blind: read only times */
+    bool unordered;      /* a circular capture, in which samples cannot be found by time */
+    bool pending, blind; /* pending: `sample` is ready; blind: only times are read */
     uint64_t line;       /* number of the current line, from 1; 0: the format has no lines */
-    PDH_STATUS ended;    /* why there is no next sample; 0: not known yet */
+    PDH_STATUS ended;    /* status: why there is no next sample; 0: not known yet */
     struct buffer problem;
     struct log_facts facts;
 };
@@ -153,15 +156,15 @@ struct file {
 /* The functions that read one kind of file. */
 struct format {
     enum log_kind kind;
-    /* matches: is the file of this kind? It gets the first `needs` bytes, or all if there are
-     * fewer. */
+    /* needs: how many bytes at the start of a file `matches` gets to recognise it; fewer if the
+     * file is shorter */
     size_t needs;
     bool (*matches)(const unsigned char *start, size_t size);
-    PDH_STATUS (*open)(struct file *file); /* reads the facts and the catalogue */
+    PDH_STATUS (*open)(struct file *file); /* reads the head and the first catalogue */
     void (*close)(struct file *file);
-    PDH_STATUS (*next)(struct file *file); /* fills file->sample and file->values */
+    PDH_STATUS (*next)(struct file *file); /* reads into file->sample and file->values */
     PDH_STATUS (*rewind)(struct file *file);
-    /* makes the sample at `spot` the next one */
+    /* continues with the sample at `spot` */
     PDH_STATUS (*jump)(struct file *file, const struct spot *spot);
 };
 extern const struct format format_binary, format_text;
@@ -170,44 +173,46 @@ struct log {
     struct columns columns;
     struct file *files;
     size_t file_count;
-    struct file *last; /* the file of the last returned sample; NULL: none, or a gap */
+    struct file *last; /* the file of the sample that was returned last; NULL: there was none, or a
+                        * gap followed */
     LONGLONG from, until;
     bool early;
-    struct column_names *names; /* one for each machine that has a table */
+    struct column_names *names; /* one table for each machine that has names */
     size_t name_count;
     struct log_losses losses;
     struct log_facts facts;
     struct buffer problem;
 };
 
-/* Sets the file's message "FILE: line N, offset N: ...", also writes it to the trace, and returns
+/* Sets the file's message "FILE: line N, offset N: ...", writes it to the trace too, and returns
  * `status`. */
 PDH_STATUS file_problem(struct file *file, PDH_STATUS status, uint64_t offset, const char *format,
                         ...) PRINTF_LIKE(4, 5);
-/* Counts what cannot be shown, but not while only times are read. */
+/* Counts something that cannot be shown, except while only times are read. */
 #define file_lose(file, reason, count, ...)                                                        \
     ((file)->blind ? (void)0 : losses_add(&(file)->log->losses, reason, count, __VA_ARGS__))
 void file_done(struct file *file);
-/* Reads the next sample; skips sections that are outside of the log's range. */
+/* Reads the next sample, and skips sections outside of the log's range. */
 PDH_STATUS file_next_wanted(struct file *file);
 /* Adds an entry to the file's catalogue. */
 PDH_STATUS file_map_add(struct file *file, uint32_t column);
-/* Makes `values` large enough for all columns, and marks as absent those that the file lacks. */
+/* Makes `values` large enough for all columns, and marks those that the file lacks as absent. */
 PDH_STATUS file_make_values(struct file *file);
 
-/* Converts the status of opening or reading a file into one of PDH. */
+/* Converts a status of opening or reading a file to a status of PDH. */
 PDH_STATUS status_to_pdh(LSTATUS status);
 
-/* ---- zone.c: the rules of a time zone ---- */
+/* ---- zone.c: when daylight time begins and ends ---- */
 struct zone_rule {
     LONG bias, standard_bias, daylight_bias;
-    SYSTEMTIME standard, daylight; /* start; year 0: the n-th weekday of the month */
+    SYSTEMTIME standard, daylight; /* date when it begins; year 0: the n-th weekday of the month, in
+                                    * every year */
 };
 bool zone_is_daylight(const struct zone_rule *rule, LONGLONG local_time);
 
 /* ---- sample.c: the content of a binary capture's records ---- */
-/* Adds the entries of a catalogue record to the file's map. `offset`, in all three, is for
- * messages. */
+/* Adds the entries of a catalogue record to the file's map. In this and the next two functions
+ * `offset` is for messages. */
 PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
                           uint64_t offset);
 PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A capture: one or more files, whose samples are returned in order of time. The next sample of
- * each file is read in advance; then the earliest one is returned.
+ * A capture: one or more files, whose samples are returned in the order of their times. One sample
+ * of each file is read in advance, and the earliest of these is returned next.
  */
 #include "log/inner.h"
 
@@ -78,7 +78,7 @@ PDH_STATUS file_make_values(struct file *file)
     if (!values)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     file->values = values;
-    /* keeps values that were read: the new columns are of other files */
+    /* keep values that were already read: the new columns belong to other files */
     size_t first = file->values_fresh ? file->values_count : 0;
     for (size_t i = first; i < columns->count; i++)
         values[i] = (struct log_value){.kind = columns->list[i]->info.kind,
@@ -118,7 +118,7 @@ static PDH_STATUS find_format(struct file *file)
     size_t got = 0;
     bool text = false;
     for (size_t i = 0; i < COUNT(formats) && !file->format; i++) {
-        /* requests no more than the format needs: a pipe may have no more yet */
+        /* request only as much as the format needs, because a pipe may not have more yet */
         const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
         if (!start)
             return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
@@ -138,7 +138,7 @@ static PDH_STATUS find_format(struct file *file)
               : "the file is empty: nothing was written yet");
 }
 
-/* Reads the file's next sample, or sets `ended`. */
+/* Reads the file's next sample; if there is none, sets `ended`. */
 static void file_advance(struct file *file)
 {
     if (file->pending)
@@ -147,7 +147,7 @@ static void file_advance(struct file *file)
     file->pending = file->ended == 0;
 }
 
-/* Opens a file of the capture. `opened`: the status of opening its stream. */
+/* Opens a file of the capture. `opened` is the status with which its stream was opened. */
 static PDH_STATUS file_open(struct log *log, struct file *file, LSTATUS opened)
 {
     file->log = log;
@@ -198,7 +198,7 @@ static struct log *log_new(size_t count)
     return log;
 }
 
-/* Adds a file, whose stream was opened with the status `opened`. */
+/* Adds a file; `opened` is the status with which its stream was opened. */
 static PDH_STATUS add_file(struct log *log, LSTATUS opened, struct buffer *problem)
 {
     struct file *file = &log->files[log->file_count++];
@@ -323,7 +323,7 @@ struct log_losses *log_losses(struct log *log)
 
 /* ---- reading ---- */
 
-/* Finds the file with the earliest sample; NULL: no file has one. */
+/* Returns the file with the earliest sample; NULL: no file has one. */
 static struct file *earliest(struct log *log)
 {
     struct file *found = NULL;
@@ -335,7 +335,7 @@ static struct file *earliest(struct log *log)
     return found;
 }
 
-/* Reports damage of a file, once each, and returns its status; 0: none. */
+/* Returns the status of a damaged file, once for each damage; 0: there is none. */
 static PDH_STATUS describe_damage(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++) {
@@ -346,7 +346,7 @@ static PDH_STATUS describe_damage(struct log *log)
         describe(file, &log->problem);
         buffer_clear(&file->problem);
         file->ended = 0;
-        log->last = NULL; /* samples before and after the damage are not adjacent */
+        log->last = NULL; /* no rate is computed over damaged data */
         return status;
     }
     return 0;
@@ -370,7 +370,7 @@ static void advance_all(struct log *log, bool ended_too)
     }
 }
 
-/* Takes the earliest of all samples; *ret is its file. */
+/* Takes the earliest of the files' samples; *ret is its file. */
 static PDH_STATUS take_next(struct log *log, struct file **ret)
 {
     advance_all(log, false);
@@ -378,7 +378,7 @@ static PDH_STATUS take_next(struct log *log, struct file **ret)
     if (status)
         return status;
     struct file *file = earliest(log);
-    if (!file) { /* more may have been written since the last call */
+    if (!file) { /* more may have been written since the last call: try again */
         advance_all(log, true);
         status = describe_damage(log);
         file = earliest(log);
@@ -406,7 +406,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
     buffer_clear(&log->problem);
     PDH_STATUS status = take_next(log, &file);
     while (!status && !in_range(log, file->sample.time) && !is_early(log, file->sample.time)) {
-        log->last = NULL; /* samples before and after a gap are not adjacent */
+        log->last = NULL; /* no rate is computed over a gap */
         status = take_next(log, &file);
     }
     if (!status)
@@ -448,7 +448,7 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
     log->from = first;
     log->until = last;
     if (first || last)
-        log_know_columns(log); /* also finds the sections; without them nothing is skipped */
+        log_know_columns(log); /* this also finds the sections, without which nothing is skipped */
     return log_rewind(log);
 }
 

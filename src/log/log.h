@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * API of log: captures of all formats behind one interface. Reads CSV, TSV and BLG; writes CSV and
+ * API of log: one interface for captures of all formats. Reads CSV, TSV and BLG; writes CSV and
  * TSV.
  *
  * A column is one counter that was recorded; the list of columns is the catalogue. A sample has one
@@ -17,30 +17,31 @@
 #include <pdh.h>
 #include <pdhmsg.h>
 
-enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 }; /* as PDH_LOG_TYPE_* */
+enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 }; /* values of PDH_LOG_TYPE_* */
 
 enum log_column_kind {
-    LOG_RAW,   /* one raw value */
-    LOG_ARRAY, /* raw values of all instances at that time */
-    LOG_BLOCK, /* a whole PERF_DATA_BLOCK; log_name has its names */
-    LOG_COOKED /* a number as it was printed */
+    LOG_RAW,   /* a raw value */
+    LOG_ARRAY, /* raw values of all instances that existed then */
+    LOG_BLOCK, /* a whole PERF_DATA_BLOCK; log_name returns the names for its numbers */
+    LOG_COOKED /* a cooked value, as in text files */
 };
 
-/* A column and the parts of its path; NULL: the path does not have the part. */
+/* A column and the parts of its path; NULL: the path lacks the part. */
 struct log_column {
-    enum log_column_kind kind; /* a column with "*" may have another kind in a sample */
-    const char *path;          /* whole, with machine */
+    enum log_column_kind kind; /* kind of its values; a column with "*" may have another kind in a
+                                * sample */
+    const char *path;          /* the whole path, with the machine */
     const char *machine;       /* with its \\ */
     const char *object, *parent, *instance, *counter;
-    DWORD index; /* n of "#n"; 0: none */
-    DWORD type;  /* PERF_*; 0 if unknown, as in text */
+    DWORD index; /* number after "#"; 0: none */
+    DWORD type;  /* type such as PERF_COUNTER_COUNTER; 0: unknown, as in text files */
     LONGLONG time_base;
     LONG scale; /* default scale, a power of ten */
     bool twice; /* an earlier column of the same catalogue has the same path */
 };
 
 struct log_item {
-    const char *name; /* "parent/name" or "name"; not unique */
+    const char *name; /* "parent/name" or "name"; several items may have the same name */
     LONGLONG first, second;
     DWORD multi;
 };
@@ -48,25 +49,26 @@ struct log_item {
 struct log_value {
     enum log_column_kind kind;
     DWORD status;        /* PDH_CSTATUS_*; PDH_ENTRY_NOT_IN_LOG_FILE: the file lacks the column */
-    PDH_RAW_COUNTER raw; /* LOG_RAW; in LOG_ARRAY the status and time of all items */
-    const struct log_item *items; /* LOG_ARRAY */
+    PDH_RAW_COUNTER raw; /* used with LOG_RAW; with LOG_ARRAY it has the status and time of all
+                          * items */
+    const struct log_item *items; /* used with LOG_ARRAY */
     size_t count;
-    bool same_names;   /* same count and names as in the previous sample, in the same order */
-    const void *block; /* LOG_BLOCK: untrusted, not checked yet */
+    bool same_names;   /* it has the same names in the same order as in the previous sample */
+    const void *block; /* used with LOG_BLOCK; its content was not checked */
     size_t size;
-    double number; /* LOG_COOKED, if `status` is valid data */
+    double number; /* used with LOG_COOKED, if `status` is valid data */
 };
 
 struct log_sample {
     LONGLONG time;
-    const struct log_value *values; /* one for each of log_columns */
-    /* the caption's text in this line, "" if empty; NULL: the capture has no such column */
+    const struct log_value *values; /* one value for each of log_columns */
+    /* text in the caption's field of this line; NULL: the capture has no such column */
     const char *text;
-    /* The bytes in the file: a line without its end, or the body of a BLG record. */
+    /* The bytes in the file: a line without its newline, or the body of a BLG record. */
     const void *record;
     size_t record_size;
-    enum log_kind kind; /* the format of its file */
-    bool early;         /* it is before the range: see log_want_early */
+    enum log_kind kind; /* format of the file that it is from */
+    bool early;         /* it is before the range (log_want_early) */
 };
 
 struct log_facts {
@@ -74,32 +76,32 @@ struct log_facts {
     const char *name;    /* name of the first file, as the caller gave it */
     const char *machine; /* machine of the first column, with its \\; NULL: none */
     const char *zone;    /* name of the time zone, in English if it is known */
-    LONG bias;           /* minutes to add to local time for UTC, at the first sample */
-    const char *caption; /* title of the caption's column; NULL: none */
-    uint64_t size_bytes; /* present size of all files */
+    LONG bias;           /* minutes to add to local time for UTC, when the first sample was taken */
+    const char *caption; /* title of the column for captions (comments); NULL: there is none */
+    uint64_t size_bytes; /* current size of all files */
 };
 
 struct log_extent {
-    LONGLONG first, last; /* 0: no samples */
+    LONGLONG first, last; /* both 0: no samples */
     uint64_t samples;
 };
 
 /* Reasons why something in a capture cannot be shown. The first ones are found when counters are
  * listed, the others when samples are read. */
 enum log_loss {
-    LOSS_OBJECT,  /* an object of a block whose number has no name */
-    LOSS_COUNTER, /* a counter of a block whose number has no name */
+    LOSS_OBJECT,  /* an object in a block whose number has no name */
+    LOSS_COUNTER, /* a counter in a block whose number has no name */
     LOSS_TYPE,    /* a counter of a type without a formula */
     LOSS_ENTRY,   /* an entry of the catalogue without object or counter */
     LOSS_TWICE,   /* a path that an earlier column of the same catalogue has */
-    LOSS_PATTERN, /* an instance whose name looks like a pattern */
+    LOSS_PATTERN, /* an instance whose name looks like a wildcard */
     LOSS_RECORD,  /* a record of an unknown kind */
     LOSS_NAMES,   /* entries of a name table without a number */
     LOSS_VALUE,   /* a value that is damaged or of an unknown kind */
-    LOSS_SURPLUS, /* values or fields without a column */
+    LOSS_SURPLUS, /* more values or fields than there are columns */
     LOSS_BLOCK,   /* a block that is damaged, as a whole or in part */
     LOSS_TEXT,    /* a field of a text capture that is not a number */
-    LOSS_COMMENT, /* a text in a caption's column */
+    LOSS_COMMENT, /* a text in the caption's column */
     LOSSES
 };
 struct log_losses {
@@ -113,82 +115,86 @@ struct log_losses {
 struct log;
 
 /* Opens the files as one source: their columns are merged, and their samples are merged in order of
- * time. "-" is standard input; a pipe is copied to an unnamed temporary file. `problem`, which may
- * be NULL, gets the message. PDH_FILE_NOT_FOUND, PDH_ACCESS_DENIED, PDH_LOG_FILE_OPEN_ERROR,
- * PDH_UNKNOWN_LOG_FORMAT, PDH_UNABLE_READ_LOG_HEADER, PDH_BINARY_LOG_CORRUPT,
- * PDH_MEMORY_ALLOCATION_FAILURE. */
+ * time. "-" is standard input; a pipe is copied to an unnamed temporary file. `problem` (may be
+ * NULL) receives the message of a failure. PDH_FILE_NOT_FOUND, PDH_ACCESS_DENIED,
+ * PDH_LOG_FILE_OPEN_ERROR, PDH_UNKNOWN_LOG_FORMAT, PDH_UNABLE_READ_LOG_HEADER,
+ * PDH_BINARY_LOG_CORRUPT, PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS log_open(const char *const *paths, size_t count, struct log **ret,
                     struct buffer *problem);
-/* Opens a descriptor and takes ownership of it, even on failure. `name` is for messages. */
+/* Opens a capture from a descriptor and takes ownership of it, even on failure. `name` is for
+ * messages. */
 PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer *problem);
 /* Opens a capture from a copy of `bytes`, without a file. */
 PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
                           struct buffer *problem);
 void log_close(struct log *log); /* NULL: does nothing */
 
-/* These are valid until log_close. More columns may be added when samples are read, if the capture
- * was appended to with other counters; columns keep their number. */
+/* The results of these functions are valid until log_close. If other counters were appended to the
+ * capture, columns are added while samples are read; existing columns keep their numbers. */
 const struct log_facts *log_facts(struct log *log);
 size_t log_columns(const struct log *log);
 /* Finds all columns, except those that a pipe has not delivered yet. */
 void log_know_columns(struct log *log);
 const struct log_column *log_column(const struct log *log, size_t number);
-/* Finds an index's name in the capture's names of that machine. NULL: none. Valid until the next
- * read. */
+/* Returns the name of an index, from the names that the capture has for that machine. NULL: none.
+ * Valid until the next read. */
 const char *log_name(const struct log *log, const char *machine, DWORD index);
-/* Sets whether a column is needed. If not, it is skipped: its values have status PDH_NO_DATA. */
-void log_want(struct log *log, size_t column, bool wanted); /* initially all are */
+/* Sets whether a column is needed; at first all are. A column that is not needed is skipped, and
+ * its values have status PDH_NO_DATA. */
+void log_want(struct log *log, size_t column, bool wanted);
 
 /* Returns the next sample, which belongs to the log and is valid until the next call.
- * PDH_NO_MORE_DATA: the end; a later call returns what was written since. PDH_BINARY_LOG_CORRUPT:
- * unreadable data; the next call continues after it. After any other status no call succeeds. */
+ * PDH_NO_MORE_DATA: the end; a later call returns samples that were written since.
+ * PDH_BINARY_LOG_CORRUPT: unreadable data; the next call continues after it. After any other status
+ * no call succeeds. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
-/* Returns the message for the last status, or about an incomplete last record; NULL: none. */
+/* Returns the message about the last status, or about an incomplete last record; NULL: there is
+ * none. */
 const char *log_problem(const struct log *log);
 PDH_STATUS log_rewind(struct log *log);
-/* Returns what could not be shown since the capture was opened or rewound, in the needed columns.
- * The caller may add to it. */
+/* Returns what could not be shown since the capture was opened or rewound, for the columns that are
+ * needed. The caller may add to it. */
 struct log_losses *log_losses(struct log *log);
 void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
                 const char *example, ...) PRINTF_LIKE(4, 5);
 void losses_join(struct log_losses *losses, const struct log_losses *more);
-/* Appends a line for each reason, nothing if nothing was lost. */
+/* Appends one line for each reason; nothing if nothing was lost. */
 void losses_print(const struct log_losses *losses, struct buffer *ret);
-/* Restarts at the first sample that is not before `first`, and ends after `last`; 0: no bound.
- * Sections outside of the range are not read if their times are known. */
+/* Restricts the samples to those from `first` to `last` (0: no limit), and restarts at the first of
+ * them. Sections outside of the range are not read if their times are known. */
 PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
-/* Also returns some samples before the range, marked `early`: the last of them is the start of the
- * first rate. */
+/* With `wanted` some samples before the range are returned, too, marked `early`: the first rate in
+ * the range needs the last of them. */
 void log_want_early(struct log *log, bool wanted);
-/* Finds first and last time and the number of samples of the whole capture, without regard to the
- * range, and all columns. The position stays. */
+/* Finds the first and last time and the number of samples of the whole capture, whatever the range,
+ * and all columns. The position does not change. */
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
-/* ---- writing: lines are written whole; one that was cut short is removed ---- */
+/* ---- writing: an incomplete last line is removed ---- */
 struct log_header {
     enum log_kind kind;       /* LOG_CSV, LOG_TSV */
-    const char *zone;         /* NULL: the head is only "(PDH-CSV 4.0)" */
+    const char *zone;         /* NULL: the head has only "(PDH-CSV 4.0)" */
     LONG bias;                /* minutes to add to local time for UTC */
     const char *const *paths; /* one path for each column */
     size_t count;
-    const char *caption; /* title of the caption's column; NULL: no such column */
+    const char *caption; /* title of the column for captions; NULL: no such column */
 };
 enum log_create_mode {
     LOG_CREATE_NEW,    /* PDH_FILE_ALREADY_EXISTS: the file exists */
-    LOG_CREATE_ALWAYS, /* replaces the content */
-    LOG_CREATE_APPEND  /* continues the file; PDH_UNMATCHED_APPEND_COUNTER: the columns differ */
+    LOG_CREATE_ALWAYS, /* replaces an existing file */
+    LOG_CREATE_APPEND  /* appends to the file; PDH_UNMATCHED_APPEND_COUNTER: it has other columns */
 };
 struct log_writer;
 /* Creates or opens the file and writes the head. "-" is standard output. A full disk is
  * ERROR_DISK_FULL. */
 PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
                       struct log_writer **ret, struct buffer *problem);
-/* Writes a line with one number for each column; NAN: no value. `text`: for the caption's column;
- * NULL means "". After a failure the file ends with its last complete line, and all further calls
+/* Writes a line with one number for each column; NAN: no value. `text` is the caption of this line;
+ * NULL is "". After a failure the file ends with its last complete line, and all further calls
  * fail. */
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
                      const char *text);
-/* Writes buffered lines, of which there may be 64 KiB. log_write_close does it, too. */
+/* Writes lines that are still in the buffer of 64 KiB. log_write_close does that, too. */
 PDH_STATUS log_flush(struct log_writer *writer);
 uint64_t log_written_bytes(const struct log_writer *writer);
 PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in any case */
@@ -196,19 +202,21 @@ PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in an
 /* ---- number.c: numbers as text, equal to printf's but faster; independent of locale and rounding
  * mode ---- */
 enum { NUMBER_SIZE = 32, NUMBER_FIXED_SIZE = 320 };
-/* Write like "%.17g" and "%f", without NUL; return the length. opl_capture_number also uses the
- * first. */
+/* Write the number like "%.17g" and "%f", without NUL; return the length. opl_capture_number uses
+ * the first. */
 size_t number_shortest17(double number, char *out); /* NUMBER_SIZE bytes */
 size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_SIZE bytes */
-/* Parses a text that is a number, with optional blanks around it. Returns false if it is not. */
+/* Parses a text that is a number, with optional blanks around it. Returns false if it is not a
+ * number. */
 bool number_parse(const char *text, size_t size, double *ret);
 
 /* ---- zone.c ---- */
-/* Returns the English name for "@tzres.dll,-212"; other texts and unknown numbers unchanged. */
+/* Returns the English name for a text like "@tzres.dll,-212"; other texts and unknown numbers are
+ * returned unchanged. */
 const char *zone_name(const char *stored);
-/* Returns this machine's zone as Windows names it. For a zone that Windows does not have and that
- * has no abbreviation, its place, such as "Asia/Kolkata", is copied to `storage`. `utc` is a
- * FILETIME; *ret_bias: minutes to add to local time for UTC at that time. */
+/* Returns Windows' name for this machine's time zone. If Windows does not have the zone, returns
+ * its abbreviation; if it has none, its place, such as "Asia/Kolkata", copied to `storage`. `utc`
+ * is a FILETIME; *ret_bias: minutes to add to local time for UTC at that time. */
 enum { ZONE_TEXT_SIZE = 256 };
 const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias);
 

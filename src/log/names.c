@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of a machine's objects and counters by their number. A long table is split into several
- * records, each of which begins with the machine; here they are one table. If a number has two
- * names, the first is kept, so that reading a capture again changes nothing.
+ * The names of a machine's objects and counters by their number. A capture has a long table in
+ * several records, each of which begins with the machine; they become one table here. If a number
+ * has two names the first is kept, so that reading a capture again does not change the table.
  */
 #include "log/inner.h"
 
@@ -14,7 +14,7 @@ void names_done(struct column_names *names)
     free(names->table);
 }
 
-/* Returns the place of the index in the table, or the free place for it. */
+/* Returns the entry of the index in the table; if there is none, the free entry for it. */
 static struct column_name *place_of(const struct column_names *names, uint32_t index)
 {
     uint32_t hash = index * 2654435769u;
@@ -46,7 +46,7 @@ bool names_add(struct column_names *names, uint32_t index, const char *name)
     struct column_name *place = place_of(names, index);
     if (place->offset)
         return true;
-    size_t offset = names->text.len; /* never 0: the machine's name is at 0 */
+    size_t offset = names->text.len; /* never 0, because the machine's name is at 0 */
     if (offset > LIMIT_RECORD || !buffer_add(&names->text, name, strlen(name) + 1))
         return false;
     *place = (struct column_name){index, (uint32_t)offset};
@@ -54,7 +54,8 @@ bool names_add(struct column_names *names, uint32_t index, const char *name)
     return true;
 }
 
-/* Compares without leading backslashes: name tables may have \\server where columns have server. */
+/* Compares machines without leading backslashes, because name tables may have \\server and columns
+ * server. */
 static bool same_machine(const char *one, const char *other)
 {
     return text_equal_fold(one + strspn(one, "\\"), other + strspn(other, "\\"));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts doubles to text and back, equal to printf and strtod to the last digit, and several
+ * Converts doubles to text and back, with exactly the results of printf and strtod, but several
  * times faster.
  *
  * A double is m * 2^e. Multiplied by 10^s it is m * 5^s * 2^(e + s), and for numbers between 1e-37
- * and 1e38 this fits into three words without loss: so the digits can be taken from it and rounded,
- * half to even, exactly. Smaller and larger numbers are left to the C library.
+ * and 1e38 this fits into three words without loss. So its digits can be computed exactly and
+ * rounded half to even. For smaller and larger numbers the C library is called.
  */
 #include "log/log.h"
 #include <openperflib/unstable.h>
@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 32-bit processors have no 128-bit integers: there the C library converts, more slowly. */
+/* 32-bit processors have no 128-bit integers; there the C library converts all numbers, more
+ * slowly. */
 #ifdef __SIZEOF_INT128__
 #define HAS_128_BITS 1
-__extension__ typedef unsigned __int128 uint128; /* not in ISO C */
+__extension__ typedef unsigned __int128 uint128; /* __int128 is not in ISO C */
 #else
 #define HAS_128_BITS 0
 #endif
@@ -27,7 +28,7 @@ __extension__ typedef unsigned __int128 uint128; /* not in ISO C */
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1075, FIVES = 27 };
 
 #if HAS_128_BITS
-/* 5^27 is the largest power of 5 that fits into 64 bits. */
+/* Powers of 5. 5^27 is the largest one that fits into 64 bits. */
 static const uint64_t fives[FIVES + 1] = {1u,
                                           5u,
                                           25u,
@@ -124,7 +125,8 @@ struct decimal {
     int exponent;    /* the first digit is multiplied by 10^exponent */
 };
 
-/* Gets the digits from the C library; a locale's decimal point is skipped. */
+/* Gets the digits from the C library; the decimal point, which depends on the locale, is
+ * skipped. */
 static struct decimal decimal_slow(double number)
 {
     char text[64];
@@ -142,7 +144,7 @@ static struct decimal decimal_slow(double number)
 
 static const uint64_t DIGITS_END = UINT64_C(100000000000000000); /* 10^17 */
 
-/* A number of 192 bits, its lowest word first. */
+/* A number of 192 bits; its lowest word is the first. */
 struct wide {
     uint64_t message[3];
 };
@@ -189,7 +191,7 @@ static uint64_t divide_round(uint128 number, int power)
     return result + (rest > divisor - rest || (rest == divisor - rest && (result & 1)));
 }
 
-/* Returns round(number * 10^scale), which must have about 17 digits. */
+/* Returns number * 10^scale, rounded; the result must have about 17 digits. */
 static uint64_t scaled(struct parts parts, int scale)
 {
     if (scale < 0)
@@ -199,7 +201,7 @@ static uint64_t scaled(struct parts parts, int scale)
     return shift > 0 ? wide_round(&wide, shift) : wide.message[0] << -shift;
 }
 
-/* Returns floor(log10(2^power)); |power| must be below 1,700. */
+/* Returns the integer part of log10(2^power); |power| must be below 1,700. */
 static int log10_of_two_to(int power)
 {
     return (power * 1262611) >> 22;
@@ -209,7 +211,7 @@ static int log10_of_two_to(int power)
 static struct decimal decimal_of(double number)
 {
     struct parts parts = parts_of(number);
-    /* this estimate is right, or too small by one */
+    /* this estimate is right or too small by one */
     int exponent = log10_of_two_to(parts.exponent + MANTISSA_BITS);
     uint64_t digits = scaled(parts, DIGITS - 1 - exponent);
     if (digits >= DIGITS_END) {
@@ -238,7 +240,7 @@ static size_t put_exponent(int exponent, char *out)
     return (size_t)count + 2;
 }
 
-/* Writes the digits, with a point after the first `whole` of them if more follow. */
+/* Writes the digits, with a decimal point after the first `whole` digits if more follow. */
 static size_t put_pointed(const char *digits, size_t count, size_t whole, char *out)
 {
     if (whole >= count) {
@@ -299,7 +301,7 @@ size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE])
 /* ---- six decimals ---- */
 
 #if HAS_128_BITS
-/* Returns round(number * 10^6); the number must be below 2^43. */
+/* Returns number * 10^6, rounded; the number must be below 2^43. */
 static uint64_t millionths(double number)
 {
     struct parts parts = parts_of(number);
@@ -340,10 +342,11 @@ size_t number_fixed6(double number, char *out)
         uint64_t all = millionths(number);
         fraction = all % 1000000;
         whole = put_whole(all / 1000000, out);
-    } else if (number >= 0x1p63) /* such numbers are integers: "%.0f" prints no decimal point */
+    } else if (number >= 0x1p63) /* numbers from 2^63 on are integers, and "%.0f" prints no decimal
+                                  * point */
         whole = (size_t)snprintf(out, NUMBER_FIXED_SIZE - 8, "%.0f", number);
     else {
-        /* exact: at most 10 bits are after the point */
+        /* exact, because the number has at most 10 bits after the binary point */
         whole = put_whole((uint64_t)number, out);
         fraction = millionths(number - (double)(uint64_t)number);
     }
@@ -358,7 +361,7 @@ size_t number_fixed6(double number, char *out)
 struct digit_scan {
     uint64_t digits;
     int power, used;
-    bool more; /* digits that are not 0 were left out */
+    bool more; /* digits other than 0 were dropped after these */
 };
 
 static bool is_digit(char c)
@@ -366,8 +369,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads digits, of which the first 19 are kept. `point`: they are after the decimal point. Returns
- * false if there are none. */
+/* Reads digits and keeps the first 19. `point`: they are after the decimal point. Returns false if
+ * there are none. */
 static bool scan_digits(const char **cursor, const char *end, bool point, struct digit_scan *scan)
 {
     const char *start = *cursor;
@@ -385,7 +388,7 @@ static bool scan_digits(const char **cursor, const char *end, bool point, struct
     return *cursor > start;
 }
 
-/* Parses an exponent such as "e-05". Returns true also if there is none. */
+/* Parses an exponent such as "e-05". Returns true if there is none, too. */
 static bool scan_exponent(const char **cursor, const char *end, struct digit_scan *scan)
 {
     if (*cursor == end || (**cursor | 0x20) != 'e')
@@ -420,7 +423,7 @@ static double to_double(uint128 number, int exponent, bool more)
     return ldexp((double)result, exponent + shift);
 }
 
-/* Returns the number's value, exactly rounded if the power of five fits into 64 bits. */
+/* Returns the number's value. It is exactly rounded if the power of five fits into 64 bits. */
 static double scan_value(const struct digit_scan *scan)
 {
     if (scan->digits == 0)
@@ -437,12 +440,12 @@ static double scan_value(const struct digit_scan *scan)
 
 static double scan_value(const struct digit_scan *scan)
 {
-    return 0; /* never called without 128-bit integers */
+    return 0; /* cannot be reached without 128-bit integers */
 }
 
 #endif
 
-/* Parses by strtod, for which the point is replaced by the locale's. */
+/* Parses with strtod, after replacing the point by that of the locale. */
 static bool parse_slow(const char *text, size_t size, double *ret)
 {
     char copy[1100];

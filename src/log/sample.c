@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BLG, the content of records: the entries of the catalogue, the values of a sample in the same
- * order, and name tables of machines. Every length and offset is checked before it is used.
+ * The content of BLG records: the entries of the catalogue, the values of a sample in the same
+ * order, and tables of names. Each length and offset is checked before it is used.
  */
 #include "log/inner.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     ENTRY_HEAD = 52,
-    ENTRY_WILDCARD = 1, /* a flag of an entry */
+    ENTRY_WILDCARD = 1, /* a flag of a catalogue entry */
     VALUE_HEAD = 8,
     ITEMS_HEAD = 24,
     ITEM_SIZE = 24,
@@ -38,7 +38,8 @@ static bool add_utf16(struct buffer *buffer, const unsigned char *at, size_t uni
 
 /* ---- the catalogue ---- */
 
-/* Copies to `buffer` the text whose offset is in the entry at `field`. NULL: the entry has none. */
+/* Copies a text of the entry to `buffer`; `field` is the offset of its offset. NULL: the entry
+ * lacks the text. */
 static const char *entry_text(const unsigned char *entry, size_t length, size_t field,
                               struct buffer *buffer)
 {
@@ -67,7 +68,7 @@ static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size
     uint32_t index = get32(entry + 44), number;
     column.index = index == UINT32_MAX ? 0 : index;
     BUFFER_AUTO text = {0};
-    /* reserve memory for all texts, so that none moves */
+    /* reserve the memory for all texts, so that those that were added do not move */
     if (!buffer_reserve(&text, 5 * (2 * length + 4)))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     column.machine = entry_text(entry, length, 28, &text);
@@ -83,7 +84,8 @@ static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size
 PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
                           uint64_t offset)
 {
-    /* skip eight bytes if they are there: an entry's length is a multiple of 8 */
+    /* skip the eight bytes that some records have first; an entry's length is a multiple of 8, they
+     * are not */
     size_t at = size >= 8 && get32(body) % 8 ? 8 : 0;
     while (size - at >= 8) {
         uint32_t length = get32(body + at);
@@ -103,7 +105,7 @@ PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t s
 
 /* ---- values ---- */
 
-/* Returns the status of a recorded value: new data counts as valid data. */
+/* Returns the status of a recorded value; new data becomes valid data. */
 static DWORD status_of(DWORD cstatus)
 {
     return cstatus == PDH_CSTATUS_NEW_DATA ? PDH_CSTATUS_VALID_DATA : cstatus;
@@ -137,7 +139,7 @@ static bool make_items(struct item_array *array, size_t count)
     return true;
 }
 
-/* Are the names and their offsets the same as in the previous array? They change rarely. */
+/* True if the array has the same names at the same offsets as the one before, which is usual. */
 static bool same_names(const struct item_array *array, const unsigned char *body, size_t length,
                        size_t count)
 {
@@ -184,7 +186,7 @@ static void read_items(struct file *file, size_t entry, const unsigned char *bod
                        struct log_value *value)
 {
     struct item_array *array = &file->arrays[entry];
-    /* names are compared only with those of the same column in the previous sample */
+    /* names are compared only if the previous sample has an array of the same column */
     bool before = array->column == file->map[entry] && array->turn + 1 == file->turn;
     value->kind = LOG_ARRAY;
     value->status = PDH_CSTATUS_INVALID_DATA;
@@ -257,7 +259,8 @@ static bool is_piece(const unsigned char *body, size_t size, size_t at)
            body[at + 1] == 'L' && body[at + 2] == 3;
 }
 
-/* Finds the piece after the one that ends at `end`: there, or at the next multiple of 8. */
+/* Returns the offset of the next piece: `end`, where the last one ends, or the next multiple of
+ * 8. */
 static size_t next_piece(const unsigned char *body, size_t size, size_t end)
 {
     size_t aligned = (end + 7) & ~(size_t)7;
@@ -296,7 +299,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
 /* ---- names ---- */
 
 /* Reads pairs of index and name: "1", "1847", "2", "System", ... A record may end after an index;
- * the next record then begins with its name. */
+ * then the next record begins with its name. */
 static bool take_pairs(struct file *file, struct column_names *names, const char *at,
                        const char *end, uint64_t offset)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the extent of a capture, and samples by time. A first pass, which reads only times, finds
- * the extent, all columns, and the marks: sections of the file, each with its earliest and latest
- * time. If a range is set, sections outside of it are skipped. As clocks are set back and captures
- * are appended to, times need not be in order, and each mark stores which catalogue applies to it.
+ * Finds the extent of a capture (first and last time, number of samples), and samples by time. A
+ * first pass, which reads only times, finds the extent, all columns, and the sections of the file
+ * with their earliest and latest time (struct mark). If a range is set, sections outside of it are
+ * skipped. Times may not be in order, because clocks are set back; and captures are appended to, so
+ * each mark stores which catalogue applies to it.
  */
 #include "log/inner.h"
 
@@ -26,7 +27,7 @@ static struct mark *new_mark(struct marks *marks)
     return &marks->list[marks->count++];
 }
 
-/* Notes the sample that was just read in the extent and in its section. */
+/* Adds the sample that was just read to the extent and to its section. */
 static void note(struct file *file)
 {
     struct marks *marks = &file->marks;
@@ -58,7 +59,7 @@ static void note_all(struct file *file)
     }
 }
 
-/* Makes the file's marks, unless they are those of its present size. A pipe is read to its end. */
+/* Makes the file's marks, unless they were made for its present size. A pipe is read to its end. */
 static PDH_STATUS file_mark(struct file *file)
 {
     uint64_t size = stream_size(&file->stream);
@@ -85,8 +86,8 @@ static bool stretch_has(const struct log *log, const struct mark *mark)
     return (!log->from || mark->most >= log->from) && (!log->until || mark->least <= log->until);
 }
 
-/* Is this section needed? It is if it overlaps the range, is the one before it (for the first
- * rate), or is the last one, because more may be written to it. */
+/* True if this section is needed: it overlaps the range, is the one before it (for the first rate),
+ * or is the last one, to which more may be written. */
 static bool is_wanted(const struct file *file, size_t number)
 {
     const struct marks *marks = &file->marks;
@@ -114,7 +115,7 @@ PDH_STATUS file_next_wanted(struct file *file)
             return 0;
         while (!is_wanted(file, file->at_mark))
             file->at_mark++;
-        file->log->last = NULL; /* samples before and after a gap are not adjacent */
+        file->log->last = NULL; /* no rate is computed over a gap */
         status = file->format->jump(file, &marks->list[file->at_mark].spot);
         if (status)
             return status;

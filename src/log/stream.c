@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads bytes at any position, through a window that moves. Bytes from a pipe are copied to an
- * unnamed file, as far as they were requested, so that they can be read again. */
+/* Reads bytes at any position, through a window that moves. The bytes of a pipe are copied to an
+ * unnamed file when they are requested, so that they can be read again. */
 #include "log/inner.h"
 
 #include <errno.h>
@@ -134,7 +134,7 @@ size_t stream_have(const struct stream *stream, uint64_t offset)
     return inside && stream->window ? stream->len - (size_t)(offset - stream->start) : 0;
 }
 
-/* Makes the window large enough for `size` bytes. Doubles it, because a search for the end of a
+/* Makes the window large enough for `size` bytes. It is doubled, because a search for the end of a
  * long line requests a little more each time. Returns false if there is no memory. */
 static bool make_capacity(struct stream *stream, size_t size)
 {
@@ -151,8 +151,8 @@ static bool make_capacity(struct stream *stream, size_t size)
     return true;
 }
 
-/* Fills the window from `offset`. Of a pipe only `size` bytes are read, so that reading a capture
- * that is still being written does not wait for a whole window. */
+/* Fills the window from `offset` on. From a pipe only `size` bytes are read, because waiting for a
+ * whole window would delay reading a capture that is still being written. */
 static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
 {
     if (stream->pipe >= 0) {

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads CSV and TSV as PDH writes them: a head with zone and paths, then a line for each sample;
- * all fields are in quotes, and a quote inside a field is not doubled. Also accepted: UTF-16 of
- * either byte order, the Western code page, fields without quotes, either kind of newline, several
- * heads. A last line without a newline is read only if all its fields are complete.
- * (docs/windows/pdh.md#f8)
+ * all fields are in quotes, and a quote inside a field is not doubled. Also accepted: UTF-16 in
+ * both byte orders, code page 1252, fields without quotes, both kinds of newlines, several heads. A
+ * last line without a newline is read only if all its fields are complete. (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 
 #include <stdlib.h>
 
-enum { KIND_BYTES = 24 }; /* enough to detect a kind, in all encodings */
+enum { KIND_BYTES = 24 }; /* bytes that suffice to recognise the format, in all encodings */
 
 enum log_encoding { UTF8, UTF16, UTF16_BE, WESTERN };
 
 struct log_text {
-    size_t fields; /* number of fields after the time */
+    size_t fields; /* number of fields after the time's field */
     enum log_encoding encoding;
     char separator;
-    uint64_t head, position; /* offsets of the head and of the next line */
+    uint64_t head, position; /* offsets of the current head and of the next line */
     uint64_t line_count;     /* number of lines before `position` */
-    size_t caption;          /* position of the caption's field; SIZE_MAX: none */
+    size_t caption;          /* position of the caption among the fields; SIZE_MAX: none */
     struct buffer line, swapped, caption_text, zone, caption_value;
 };
 
@@ -43,7 +42,7 @@ static bool is_wide(const struct log_text *text)
     return text->encoding == UTF16 || text->encoding == UTF16_BE;
 }
 
-/* Finds the first byte of the newline character; NULL: none. */
+/* Returns the address of the newline character; NULL: there is none. */
 static const char *find_newline(const struct log_text *text, const char *start, const char *end)
 {
     const char *c = start;
@@ -79,7 +78,7 @@ static void add_western(struct buffer *out, const char *bytes, size_t size)
     }
 }
 
-/* Copies the bytes, with the two bytes of each pair exchanged. NULL: no memory. */
+/* Copies UTF-16 with the bytes of each unit exchanged. NULL: no memory. */
 static const char *swap_bytes(struct buffer *out, const char *bytes, size_t size)
 {
     buffer_clear(out);
@@ -120,7 +119,7 @@ static bool decode(struct log_text *text, struct text_line *line)
     return true;
 }
 
-/* Finds the next line without advancing; at the end of the file an incomplete or empty line. */
+/* Finds the next line without advancing. At the end of the file the line is incomplete or empty. */
 static PDH_STATUS peek_line(struct file *file, struct log_text *text, struct text_line *ret)
 {
     size_t have = 0, got = stream_have(&file->stream, text->position);
@@ -135,7 +134,7 @@ static PDH_STATUS peek_line(struct file *file, struct log_text *text, struct tex
         if (got <= have)
             break;
         const char *start = (const char *)bytes;
-        /* continue where the last search ended; for UTF-16, at a whole character */
+        /* continue where the last search ended; in UTF-16 at the start of a unit */
         newline = find_newline(text, start + (have & ~(size_t)1), start + got);
         have = got;
         got = stream_have(&file->stream, text->position);
@@ -158,7 +157,7 @@ static void pass_line(struct log_text *text, const struct text_line *line)
 
 /* ---- fields ---- */
 
-/* Finds the closing quote: the first one before a separator or the line's end. */
+/* Returns the closing quote, which is the first quote before a separator or the line's end. */
 static const char *closing_quote(const char *c, const char *end, char separator)
 {
     while ((c = memchr(c, '"', (size_t)(end - c)))) {
@@ -169,7 +168,7 @@ static const char *closing_quote(const char *c, const char *end, char separator)
     return NULL;
 }
 
-/* Reads the next field. Returns false if there is none. *cursor becomes NULL after the last one. */
+/* Reads the next field. Returns false if there is none. After the last field *cursor is NULL. */
 static bool next_field(const char **cursor, const char *end, char separator, struct text_field *ret)
 {
     const char *start = *cursor;
@@ -213,9 +212,9 @@ static const char *skip_mark(const char *start, size_t size)
     return size >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0 ? start + 3 : start;
 }
 
-/* Does the text begin with "(PDH-CSV" or "(PDH-TSV", with or without a quote? 0: no. An empty line
- * before it is skipped: typeperf prints one on a console, and that output is often saved to a
- * file. */
+/* Returns the format if the text begins with "(PDH-CSV" or "(PDH-TSV", with or without a quote; 0
+ * if not. An empty line before that is skipped, because typeperf prints one on a console, and its
+ * output is often saved to a file. */
 static enum log_kind kind_of(const char *start, const char *end)
 {
     start = skip_mark(start, (size_t)(end - start));
@@ -267,10 +266,11 @@ static bool text_matches(const unsigned char *start, size_t size)
     return kind_of_bytes(start, size) != 0;
 }
 
-/* Reads zone and minutes, if there are any, from "(PDH-CSV 4.0) (Pacific Standard Time)(480)". */
+/* Reads zone and minutes, if they are there, from a text such as "(PDH-CSV 4.0) (Pacific Standard
+ * Time)(480)". */
 static void read_zone(struct file *file, struct log_text *text, const struct text_field *field)
 {
-    if (text->zone.data) /* this is not the first head, whose zone is used */
+    if (text->zone.data) /* the capture's zone is that of the first head */
         return;
     buffer_add(&text->zone, field->text, field->size);
     char *open = text->zone.data ? strchr(text->zone.data, ')') : NULL;
@@ -330,7 +330,7 @@ static bool is_empty(const struct log_text *text, const struct text_line *line)
     return true;
 }
 
-/* Parses the next line, after empty ones, as a head. */
+/* Skips empty lines, and parses the next line as a head. */
 static PDH_STATUS pass_header(struct file *file, struct log_text *text)
 {
     struct text_line line;
@@ -454,7 +454,7 @@ static PDH_STATUS read_fields(struct file *file, struct log_text *text, const ch
     return 0;
 }
 
-/* Does the line have as many fields as the head, and the last one its closing quote? Then only the
+/* True if the line has as many fields as the head and its last field is closed, so that only the
  * newline is missing. */
 static bool is_complete(const struct log_text *text, const char *cursor, const char *end)
 {
@@ -468,7 +468,7 @@ static PDH_STATUS torn(struct file *file, const struct text_line *line)
                         "the file ends inside this line, which is skipped");
 }
 
-/* Sets the sample's record: the line as in the file, without its end. */
+/* Sets the sample's record: the line as it is in the file, without its newline. */
 static void take_record(struct file *file, const struct log_text *text, const struct text_line *raw)
 {
     static const char returns[][2] = {
@@ -483,7 +483,7 @@ static void take_record(struct file *file, const struct log_text *text, const st
     file->sample.record_size = size;
 }
 
-/* Is this one of the last lines that typeperf prints on a console? */
+/* True for the lines that typeperf prints on a console at the end. */
 static bool is_farewell(const struct text_line *line)
 {
     static const char *const message[] = {"Exiting, please wait...",
@@ -543,7 +543,7 @@ static PDH_STATUS text_next(struct file *file)
 static PDH_STATUS text_rewind(struct file *file)
 {
     struct log_text *text = file->state;
-    /* read the first head again, because a later one may be in effect */
+    /* read the first head again, because a later head may be in use */
     text->position = text->head;
     text->line_count = 0;
     return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes CSV and TSV as PDH does: every field in quotes, lines end with CRLF, numbers as "%.17g", a
- * blank for no value.
+ * Writes CSV and TSV as PDH does: every field in quotes, lines end with CRLF, numbers are written
+ * like "%.17g", a missing value is a blank.
  *
- * Only whole lines are passed to the system. If it writes a part of them, everything after the last
- * complete line is removed. So if a writer ends unexpectedly, at most one line is incomplete, and
- * the next writer that appends removes it. (docs/windows/pdh.md#f8)
+ * Only whole lines are passed to write(). If it writes only a part of them, everything after the
+ * last complete line is removed. So a writer that ends unexpectedly leaves at most one incomplete
+ * line, which the next writer that appends removes. (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 
@@ -20,7 +20,7 @@ enum { LINES_BYTES = 64 << 10, TIME_LENGTH = 23 };
 struct log_writer {
     int fd;
     char separator;
-    bool caption, plain; /* plain: a file that can be truncated */
+    bool caption, plain; /* plain: it is a file that can be truncated */
     size_t count;
     uint64_t written;
     PDH_STATUS failed;
@@ -37,7 +37,7 @@ static void add_field(struct buffer *line, const char *text, char separator)
     buffer_add_byte(line, separator);
 }
 
-/* Replaces the separator after the last field by the line's end. */
+/* Replaces the separator after the last field by a newline. */
 static void end_line(struct buffer *line)
 {
     if (!line->failed && line->len) {
@@ -90,7 +90,7 @@ static void put_time(char *out, LONGLONG time)
     put_number(out, t.wMilliseconds, 3);
 }
 
-/* Writes one value and returns the end of it; the caller has reserved the memory. */
+/* Writes one value and returns the address after it. The memory must be reserved before. */
 static char *put_value(char *out, double number, char separator)
 {
     *out++ = '"';
@@ -123,8 +123,8 @@ static bool add_sample(const struct log_writer *writer, LONGLONG time, const dou
 
 /* ---- passing lines to the system ---- */
 
-/* After a failed write: removes from the file everything after the last complete line. `done`: how
- * many of `bytes` were written. Sets and returns writer->failed. */
+/* Called after a failed write: truncates the file after its last complete line. `done`: how many of
+ * `bytes` were written. Sets and returns writer->failed. */
 static PDH_STATUS take_back(struct log_writer *writer, const char *bytes, size_t done)
 {
     LSTATUS status = errno == ENOSPC || errno == EDQUOT || errno == EFBIG
@@ -211,7 +211,7 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
     flags |= mode == LOG_CREATE_NEW ? O_EXCL : mode == LOG_CREATE_ALWAYS ? O_TRUNC : 0;
     *ret =
         strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags, 0666);
-    if (*ret < 0 && errno == ENXIO) /* a pipe without reader, or a device */
+    if (*ret < 0 && errno == ENXIO) /* a pipe without a reader, or a device */
         *ret = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (*ret >= 0)
         return 0;
@@ -243,7 +243,7 @@ static off_t whole_lines(int fd, off_t size)
     return 0;
 }
 
-/* Does the file's head have the same columns? Zone and bias may differ. */
+/* True if the head of the file has the same columns; zone and bias may differ. */
 static bool same_columns(int fd, const struct buffer *header, char separator)
 {
     FREE_AUTO char *old = malloc(header->len + 4096);

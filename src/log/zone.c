@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time zones as captures name them. Newer Windows stores "@tzres.dll,-212", the number of a text in
- * the system's language; the English texts are here. Also finds Windows' name for this machine's
- * zone.
+ * The names of time zones in captures. Newer versions of Windows store a text like
+ * "@tzres.dll,-212", which refers to a text in the system's language by its number; this file has
+ * the English texts. Also finds Windows' name for this machine's zone.
  */
 #include "log/inner.h"
 
@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* `number` is that of the zone's daylight name; its standard name has the next number. */
+/* `number` is the number of the zone's daylight name; the next number is that of its standard
+ * name. */
 #define ZONE(number, name, tail)                                                                   \
     {                                                                                              \
         number,                                                                                    \
@@ -142,11 +143,11 @@ const char *zone_name(const char *stored)
     return stored;
 }
 
-/* ---- when daylight time is in force ---- */
+/* ---- begin and end of daylight time ---- */
 
 enum { LAST_YEAR = 9999 }; /* the last year that is accepted */
 
-/* Returns when the rule takes effect in `year`, in the local time until then. */
+/* Returns when the rule takes effect in `year`, in the local time before that. */
 static LONGLONG moment_of(const SYSTEMTIME *rule, WORD year)
 {
     SYSTEMTIME day = *rule;

@@ -76,7 +76,7 @@ bool proto_write_reply(const struct proto_reply *reply, struct buffer *ret)
 
 /* ---- reading ---- */
 
-/* Is it valid UTF-8 whose only NUL is its last byte? */
+/* True if the text is valid UTF-8 and its only NUL is its last byte. */
 static bool is_text(const char *text, size_t size)
 {
     return size && memchr(text, '\0', size) == text + size - 1 && utf8_valid(text, size - 1);

@@ -13,7 +13,7 @@ enum {
     PROTO_MARK = 0x314b504f, /* "OPK1": the protocol and its version */
     PROTO_REQUEST_HEAD = 36,
     PROTO_REPLY_HEAD = 32,
-    PROTO_START = 8, /* size and mark, with which a message begins */
+    PROTO_START = 8, /* bytes at the start of a message: its size and PROTO_MARK */
     PROTO_PATH_BYTES = 16384,
     PROTO_NAME_BYTES = 65536,
     PROTO_DATA_BYTES = 64 << 20,
@@ -22,19 +22,19 @@ enum {
 };
 enum { PROTO_REQUEST_BYTES = PROTO_REQUEST_HEAD + PROTO_PATH_BYTES + PROTO_NAME_BYTES };
 enum proto_operation {
-    PROTO_OPEN = 1, /* does the key exist? */
+    PROTO_OPEN = 1, /* tests whether the key exists */
     PROTO_QUERY,
     PROTO_ENUM_KEY,
     PROTO_ENUM_VALUE,
     PROTO_INFO,
-    PROTO_CLOSE, /* the performance data is not needed any more */
-    /* names the user on whose behalf the next requests are made: `path` is the user's name, `name`
-     * the SIDs */
+    PROTO_CLOSE, /* says that the performance data is not needed any more */
+    /* names the user of the requests that follow: `path` is the user's name, `name` the
+     * SIDs */
     PROTO_CALLER,
     PROTO_OPERATIONS
 };
 enum proto_flag { PROTO_WIDE = 1, PROTO_NO_DATA = 2, PROTO_NO_SIZE = 4, PROTO_FLAGS = 7 };
-/* In `index` of PROTO_CALLER: how the caller's connection is protected. The lowest byte is the
+/* Bits of `index` in PROTO_CALLER: how the caller's connection is protected. The lowest byte is the
  * level of its RPC (6: encrypted); PROTO_ENCRYPTED: its SMB is encrypted. */
 enum proto_protection { PROTO_LEVEL = 0xff, PROTO_PRIVACY = 6, PROTO_ENCRYPTED = 0x100 };
 
@@ -43,34 +43,35 @@ struct proto_request {
     uint16_t operation, flags;
     uint32_t root;           /* lower 32 bits of the predefined key's number */
     uint32_t index;          /* position in an enumeration */
-    uint32_t capacity;       /* the client's buffer size */
-    const char *path, *name; /* path "": the root itself; name NULL: none */
+    uint32_t capacity;       /* size of the client's buffer */
+    const char *path, *name; /* `path` "": the root itself; `name` NULL: no name */
 };
 struct proto_reply {
     uint32_t id, status, type;
-    uint32_t needed;  /* the size that the operation returned in its size argument */
-    const char *name; /* name of an enumerated key or value, else NULL */
+    uint32_t needed;  /* the size that the operation returned (that of the value or the needed
+                       * buffer) */
+    const char *name; /* name of the enumerated key or value; NULL in other replies */
     const void *data;
     size_t data_size;
 };
 
-/* Reads the size of a whole message from its first PROTO_START bytes. 0: it is not a message, or is
- * larger than `most`. */
+/* Returns the size of a whole message, read from its first PROTO_START bytes. 0: it is not a
+ * message, or it is larger than `most`. */
 size_t proto_size(const void *start, size_t most);
-/* Both replace the content of `ret`; false: no memory or not valid. The data of a reply is not
- * copied: the caller sends it after the header. */
+/* Both replace the content of `ret`; false: no memory, or the message is not valid. The data of a
+ * reply is not copied, because the caller sends it after the header. */
 bool proto_write_request(const struct proto_request *request, struct buffer *ret);
 bool proto_write_reply(const struct proto_reply *reply, struct buffer *ret);
-/* Both read a whole message. Texts and data point into it. Return false if it is malformed. */
+/* Both parse a whole message. Texts and data in *ret point into it. False: it is malformed. */
 bool proto_read_request(const void *message, size_t size, struct proto_request *ret);
 bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret);
 
-uint32_t proto_number(const void *at); /* little-endian, at any alignment */
+uint32_t proto_number(const void *at); /* reads 4 bytes, little-endian, at any alignment */
 void proto_put_number(void *at, uint32_t number);
 
 /* ---- stream.c: the server's end of a stream ---- */
 /* Receives a request and returns its size. 0: the client disconnected, or sent nothing until
- * `until`. SIZE_MAX: the request is malformed or took longer than `seconds`; 0: no limit. */
+ * `until`. SIZE_MAX: the request is malformed, or took longer than `seconds` (0: no limit). */
 size_t stream_receive(int in, char message[static PROTO_REQUEST_BYTES], int64_t until,
                       unsigned seconds);
 bool stream_send(int out, const struct proto_reply *reply, unsigned seconds);

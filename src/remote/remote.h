@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * API of remote: the keys of another machine, read through a stream. docs/remote.md lists the
- * addresses.
+ * API of remote: reads keys of other machines through a stream. docs/remote.md lists the addresses.
  */
 #ifndef OPL_REMOTE_H
 #define OPL_REMOTE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each part of a message has one function for both directions: it writes the value that it is
- * passed to `out`, or reads one from `in`; it returns the value. So the layout of each call is
- * described once.
+ * Each part of a message has one function for both directions. It writes the value that it gets to
+ * `out`, or reads the value from `in`; it returns the value. So the layout of each call is
+ * described only once.
  */
 #include "remote/rrp.h"
 #include "remote/proto.h"
@@ -13,10 +13,10 @@ struct coder {
     struct buffer *out; /* NULL: the message is read from `in` */
     const unsigned char *in;
     size_t size, at;
-    struct buffer *text; /* gets the name that is read */
+    struct buffer *text; /* receives the name that is read */
     bool is_reply;       /* false: it is a request */
-    bool bad;            /* malformed */
-    bool is_name_broken; /* the name in the reply has a NUL inside */
+    bool bad;            /* the message is malformed */
+    bool is_name_broken; /* the name in the reply contains a NUL */
 };
 
 /* ---- numbers, pointers, arrays ---- */
@@ -66,8 +66,8 @@ static uint32_t code_32(struct coder *coder, uint32_t number)
     return code_number(coder, 4, number);
 }
 
-/* Codes a pointer; returns whether it is not NULL. The value has no meaning, but all pointers
- * differ. */
+/* Codes a pointer; returns whether it is not NULL. Its value has no meaning, but each pointer must
+ * have another one. */
 static bool code_pointer(struct coder *coder, bool there)
 {
     align(coder, 4);
@@ -83,8 +83,8 @@ static void code_handle(struct coder *coder, struct rrp_handle *handle)
         memcpy(handle->bytes, bytes, RRP_HANDLE_BYTES);
 }
 
-/* Codes the head of an array of which a part is sent: the array's size, an offset, and the number
- * of elements that follow. Returns that number. */
+/* Codes the head of an array, of which only a part may be sent: the array's size, an offset, and
+ * the number of elements that follow. Returns that number. */
 static uint32_t code_array(struct coder *coder, uint32_t size, uint32_t count)
 {
     size = code_32(coder, size);
@@ -116,9 +116,9 @@ static bool keep_text(struct coder *coder, const unsigned char *units, size_t co
 }
 
 /* Codes an RRP_UNICODE_STRING: two sizes in bytes, which include the NUL, and a pointer to the
- * text. In a request the text fills its buffer. In a reply a text that does not fit into the
- * client's buffer is left out; the status reports that. `text` NULL: it is a class, which is not
- * sent or stored. */
+ * text. In a request the buffer is as large as the text. In a reply a text that is larger than the
+ * client's buffer is left out, and the status says so. `text` NULL: the text is a class, which is
+ * neither sent nor stored. */
 static void code_text(struct coder *coder, const char **text, struct rrp_capacity *capacity)
 {
     BUFFER_AUTO units = {0};
@@ -154,8 +154,7 @@ static void code_text(struct coder *coder, const char **text, struct rrp_capacit
 
 /* ---- values ---- */
 
-/* Codes type, data, size and length. A pointer comes before each; if it is NULL, the part is
- * absent. */
+/* Codes type, data, size and length, each after a pointer; if the pointer is NULL, it is absent. */
 static void code_value(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     request->has_type = code_pointer(coder, request->has_type);
@@ -179,7 +178,7 @@ static void code_value(struct coder *coder, struct rrp_request *request, struct 
 
 typedef void coding(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply);
 
-/* Codes a server's name and the access rights, which do not matter here. */
+/* Codes a server's name and access rights; both are ignored. */
 static void request_root(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     code_pointer(coder, false);
@@ -193,7 +192,7 @@ static void request_key(struct coder *coder, struct rrp_request *request, struct
     request->access = code_32(coder, request->access);
 }
 
-/* Codes the client's buffer for the value: its size, but no bytes. */
+/* Codes the client's buffer for a value: only its size, no bytes. */
 static void request_value(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     reply->size = request->capacity;
@@ -247,7 +246,7 @@ static void reply_handle(struct coder *coder, struct rrp_request *request, struc
 static void reply_create(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     code_handle(coder, &reply->handle);
-    code_pointer(coder, false); /* no disposition */
+    code_pointer(coder, false); /* no disposition is returned */
 }
 
 static void reply_enum_value(struct coder *coder, struct rrp_request *request,
@@ -264,18 +263,19 @@ static void reply_enum_key(struct coder *coder, struct rrp_request *request,
     code_class_and_time(coder, request, reply);
 }
 
-/* The lengths of the longest names are bytes in the message, but characters in `numbers`. */
+/* Codes the reply of RRP_INFO. The lengths of the longest names are in bytes in the message, but in
+ * characters in `numbers`. */
 static void reply_info(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     uint32_t *number = reply->numbers;
     code_text(coder, NULL, &request->class_capacity);
     number[0] = code_32(coder, number[0]);
     number[1] = code_32(coder, number[1] * 2) / 2;
-    code_32(coder, 0); /* longest class */
+    code_32(coder, 0); /* length of the longest class */
     number[2] = code_32(coder, number[2]);
     number[3] = code_32(coder, number[3] * 2) / 2;
     number[4] = code_32(coder, number[4]);
-    code_32(coder, 0); /* security descriptor */
+    code_32(coder, 0); /* size of the security descriptor */
     number[5] = code_32(coder, number[5]);
     number[6] = code_32(coder, number[6]);
 }
@@ -296,11 +296,13 @@ static void reply_security(struct coder *coder, struct rrp_request *request,
 
 /* clang-format off */
 static const struct {
-    uint32_t root;     /* the predefined key that the call opens; 0: the request has a handle */
-    uint16_t operation; /* the same operation in remote/proto.h; 0: none */
-    coding *request;   /* codes the part after the handle; NULL: not read or sent */
-    coding *reply;     /* codes the part before the status; NULL: there is none */
-    bool only_faults;  /* answered by a fault only: a reply would repeat the whole request */
+    uint32_t root;     /* the predefined key that the call opens; 0: none, the request has a handle
+                        * */
+    uint16_t operation; /* number of the same operation in remote/proto.h; 0: none */
+    coding *request;   /* codes what follows the handle; NULL: that is neither read nor sent */
+    coding *reply;     /* codes what precedes the status; NULL: nothing */
+    bool only_faults;  /* can only be answered by a fault, because a reply would have to repeat the
+                        * whole request */
 } calls[RRP_CALLS] = {
     [RRP_OPEN_CLASSES]        = {0x80000000, 0,                request_root,       reply_handle},
     [RRP_OPEN_CURRENT_USER]   = {0x80000001, 0,                request_root,       reply_handle},
@@ -359,7 +361,7 @@ bool rrp_write_request(const struct rrp_request *request, struct buffer *ret)
     whole.has_class = whole.has_time = true;
     whole.name_capacity = (struct rrp_capacity){
         .has_text = true, .bytes = 2 * (is_key ? RRP_KEY_NAME_UNITS : RRP_NAME_UNITS)};
-    /* Samba requires a buffer for the class when keys are enumerated */
+    /* Samba requires a buffer for the class in requests that enumerate keys */
     whole.class_capacity =
         (struct rrp_capacity){.has_text = is_key, .bytes = 2 * RRP_KEY_NAME_UNITS};
     if (rrp_has_handle(request->opnum))
@@ -369,8 +371,8 @@ bool rrp_write_request(const struct rrp_request *request, struct buffer *ret)
     return !coder.bad && !ret->failed;
 }
 
-/* Requests that open a predefined key are not read: the server's name and the rights do not
- * matter. */
+/* Requests that open a predefined key are not parsed, because the server's name and the rights are
+ * ignored. */
 bool rrp_read_request(unsigned opnum, const void *message, size_t size, struct buffer *text,
                       struct rrp_request *ret)
 {

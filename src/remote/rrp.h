@@ -32,7 +32,7 @@ enum rrp_call {
     RRP_QUERY_MANY_2 = 34,
     RRP_CALLS = 36
 };
-/* Limits of what is read and written. The length of a name includes its NUL. */
+/* Limits of what is read and written. Lengths of names include the NUL. */
 enum {
     RRP_HANDLE_BYTES = 20,
     RRP_NAME_UNITS = LIMIT_VALUE_NAME + 1,
@@ -40,15 +40,19 @@ enum {
     RRP_DATA_BYTES = LIMIT_VALUE_BYTES
 };
 /* Properties of a call. */
-bool rrp_has_handle(unsigned opnum);      /* does the request begin with a handle from an open? */
-uint16_t rrp_operation(unsigned opnum);   /* the same operation in remote/proto.h; 0: none */
-uint32_t rrp_root_of(unsigned opnum);     /* the predefined key that the call opens; 0: none */
-enum rrp_call rrp_open_of(uint32_t root); /* the call that opens this key; RRP_CALLS: none */
+bool rrp_has_handle(unsigned opnum);      /* true: the request begins with the handle of an open key
+                                           * */
+uint16_t rrp_operation(unsigned opnum);   /* returns the number of the same operation in
+                                           * remote/proto.h; 0: none */
+uint32_t rrp_root_of(unsigned opnum);     /* returns the predefined key that the call opens; 0: none
+                                           * */
+enum rrp_call rrp_open_of(uint32_t root); /* returns the call that opens this key; RRP_CALLS: none
+                                           * */
 
 struct rrp_handle {
     unsigned char bytes[RRP_HANDLE_BYTES];
 };
-/* The client's buffer for a text. The reply describes it again in the same place. */
+/* The client's buffer for a text. The reply has these members again in the same place. */
 struct rrp_capacity {
     bool has_text;
     uint16_t bytes;
@@ -56,30 +60,32 @@ struct rrp_capacity {
 struct rrp_request {
     unsigned opnum;
     struct rrp_handle handle;
-    const char *name; /* in UTF-8; NULL: none */
+    const char *name; /* UTF-8; NULL: none */
     uint32_t index, access, capacity;
     bool has_type, has_data, has_size, has_length, has_class, has_time;
     struct rrp_capacity name_capacity, class_capacity;
 };
 struct rrp_reply {
     uint32_t status, type;
-    uint32_t size;    /* size of the value; with status 234, the size that is needed */
+    uint32_t size;    /* size of the value; with status 234 (ERROR_MORE_DATA) the size that is
+                       * needed */
     const void *data; /* NULL: absent */
     uint32_t data_size;
-    const char *name;    /* of the enumerated key or value, in UTF-8; NULL: none */
-    uint32_t numbers[7]; /* of RRP_INFO, as in remote/proto.h; the last two are the time */
+    const char *name;    /* name of the enumerated key or value in UTF-8; NULL: none */
+    uint32_t numbers[7]; /* numbers of RRP_INFO in the order of remote/proto.h; the last two are the
+                          * time */
     struct rrp_handle handle;
 };
 
 /* Both append to `ret`. They return false if there is no memory, the name is too long, or the call
- * can only be answered by a fault. A request always covers all that the call can return: its
- * has_... and ..._capacity members are ignored. */
+ * can only be answered by a fault. A request always asks for all that the call can return; its
+ * members has_... and ..._capacity are ignored. */
 bool rrp_write_request(const struct rrp_request *request, struct buffer *ret);
 bool rrp_write_reply(const struct rrp_request *request, const struct rrp_reply *reply,
                      struct buffer *ret);
 /* Both return false if the message is malformed. The name is stored in `text`; the data stays in
- * the message. Of calls that would write, only the handle is read. If the status of a reply is not
- * 0, only its `size` is set. */
+ * the message. From calls that would write, only the handle is read. From a reply whose status is
+ * not 0, only `size` is read. */
 bool rrp_read_request(unsigned opnum, const void *message, size_t size, struct buffer *text,
                       struct rrp_request *ret);
 bool rrp_read_reply(const struct rrp_request *request, const void *message, size_t size,

@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* Waits for an event. Returns false if the deadline passed; INT64_MAX: there is none. */
+/* Waits for an event. Returns false if the deadline has passed; INT64_MAX: no deadline. */
 static bool wait_for(int fd, short events, int64_t deadline)
 {
     struct pollfd poll_fd = {.fd = fd, .events = events};
@@ -30,8 +30,8 @@ static int64_t deadline_after(unsigned seconds)
     return seconds ? clock_ticks() + seconds * (int64_t)CLOCK_TICKS_PER_SECOND : INT64_MAX;
 }
 
-/* Receives at least `least` and at most `most` bytes; returns how many. These are fewer than
- * `least` if the client disconnected or was too slow. */
+/* Receives between `least` and `most` bytes and returns how many. The result is less than `least`
+ * if the client disconnected or was too slow. */
 static size_t receive(int fd, char *data, size_t least, size_t most, int64_t deadline)
 {
     size_t have = 0;

@@ -14,8 +14,8 @@
 
 /* ---- last error ---- */
 
-/* Initial-exec, because the library is loaded with the program or by an early dlopen: then the
- * first use in a thread needs no allocation. */
+/* Initial-exec: the library is loaded with the program or by an early dlopen, and then the first
+ * use in a thread needs no allocation. */
 static __thread DWORD last_error __attribute__((tls_model("initial-exec")));
 
 DWORD WINAPI GetLastError(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event functions of winbase.h: programs report events under names of their own. */
+/* The event functions of winbase.h, with which programs log events under names of their own. */
 #include "base/base.h"
 #include "messagefile.h"
 #include <winbase.h>
@@ -9,10 +9,11 @@
 #include <string.h>
 
 enum { MOST_STRINGS = 256, MOST_CHARACTERS = 31839, MOST_DATA = 61440, SOURCE_TABLE_TAG = 2 };
-enum { FIXED_FIELDS = 3 }; /* after the strings: EventId, Category, Data */
+enum { FIXED_FIELDS = 3 }; /* the fields after the strings: EventId, Category, Data */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct handle_table sources = {.tag = SOURCE_TABLE_TAG}; /* names of open sources */
+static struct handle_table sources = {.tag = SOURCE_TABLE_TAG}; /* handles of event sources; each
+                                                                 * refers to the source's name */
 
 static BOOL answer(LSTATUS status)
 {
@@ -61,7 +62,7 @@ static LSTATUS open_source(const char *server, const char *name, HANDLE *ret)
     return status;
 }
 
-/* Copies the name of the source, because another thread may close the handle meanwhile. */
+/* Copies the name of the source, because another thread may close the handle. */
 static LSTATUS source_name(HANDLE log, char **ret)
 {
     lock_take(&lock);
@@ -100,7 +101,7 @@ BOOL WINAPI DeregisterEventSource(HANDLE log)
 
 /* ---- events ---- */
 
-/* The arguments of ReportEvent, with the strings as UTF-8. */
+/* The arguments of ReportEvent; its strings are UTF-8. */
 struct written {
     WORD type, category, count;
     DWORD id, size;
@@ -111,7 +112,7 @@ struct written {
 struct event_report {
     struct event_record record;
     struct event_field *fields;
-    char (*names)[16]; /* names of the fields of the strings; the longest is "String256" */
+    char (*names)[16]; /* the names of the strings' fields; the longest is "String256" */
     struct buffer text, data;
 };
 
@@ -148,8 +149,8 @@ static enum event_level level_of(WORD type)
                                                                            : EVENT_INFO;
 }
 
-/* Names the fields of the strings: the words of `fields`, which the event catalog lists for this
- * event, then "StringN". */
+/* Names the fields of the strings: first with the words of `fields`, which the event catalog has
+ * for this event, then "StringN". */
 static void name_fields(struct event_report *report, const struct written *written,
                         const char *fields)
 {

@@ -2,8 +2,9 @@
 /*
  * The texts of a program's own events. As on Windows, EventMessageFile of the source's key names
  * files that contain them; a file here is an ELF object (a provider's library) whose section
- * ".openperflib.messages" has a line for each text: language, id, text, separated by tabs, with
- * \n, \t and \\. openperflib-cc makes it from .mc files. Nothing is loaded: the section is read.
+ * ".openperflib.messages" has a line for each text: language, id, text, separated by tabs, with the
+ * escapes \n, \t and \\. openperflib-cc makes it from .mc files. The section is read from the file;
+ * the library is not loaded.
  */
 #include "messagefile.h"
 #include <winbase.h>
@@ -26,7 +27,7 @@ static bool read_at(int file, void *to, size_t bytes, uint64_t offset)
     return offset <= INT64_MAX && pread(file, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* The section's bytes as text, owned by the caller; NULL: there is none. */
+/* Returns the section's bytes as text, which the caller must free; NULL: there is none. */
 static char *read_section(int file, const ElfW(Ehdr) * head)
 {
     ElfW(Shdr) names, section;
@@ -67,8 +68,8 @@ static char *read_messages(const char *path)
 
 /* ---- the message ---- */
 
-/* Ranks a language, best first: the user's, the same language of another country, English, any
- * other. */
+/* Returns the rank of a language, best first: the user's, the same language of another country,
+ * English, any other. */
 static int rank(LANGID language, LANGID wanted)
 {
     return language == wanted                                 ? 4
@@ -77,7 +78,8 @@ static int rank(LANGID language, LANGID wanted)
                                                               : 1;
 }
 
-/* The text of event `id` in the best language, a part of `messages`; NULL: no line has the id. */
+/* Returns the text of event `id` in the best language, a part of `messages`; NULL: no line has the
+ * id. */
 static char *find_message(char *messages, DWORD id)
 {
     char *best = NULL, *rest = NULL, *end = NULL;
@@ -95,8 +97,8 @@ static char *find_message(char *messages, DWORD id)
     return best;
 }
 
-/* Adds the string that "%1" or "%2!s!" stands for; `at` is at the digit. Returns where the text
- * continues. */
+/* Adds the string for an insert such as "%1" or "%2!s!"; `at` is at the digit. Returns the address
+ * after the insert. */
 static const char *add_insert(struct buffer *text, const char *at, WORD count, char *const *strings)
 {
     unsigned number = (unsigned)(at[0] - '0');
@@ -111,7 +113,7 @@ static const char *add_insert(struct buffer *text, const char *at, WORD count, c
     return format ? format + 1 : end;
 }
 
-/* Adds the message with its inserts as one line of the log. */
+/* Adds the message with its inserts, as one line of the log. */
 static void add_message(struct buffer *text, const char *at, WORD count, char *const *strings)
 {
     for (; *at; at++) {

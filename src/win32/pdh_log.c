@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of pdh.h: captures; and those that need a database or a dialog, which do not exist
- * here. */
+/* The functions of pdh.h for captures; and functions for databases and dialogs, which are not
+ * implemented. */
 #include "win32/pdh_text.h"
 
 PDH_STATUS PdhOpenLogA(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD max_size,
@@ -90,7 +90,7 @@ PDH_STATUS PdhGetDataSourceTimeRangeH(PDH_HLOG source, LPDWORD entries, PPDH_TIM
     return time_range(FROM_LOG(source), entries, info, size);
 }
 
-/* ---- several as one ---- */
+/* ---- several captures as one ---- */
 
 PDH_STATUS PdhBindInputDataSourceA(PDH_HLOG *source, LPCSTR files)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of pdh.h: paths made, parsed, validated and expanded. */
+/* The functions of pdh.h that make, parse, validate and expand paths. */
 #include "win32/pdh_text.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static PDH_STATUS make_path(const struct pdh_path *parts, DWORD flags, struct te
     if (!out_valid(out))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     if (flags)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* paths of WMI */
+        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* paths of WMI are not implemented */
     PDH_STATUS status = path_make(parts, &text);
     return status ? status : copy_text(&text, out);
 }
@@ -52,7 +52,7 @@ PDH_STATUS PdhMakeCounterPathW(PPDH_COUNTER_PATH_ELEMENTS_W parts, LPWSTR path, 
 
 /* ---- parsing ---- */
 
-/* Copies the parts into a structure of the A or W function: both have their pointers at the same
+/* Copies the parts into the structure of the A or W function; both have their pointers at the same
  * offsets. */
 static PDH_STATUS copy_parts(const struct pdh_path *path, bool wide, void *parts, LPDWORD size)
 {
@@ -76,7 +76,7 @@ static PDH_STATUS parse_path(const char *path, bool wide, void *parts, LPDWORD s
     if (!path || !size || (*size && !parts))
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     if (flags)
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* paths of WMI */
+        return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* paths of WMI are not implemented */
     PDH_STATUS status = path_parse(path, &found);
     return status ? status : copy_parts(&found, wide, parts, size);
 }
@@ -94,7 +94,7 @@ PDH_STATUS PdhParseCounterPathW(LPCWSTR path, PPDH_COUNTER_PATH_ELEMENTS_W parts
     return parse_path(text.text, true, parts, size, flags);
 }
 
-/* Copies a part of a path; an absent part is an empty text. */
+/* Copies a part of a path; a missing part is an empty text. */
 static PDH_STATUS copy_part(const char *part, struct text_out out)
 {
     BUFFER_AUTO text = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists and names of pdh.h written into the caller's buffer, by the length rules that all functions
- * share. */
+/* Writes the lists and names that functions of pdh.h return into the caller's buffer, by the rules
+ * for lengths that all of them share. */
 #include "win32/pdh_text.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@ bool out_valid(struct text_out out)
     return out.length && (out.text || *out.length == 0);
 }
 
-/* Copies `bytes` of UTF-8, which include all NULs. *out.length becomes the required length. */
+/* Copies `bytes` bytes of UTF-8, which include all NULs. *out.length becomes the length that is
+ * needed. */
 static PDH_STATUS copy_out(const char *text, size_t bytes, struct text_out out)
 {
     size_t needed = out.wide ? utf8_to_16(text, bytes, NULL, 0) : bytes;

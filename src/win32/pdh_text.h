@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to win32: how the functions of pdh.h return lists and names, A and W alike.
+/* Private to win32: how the A and W functions of pdh.h return lists and names.
  * (docs/windows/pdh.md#f1) */
 #ifndef OPL_WIN32_PDH_TEXT_H
 #define OPL_WIN32_PDH_TEXT_H
@@ -7,7 +7,7 @@
 #include "pdh/pdh.h"
 #include "win32/text.h"
 
-/* A caller's buffer for text; *length in characters of its encoding. */
+/* A caller's buffer for text; *length counts characters of its encoding. */
 struct text_out {
     void *text;
     LPDWORD length;
@@ -17,16 +17,16 @@ struct text_out {
 #define OUT_W(text, length) ((struct text_out){text, length, true})
 /* True if the caller passed a length, and a buffer unless the length is 0. */
 bool out_valid(struct text_out out);
-/* Copies a multi-string; an empty one has two NULs. PDH_MORE_DATA: *length becomes the required
- * length. */
+/* Copies a multi-string; an empty one has two NULs. PDH_MORE_DATA: *length becomes the length that
+ * is needed. */
 PDH_STATUS copy_list(const struct buffer *list, struct text_out out);
 PDH_STATUS copy_text(const struct buffer *text, struct text_out out);
 
 #define FROM_NAME(source) ((struct pdh_from){.file = (source)})
 #define FROM_LOG(source) ((struct pdh_from){.log = (source)})
 
-/* Declares `name`, whose .text is the UTF-16 text `wide` in UTF-8; without memory, returns from the
- * function. */
+/* Declares the variable `name`, whose member .text is `wide` (UTF-16) as UTF-8; if there is no
+ * memory, returns from the function. */
 #define NARROW(name, wide)                                                                         \
     NAME_AUTO name;                                                                                \
     if (narrow(wide, &(name)))                                                                     \

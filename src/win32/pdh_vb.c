@@ -15,7 +15,7 @@ PDH_STATUS PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
     return counter_add(query, path, false, 0, counter);
 }
 
-/* Returns 0 if there is no value. *counter_status is then the value's status, or the call's if the
+/* Returns 0 if there is no value; then *counter_status is the value's status, or the call's if the
  * counter was not found. */
 double PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
 {

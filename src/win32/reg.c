@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry functions. A functions take UTF-8 unchanged, W functions convert their names to
- * UTF-8; both call the same operation of registry/registry.h.
+ * The registry functions. A functions take UTF-8, W functions convert their names to UTF-8; both
+ * call the same function of registry/registry.h.
  */
 #include "registry/registry.h"
 #include "win32/text.h"
@@ -27,7 +27,8 @@ LSTATUS RegOpenKeyExW(HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY
     return status ? status : open_key(key, name.text, access, result);
 }
 
-/* Opens the subkey. Without a name it returns `key` itself, as on Windows. */
+/* Opens the subkey for the old functions: without a name they return `key` itself, as on
+ * Windows. */
 static LSTATUS open_old(HKEY key, const char *sub, PHKEY result)
 {
     LSTATUS status = open_key(key, sub, MAXIMUM_ALLOWED, result);
@@ -57,7 +58,7 @@ static LSTATUS create_key(HKEY key, const char *sub, DWORD reserved, DWORD optio
     if (!result || !sub || reserved)
         return ERROR_INVALID_PARAMETER;
     if (options & (REG_OPTION_VOLATILE | REG_OPTION_CREATE_LINK))
-        return ERROR_NOT_SUPPORTED; /* docs/registry.md has the reason */
+        return ERROR_NOT_SUPPORTED; /* docs/registry.md explains why it is not supported */
     LSTATUS status = key_create(key, sub, access, result, &existed);
     if (!status && disposition)
         *disposition = existed ? REG_OPENED_EXISTING_KEY : REG_CREATED_NEW_KEY;
@@ -152,7 +153,7 @@ static LSTATUS copy_empty(bool wide, void *data, PLONG size)
     return ERROR_SUCCESS;
 }
 
-/* Reads the subkey's value that has no name; if it is not set, the result is the empty text. */
+/* Reads the value without name of the subkey; if it is not set, the result is an empty text. */
 static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG size)
 {
     HKEY opened;
@@ -162,7 +163,7 @@ static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG
     LSTATUS status = key_open(key, sub ? sub : "", KEY_QUERY_VALUE, &opened);
     if (status)
         return status;
-    /* these keys would answer this query, although they have no value without a name */
+    /* these keys have no value without name, but would answer this query */
     bool texts = opened == HKEY_PERFORMANCE_TEXT || opened == HKEY_PERFORMANCE_NLSTEXT;
     status = texts ? ERROR_FILE_NOT_FOUND
                    : key_query(opened, "", wide, &type, data, size ? &capacity : NULL);
@@ -300,7 +301,7 @@ LSTATUS RegDeleteTreeW(HKEY key, LPCWSTR sub)
 
 /* ---- enumerations ---- */
 
-/* Returns the empty text, because keys have no class here. */
+/* Returns an empty text, because keys have no class here. */
 static LSTATUS copy_class(void *class_name, LPDWORD class_size, bool wide)
 {
     if (class_name && *class_size)

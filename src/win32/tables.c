@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Says which module computes the values of which key: the only place that connects the registry
- * with these modules. The registry itself knows only "a mount has a query function".
+ * The tables of which module computes the content of which key. Only this file connects the
+ * registry with these modules; the registry itself only calls the functions of a mount.
  */
 #include "collect/collect.h"
 #include "names/names.h"
@@ -29,7 +29,8 @@ static LSTATUS query_data(const char *name, DWORD *type, void *data, DWORD *size
     return collect_query(name, data, size);
 }
 
-/* The language in a text query; English without one. (docs/windows/articles.md#c23) */
+/* Returns the language in a query for names; English if there is none.
+ * (docs/windows/articles.md#c23) */
 static uint32_t language_of(const char *name)
 {
     const char *cursor = name;
@@ -72,8 +73,8 @@ static LSTATUS close_data(void)
 
 /* ---- a language's key below Perflib ---- */
 
-/* The language of a subkey: its number, or for CurrentLanguage the user's language. A program that
- * writes a name into each subkey writes it to CurrentLanguage, too. */
+/* Returns the language of a subkey: its number, or for CurrentLanguage the user's language. A
+ * program that writes a name to each subkey writes it to CurrentLanguage, too. */
 static uint32_t language_of_key(const char *path)
 {
     const char *id = strrchr(path, '\\');
@@ -135,7 +136,7 @@ static const struct mount mounts[] = {
      .last_write = names_last_write,
      .opens_as = HKEY_PERFORMANCE_TEXT},
     {.path = REGISTRY_PERFLIB "\\CurrentLanguage",
-     .alias = true, /* the subkeys are the installed languages (docs/windows/articles.md#c107) */
+     .alias = true, /* listed instead are the installed languages (docs/windows/articles.md#c107) */
      .query = performance_nlstext,
      .set = language_set,
      .names = text_names,
@@ -205,7 +206,7 @@ static const struct registry_virtual_keys virtual_keys[] = {
 
 static const struct registry_tables tables = {mounts, computed, virtual_keys, &remote_remote};
 
-/* A constructor, because a program may call any function first, from any thread. */
+/* A constructor, because a program may first call any function, from any thread. */
 __attribute__((constructor)) static void hand_down_tables(void)
 {
     registry_init(&tables);

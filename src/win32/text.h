@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to win32: converts a caller's text, UTF-8 or UTF-16, for the modules behind it. */
+/* Private to win32: converts a caller's text (UTF-8 or UTF-16) to UTF-8. */
 #ifndef OPL_WIN32_TEXT_H
 #define OPL_WIN32_TEXT_H
 
 #include "base/base.h"
 
-/* A caller's text in UTF-8. Up to the size of `small` it needs no allocation, so a query that is
- * repeated makes none. */
+/* A caller's text in UTF-8. A text that fits into `small` needs no allocation, so that a repeated
+ * query allocates nothing. */
 struct name {
     const char *text; /* NULL if the caller's text is NULL */
     char *large;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to machines. Each proceeds when its stream is ready; none waits for another. If the
- * answer is not there by the deadline, it is still pending on the connection: it must arrive before
- * the machine gets another request, and further calls wait for it only briefly.
+ * Requests to machines. Each goes on when its stream is ready, without waiting for the others. An
+ * answer that misses its deadline is still due on the connection: it must arrive before the machine
+ * gets another request, and later calls wait for it only briefly.
  */
 #include "remote/client/internal.h"
 
@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
-static const int64_t short_wait = CLOCK_TICKS_PER_SECOND; /* used after a missed deadline */
+static const int64_t short_wait = CLOCK_TICKS_PER_SECOND; /* how long to wait after a deadline was
+                                                           * missed */
 enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, OVERDUE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
 enum { COSTLY_TIMES = 3, RECHECK_MS = 5 };
 
-/* ---- ends of calls ---- */
+/* ---- how calls end ---- */
 
 static void end_call(struct call *call, LSTATUS status)
 {
@@ -24,7 +25,7 @@ static void end_call(struct call *call, LSTATUS status)
     claim_release(&call->target->in_use);
 }
 
-/* Sets when to connect again: after 1, 2, 4, 8, 16, then always 30 seconds. */
+/* Sets the time of the next attempt to connect: after 1, 2, 4, 8, 16, then always 30 seconds. */
 static void note_failure(struct target *target)
 {
     int64_t pause = target->failures < 5 ? 1 << target->failures : LONGEST_PAUSE_SECONDS;
@@ -32,15 +33,16 @@ static void note_failure(struct target *target)
     target->not_before = clock_ticks() + pause * second;
 }
 
-/* Notes a failure; if it took long, later calls to this machine wait only briefly. */
+/* Records that the machine cannot be reached; if it took long to find out, later calls wait only
+ * briefly. */
 static void note_absence(struct call *call)
 {
     note_failure(call->target);
     call->target->missed |= clock_ticks() - call->began > short_wait;
 }
 
-/* Ends a call without a reply. A new connection that is lost before an answer counts as never
- * made. */
+/* Ends a call without a reply. If a new connection was lost before any answer, the status is that
+ * of a machine that cannot be reached. */
 static void fail_call(struct call *call, LSTATUS status)
 {
     struct target *target = call->target;
@@ -60,8 +62,8 @@ static void note_answer(struct target *target)
     target->failures = 0;
 }
 
-/* Does the reply come from a program in between, such as openperflib-smb, that cannot reach the
- * machine? */
+/* True if the reply is from a program in between, such as openperflib-smb, which cannot reach the
+ * machine. */
 static bool means_absent(const struct proto_reply *reply)
 {
     return reply->status == RPC_S_SERVER_UNAVAILABLE || reply->status == ERROR_BAD_NETPATH;
@@ -71,7 +73,7 @@ static void succeed(struct call *call)
 {
     if (call->fresh && means_absent(&call->reply) && clock_ticks() - call->began > short_wait) {
         note_absence(call);
-        target_disconnect(call->target); /* the next attempt is after the pause */
+        target_disconnect(call->target); /* disconnect; the next attempt comes after the pause */
         end_call(call, ERROR_SUCCESS);
         return;
     }
@@ -141,13 +143,13 @@ static void start_call(struct call *call)
         start_sending(call);
 }
 
-/* Handles a lost connection. If the server may have been restarted without processing the request,
- * the request is sent once more. */
+/* Handles a lost connection. The request is sent once more if the server may have been restarted
+ * before it processed the request. */
 static void lose_link(struct call *call, LSTATUS status)
 {
     bool anew = status == RPC_S_CALL_FAILED && !call->fresh && call->target->answered &&
                 clock_ticks() - call->began < second && call->request.operation != PROTO_CLOSE;
-    target_disconnect(call->target); /* the stream is in the middle of a message */
+    target_disconnect(call->target); /* disconnect, because only a part of a message was received */
     if (anew)
         start_connecting(call);
     else
@@ -180,7 +182,7 @@ static size_t capacity_for(const struct proto_request *request)
     return request->capacity > PROTO_INFO_BYTES ? request->capacity : PROTO_INFO_BYTES;
 }
 
-/* Returns WAIT_TIMEOUT if the reply is not complete yet. */
+/* Receives the reply. Returns WAIT_TIMEOUT if it is not complete yet. */
 static LSTATUS receive_reply(const struct link *link, uint32_t id, size_t capacity,
                              struct buffer *message, struct proto_reply *ret)
 {
@@ -221,12 +223,14 @@ static void receive_overdue(struct call *call)
         note_answer(target);
         start_sending(call);
     } else if (status != WAIT_TIMEOUT) {
-        target->answered = true; /* the machine was reached: lose_link may retry */
+        target->answered = true; /* the machine was reached, so lose_link may send the request again
+                                  * */
         lose_link(call, status);
     }
 }
 
-/* Runs the steps until one must wait. After sending it returns: the reply cannot be there yet. */
+/* Runs the steps until one has to wait. It also returns after sending, because the reply cannot
+ * have arrived yet. */
 static void step(struct call *call)
 {
     enum call_stage before;
@@ -249,8 +253,8 @@ static void step(struct call *call)
 
 /* ---- deadlines ---- */
 
-/* Keeps what has arrived of the answer: the next call reads the rest before it sends its
- * request. */
+/* Called when the deadline is over: keeps the received part of the answer. The next call reads the
+ * rest before it sends its own request. */
 static void leave_overdue(struct call *call)
 {
     struct target *target = call->target;
@@ -311,11 +315,12 @@ static short events_of(enum call_stage stage)
 {
     return stage == CALL_SENDS                               ? POLLOUT
            : stage == CALL_OVERDUE || stage == CALL_RECEIVES ? POLLIN
-                                                             : 0; /* checked every RECHECK_MS */
+                                                             : 0; /* no event of the stream: checked
+                                                                   * every RECHECK_MS */
 }
 
-/* Runs the calls that are ready and enters the others in `waits`. Returns when to check again; 0:
- * all are done. */
+/* Runs the calls that are ready, and enters what the others wait for in `waits`. Returns when to
+ * check again; 0: all are done. */
 static int64_t go_on(struct call *calls, size_t count, struct pollfd *waits)
 {
     int64_t next = 0, now = clock_ticks();

@@ -8,31 +8,32 @@
 
 #define REMOTE_MACHINES REMOTE_SETTINGS "\\Machines"
 
-/* ---- link.c: a stream; the program may close its descriptor without our knowledge ---- */
+/* ---- link.c: a stream; the program may close its descriptor at any time ---- */
 struct link {
     int fd; /* valid if `pid` is not 0 */
     pid_t pid;
     dev_t device;
     ino_t inode;
 };
-/* Connects to a Unix socket. WAIT_TIMEOUT: too many connections wait for the server; try again. */
+/* Connects to a Unix socket. WAIT_TIMEOUT: the server's queue of connections is full; try again. */
 LSTATUS link_open_socket(const char *path, struct link *ret);
-/* Starts a program whose standard input and output are the stream. The caller gets no SIGCHLD for
- * it and cannot wait for it. */
+/* Starts a program whose standard input and output are the stream. The calling program gets no
+ * SIGCHLD for it and cannot wait for it. */
 LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret);
-bool link_is_ours(const struct link *link); /* opened by this process, and still the same file */
+bool link_is_ours(const struct link *link); /* false: opened by another process, or its descriptor
+                                             * is another file now */
 void link_close(struct link *link);
-/* Both transfer what is possible without waiting. WAIT_TIMEOUT: not complete yet;
- * RPC_S_CALL_FAILED: the stream is lost. link_send advances *sent. link_receive appends to `ret`
- * until it has `size` bytes; memory is allocated as data arrives. */
+/* Transfer as much as possible without waiting. WAIT_TIMEOUT: not complete yet; RPC_S_CALL_FAILED:
+ * the stream is lost. link_send advances *sent. link_receive appends to `ret` until it has `size`
+ * bytes; memory is allocated only as data arrives. */
 LSTATUS link_send(const struct link *link, const void *data, size_t size, size_t *sent);
 LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret);
 
 /* ---- target.c: one connection to each machine, shared by its keys ---- */
-/* A reply that missed its deadline: the bytes that have arrived, and what the whole must be
- * like. */
+/* A reply that missed its deadline: the bytes that have arrived, and what is needed to check the
+ * rest. */
 struct overdue_reply {
-    pid_t pid; /* 0: none is overdue */
+    pid_t pid; /* process that sent the request; 0: no reply is overdue */
     uint32_t id;
     size_t capacity;
     int64_t since;
@@ -40,12 +41,12 @@ struct overdue_reply {
 };
 struct target {
     struct target *next;
-    /* open keys, and those of the performance data; guarded by `lock` of target.c */
+    /* number of open keys, and of those of the performance data; guarded by `lock` of target.c */
     unsigned users, data_users;
-    struct claim in_use; /* its holder may use all members below */
+    struct claim in_use; /* the members below belong to its holder */
     struct link link;
-    struct overdue_reply overdue; /* the reply that is due on this link */
-    bool answered;                /* a reply has arrived on this link */
+    struct overdue_reply overdue; /* the reply that is still due on this connection */
+    bool answered;                /* a reply has arrived on this connection */
     bool missed;                  /* the last call missed its deadline: wait only briefly */
     bool data_wanted;
     uint32_t number;
@@ -54,17 +55,18 @@ struct target {
     uint32_t deadline_ms;
     char url[];
 };
-/* Finds or adds the machine of that name, with one more user. Connects only at the first request.
- * ERROR_BAD_NETPATH: the name is not valid or not known. */
+/* Finds or adds the machine with that name, and counts one user more. It connects at the first
+ * request. ERROR_BAD_NETPATH: the name is invalid or unknown. */
 LSTATUS target_hold(const char *name, struct target **ret);
 void target_hold_again(struct target *target);
-void target_release(struct target *target); /* kept for a while if it missed a deadline */
-/* These three are for the holder of the claim. WAIT_TIMEOUT: not connected yet; try again soon. */
+void target_release(struct target *target); /* a machine that missed a deadline is kept for a while
+                                             * */
+/* These three require the claim. WAIT_TIMEOUT: not connected yet; try again soon. */
 LSTATUS target_connect(struct target *target);
 void target_disconnect(struct target *target);
 void target_forget_overdue(struct target *target);
-/* Count the open keys of the performance data. After the last one the server is told that the data
- * is not needed, if it is connected. */
+/* Count the open keys of the performance data. After the last one is closed, a connected server is
+ * told that the data is not needed any more. */
 void target_use_data(struct target *target);
 void target_leave_data(struct target *target);
 
@@ -76,13 +78,13 @@ struct call {
     LSTATUS status;
     struct proto_reply reply; /* points into `message` */
     struct buffer message;
-    /* private to call.c */
+    /* the members below are private to call.c */
     enum call_stage stage;
-    bool fresh, paused; /* fresh: it connects anew; paused: it may not connect yet */
+    bool fresh, paused; /* fresh: it makes a new connection; paused: it must not connect yet */
     size_t sent;
     int64_t began, connect_until, deadline;
 };
-/* Starts the call: does what is possible without waiting. */
+/* Starts the call and does what is possible without waiting. */
 void call_begin(struct call *call);
 /* Waits until each call is answered or its deadline is over. */
 void calls_finish(struct call *calls, size_t count);

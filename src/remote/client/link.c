@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams to other machines. Some programs close descriptors that are not theirs; so before each
- * use a descriptor is compared with its recorded device and inode. If it is another file now, it is
- * not touched.
+ * Streams to other machines. Some programs close descriptors that they did not open, so before each
+ * use the device and inode of a descriptor are compared with those recorded. A descriptor that is
+ * another file now is not used and not closed.
  */
 #include "remote/client/internal.h"
 
@@ -35,7 +35,7 @@ void link_close(struct link *link)
     *link = (struct link){0};
 }
 
-/* Makes a link of the descriptor, or closes it. */
+/* Makes a link of the descriptor; on failure closes it. */
 static LSTATUS link_of(int fd, struct link *ret)
 {
     struct stat st;
@@ -117,7 +117,8 @@ struct start {
     int fd, error;
 };
 
-/* Resets all signals: what the calling program ignores or blocks must not be so in the child. */
+/* Resets all signals, because the child would inherit those that the calling program ignores or
+ * blocks. */
 DETACHED static void default_signals(void)
 {
     enum { KERNEL_SIGNALS = 64, KERNEL_SET_BYTES = 8 };
@@ -130,14 +131,14 @@ DETACHED static void default_signals(void)
 DETACHED static int become_program(void *argument)
 {
     struct start *start = argument;
-    setsid(); /* no terminal: ssh cannot prompt there, and ^C does not reach it */
+    setsid(); /* without a terminal: ssh cannot prompt there, and ^C does not reach it */
     default_signals();
     execve(start->file, start->arguments, start->environment);
     start->error = errno;
     _exit(127);
 }
 
-/* Makes descriptors 0 and 1 the stream, 2 /dev/null, and starts the program. */
+/* Makes the stream descriptors 0 and 1, /dev/null descriptor 2, and starts the program. */
 DETACHED static void start_detached(void *argument)
 {
     struct start *start = argument;

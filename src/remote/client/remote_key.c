@@ -12,7 +12,7 @@
 struct remote_key {
     struct target *target;
     uint32_t root;
-    char path[]; /* of the key below the root; "": the root itself */
+    char path[]; /* path below the root; "": the root itself */
 };
 
 static uint32_t number_of(HKEY key)
@@ -44,8 +44,8 @@ static void remote_close(struct remote_key *key)
     free(key);
 }
 
-/* Makes a key, which takes over the caller's reference to the machine; on failure it is
- * released. */
+/* Makes a key. It takes over the caller's reference to the machine, which is released on
+ * failure. */
 static LSTATUS new_key(struct target *target, uint32_t root, const char *path,
                        struct remote_key **ret)
 {
@@ -62,7 +62,8 @@ static LSTATUS new_key(struct target *target, uint32_t root, const char *path,
     return ERROR_SUCCESS;
 }
 
-/* Returns whether the key exists on the machine. If not, frees it and sets *key to NULL. */
+/* Returns ERROR_SUCCESS if the key exists on the machine. If not, frees it and sets *key to
+ * NULL. */
 static LSTATUS finish_open(const struct call *call, struct remote_key **key)
 {
     LSTATUS status = call->status ? call->status : (LSTATUS)call->reply.status;
@@ -73,7 +74,8 @@ static LSTATUS finish_open(const struct call *call, struct remote_key **key)
     return status;
 }
 
-/* Makes a key and requests whether it exists. Takes over the caller's reference to the machine. */
+/* Makes a key and asks the machine whether it exists. Takes over the caller's reference to the
+ * machine. */
 static LSTATUS open_held(struct target *target, uint32_t root, const char *path,
                          struct remote_key **ret)
 {
@@ -97,7 +99,7 @@ static LSTATUS new_root(const char *name, HKEY root, struct remote_key **ret)
     return status ? status : new_key(target, number, "", ret);
 }
 
-/* Appends path\sub. In `sub`, backslashes at the ends and repeated ones are ignored. */
+/* Appends path\sub. Backslashes at the start and end of `sub` and repeated ones are ignored. */
 static bool join(const char *path, const char *sub, struct buffer *ret)
 {
     buffer_add_text(ret, path);
@@ -248,7 +250,7 @@ static LSTATUS remote_info(struct remote_key *key, bool wide, struct key_info *r
 
 /* ---- several machines at once ---- */
 
-/* Returns false, with the status in `pending`, if no request can be made. */
+/* Returns false, with the status in `pending`, if the request cannot be made. */
 static bool begin_connecting(struct pending_remote *pending, struct call *call)
 {
     pending->status = new_root(pending->machine, pending->root, &pending->key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machines. The keys of a machine share one connection, which is made at the first request and
+ * The machines. All keys of a machine share one connection, which is made at the first request, and
  * again after it was lost. Each request has a deadline. A machine that cannot be reached is retried
  * only after a pause.
  */
@@ -24,14 +24,14 @@ static bool has_scheme(const char *name, const char *scheme)
     return text_starts_fold(name, scheme);
 }
 
-/* Is the text a port number, such as "22"? */
+/* True if the text is a port number, such as "22". */
 static bool is_port(const char *text)
 {
     uint32_t number;
     return text_decimal(text, strlen(text), &number) && number > 0 && number <= UINT16_MAX;
 }
 
-/* An IPv6 address has several colons; it must be in brackets if a port follows. */
+/* False if an IPv6 address, which has several colons, is followed by a port but not in brackets. */
 static bool has_good_colons(const char *host)
 {
     const char *bracket = strchr(host, ']'), *colon = strchr(bracket ? bracket : host, ':');
@@ -40,7 +40,7 @@ static bool has_good_colons(const char *host)
     return !colon || (colon != host && is_port(colon + 1)) || strchr(colon + 1, ':');
 }
 
-/* Is the text [USER@]HOST[:PORT]? */
+/* True if the text is [USER@]HOST[:PORT]. */
 static bool is_host(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -59,8 +59,8 @@ static bool is_url(const char *name)
     return remote && is_host(name + 6);
 }
 
-/* Returns the program for SMB: the one that the registry names; else the one in the build folder,
- * if the library was started from there; else the installed one. NULL: it does not exist or is not
+/* Returns the path of openperflib-smb: the one in the registry; else the one in the build folder,
+ * if the library runs from there; else the installed one. NULL: it does not exist or is not
  * trusted. */
 static const char *smb_program(struct buffer *storage)
 {
@@ -79,7 +79,7 @@ static const char *smb_program(struct buffer *storage)
     return NULL;
 }
 
-/* Makes the URL of a machine that is not in the list: smb://NAME, if the program for SMB exists. */
+/* Makes the URL smb://NAME for a machine that is not in the list, if openperflib-smb exists. */
 static LSTATUS smb_url_of(const char *name, struct buffer *ret)
 {
     BUFFER_AUTO capacity = {0};
@@ -90,8 +90,8 @@ static LSTATUS smb_url_of(const char *name, struct buffer *ret)
     return buffer_status(ret);
 }
 
-/* Returns the URL for a name: the name itself if it is one, else that in the list of machines. The
- * name may begin with \\. */
+/* Returns the URL for a name: the name itself if it is a URL, else the one in the list of machines.
+ * The name may begin with \\. */
 static LSTATUS url_of(const char *name, struct buffer *ret)
 {
     buffer_clear(ret);
@@ -126,8 +126,8 @@ static struct target *new_target(const char *url)
     return target;
 }
 
-/* Should the machine stay in memory without open keys? Yes, for a while, if it missed a deadline:
- * otherwise the next query would wait as long again. */
+/* True if the machine must be kept although it has no open keys: it missed a deadline, and a new
+ * entry would wait as long again. */
 static bool is_remembered(const struct target *target)
 {
     enum { REMEMBERED_SECONDS = 60 };
@@ -191,7 +191,8 @@ void target_release(struct target *target)
 
 /* ---- connecting ---- */
 
-/* Returns ssh, or the program in its place from the registry. The environment cannot change it. */
+/* Returns the program that the registry names in place of ssh, or ssh. The environment has no
+ * influence on it. */
 static const char *shell_program(struct buffer *storage)
 {
     if (!registry_get_text(REMOTE_SETTINGS, "Shell", storage) && *storage->data == '/')
@@ -199,7 +200,8 @@ static const char *shell_program(struct buffer *storage)
     return "/usr/bin/ssh";
 }
 
-/* Cuts off ":PORT" and returns PORT, or NULL if there is none: "[::1]:22", "user@host:22". */
+/* Cuts ":PORT" off a text such as "[::1]:22" or "user@host:22" and returns PORT; NULL: there is
+ * none. */
 static char *take_port(char *host)
 {
     char *bracket = strchr(host, ']'), *colon = strrchr(bracket ? bracket : host, ':');
@@ -209,7 +211,7 @@ static char *take_port(char *host)
     return colon + 1;
 }
 
-/* ssh expects an address without brackets. */
+/* Removes the brackets around an address, because ssh expects it without. */
 static void drop_brackets(char *host)
 {
     char *to = host;
@@ -260,7 +262,8 @@ static LSTATUS connect_smb(const char *url, struct link *ret)
     return program ? link_open_program(program, arguments, ret) : ERROR_NOT_SUPPORTED;
 }
 
-/* Does not free a reply of the parent process: in a child of fork() it may be half written. */
+/* Forgets the overdue reply. In a child of fork() it is not freed, because the parent may have been
+ * writing to it. */
 void target_forget_overdue(struct target *target)
 {
     if (target->overdue.pid == getpid())

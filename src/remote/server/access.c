@@ -3,8 +3,8 @@
  * Decides what a client may read. The kernel identifies a local user, who is checked by the SIDs
  * that Samba assigns: S-1-22-1-UID and S-1-22-2-GID. A remote caller is checked by the SIDs of the
  * login. Two values "Access" are lists of users: one for the machine (SecurePipeServers\winreg),
- * one for its counters (Perflib); if both exist, the client must be in both. (KB 155363, 146906)
- * Lists for single objects are in Remote\Objects.
+ * one for its counters (Perflib); if both exist, both must allow the client. (KB 155363, 146906)
+ * The key Remote\Objects has lists for single objects.
  */
 #include "remote/remote.h"
 #include "remote/server/winregd.h"
@@ -40,7 +40,7 @@ static bool add_sid(struct peer *peer, const char *kind, unsigned number)
     return buffer_printf(&peer->sids, "%s%u", kind, number) && buffer_add_byte(&peer->sids, '\0');
 }
 
-/* Sets the name and SIDs of a local user, among them S-1-5-11: authenticated users. */
+/* Sets the name and SIDs of a local user; one of them is S-1-5-11, authenticated users. */
 static bool add_user(struct peer *peer, gid_t group)
 {
     const struct passwd *user = getpwuid(peer->uid);
@@ -51,12 +51,12 @@ static bool add_user(struct peer *peer, gid_t group)
            add_sid(peer, "S-1-5-", 11);
 }
 
-/* Adds the SIDs of the peer's groups. The first call only returns the size that is needed. */
+/* Adds the SIDs of the peer's groups. The first call of getsockopt returns the needed size. */
 static bool add_groups_of_socket(int fd, struct peer *peer)
 {
     socklen_t size = 0;
     if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
-        return true; /* no groups; or Linux before 4.13: only the primary group is known */
+        return true; /* there are no groups; before Linux 4.13, only the primary group is known */
     if (size > LIMIT_GROUPS * sizeof(gid_t))
         return false;
     FREE_AUTO gid_t *groups = malloc(size);
@@ -79,7 +79,8 @@ bool peer_of_socket(int fd, struct peer *ret)
     return add_user(ret, peer.gid) && add_groups_of_socket(fd, ret);
 }
 
-/* For a client on standard input, which is this process's user: ssh has authenticated that user. */
+/* Sets the peer of a client on standard input. It is this process's user, whom ssh has
+ * authenticated. */
 bool peer_of_process(struct peer *ret)
 {
     *ret = (struct peer){.uid = getuid()};
@@ -88,7 +89,7 @@ bool peer_of_process(struct peer *ret)
 
 /* ---- remote callers ---- */
 
-/* Is the text "S-1-" and numbers with a dash between? */
+/* True if the text is "S-1-" and numbers with dashes between them. */
 static bool is_sid(const char *text, size_t count)
 {
     if (count < 5 || strncmp(text, "S-1-", 4) != 0)
@@ -126,7 +127,8 @@ LSTATUS peer_act_for(struct peer *peer, const struct proto_request *request)
         buffer_done(&peer->sids);
         peer->sids = sids;
     }
-    peer->is_caller = true; /* even if the SIDs are not valid */
+    peer->is_caller = true; /* the peer acts for a caller even if the SIDs are invalid; then nothing
+                             * is allowed */
     peer->protection = request->index;
     snprintf(peer->name, sizeof peer->name, "%s", request->path);
     if (!status && !limits_take_caller(peer))
@@ -159,9 +161,9 @@ static bool has_number(const struct peer *peer, const char *kind, unsigned numbe
     return peer_has_sid(peer, sid);
 }
 
-/* Does the entry name the peer? It is "NAME" or "1000", "@GROUP" or "@1000", "S-1-...", or "*": any
- * authenticated user. Everyone (S-1-1-0) names no peer, because it includes users who did not log
- * in. */
+/* True if the entry names the peer. Entries are "NAME" or "1000", "@GROUP" or "@1000", "S-1-...",
+ * or "*" for any authenticated user. Everyone (S-1-1-0) names no peer, because it includes users
+ * who did not log in. */
 static bool list_entry_names(const char *entry, const struct peer *peer)
 {
     uint32_t number;
@@ -179,7 +181,7 @@ static bool list_entry_names(const char *entry, const struct peer *peer)
            (user && has_number(peer, kind, user->pw_uid));
 }
 
-/* Reads a list. LIST_SILENT: it cannot be read, or is not a list, and so names no peer. */
+/* Reads a list. LIST_SILENT: it cannot be read or is not a list, so it names no peer. */
 static enum listed read_list(HKEY key, const char *name, char list[static LIMIT_LIST_BYTES + 2],
                              DWORD *ret_size)
 {
@@ -212,8 +214,8 @@ static enum listed list_check(const char *path, const struct peer *peer)
     return LIST_SILENT;
 }
 
-/* Does the list allow the peer? An entry "!NAME" refuses NAME; a list with only such entries allows
- * all others. */
+/* True if the list allows the peer. An entry "!NAME" refuses NAME; a list that has only such
+ * entries allows all others. */
 static bool list_allows(const char *list, size_t size, const struct peer *peer)
 {
     const char *cursor = list, *entry;
@@ -241,14 +243,14 @@ uint32_t list_setting(const char *name, uint32_t otherwise)
 
 /* ---- the decision ---- */
 
-/* Is it the account Guest of a machine or domain, S-1-5-21-...-501? */
+/* True for the account Guest of a machine or domain, S-1-5-21-...-501. */
 static bool is_guest_account(const char *sid)
 {
     const char *last = strrchr(sid, '-');
     return !strncmp(sid, "S-1-5-21-", 9) && last && !strcmp(last, "-501");
 }
 
-/* Anonymous users and guests are refused, whatever the lists contain. */
+/* True for anonymous users and guests, who are refused whatever the lists contain. */
 static bool is_anonymous_or_guest(const struct peer *peer)
 {
     const char *at = peer->sids.data, *end = at ? at + peer->sids.len : at;
@@ -266,7 +268,7 @@ static bool is_protected(const struct peer *peer)
            !list_setting("RequireEncryption", 0);
 }
 
-/* May the peer read if there is no list? Members of the local group openperflib may; of remote
+/* True if the peer may read without a list: members of the local group openperflib, and as remote
  * callers also Administrators and Performance Monitor Users. */
 static bool is_usual(const struct peer *peer)
 {
@@ -320,8 +322,8 @@ static void hide(uint32_t number)
         hidden.numbers[hidden.count++] = number;
 }
 
-/* Reads the list of one object and hides the object if the list does not allow the peer or cannot
- * be read. Returns false if there are no more lists. */
+/* Reads the list of one object; hides the object if the list does not allow the peer, or cannot be
+ * read. Returns false if there are no more lists. */
 static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
 {
     static char list[LIMIT_LIST_BYTES + 2];
@@ -329,7 +331,7 @@ static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
     uint32_t number;
     DWORD count = sizeof name, size = LIMIT_LIST_BYTES, type = REG_NONE;
     LSTATUS status = RegEnumValueA(key, index, name, &count, NULL, &type, (LPBYTE)list, &size);
-    /* ERROR_MORE_DATA: the name is too long to be a number, or the list is too long */
+    /* ERROR_MORE_DATA: the list is too long, or its name is too long to be a number */
     if (status && status != ERROR_MORE_DATA) {
         hidden.all = hidden.all || status != ERROR_NO_MORE_ITEMS;
         return false;
@@ -373,14 +375,14 @@ static bool is_hidden(uint32_t number)
     return hidden.all;
 }
 
-/* Writes a number in the block's byte order, which may not be that of this machine. */
+/* Writes a number in the block's byte order, which may differ from this machine's. */
 static void put_number(const opl_block *block, char *data, size_t offset, uint32_t number)
 {
     number = block->swapped ? __builtin_bswap32(number) : number;
     memcpy(data + offset, &number, sizeof number);
 }
 
-/* Moves the remaining objects together. */
+/* Removes the hidden objects and moves the others together. */
 size_t objects_hide(char *data, size_t size)
 {
     opl_block block;
@@ -395,7 +397,7 @@ size_t objects_hide(char *data, size_t size)
         if (is_hidden(number))
             continue;
         memmove(data + end, data + object.offset, length);
-        /* `object` still has its old offset, from which the walk continues */
+        /* `object` still has its old offset, at which the walk goes on */
         end += length;
         first = count++ ? first : number;
         default_stays = default_stays || (LONG)number == block.header.DefaultObject;

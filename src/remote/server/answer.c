@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers requests. Of this machine's registry a client may read the three performance keys, and
- * the few keys that programs need with them. Nothing is written; no allocation depends on the
- * client's numbers alone.
+ * Answers requests. Clients may read the three performance keys of this machine's registry, and a
+ * few keys that programs need with them. Nothing is written. No allocation depends only on numbers
+ * from the client.
  */
 #include "query/query.h"
 #include "remote/server/winregd.h"
@@ -15,14 +15,14 @@ enum { FIRST_SIZE = 64 << 10 };
 
 static const struct {
     const char *path;
-    bool below; /* the keys below it, too */
+    bool below; /* the keys below it may be read, too */
 } readable[] = {
     {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion",          false},
     {"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib", true },
     {"SYSTEM\\CurrentControlSet\\Control\\Nls\\Language",        false},
 };
 
-/* Is `path` the key `above`, or below it? */
+/* True if `path` is the key `above` or a key below it. */
 static bool is_at_or_below(const char *path, const char *above)
 {
     size_t count = strlen(above);
@@ -41,7 +41,8 @@ static bool may_read(const char *path)
     return false;
 }
 
-/* A key above a readable one may be opened, so that clients can reach it step by step. */
+/* True if the key is above a readable one: it may be opened, because clients reach that one step by
+ * step. */
 static bool may_pass(const char *path)
 {
     for (size_t i = 0; i < COUNT(readable); i++)
@@ -50,7 +51,7 @@ static bool may_pass(const char *path)
     return may_read(path);
 }
 
-/* Does the path have no empty part? */
+/* True if no part of the path is empty. */
 static bool is_plain(const char *path)
 {
     size_t count = strlen(path);
@@ -90,8 +91,8 @@ static LSTATUS check_key(HKEY root, const struct proto_request *request)
     return good ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* Is the query for another machine that is not in this machine's list? Then it is refused: a client
- * must not make this machine connect to any address. */
+/* True if the query is for another machine that is not in this machine's list. It is refused,
+ * because a client must not make this machine connect to any address it likes. */
 static bool is_foreign_unlisted(const struct query *query)
 {
     static const char machines[] = "SOFTWARE\\openperflib\\Remote\\Machines";
@@ -168,8 +169,8 @@ static bool make_capacity(struct buffer *data, size_t capacity)
     return buffer_reserve(data, capacity);
 }
 
-/* Reads a value. The buffer grows until the answer fits, up to the client's buffer size. It is kept
- * for later requests, so that a large answer is not collected several times again. */
+/* Reads a value. The buffer grows until the answer fits, at most to the client's buffer size. The
+ * answer is kept for later requests, so that a large one is not collected several times. */
 static LSTATUS read_with_capacity(struct received *received, reading *read)
 {
     struct buffer *data = &received->answers->data;
@@ -209,8 +210,8 @@ static LSTATUS read_by_flags(struct received *received, reading *read)
 
 /* ---- cost and visibility of a value ---- */
 
-/* Reads the whole block, removes the hidden objects, and then compares sizes: neither status nor
- * size tells that there are hidden objects. */
+/* Reads the whole block, removes the hidden objects, and only then compares sizes, so that neither
+ * status nor size shows that there are hidden objects. */
 static LSTATUS read_without_hidden(struct received *received, reading *read)
 {
     const struct proto_request *request = received->request;
@@ -249,8 +250,8 @@ static LSTATUS read_data(struct received *received, reading *read, const struct 
     return status;
 }
 
-/* All operations read values through this function: each performance key answers queries for
- * counters, and so do keys below Perflib. */
+/* Reads a value for all operations: the performance keys, and the keys below Perflib, answer
+ * queries for counters. */
 static LSTATUS read_value(struct received *received, reading *read, const char *name)
 {
     static struct query query;
@@ -268,8 +269,8 @@ static LSTATUS answer_value(struct received *received)
     return read_value(received, query_value, received->request->name);
 }
 
-/* First enumerates the name alone, which collects nothing, and then reads the value by that name's
- * rules. */
+/* Enumerates a value: first only its name, which collects nothing, then the value by the rules for
+ * that name. */
 static LSTATUS answer_enum_value(struct received *received)
 {
     static char name[(LIMIT_VALUE_NAME + 1) * 3 + 1];
@@ -335,7 +336,7 @@ static LSTATUS answer_info(struct received *received)
     return reply_bytes(received, bytes, sizeof bytes);
 }
 
-/* Closes the providers; the next query opens them again. */
+/* Closes the providers, which the next query opens again. */
 static LSTATUS answer_close(struct received *received)
 {
     return received->key == HKEY_PERFORMANCE_DATA ? RegCloseKey(received->key) : ERROR_SUCCESS;
@@ -347,7 +348,8 @@ static LSTATUS (*const operations[PROTO_OPERATIONS])(struct received *received) 
     [PROTO_INFO] = answer_info,         [PROTO_CLOSE] = answer_close,
 };
 
-/* Does not close a predefined key: RegCloseKey(HKEY_PERFORMANCE_DATA) would close the providers. */
+/* Closes a key, but not a predefined one: RegCloseKey(HKEY_PERFORMANCE_DATA) would close the
+ * providers. */
 static void close_opened(HKEY key)
 {
     if (root_of((uint32_t)(uintptr_t)key) != key)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits for one client and for all together: streams of a caller, Costly queries at the same time,
- * requests per second; and since when each client is idle. The numbers are in memory shared by the
- * processes that serve the clients; when a client's process ends, its entry is freed.
+ * requests per second; and the time since which each client is idle. The numbers are in memory that
+ * the clients' processes share; when such a process ends, its entry becomes free.
  */
 #include "remote/server/winregd.h"
 
@@ -12,11 +12,11 @@
 
 static struct shared {
     struct {
-        _Atomic uint64_t owner; /* hash of the first SID; 0: root, not for a caller */
+        _Atomic uint64_t owner; /* hash of the first SID; 0: root that does not act for a caller */
         _Atomic int64_t idle_since;
         _Atomic uint32_t costly, refused;
     } clients[LIMIT_CLIENTS];
-    _Atomic int64_t audit_begin; /* start of the period in which `audits` events were written */
+    _Atomic int64_t audit_begin; /* begin of the period in which `audits` events were logged */
     _Atomic uint32_t audits;
 } * shared;
 static size_t own_place = SIZE_MAX;
@@ -55,7 +55,8 @@ void limits_set(size_t place, const struct peer *peer)
     atomic_store(&shared->clients[place].refused, peer && !access_granted(peer));
 }
 
-/* The stream counts for the caller even if it is one too many: it is about to end. */
+/* Counts the stream for the caller. One that is too many is counted as well, because it will
+ * end. */
 bool limits_take_caller(const struct peer *peer)
 {
     if (own_place == SIZE_MAX)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serves one client: a request, its reply, and so on. The client may be idle for hours between
- * messages, but not in the middle of one. When it disconnects, this process ends, even if a query
- * is still running, and with it all that was opened for the client.
+ * Serves one client: receives requests and sends their replies. The client may be idle for hours
+ * between messages, but not within one. When it disconnects, this process ends even if a query is
+ * still running, and so does all that was opened for the client.
  */
 #include "remote/server/winregd.h"
 
@@ -18,9 +18,9 @@
 
 static atomic_bool answering;
 
-/* Ends the process if the client has disconnected and a query still runs a second later, because a
- * provider cannot be interrupted. A query that ends within the second is answered: the client may
- * have closed only its sending side. */
+/* Waits until the client disconnects, and ends the process if a query still runs a second later,
+ * because a provider cannot be interrupted. If the query ends within that second it is answered,
+ * because the client may have closed only its sending side. */
 static void *watch_client(void *argument)
 {
     const struct timespec grace = {1, 0};
@@ -28,17 +28,20 @@ static void *watch_client(void *argument)
     for (bool gone = false;; nanosleep(&grace, NULL)) {
         if (gone && atomic_load(&answering))
             _exit(0);
-        gone = gone || poll(&poll_fd, 1, -1) > 0; /* events 0: only the end of the stream */
+        gone = gone || poll(&poll_fd, 1, -1) > 0; /* no events: poll reports only the end of the
+                                                   * stream */
     }
 }
 
-/* Without the thread, a query whose client has disconnected ends later. */
+/* If the thread cannot be started, a query whose client has disconnected just runs on to its
+ * end. */
 static void begin_watch(int out)
 {
     pthread_t watcher;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals must go to the main thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no signals for the new thread: the main thread
+                                                  * must get them */
     if (!pthread_create(&watcher, NULL, watch_client, (void *)(intptr_t)out))
         pthread_detach(watcher);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -50,11 +53,11 @@ struct session {
     struct peer *peer;
     struct answers answers;
     bool was_refused;
-    int64_t until; /* when the peer is disconnected because it is refused; INT64_MAX: never */
+    int64_t until; /* when this client is disconnected, because it was refused; INT64_MAX: never */
     char message[PROTO_REQUEST_BYTES];
 };
 
-/* Sets when a refused client is disconnected: it must not keep its place for long. */
+/* Sets when a refused client is disconnected, because it must not occupy its place for long. */
 static void note_refusal(struct session *session, bool refused)
 {
     if (refused && session->until == INT64_MAX)
@@ -65,9 +68,9 @@ static void note_refusal(struct session *session, bool refused)
     limits_set_refused(refused);
 }
 
-/* Reports refused access. For a local user the event is written only when access is withdrawn: if
- * it was refused from the beginning, the event was written when the connection was accepted. For a
- * remote caller it is written at each request. */
+/* Checks access and logs a refusal. For a local user it logs only that access was withdrawn,
+ * because a user who had none from the beginning was logged when the connection was accepted. For a
+ * remote caller it logs each request. */
 static LSTATUS check_access(struct session *session)
 {
     bool granted = access_granted(session->peer);
@@ -127,7 +130,8 @@ bool session_serve(int in, int out, struct peer *peer)
     static struct session session;
     session = (struct session){.peer = peer, .until = INT64_MAX};
     note_refusal(&session, !access_granted(peer));
-    if (!isatty(out)) /* the flags of a terminal would stay after this process */
+    if (!isatty(out)) /* not for a terminal, which would keep the flag after this process has ended
+                       * */
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
     begin_watch(out);
     bool good = serve(in, out, &session);

@@ -2,8 +2,8 @@
 /*
  * openperflib-winregd: answers other machines' queries for this machine's counters; it only reads.
  * It serves one client on standard input and output, or many on a socket, each in a process of its
- * own: a slow query or a crash of a provider affects no other client. The first process only
- * accepts and counts clients, and reports those that are refused.
+ * own: a slow query or a crash of a provider affects no other client. The main process only accepts
+ * and counts clients, and logs those that are refused.
  */
 #include "remote/server/winregd.h"
 
@@ -27,9 +27,9 @@
 /* ---- a place for a new client ----
  *
  * Chooses the client to end when a new one finds no free place. Connections cost their user
- * nothing, so a few users with many could lock out all others. The numbers are evened out: a user
- * who has more places than the new client's user would have loses one, an idle one before one that
- * waits for an answer. Between equals, and among the clients of one user, only a client that was
+ * nothing, so a few users with many could lock out all others. So a user loses a client who has
+ * more places than the new client's user would have then; idle clients are ended before those that
+ * wait for an answer. Between equals, and among the clients of one user, only a client that was
  * idle for a while is ended. An ended client reconnects at its next request. Root's own streams are
  * never ended for others. */
 
@@ -42,7 +42,7 @@ struct server {
 };
 
 struct candidate {
-    size_t place, theirs; /* theirs: number of places of its owner */
+    size_t place, theirs; /* `theirs`: number of places of the client's owner */
     uint64_t owner;
     bool refused, idle, long_idle;
     int64_t since;
@@ -71,8 +71,8 @@ static struct candidate candidate_at(const struct server *server, size_t place)
     };
 }
 
-/* May client `one` be ended for a new client? `own`: number of places that the new client's user
- * has. A new client that may not read counters does not end one that may. */
+/* True if client `one` may be ended for a new client. `own`: number of places that the new client's
+ * user has. A new client that may not read counters (`granted` false) cannot end one that may. */
 static bool may_end(const struct candidate *one, uint64_t owner, size_t own, bool granted)
 {
     if (!one->owner || (!granted && !one->refused))
@@ -109,8 +109,8 @@ static size_t end_one(struct server *server, const struct peer *newcomer, size_t
     return best.place;
 }
 
-/* Finds a place for the new client. If there is none, another client is ended. SIZE_MAX: no client
- * may be ended. */
+/* Finds a place for the new client; if none is free, ends another client. SIZE_MAX: no client may
+ * be ended. */
 static size_t find_place(struct server *server, const struct peer *newcomer)
 {
     size_t others = 0, free_place = SIZE_MAX;
@@ -135,15 +135,15 @@ static int complain(const char *path, const char *what)
 
 /* ---- the socket ---- */
 
-/* Did systemd pass the socket? */
+/* True if systemd passed the socket to this process. */
 static bool is_activated(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
     return pid && count && atol(pid) == (long)getpid() && !strcmp(count, "1");
 }
 
-/* Is the file a socket that a server left behind? Other files also refuse a connection, but must
- * not be replaced. */
+/* True if the file is a socket that a former server left. Other files refuse a connection too, but
+ * must not be replaced. */
 static bool is_stale(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -160,8 +160,8 @@ static bool is_stale(const struct sockaddr_un *address)
     return refused;
 }
 
-/* Makes the socket. All users may connect: access is checked at each request, and refusals are
- * reported. */
+/* Makes the socket. All users may connect, because access is checked at each request and refusals
+ * are logged. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -237,13 +237,13 @@ static void start_client(struct server *server, int fd)
         server->clients[begun.place].pid = pid;
         server->clients[begun.place].uid = peer.uid;
     }
-    close(fd); /* too many clients: this one finds its connection closed */
+    close(fd); /* too many clients: the new one only sees that its connection is closed */
     peer_done(&peer);
 }
 
 /* ---- the loop ---- */
 
-/* Returns false if the server must end. */
+/* Handles a signal; returns false if the server must end. */
 static bool take_signal(struct server *server)
 {
     struct signalfd_siginfo info;
@@ -279,7 +279,7 @@ static void end_clients(const struct server *server)
             kill(server->clients[i].pid, SIGTERM);
 }
 
-/* Serves until SIGTERM or SIGINT; returns the exit code. `path` NULL: the socket that systemd
+/* Serves until SIGTERM or SIGINT; returns the exit code. `path` NULL: uses the socket that systemd
  * passed. */
 static int serve_socket(const char *path)
 {

@@ -9,25 +9,29 @@
 #include <windows.h>
 
 /* ---- every limit of the server ---- */
-/* They apply to all clients: on the socket, on standard input, or remote callers. MostStreams and
+/* They apply to all clients: on the socket, on standard input, and remote callers. MostStreams and
  * MostPerSecond are values of the key REMOTE_SETTINGS. */
 enum {
-    LIMIT_CLIENTS = 128,         /* connected at the same time */
-    LIMIT_CLIENTS_NOT_ROOT = 64, /* of these, clients of users other than root */
+    LIMIT_CLIENTS = 128,         /* clients that are connected at the same time */
+    LIMIT_CLIENTS_NOT_ROOT = 64, /* of these: clients of users other than root */
     LIMIT_CLIENTS_OF_USER =
-        32, /* of one user; of one remote caller: MostStreams, with this default */
-    LIMIT_QUERIES_PER_SECOND = 2000, /* of one client; default of MostPerSecond (0: any number) */
-    LIMIT_COSTLY = 4,                /* Costly queries at the same time, of all clients */
-    LIMIT_IDLE_SECONDS = 10,         /* after so long a client may be ended for another one */
-    LIMIT_REFUSED_SECONDS = 10,      /* after so long a client that may not read is disconnected */
-    LIMIT_MESSAGE_SECONDS = 10,      /* for receiving a request, from its first byte */
-    LIMIT_REPLY_SECONDS = 30,        /* for sending a reply */
-    LIMIT_AUDITS = 20,               /* most events about refused clients in LIMIT_AUDIT_SECONDS */
+        32, /* clients of one user; for one remote caller MostStreams, whose default this is */
+    LIMIT_QUERIES_PER_SECOND = 2000, /* requests of one client; default of MostPerSecond (0: any
+                                      * number) */
+    LIMIT_COSTLY = 4,                /* Costly queries of all clients at the same time */
+    LIMIT_IDLE_SECONDS = 10,         /* a client that was idle for so long may be ended for another
+                                      * one */
+    LIMIT_REFUSED_SECONDS = 10,      /* a client that may not read is disconnected after this time
+                                      * */
+    LIMIT_MESSAGE_SECONDS = 10,      /* time for receiving a request, from its first byte */
+    LIMIT_REPLY_SECONDS = 30,        /* time for sending a reply */
+    LIMIT_AUDITS = 20,               /* maximum number of events about refused clients in
+                                      * LIMIT_AUDIT_SECONDS */
     LIMIT_AUDIT_SECONDS = 60,
     LIMIT_GROUPS = 65536,                       /* groups of a user */
     LIMIT_LIST_BYTES = 64 << 10,                /* size of a list of users */
-    LIMIT_HIDDEN_OBJECTS = LIMIT_QUERY_OBJECTS, /* if more are hidden, all are */
-    /* the limits of messages are PROTO_PATH_BYTES, PROTO_NAME_BYTES, PROTO_DATA_BYTES */
+    LIMIT_HIDDEN_OBJECTS = LIMIT_QUERY_OBJECTS, /* if more objects are hidden, all are hidden */
+    /* for the limits of messages see PROTO_PATH_BYTES, PROTO_NAME_BYTES, PROTO_DATA_BYTES */
 };
 
 /* ---- access.c: what a client may read ---- */
@@ -35,22 +39,24 @@ enum {
 struct peer {
     uid_t uid;
     bool is_caller;      /* a remote caller: `name` and `sids` are from the trusted process */
-    uint32_t protection; /* of a caller: enum proto_protection */
+    uint32_t protection; /* of a remote caller: bits of enum proto_protection */
     char name[256];
     struct buffer sids; /* SIDs as texts, each with its NUL */
 };
-/* Set the peer of a connected socket, or of this process. Free it with peer_done. */
+/* Set *ret to the peer of a connected socket, or of this process. peer_done frees it. */
 bool peer_of_socket(int fd, struct peer *ret);
 bool peer_of_process(struct peer *ret);
 void peer_done(struct peer *peer);
-/* Makes the peer act for a caller from now on. Only root and the server's own user may do so. */
+/* From now on the peer acts for a remote caller. Only root and the server's own user may do
+ * that. */
 LSTATUS peer_act_for(struct peer *peer, const struct proto_request *request);
-/* Is it root or the server's own user, and not acting for a caller? */
+/* True for root and the server's own user, unless they act for a remote caller. */
 bool peer_is_trusted(const struct peer *peer);
-/* May the peer read counters? Single objects may still be hidden. The lists are read again each
- * time. */
+/* True if the peer may read counters; single objects may be hidden from it. The lists are read
+ * again at each call. */
 bool access_granted(const struct peer *peer);
-void access_audit(const struct peer *peer); /* writes an event, unless there were too many */
+void access_audit(const struct peer *peer); /* logs that the peer was refused, unless there were too
+                                             * many such events */
 
 uint32_t list_setting(const char *name, uint32_t otherwise); /* from REMOTE_SETTINGS */
 /* Are there objects that the peer may not read and that the query may return? They are remembered
@@ -59,19 +65,21 @@ bool objects_are_hidden(const struct peer *peer, const struct query *query);
 /* Removes them from a block of either byte order; returns its new size. 0: it is not a block. */
 size_t objects_hide(char *data, size_t size);
 
-/* ---- limits.c: what is counted across all clients' processes ---- */
-bool limits_share(void); /* call it before the first client's process starts */
-/* Begins the entry of the client at `place`; `peer` NULL: ends it. */
+/* ---- limits.c: numbers that the processes of all clients share ---- */
+bool limits_share(void); /* to be called before the first client's process starts */
+/* Starts the entry of the client at `place`; `peer` NULL: ends it. */
 void limits_set(size_t place, const struct peer *peer);
-void limits_enter(size_t place); /* this process serves the client at `place` */
-/* Counts this client for the caller. Returns false if too many clients act for that caller. */
+void limits_enter(size_t place); /* says that this process serves the client at `place` */
+/* Counts this client for the remote caller. False: too many clients act for that caller. */
 bool limits_take_caller(const struct peer *peer);
-uint64_t limits_owner(size_t place); /* a number for the user or caller of the client at `place` */
-uint64_t limits_owner_of(const struct peer *peer); /* 0: root, not for a caller */
-/* Since when no query of the client is running, as clock_ticks; 0: one is running. */
+uint64_t limits_owner(size_t place); /* returns a number for the user or caller of the client at
+                                      * `place` */
+uint64_t limits_owner_of(const struct peer *peer); /* the same for a peer; 0: root that does not act
+                                                    * for a caller */
+/* The clock_ticks since which the client has no running query; 0: one is running. */
 void limits_set_idle(bool idle);
 int64_t limits_idle_since(size_t place);
-void limits_set_refused(bool refused); /* the client may not read at present */
+void limits_set_refused(bool refused); /* says that the client may not read at present */
 bool limits_refused(size_t place);
 bool limits_begin_costly(void); /* false: too many Costly queries are running */
 void limits_end_costly(void);
@@ -79,17 +87,16 @@ bool limits_may_audit(void);
 bool limits_take_question(void); /* counts a request; false: too many in this second */
 
 /* ---- answer.c ---- */
-/* Memory that is kept between requests. */
+/* Buffers that are kept between requests. */
 struct answers {
     struct buffer data, name;
 };
-/* Answers a request, after checking what the peer may read and how much. *ret_reply points into
- * `answers`. */
+/* Answers a request after checking access and limits. *ret_reply points into `answers`. */
 void answer(struct answers *answers, const struct peer *peer, const struct proto_request *request,
             struct proto_reply *ret_reply);
 
 /* ---- session.c ---- */
-/* Serves one client until it disconnects or breaks the protocol. Returns true if it disconnected
+/* Serves one client until it disconnects or violates the protocol. Returns true if it disconnected
  * between two messages. */
 bool session_serve(int in, int out, struct peer *peer);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts a request of the stream protocol into calls to the machine. What machines send in
- * practice is accepted, and corrected if necessary: Samba's own blocks and lists, truncated ones,
- * those of the other byte order. All other damage is refused. The sizes that the machine states are
- * not trusted: the buffer grows until the answer fits or the client's limit is reached. After
- * temporary failures the call is repeated: a restarted service, a lost connection, a busy machine.
+ * Converts requests of the stream protocol into calls to the machine. Deviations that are known
+ * from real machines are accepted and corrected: Samba's own blocks and lists, truncated ones,
+ * those in the other byte order. Other damage is refused. The sizes that the machine states are not
+ * trusted: the buffer grows until the answer fits or the client's limit is reached. A call that
+ * failed because of a restarted service, a lost connection or a busy machine is repeated.
  */
 #include "remote/smb/smb.h"
 #include "wire/wire.h"
@@ -20,7 +20,7 @@ enum { TOTAL_AT = offsetof(PERF_DATA_BLOCK, TotalByteLength) };
 
 /* ---- blocks ---- */
 
-/* Can the block be read to its end, with all lengths inside it? */
+/* True if the block can be read to its end and all lengths in it are consistent. */
 static bool walks(opl_block *block)
 {
     opl_object_view object = {0};
@@ -48,7 +48,7 @@ static bool is_sound(const struct buffer *data, opl_block *ret)
     return !opl_block_init(ret, data->data, data->len) && walks(ret);
 }
 
-/* Samba's TotalByteLength does not include the header: adds it. */
+/* Adds the header's length to TotalByteLength, which Samba's blocks lack. */
 static void correct_total(struct buffer *data)
 {
     bool swapped = number_at(data, offsetof(PERF_DATA_BLOCK, LittleEndian), false) != 1;
@@ -83,7 +83,8 @@ bool rules_is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* Does the value consist of texts, as "Counter 009", "Explain 7", "help" do? Others are blocks. */
+/* True for values that are lists of texts, such as "Counter 009", "Explain 7" and "help"; other
+ * values are blocks. */
 static bool names_list(const char *name)
 {
     static const char *const text[] = {"Counter", "Explain", "Help"};
@@ -109,8 +110,8 @@ bool rules_list(struct buffer *list)
 
 /* ---- buffer size ---- */
 
-/* Returns the next buffer size if `capacity` was too small: twice as much, at most `most`; 0:
- * none. */
+/* Returns the next buffer size if `capacity` was too small: twice as much, but at most `most`; 0:
+ * it cannot grow. */
 static uint32_t grow(uint32_t capacity, uint32_t most)
 {
     if (capacity >= most)
@@ -140,7 +141,7 @@ static bool is_performance(uint32_t root)
            root == (uint32_t)(uintptr_t)HKEY_PERFORMANCE_NLSTEXT;
 }
 
-/* ---- values, as the machine sends them ---- */
+/* ---- values in the form that the machine sends ---- */
 
 static uint32_t *hint_for(struct smb_machine *machine, const char *name)
 {
@@ -150,8 +151,8 @@ static uint32_t *hint_for(struct smb_machine *machine, const char *name)
     return &machine->hints[hash % SMB_HINTS];
 }
 
-/* Reads a value once. ERROR_MORE_DATA: the buffer is too small, even if the machine did not report
- * it. */
+/* Reads a value, once. ERROR_MORE_DATA: the buffer was too small, even if the machine did not say
+ * so. */
 static LSTATUS read_once(struct received *received, uint32_t capacity, bool block,
                          struct rrp_reply *ret)
 {
@@ -193,9 +194,9 @@ static LSTATUS read_growing(struct received *received, uint32_t most, bool block
     return status;
 }
 
-/* ---- values, as the client expects them ---- */
+/* ---- values in the form that the client expects ---- */
 
-/* Converts a text to the requested encoding. */
+/* Converts a text to the encoding that the client requested. */
 static LSTATUS put_text(struct received *received)
 {
     BUFFER_AUTO narrow = {0};
@@ -229,7 +230,7 @@ static LSTATUS reply_data(struct received *received, uint32_t type)
     return ERROR_SUCCESS;
 }
 
-/* Reads a block. Without a buffer its size is unknown, so a request for the size gets
+/* Reads a block. Its size is not known without reading it, so a request for the size alone gets
  * ERROR_MORE_DATA. */
 static LSTATUS answer_block(struct received *received)
 {
@@ -245,7 +246,7 @@ static LSTATUS answer_block(struct received *received)
     return status ? status : reply_data(received, REG_BINARY);
 }
 
-/* Reads a list of texts. Samba's have the type REG_BINARY, and its "Counter" is called
+/* Reads a list of texts. Samba's lists have type REG_BINARY, and its name for "Counter" is
  * "Counters". */
 static LSTATUS answer_list(struct received *received)
 {
@@ -326,7 +327,7 @@ static LSTATUS answer_enum_key(struct received *received)
     return status ? status : reply_numbers(received, &key.numbers[5], 2);
 }
 
-/* In the reply a length counts units of UTF-16, each of which is at most three bytes of UTF-8. */
+/* Lengths in the reply are UTF-16 units; each is at most three bytes in UTF-8. */
 static LSTATUS answer_info(struct received *received)
 {
     struct rrp_reply info;
@@ -368,14 +369,14 @@ static LSTATUS try_request(struct received *received)
     return status ? status : operations[request->operation](received);
 }
 
-/* Does the status mean that the machine is only busy for the moment? */
+/* True if the status means that the machine is busy at the moment. */
 static bool passes(LSTATUS status)
 {
     return status == ERROR_BUSY || status == ERROR_NOT_READY || status == SMB_LOCKED ||
            status == (LSTATUS)WAIT_TIMEOUT;
 }
 
-/* Should the call be tried once more because a handle or the connection was lost? */
+/* True if the call should be tried once more, because a handle or the connection was lost. */
 static bool deserves_another(struct received *received, LSTATUS status, bool answered)
 {
     if (status == ERROR_INVALID_HANDLE && received->machine->connected) {
@@ -438,8 +439,8 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
 
 /* ---- the stream ---- */
 
-/* The client is the process that started this one; it may be idle for any time. A request that
- * takes too long ends this process by SIGALRM, and so the only connection of the client. */
+/* The client is the process that started this one; it may be idle for any time. If a request takes
+ * too long, SIGALRM ends this process, and with it the client's connection. */
 bool smb_serve(int in, int out, struct smb_machine *machine)
 {
     enum { GRACE_SECONDS = 5 };

@@ -2,8 +2,8 @@
 /*
  * Finds machine and user: the address [\\][smb://][USER@]HOST[:PORT], and the credentials file
  * ~/.config/openperflib/credentials, with a section for each machine. A file that other users can
- * read or write is not used. Passwords are read from nowhere else. The tools check the file with
- * this code, too.
+ * read or write is not used. Passwords are read only from this file. The tools check it with this
+ * code, too.
  */
 #include "remote/smb/smb.h"
 
@@ -59,7 +59,8 @@ bool smb_address_read(const char *text, struct smb_address *ret)
         rest = text[count] ? text + count + 1 : NULL;
     } else {
         const char *colon = strchr(text, ':');
-        bool several = colon && strchr(colon + 1, ':'); /* an IPv6 address without brackets */
+        bool several = colon && strchr(colon + 1, ':'); /* several colons: an IPv6 address without
+                                                         * brackets */
         count = several || !colon ? strlen(text) : (size_t)(colon - text);
         rest = text + count;
     }
@@ -123,7 +124,7 @@ static bool is_private(int fd, const char *path, char *why, size_t capacity)
     return true;
 }
 
-/* Reads the file if only its owner may access it. If there is none, returns true with an empty
+/* Reads the file, if only its owner can access it. If it does not exist, returns true and an empty
  * `ret`. */
 static bool read_private(const char *path, struct buffer *ret, char *why, size_t capacity)
 {
@@ -145,7 +146,7 @@ static bool read_private(const char *path, struct buffer *ret, char *why, size_t
         snprintf(why, capacity, "%s: %s", path, status_text(status));
     if (!good || status)
         return false;
-    /* text after a NUL would be ignored, and lost when the file is written */
+    /* refused, because text after a NUL would be ignored, and lost when the file is written */
     bool text = !ret->len || !memchr(ret->data, '\0', ret->len);
     if (!text)
         snprintf(why, capacity, "%s is not a text file: it contains a NUL byte; write it again",
@@ -172,7 +173,7 @@ static bool put_text(char *ret, size_t capacity, const char *value)
     return true;
 }
 
-/* Splits DOMAIN\USER. USER@REALM is stored whole. */
+/* Splits DOMAIN\USER. The form USER@REALM is not split. */
 static bool put_user(struct smb_login *login, const char *value)
 {
     const char *slash = strchr(value, '\\');
@@ -224,7 +225,7 @@ static bool put_setting(struct smb_login *login, const char *name, const char *v
     return false;
 }
 
-/* Returns NAME if the line is "[NAME]", which is modified; else NULL. */
+/* Returns NAME if the line is "[NAME]"; the line is modified. NULL: it is not. */
 static char *section_name(char *line)
 {
     size_t count = strlen(line);
@@ -234,7 +235,7 @@ static char *section_name(char *line)
     return line + 1;
 }
 
-/* Returns how exactly the section names the address: 3, 2, 1 for "*"; 0: not at all. */
+/* Returns how exactly the section names the address: 3, 2, or 1 for "*"; 0: it does not. */
 static int is_meant(const char *section, const struct smb_address *address)
 {
     char name[300];
@@ -249,12 +250,13 @@ static int is_meant(const char *section, const struct smb_address *address)
 struct credential_search {
     const struct smb_address *address;
     struct smb_login found, now;
-    int rank, inside; /* is_meant of the best section, and of the current one */
+    int rank, inside; /* is_meant() of the best section so far, and of the current one */
     unsigned line;
-    bool is_begun; /* a section has begun */
+    bool is_begun; /* the line is inside a section */
 };
 
-/* Keeps the section if it names the address better and has the address's user. */
+/* Called at the end of a section: keeps it if it names the address more exactly than earlier ones
+ * and has the address's user. */
 static void end_section(struct credential_search *search)
 {
     const char *wanted = search->address->user;
@@ -328,7 +330,7 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
 
 /* ---- storing ---- */
 
-/* Copies all lines except those of the section [machine]. */
+/* Copies all lines except those of section [machine]. */
 static bool copy_others(const struct buffer *text, const char *machine, struct buffer *ret)
 {
     bool inside = false;
@@ -434,7 +436,7 @@ bool smb_login_prompt(const struct smb_address *address, struct smb_login *login
 
 /* ---- messages ---- */
 
-/* Describes the login, because status 1326 does not tell which file and user were used. */
+/* Writes which file and user were used, because status 1326 does not tell. */
 static void put_login(const struct smb_login *login, const char *machine, char *ret,
                       size_t capacity)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The connection to the machine, and its open keys. On Windows the first attempt to use the
- * registry service starts it; so a missing service is tried again for some seconds. If the machine
- * cannot be reached, the pauses between attempts become longer.
+ * registry service starts it, so for some seconds a missing service is tried again. While the
+ * machine cannot be reached, the pauses between attempts become longer.
  */
 #include "remote/smb/smb.h"
 
@@ -43,7 +43,8 @@ void machine_done(struct smb_machine *machine)
 
 /* ---- connecting ---- */
 
-/* Sets when to connect again: after 1, 2, 4, 8, 16 seconds, then LONGEST_REST_SECONDS. */
+/* Sets the time of the next attempt to connect: after 1, 2, 4, 8, 16 seconds, then
+ * LONGEST_REST_SECONDS. */
 static void note_failure(struct smb_machine *machine)
 {
     int64_t rest = machine->failures < 5 ? 1 << machine->failures : LONGEST_REST_SECONDS;
@@ -124,8 +125,8 @@ static void close_there(struct smb_machine *machine, const struct smb_key *key, 
                  deadline, &reply);
 }
 
-/* Returns a free slot, or closes the key that was not used for the longest time. Roots stay
- * open. */
+/* Returns a free slot; if there is none, closes the key that was unused for the longest time. Root
+ * keys stay open. */
 static struct smb_key *place_for(struct smb_machine *machine, int64_t deadline)
 {
     struct smb_key *oldest = &machine->keys[0];
@@ -166,7 +167,7 @@ LSTATUS machine_key(struct smb_machine *machine, uint32_t root, const char *path
         return status;
     *ret = reply.handle;
     key = place_for(machine, deadline);
-    if (!machine->connected) /* place_for has lost the connection */
+    if (!machine->connected) /* place_for may have lost the connection while it closed a key */
         return RPC_S_CALL_FAILED;
     *key = (struct smb_key){.root = root, .path = strdup(path), .handle = *ret, .open = true};
     key->used = ++machine->clock;
@@ -177,7 +178,8 @@ LSTATUS machine_key(struct smb_machine *machine, uint32_t root, const char *path
     return ERROR_SUCCESS;
 }
 
-/* The machine rejected a handle: forgets the key, and its root, whose handle is invalid, too. */
+/* Called when the machine rejects a handle: forgets the key, and its root, because that handle is
+ * invalid, too. */
 void machine_forget_key(struct smb_machine *machine, uint32_t root, const char *path)
 {
     for (size_t i = 0; i < SMB_KEPT_KEYS; i++) {
@@ -193,7 +195,7 @@ void machine_close_root(struct smb_machine *machine, uint32_t root, int64_t dead
         struct smb_key *key = &machine->keys[i];
         if (key->open && key->root == root) {
             close_there(machine, key, deadline);
-            forget(key); /* even if closing it failed */
+            forget(key); /* forget the key even if closing it failed */
         }
     }
 }

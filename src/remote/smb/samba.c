@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The only file that calls Samba: it connects to \pipe\winreg, with signing and SMB 3 encryption
- * and never SMB 1, and makes calls whose bytes other files write and read. There is one connection
- * in a process, because Samba's settings, which are global, must be those of the connection.
+ * and never SMB 1, and makes calls. Other files write the bytes of requests and read those of
+ * replies. A process has only one connection, because Samba's settings are global and must be those
+ * of the connection.
  */
 #include "remote/smb/smb.h"
 
@@ -19,7 +20,7 @@
 #include <talloc.h>
 #include <tevent.h>
 
-/* Samba's HRESULT has another type than ours */
+/* Samba defines a type HRESULT that differs from ours */
 #define HRESULT samba_hresult
 #include <core/ntstatus.h>
 #include <core/werror.h>
@@ -30,7 +31,7 @@
 #include <util/data_blob.h>
 #undef HRESULT
 
-/* exported by libndr-standard, but declared in no header */
+/* libndr-standard exports it, but no header declares it */
 extern const struct ndr_interface_table ndr_table_winreg;
 
 enum { CONNECT_SECONDS = 5, MOST_ADDRESSES = 4 };
@@ -44,7 +45,7 @@ static LSTATUS fail(struct smb_samba *samba, enum smb_step step, LSTATUS status,
     return status;
 }
 
-/* ---- test of the port ---- */
+/* ---- can the port be reached? ---- */
 
 static int wait_until_connected(int fd)
 {
@@ -56,8 +57,8 @@ static int wait_until_connected(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
 }
 
-/* Connects to the port; returns 0 or errno. Done first because Samba waits for a minute and reports
- * less. */
+/* Connects to the port; returns 0 or errno. This is tried first, because Samba would wait for a
+ * minute and report less. */
 static int try_address(const struct addrinfo *address)
 {
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -90,13 +91,13 @@ static LSTATUS find_peer(struct smb_samba *samba)
     return ERROR_SUCCESS;
 }
 
-/* ---- settings and credentials: once ---- */
+/* ---- settings and credentials, set once ---- */
 
 static bool set_up_settings(struct smb_samba *samba)
 {
     char port[8];
     snprintf(port, sizeof port, "%u", samba->address.port);
-    /* the session of an anonymous user has no key for signing */
+    /* the session of an anonymous user has no key, so it cannot be signed */
     bool anonymous = samba->login.anonymous;
     const char *signing = anonymous ? "if_required" : "required";
     const char *encryption = anonymous ? "off" : samba->login.may_be_clear ? "desired" : "required";
@@ -128,7 +129,7 @@ static bool set_up_password(struct smb_samba *samba)
            cli_credentials_set_password(credentials, login->password, CRED_SPECIFIED);
 }
 
-/* Uses the Kerberos tickets from kinit; fails if there are none. */
+/* Sets up the use of the Kerberos tickets from kinit; fails if there are none. */
 static LSTATUS set_up_kerberos(struct smb_samba *samba)
 {
     const char *why = NULL;
@@ -166,8 +167,8 @@ static LSTATUS set_up(struct smb_samba *samba)
 
 /* ---- statuses ---- */
 
-/* Converts Samba's status. Those that are not in the table are converted by Samba, but never to
- * success. */
+/* Converts Samba's status. If the table does not have it, Samba's own conversion is used, but the
+ * result is never success. */
 static LSTATUS status_of(NTSTATUS status)
 {
     const struct {
@@ -254,7 +255,7 @@ static LSTATUS samba_connect(struct smb_wire *wire, int64_t deadline)
     if (NT_STATUS_IS_OK(made))
         return ERROR_SUCCESS;
     samba_close(wire);
-    /* Samba returns this status if the ticket cache is empty */
+    /* Samba returns this status if there are no Kerberos tickets */
     if (samba->login.kerberos && NT_STATUS_EQUAL(made, NT_STATUS_INVALID_PARAMETER))
         return fail(samba, SMB_STEP_SETTINGS, ERROR_LOGON_FAILURE, "there is no Kerberos ticket");
     return fail(samba, SMB_STEP_LOGIN, status_of(made), nt_errstr(made));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * openperflib-smb: reads another machine's counters over SMB for the program that started it.
- * Called by a person, it explains why a machine cannot be read: it connects step by step, with the
+ * openperflib-smb: reads another machine's counters over SMB for the program that started it. On
+ * the command line it explains why a machine cannot be read: it connects step by step, with the
  * same code, and prints what to do about the first step that fails.
  */
 #include "remote/smb/smb.h"
@@ -26,7 +26,7 @@ struct check {
     struct smb_samba samba;
     struct smb_machine machine;
     struct smb_answers answers;
-    char name[600]; /* the machine's name, as programs use it */
+    char name[600]; /* the machine's name in the form that programs use */
 };
 
 /* ---- advice ---- */
@@ -34,7 +34,7 @@ struct check {
 enum { ANY = -1 };
 /* clang-format off */
 static const struct {
-    int step; /* or ANY */
+    int step; /* step that failed, or ANY */
     LSTATUS status;
     const char *advice;
 } advices[] = {
@@ -240,9 +240,10 @@ static void time_is_up(int signal)
 
 /* ---- programs ---- */
 
-/* Tests whether a program that uses the library can read the machine: whether the library finds
- * openperflib-smb and a password. The library is loaded at run time, not linked: it starts this
- * program again, without environment variables that may help to find it. */
+/* Tests whether programs that use the library can read the machine, which requires that the library
+ * finds openperflib-smb and a password. The library is loaded at run time, because this program is
+ * not linked with it. It starts this program again, without the environment variables that may have
+ * helped to find it. */
 static LSTATUS connect_by_library(const char *name, bool *ret_found)
 {
     typedef LSTATUS connect_function(const char *machine, HKEY root, HKEY *ret);
@@ -322,8 +323,8 @@ static int run_steps(struct check *check)
     return result ? result : check_names(check);
 }
 
-/* Discards stderr if `before` is -1, because Samba's messages do not help a person, and returns a
- * copy of its descriptor. Otherwise restores stderr from that copy. */
+/* `before` -1: discards stderr, because Samba's messages do not help the user, and returns a copy
+ * of its descriptor. Otherwise restores stderr from the copy `before`. */
 static int silence(int before)
 {
     int kept = before < 0 ? dup(STDERR_FILENO) : -1, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -345,8 +346,8 @@ static int read_machine(struct check *check)
     return result;
 }
 
-/* Stores the login. Must be called before check_programs, because programs use only stored
- * logins. */
+/* Stores the login. Must be called before check_programs, because programs use only a stored
+ * login. */
 static int keep_login(const struct smb_address *address, const struct smb_login *login)
 {
     char why[5000] = "", name[300];
@@ -380,14 +381,14 @@ static int run_check(const struct smb_address *address, const struct smb_login *
     return result;
 }
 
-/* Returns the exit code. */
+/* Checks a machine step by step, and prints the results. Returns the exit code. */
 static int smb_check(const struct smb_address *address, bool keep)
 {
     char why[5000] = "";
     struct smb_login login;
     if (!smb_login_find(address, &login, why, sizeof why))
         return complain(why);
-    /* prompt only at a terminal, and if there is no ticket */
+    /* prompt only at a terminal, and only if there is no Kerberos ticket */
     bool nothing = login.kerberos && !*login.user && !getenv("KRB5CCNAME");
     bool prompt = keep || (nothing && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
     if (prompt && !smb_login_prompt(address, &login))
@@ -427,7 +428,7 @@ static const struct tool tool = {
     .more = more,
 };
 
-/* Limits memory, so that a machine that sends without end exhausts only this process. */
+/* Limits memory, so that a machine that never stops sending exhausts only this process. */
 static void bound_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -437,7 +438,8 @@ static void bound_memory(void)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* no core dump: it could contain a password */
 }
 
-/* Used if the credentials file is not usable: each request gets this status. */
+/* The connect function if the credentials file cannot be used: every request fails with this
+ * status. */
 static LSTATUS refuse_connect(struct smb_wire *wire, int64_t deadline)
 {
     return ERROR_LOGON_FAILURE;

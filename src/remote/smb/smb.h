@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to openperflib-smb: one machine's registry, read over SMB. The SMB implementation is
- * behind `struct smb_wire`: samba.c with Samba's client libraries, or that of a test. All code that
- * checks replies is independent of Samba.
+ * Private to openperflib-smb: one machine's registry, read over SMB. `struct smb_wire` is the
+ * interface to an implementation of SMB: samba.c, which uses Samba's client libraries, or that of a
+ * test. The code that checks replies does not depend on Samba.
  */
 #ifndef OPL_REMOTE_SMB_H
 #define OPL_REMOTE_SMB_H
@@ -10,16 +10,16 @@
 #include "remote/proto.h"
 #include "remote/rrp.h"
 
-/* Error codes of Windows that the headers do not have. */
+/* Error codes of Windows that our headers lack. */
 enum { SMB_LOCKED = 212, SMB_PIPE_BUSY = 231 };
 
-/* ---- the transport of calls to the machine ---- */
+/* ---- the interface for calls to the machine ---- */
 struct smb_wire {
     /* Makes a new connection. ERROR_FILE_NOT_FOUND or SMB_PIPE_BUSY: the machine is reachable, but
-     * its registry service is not running, or not yet. */
+     * its registry service is not running, perhaps only because it is still starting. */
     LSTATUS (*connect)(struct smb_wire *wire, int64_t deadline);
-    /* Makes a call; the bytes of the reply replace `ret`. RPC_S_CALL_FAILED or WAIT_TIMEOUT: the
-     * connection is lost. */
+    /* Makes a call; the reply's bytes replace the content of `ret`. RPC_S_CALL_FAILED or
+     * WAIT_TIMEOUT: the connection is lost. */
     LSTATUS(*call)
     (struct smb_wire *wire, enum rrp_call operation, const struct buffer *request, int64_t deadline,
      struct buffer *ret);
@@ -27,7 +27,7 @@ struct smb_wire {
     void (*pause)(struct smb_wire *wire, unsigned ms);
 };
 
-/* ---- machine.c: the machine's keys, kept open; lost connections are restored ---- */
+/* ---- machine.c: keys of the machine stay open; lost connections are made again ---- */
 enum { SMB_KEPT_KEYS = 16, SMB_HINTS = 16 };
 struct smb_key {
     uint32_t root;
@@ -40,22 +40,25 @@ struct smb_machine {
     struct smb_wire *wire;
     bool connected;
     bool answered;  /* a call was answered on this connection */
-    uint64_t clock; /* counts uses of keys; `used` is its value at the last one */
+    uint64_t clock; /* counts uses of keys; a key's `used` is its value at the last use */
     struct smb_key keys[SMB_KEPT_KEYS];
-    uint32_t hints[SMB_HINTS]; /* sizes of earlier answers, by a hash of the value's name */
+    uint32_t hints[SMB_HINTS]; /* sizes of earlier answers; the position is a hash of the value's
+                                * name */
     unsigned failures;
     int64_t not_before;
-    struct buffer request, reply, name; /* of the last call */
+    struct buffer request, reply, name; /* memory of the last call */
 };
 void machine_init(struct smb_machine *machine, struct smb_wire *wire);
 void machine_done(struct smb_machine *machine);
-/* Opens a key, or finds it open, and connects if necessary. The machine keeps *ret open. */
+/* Opens a key, if it is not open yet, and connects first if necessary. *ret belongs to `machine`,
+ * which keeps it open. */
 LSTATUS machine_key(struct smb_machine *machine, uint32_t root, const char *path, int64_t deadline,
                     struct rrp_handle *ret);
 void machine_forget_key(struct smb_machine *machine, uint32_t root, const char *path);
 /* Closes a predefined key and the keys below it, here and on the machine. */
 void machine_close_root(struct smb_machine *machine, uint32_t root, int64_t deadline);
-/* Makes a call. The reply points into `machine`. ERROR_INVALID_DATA: it is malformed. */
+/* Makes a call. The reply points into memory of `machine`. ERROR_INVALID_DATA: the reply is
+ * malformed. */
 LSTATUS machine_call(struct smb_machine *machine, const struct rrp_request *request,
                      int64_t deadline, struct rrp_reply *ret);
 void machine_lose(struct smb_machine *machine);
@@ -68,55 +71,58 @@ struct smb_answers {
 /* Answers a request. *ret_reply points into `answers`. */
 void smb_answer(struct smb_answers *answers, const struct proto_request *request,
                 struct proto_reply *ret_reply);
-/* Serves the process that started this one, until it closes the stream or breaks the protocol.
+/* Serves the process that started this one until it closes the stream or violates the protocol.
  * Returns true if it closed the stream. */
 bool smb_serve(int in, int out, struct smb_machine *machine);
 
-/* Data from machines is checked, and corrected where it is known to be wrong.||Checks a block that
- * was requested with a buffer of `capacity` bytes, in either byte order. Samba's total, which lacks
- * the header's length, is corrected; bytes after the block are removed. ERROR_MORE_DATA: the buffer
- * was too small, even if the machine did not report it; ERROR_INVALID_DATA: damaged or empty. */
+/* Data from machines is checked, and corrected where it is known to be wrong.
+ *
+ * Checks a block that was requested with a buffer of `capacity` bytes, in either byte order. Adds
+ * the header's length to Samba's total, which lacks it; removes bytes after the block.
+ * ERROR_MORE_DATA: the buffer was too small, even if the machine did not report it;
+ * ERROR_INVALID_DATA: damaged or empty. */
 LSTATUS rules_block(struct buffer *block, size_t capacity);
-/* Makes a list of texts, in UTF-16LE, end with exactly one empty text. Returns false if there is no
+/* Makes a list of texts in UTF-16LE end with exactly one empty text. Returns false if there is no
  * memory. */
 bool rules_list(struct buffer *list);
 bool rules_is_text(uint32_t type);
 
-/* ---- login.c: which machine, and as which user ---- */
+/* ---- login.c: address of the machine, and login ---- */
 struct smb_address {
-    char host[256]; /* without brackets */
-    char user[256]; /* "": not given */
-    uint16_t port;  /* default: 445 */
+    char host[256]; /* host name or address, without brackets */
+    char user[256]; /* "": the address has no user */
+    uint16_t port;  /* 445 if the address has none */
     bool named_port;
 };
 /* Parses [\\][smb://][USER@]HOST[:PORT]. Returns false if it is malformed. */
 bool smb_address_read(const char *text, struct smb_address *ret);
-/* Writes "HOST" or "HOST:PORT", as messages and the credentials file have it. */
+/* Writes "HOST" or "HOST:PORT", the form in messages and in the credentials file. */
 void smb_address_name(const struct smb_address *address, char *ret, size_t capacity);
 
 enum smb_protection { SMB_SESSION_ONLY, SMB_RPC_SIGNED, SMB_RPC_PRIVATE };
 struct smb_login {
-    bool anonymous, kerberos; /* neither: user and password */
-    bool may_be_clear;        /* encryption is not required */
+    bool anonymous, kerberos; /* both false: the login has user and password */
+    bool may_be_clear;        /* the connection may be without encryption */
     enum smb_protection rpc;
     char user[256], domain[256], password[1024];
-    char from[512]; /* where it was found, for messages */
+    char from[512]; /* where the login was found, for messages */
 };
 /* Returns the path of the credentials file, valid until the program ends. */
 const char *smb_credentials_path(void);
-/* Finds the login for a machine; one without a section gets Kerberos. Returns false, with the
- * reason and what to do in `why`, if there is something wrong with the file. */
+/* Finds the login for a machine; a machine without a section in the credentials file gets Kerberos.
+ * Returns false if the file cannot be used; `why` has the reason and what to do. */
 bool smb_login_find(const struct smb_address *address, struct smb_login *ret, char *why,
                     size_t capacity);
 /* Adds or replaces the machine's section. A new file gets mode 0600. */
 bool smb_login_keep(const char *machine, const struct smb_login *login, char *why, size_t capacity);
 
-/* Reads user and password at the terminal. Returns false if no user was entered. */
+/* Prompts for user and password at the terminal. Returns false if no user was entered. */
 bool smb_login_prompt(const struct smb_address *address, struct smb_login *login);
-/* For tools: says why the login to the machine fails and what to do. Valid until the next call. */
+/* For tools: returns why the login to the machine would fail and what to do. Valid until the next
+ * call. */
 const char *smb_login_text(const char *machine);
 
-/* ---- samba.c: uses Samba's client libraries, and so has their licence, GPL-3 ---- */
+/* ---- samba.c: uses Samba's client libraries, so its licence is theirs, GPL-3 ---- */
 /* The steps of connecting, in their order. */
 enum smb_step { SMB_STEP_NAME, SMB_STEP_PORT, SMB_STEP_SETTINGS, SMB_STEP_LOGIN, SMB_STEP_CALL };
 struct smb_samba {
@@ -130,13 +136,13 @@ struct smb_samba {
     struct cli_credentials *credentials;
     struct dcerpc_pipe *pipe;
     void *pipe_memory;
-    /* the last failure */
+    /* where and why the last attempt failed */
     enum smb_step step;
     LSTATUS status;
     char reason[512];
-    char peer[64]; /* the machine's numeric address that was used last */
+    char peer[64]; /* the numeric address of the machine that was used last */
 };
-/* Stores address and login; nothing is connected yet. */
+/* Stores address and login; does not connect yet. */
 void smb_samba_init(struct smb_samba *samba, const struct smb_address *address,
                     const struct smb_login *login);
 void smb_samba_done(struct smb_samba *samba);
