@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command lines of LoadPerfCounterTextStrings and its counterpart: a first word that is
- * ignored, like a program's name (docs/windows/articles.md#c68), then one argument, in quotation
- * marks if it contains blanks.
+ * The command lines of LoadPerfCounterTextStrings and UnloadPerfCounterTextStrings: a first word
+ * that is ignored, as if it were a program's name (docs/windows/articles.md#c68), then one
+ * argument, in quotation marks if it contains blanks.
  */
 #include "loadperf/inner.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes the next word; false: there is none, or a quotation mark is not closed. */
+/* Reads the next word; false: there is none, or a quotation mark is not closed. */
 static bool take_word(const char **cursor, struct text_span *ret)
 {
     const char *at = *cursor + strspn(*cursor, " \t");
@@ -22,7 +22,7 @@ static bool take_word(const char **cursor, struct text_span *ret)
     return count > 0 && (end != '"' || at[count]);
 }
 
-/* Receives the problems of a command; only the first one is printed, in one line. */
+/* Receives the messages of a command; prints only the first problem, as one line. */
 struct listening {
     bool heard;
     char text[512];
@@ -104,7 +104,8 @@ DWORD install_command(const char *computer, const char *ini_path, ULONG_PTR flag
         key_close(key);
     }
     if (flags & LOADPERF_FLAGS_CREATE_MOF_ONLY)
-        return ERROR_SUCCESS; /* MOF files are not supported */
+        return ERROR_SUCCESS; /* MOF files are not supported; the call succeeds without doing
+                               * anything */
     return load_path(ini_path, !(flags & LOADPERF_FLAGS_DISPLAY_USER_MSGS));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside loadperf. An ini and a symbol file become a plan: what is to be registered. The registry's
- * files, most of them known from a cache of ranges, give a view of one service: what is registered.
- * Plan and view become the new text of one file.
+ * Private to loadperf. An ini file and a symbol file are read into a plan, which says what is to be
+ * registered. The registry's files give a view of one service, which says what is registered; a
+ * cache saves scanning most of them. From plan and view the new text of one file is made.
  */
 #ifndef OPL_LOADPERF_INNER_H
 #define OPL_LOADPERF_INNER_H
@@ -25,76 +25,77 @@ enum {
     EVENT_OVERLAP = 2006,
     EVENT_MOVED = 2007,
     EVENT_NO_PERFLIB = 3000,
-    EVENT_DAMAGED_NAMES = 3001, /* and 3002: explanations */
+    EVENT_DAMAGED_NAMES = 3001, /* 3001 for names, 3002 for explanations */
     EVENT_NO_PERFORMANCE_KEY = 3003,
     EVENT_NO_FIRST_COUNTER = 3004,
     EVENT_NO_FIRST_HELP = 3005,
-    EVENT_NO_NAMES = 3006, /* and 3007: explanations */
+    EVENT_NO_NAMES = 3006, /* 3006 for names, 3007 for explanations */
     EVENT_NO_MEMORY = 3008,
     EVENT_INSTALL_FAILED = 3009,
     EVENT_REMOVE_FAILED = 3011,
     EVENT_CORRUPT = 3012,
-    EVENT_NAMES_NOT_WRITTEN = 3013, /* and 3014: explanations */
+    EVENT_NAMES_NOT_WRITTEN = 3013, /* 3013 for names, 3014 for explanations */
     EVENT_NUMBERS_NOT_WRITTEN = 3017,
     EVENT_NUMBERS_NOT_REMOVED = 3018
 };
 
-/* Names are even. The packaged block is after the machine's range; users' numbers begin far after
- * it. */
+/* Indices of names are even. The project's own block follows the range for the machine's
+ * registrations; the range for users' registrations begins far after it. */
 enum { USER_FIRST = 1000000, MACHINE_HIGHEST = NAMES_BLOCK_FIRST - 2, USER_HIGHEST = 0x7ffffffc };
 enum { SERVICE_SIZE = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 };
 
 /* ---- library.c: a library's file ---- */
 enum { VALIDATION_BYTES = 16 };
 /* ERROR_SUCCESS if programs of this user would load the file: its owner and mode, and those of the
- * folders above it, permit that. Else `why` has the cause and what to do. */
+ * folders above it, must permit that. If not, `why` has the reason and what to do. */
 LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT]);
-/* The validation code of the library's file, in the form that is registered; false: there is no
- * such file. */
+/* Computes the validation code of the library's file, in the form that is registered; false: the
+ * file does not exist. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES]);
 
-/* ---- library.c: what it exports, read without running it ---- */
+/* ---- library.c: exported functions, read from the file without loading it ---- */
 struct exports {
     bool known;
-    struct buffer symbols, strings; /* the library's symbols and their names */
+    struct buffer symbols, strings; /* the library's symbol table and its strings */
 };
-/* Returns false only if certainly no program of this processor type can load the library. */
+/* Returns false only if it is certain that no program for this processor type can load the
+ * library. */
 bool exports_read(const char *path, struct exports *ret);
 void exports_done(struct exports *exports);
-/* Returns true only if the library certainly has no function of that name. */
+/* Returns true only if it is certain that the library does not export the function. */
 bool exports_lack(const struct exports *exports, const char *name);
 
-/* ---- load.c: one call, and its messages ---- */
+/* ---- load.c: one call of the API, and its messages ---- */
 struct load {
     const opl_load_options *options;
     enum registry_layer layer;
     size_t errors;
-    bool careful; /* reads only files that no other user could have written */
+    bool careful; /* read only files that no other user can have written */
 };
-/* True if no other user may write the file, or replace it. */
+/* True if no other user may write or replace the file. */
 bool load_believes(const char *path);
-/* Reads a whole file. ERROR_FILE_TOO_LARGE: it has more than MOST_FILE_BYTES. */
+/* Reads a whole file. ERROR_FILE_TOO_LARGE: it is larger than MOST_FILE_BYTES. */
 LSTATUS load_file(const char *path, struct buffer *ret);
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* Reports that the line is ignored; with `strict` this is an error. */
+/* Reports that the line was ignored; with `strict` this is an error. */
 void load_warning(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* Reports information, not a mistake. */
+/* Reports information that is not about a mistake. */
 void load_note(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* Logs an event about a service, with the status if the event has that field. */
+/* Logs an event about a service; `status` is used if the event has that field. */
 void load_event(unsigned id, const char *service, LSTATUS status);
-/* The same for a language. */
+/* Logs an event about a language. */
 void load_language_event(unsigned id, uint32_t language, LSTATUS status);
-/* Logs an event for each of First Counter and First Help that is missing in a service, if it has
- * any number or text. */
+/* Logs one event each if First Counter or First Help is missing in a service that has a number or a
+ * text. */
 void load_lacking_events(const char *service, const bool *has);
-/* Returns the status as the call's result, after an event if memory was not sufficient. */
+/* Returns the call's result for `status`; for a lack of memory it logs an event first. */
 DWORD load_end(const struct load *load, LSTATUS status);
 
-/* A part of a text that another buffer owns. */
+/* A part of a text; it does not own the memory. */
 struct text_span {
     const char *at;
     size_t count;
@@ -103,73 +104,76 @@ struct text_span span_trim(struct text_span text);     /* removes blanks and tab
 bool span_is(struct text_span span, const char *text); /* compares without regard to case */
 int span_compare(struct text_span left, struct text_span right);
 char *span_copy(struct text_span span);
-/* Makes space for one more element of `size` bytes. */
+/* Makes space for one more element of `size` bytes in an array. */
 bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size);
 
 /* ---- ini/ini.c: bytes to UTF-8 ---- */
-/* ret: the file in UTF-8, or (*ret_raw) in a code page that only the caller knows. */
+/* Converts a file to UTF-8. *ret_raw: it is in a code page that only the caller knows, and was not
+ * converted. */
 LSTATUS decode_file(const void *bytes, size_t size, struct buffer *ret, bool *ret_raw);
-/* Windows' ANSI code page for texts in this language. */
+/* Returns Windows' ANSI code page for texts in this language. */
 unsigned decode_code_page(uint32_t language);
 /* Appends the text in UTF-8; a byte that the code page does not have becomes U+FFFD and sets
  * *ret_bad. ERROR_NOT_SUPPORTED: the C library does not know the code page. */
 LSTATUS decode_text(struct text_span text, unsigned code_page, struct buffer *ret, bool *ret_bad);
-/* Takes the next line from *rest; a line ends with CRLF, LF or CR, and Ctrl-Z ends the file. False:
- * no more. */
+/* Reads the next line from *rest; a line ends with CRLF, LF or CR, and Ctrl-Z ends the file. False:
+ * there is none. */
 bool decode_line(struct text_span *rest, struct text_span *ret);
 
-/* ---- ini/ini.c: sections and keys as GetPrivateProfileString reads them ---- */
+/* ---- ini/ini.c: sections and keys, by the rules of GetPrivateProfileString ---- */
 struct ini_entry {
-    struct text_span section, key, value; /* value: without blanks and quotation marks around it */
+    struct text_span section, key, value; /* `value` is without surrounding blanks and quotation
+                                           * marks */
     unsigned line, order;
     bool has_value; /* the line has an equals sign */
 };
 struct ini {
     struct buffer text;
-    bool raw;                  /* values are in a code page */
-    struct ini_entry *entries; /* entries in the file's order */
+    bool raw;                  /* values are in a code page, not in UTF-8 */
+    struct ini_entry *entries; /* in the order of the file */
     size_t count, capacity;
 };
 LSTATUS ini_parse(const void *bytes, size_t size, struct ini *ret);
 void ini_done(struct ini *ini);
-/* The first entry of that name, or NULL. */
+/* Returns the first entry with that name; NULL: there is none. */
 const struct ini_entry *ini_find(const struct ini *ini, const char *section, const char *key);
 
 /* ---- ini/symbols.c: the #define lines of a C header ---- */
 struct symbol {
     struct text_span name;
     int64_t value;
-    struct text_span text; /* what the file has after the name */
+    struct text_span text; /* the text after the name in the file */
     unsigned line, order;
     bool is_number;
 };
 struct symbols {
     struct buffer text;
-    /* sorted by name, without regard to case; equal ones in the file's order */
+    /* sorted by name without regard to case; equal names in the order of the file */
     struct symbol *list;
     size_t count, capacity;
 };
 LSTATUS symbols_parse(const void *bytes, size_t size, struct symbols *ret);
 void symbols_done(struct symbols *symbols);
-/* The exact match, else the first that differs in case only; NULL: none. */
+/* Returns the symbol with exactly this name, else the first one that differs only in case; NULL:
+ * none. */
 const struct symbol *symbols_find(const struct symbols *symbols, struct text_span name);
 
-/* ---- ini/plan.c: what the two files request ---- */
+/* ---- ini/plan.c: what ini and symbol file request ---- */
 struct plan_text {
-    uint32_t language, offset; /* offset: odd for explanations */
+    uint32_t language, offset; /* `offset` is even for a name, odd for an explanation */
     unsigned line;
     char *text; /* UTF-8 */
 };
 struct plan {
     char service[SERVICE_SIZE];
     bool trusted, has_objects;
-    uint32_t *languages; /* as listed */
+    uint32_t *languages; /* in the order of [languages] */
     size_t language_count, language_capacity;
     struct plan_text *texts; /* sorted by language and offset, without duplicates */
     size_t text_count, text_capacity;
-    uint32_t *objects; /* offsets, ascending, without duplicates */
+    uint32_t *objects; /* offsets of the objects, ascending, without duplicates */
     size_t object_count, object_capacity;
-    uint32_t last_offset; /* of a name */
+    uint32_t last_offset; /* greatest offset of a name */
 };
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);
@@ -184,10 +188,10 @@ struct planning {
     const struct ini *ini;
     const struct symbols *symbols;
     const char *ini_path, *symbol_path;
-    const struct symbol **used; /* the symbols that texts use */
+    const struct symbol **used; /* the symbols that occur in texts */
     size_t used_count, used_capacity;
 };
-/* Splits a key like SYMBOL_009_NAME; false if it has another form. *ret_part: 0 a name, 1 an
+/* Splits a key like SYMBOL_009_NAME; false: it has another form. *ret_part: 0 a name, 1 an
  * explanation. */
 bool plan_key(struct text_span key, struct text_span *ret_symbol, uint32_t *ret_language,
               uint32_t *ret_part);
@@ -196,19 +200,22 @@ bool plan_add_text(struct plan *plan, const struct plan_text *text);
 
 /* ---- store/scan.c: the indices, services and languages in one registry file ---- */
 struct file_scan {
-    uint32_t machine_top, user_top; /* the highest even index in use in each range */
-    bool languages;                 /* mentions installed languages */
-    struct buffer services;         /* "\tNAME\tNAME\t"; an empty name means all services */
+    uint32_t machine_top, user_top; /* highest even index that is used in the machine's and in the
+                                     * users' range */
+    bool languages;                 /* the file mentions installed languages */
+    struct buffer services;         /* names as "\tNAME\tNAME\t"; an empty name stands for all
+                                     * services */
 };
 void scan_done(struct file_scan *scan);
 LSTATUS scan_registry(const struct buffer *text, struct file_scan *ret);
-/* scans a shipped LLL.names */
+/* scans a file LLL.names of the vendor */
 LSTATUS scan_names(const struct buffer *text, struct file_scan *ret);
-/* Is it a key Services\NAME or below it? *ret_below: what follows the name, "" or "\\...". */
+/* True for a key Services\NAME and the keys below it. *ret_below: what follows the name, "" or
+ * "\...". */
 bool scan_service_key(const char *key, struct text_span *ret_name, const char **ret_below);
-/* Is `key` the key `path`, or one above it? */
+/* True if `key` is the key `path` or a key above it. */
 bool scan_key_covers(const char *key, const char *path);
-/* Is it a key `path`\LLL or below it? *ret: the language; *ret_below: what follows. */
+/* True for a key `path`\LLL and the keys below it. *ret: the language; *ret_below: what follows. */
 bool scan_language_key(const char *key, const char *path, uint32_t *ret, const char **ret_below);
 bool scan_add_service(struct file_scan *scan, struct text_span name);
 bool scan_mentions(const char *services, const char *service);
@@ -218,55 +225,56 @@ struct range_row {
     struct registry_file file;
     uint32_t machine_top, user_top;
     bool languages;
-    const char *services; /* as `services` of struct file_scan */
+    const char *services; /* like `services` in struct file_scan */
 };
 struct range_cache {
     struct buffer text;
     struct range_row *rows;
-    uint32_t *places; /* a hash table of row numbers + 1 */
+    uint32_t *places; /* hash table of row numbers + 1 */
     size_t count, capacity, place_count;
-    bool whole; /* the file must be rewritten, because appending is not enough */
+    bool whole; /* the whole file must be rewritten, because appending is not enough */
 };
 void cache_read(enum registry_layer layer, struct range_cache *ret);
 void cache_done(struct range_cache *cache);
-/* Returns the row of the file if its stat data is unchanged; NULL: the file must be scanned. */
+/* Returns the file's row if its stat data is unchanged; NULL: the file must be scanned. */
 const struct range_row *cache_find(const struct range_cache *cache,
                                    const struct registry_file *file);
-/* cache_print appends a row's text. cache_write appends rows to the file; with `whole` they replace
- * all rows of the file. */
+/* cache_print appends a row as text. cache_write appends rows to the cache file; with `whole` they
+ * replace its content. */
 void cache_print(const struct range_row *row, struct buffer *ret);
 void cache_write(const struct registry_edit *edit, const struct range_cache *cache,
                  const struct buffer *rows, bool whole);
 
 /* ---- store/known.c: the scan results of every file of the layers ---- */
-#define SHIPPED_NAMES "names/" /* prefix of the vendor's LLL.names here */
+#define SHIPPED_NAMES "names/" /* prefix of the names of vendor files in this list */
 struct known_file {
     struct range_row row;
-    char *name, *services; /* the row's texts, if the cache does not own them */
-    bool fresh;            /* the row is not in the cache */
+    char *name, *services; /* memory of the row's texts, if the cache does not own them */
+    bool fresh;            /* the cache lacks this row */
 };
 struct known_files {
-    struct known_file *files; /* files in merging order */
+    struct known_file *files; /* in the order in which they are merged */
     size_t count, capacity;
     struct range_cache cache;
 };
 LSTATUS known_read(enum registry_layer layer, struct known_files *ret);
 void known_done(struct known_files *known);
-/* Records the new content of a file that this program wrote; takes ownership of `scan`. */
+/* Records the new content of a file that this process wrote; takes ownership of `scan`. */
 LSTATUS known_update(struct known_files *known, const struct registry_file *file,
                      struct file_scan *scan);
 void known_forget(struct known_files *known, enum registry_layer layer, const char *name);
-/* Saves the scan results if possible: without a cache the next process scans again. */
+/* Saves the results of scans if possible; otherwise the next process scans the files again. */
 void known_save(const struct known_files *known, const struct registry_edit *edit);
-/* The highest even index in use in the layer's range, ignoring the file `without` (NULL: none). */
+/* Returns the highest even index that is used in the layer's range, except in the file `without`
+ * (NULL: in all files). */
 uint32_t known_top(const struct known_files *known, enum registry_layer layer, const char *without);
 const struct known_file *known_find(const struct known_files *known, enum registry_layer layer,
                                     const char *name);
-/* Does a file other than `without` in `layer` mention the service? */
+/* True if another file of `layer` than `without` mentions the service. */
 bool known_elsewhere(const struct known_files *known, const char *service,
                      enum registry_layer layer, const char *without);
 
-/* Does a file of a higher layer mention the service or languages? */
+/* True if a file of a higher layer mentions the service or languages. */
 bool known_above(const struct known_files *known, const char *service, enum registry_layer layer);
 
 /* ---- store/view.c: one service and the languages, merged from the files that have them ---- */
@@ -277,9 +285,10 @@ extern const char *const text_names[TEXTS];
 enum { VIEW_LANGUAGES = 64 };
 struct view_language {
     uint32_t id;
-    bool shipped, has_key, chosen, choice; /* choice: the value, if `chosen`, in LANGUAGES_KEY */
+    bool shipped, has_key, chosen, choice; /* `choice` is the language's value in LANGUAGES_KEY, if
+                                            * `chosen` */
     size_t names, helps;
-    uint64_t sum; /* sum of the texts' indices */
+    uint64_t sum; /* sum of the indices of its texts */
 };
 struct service_view {
     bool exists; /* the service has a Performance key */
@@ -290,14 +299,14 @@ struct service_view {
     struct view_language languages[VIEW_LANGUAGES];
     size_t language_count;
 };
-/* One file with its future content. */
+/* A file, and its content after the change. */
 struct replaced {
     enum registry_layer layer;
     const char *name;
-    const struct buffer *text; /* NULL: it will be removed */
+    const struct buffer *text; /* NULL: the file will be removed */
 };
-/* Reads the service from the layers up to `highest`, as if the files in `replaced` had their future
- * content. `replaced`: ended by a row with name NULL; NULL: none. */
+/* Reads the service from the layers up to `highest` as if the files in `replaced` had been changed
+ * already. `replaced` ends with a row whose name is NULL; NULL: no file is changed. */
 LSTATUS view_read(const struct known_files *known, const char *service, enum registry_layer highest,
                   const struct replaced *replaced, struct service_view *ret);
 void view_done(struct service_view *view);
@@ -311,23 +320,24 @@ void view_result(const struct service_view *view, const char *service, opl_load_
 struct registration {
     const struct plan *plan;
     uint32_t number[NUMBERS];
-    const char *record[OBJECT_LIST]; /* library, open, collect, close; library NULL: unchanged */
-    const unsigned char *validation; /* 16 bytes or NULL */
-    char *objects;                   /* the Object List or NULL */
-    char *ini;                       /* PerfIniFile: where it was loaded from, or NULL */
+    const char *record[OBJECT_LIST]; /* values Library, Open, Collect, Close; NULL as the first:
+                                      * they are not changed */
+    const unsigned char *validation; /* 16 bytes, or NULL */
+    char *objects;                   /* value Object List, or NULL */
+    char *ini;                       /* value PerfIniFile, the path of the ini file, or NULL */
 };
-/* *ret: the header and the content of `old` without the service's numbers and texts and, with
- * `record`, without its record. *ret_empty: nothing but comments is left. */
+/* Sets *ret to the content of `old` without the service's numbers and texts and, with `record`,
+ * without Library, Open, Collect and Close. *ret_empty: only comments are left. */
 LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record,
                         struct buffer *ret, bool *ret_empty);
 struct opl_reg_entry;
 LSTATUS rewrite_print(struct buffer *out, const struct opl_reg_entry *entry);
 LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret);
-/* Appends lines that delete the service's texts (with `numbers` also its numbers) in files that are
- * merged before this one. */
+/* Appends lines that delete the service's texts in files that are merged before; with `numbers`
+ * also its numbers. */
 LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret);
-/* *ret: the name of the service's file NAME.reg: that of an existing one, whatever its case, or a
- * new one. */
+/* Sets *ret to the name of the service's file NAME.reg: that of an existing file, whose case may
+ * differ, or a new one. */
 LSTATUS rewrite_file_name(const struct known_files *known, enum registry_layer layer,
                           const char *service, struct buffer *ret);
 
@@ -335,15 +345,15 @@ LSTATUS rewrite_file_name(const struct known_files *known, enum registry_layer l
 #define MANUAL_REG "manual.reg"
 struct layer_change {
     struct load *load;
-    struct registry_edit *edit; /* NULL: nothing is written */
+    struct registry_edit *edit; /* NULL: dry run, nothing is written */
     struct known_files known;
     struct buffer file; /* name of the service's file, NAME.reg */
 };
 LSTATUS change_begin(struct layer_change *change, struct load *load, const char *service);
-/* Reads a file of the layer; a missing one is empty. */
+/* Reads a file of the layer; a missing file counts as empty. */
 LSTATUS change_read(struct layer_change *change, const char *name, struct buffer *ret);
-/* Replaces the file, or removes it if `text` is NULL, and updates the scan results. `scan`
- * describes the text and is taken over; NULL: the text is scanned. */
+/* Replaces the file, or removes it if `text` is NULL, and updates the scan results. `scan` is the
+ * scan of the text, which this function takes over; NULL: the text is scanned. */
 LSTATUS change_commit(struct layer_change *change, const char *name, const struct buffer *text,
                       struct file_scan *scan);
 void change_end(struct layer_change *change);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers a provider (docs/windows/registration.md#e3): a plan gets the numbers after the
- * highest in use, and becomes one file's new text, so that one rename registers it. The file is
- * NAME.reg; only if other files would hide it, because the same values were deleted or written by
- * hand, it is manual.reg, which is merged last.
+ * Registers a provider (docs/windows/registration.md#e3): the provider gets the numbers after the
+ * highest ones in use, and all is written to one file, so that one rename registers it. The file is
+ * NAME.reg; if other files would hide its content, because the same values were deleted or written
+ * by hand there, it is manual.reg, which is merged last.
  */
 #include "loadperf/inner.h"
 #include "loadperf/store/stored.h"
@@ -18,10 +18,11 @@ struct install {
     struct layer_change change;
     const char *ini_path;
     struct plan plan;
-    struct service_view view; /* the service, as this layer and those below define it */
+    struct service_view view; /* the service in this layer and those below it */
     struct registration registration;
     unsigned char validation[VALIDATION_BYTES];
-    bool repairs;            /* the service is loaded, with a library that does not exist */
+    bool repairs;            /* the service is loaded with a library that does not exist, so this
+                              * call repairs it */
     const char *file;        /* the file to be written */
     struct buffer old, text; /* that file's old and new content */
     struct file_scan scan;   /* scan of the new content */
@@ -29,8 +30,8 @@ struct install {
 
 /* ---- numbers ---- */
 
-/* The highest index in all other files, and in this file without the service's old numbers (which
- * rewrite_without has removed). */
+/* Sets *ret to the highest index in all other files, and in this file without the service's old
+ * numbers, which rewrite_without has removed. */
 static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
 {
     enum registry_layer layer = install->change.load->layer;
@@ -44,20 +45,20 @@ static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
     return ERROR_SUCCESS;
 }
 
-/* Adds the new numbers and the service to the scan of the text. */
+/* Adds the service and its new numbers to the scan of the text. */
 static LSTATUS complete_scan(struct install *install)
 {
     const char *service = install->plan.service;
     uint32_t last = install->registration.number[LAST_COUNTER];
     bool user = install->change.load->layer == LAYER_USER;
     uint32_t *top = user ? &install->scan.user_top : &install->scan.machine_top;
-    *top = last > *top ? last : *top; /* numbers that were kept may lie below */
+    *top = last > *top ? last : *top; /* numbers that were kept may be lower */
     return scan_add_service(&install->scan, (struct text_span){service, strlen(service)})
                ? ERROR_SUCCESS
                : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* Keeps the present numbers in a repair, if the ini file still needs as many. */
+/* Keeps the present numbers in a repair, if the ini file still needs the same number of them. */
 static bool keep_numbers(struct install *install)
 {
     const uint32_t *old = install->view.number;
@@ -107,7 +108,7 @@ static LSTATUS list_objects(struct install *install)
     return list.failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
 }
 
-/* ---- [info] trusted ---- */
+/* ---- [info], value trusted ---- */
 
 static void validate(struct install *install, const char *library)
 {
@@ -126,8 +127,8 @@ static bool same_text(const char *wanted, const char *found)
     return !wanted || (found && !strcmp(wanted, found));
 }
 
-/* Is the registration visible to every program? Texts are compared by their number and the sum of
- * their indices. */
+/* True if every program would see the registration. Texts are compared by their number and the sum
+ * of their indices only. */
 static bool is_seen(const struct install *install, const struct service_view *view)
 {
     const struct plan *plan = &install->plan;
@@ -162,8 +163,8 @@ static LSTATUS refuse_taken(struct install *install, uint32_t object, const char
     return ERROR_ALREADY_EXISTS;
 }
 
-/* Checks an Object List that was written by hand and stays. Refuses one with an object of another
- * service, because answers with it would be dropped. */
+/* Checks an Object List that was written by hand, which is kept. It is refused if it has an object
+ * of another service, because answers with that object would be dropped. */
 static LSTATUS check_list(struct install *install, const char *list)
 {
     const char *service = install->plan.service;
@@ -206,7 +207,7 @@ static LSTATUS look_whether_seen(struct install *install, bool *ret_seen)
     return status;
 }
 
-/* Makes the file's new text; with `tombstone` it deletes what files merged before it have.
+/* Makes the file's new text; with `tombstone` it also deletes what files merged before it have.
  * *ret_seen: every program would see the registration. */
 static LSTATUS compose(struct install *install, const char *file, bool tombstone, bool *ret_seen)
 {
@@ -288,8 +289,8 @@ static LSTATUS report_already(struct install *install, const struct service_view
     return ERROR_SUCCESS;
 }
 
-/* Was the service loaded in this layer with a library that does not exist, and does this call name
- * another one? */
+/* True if the service was loaded in this layer with a library that does not exist, and this call
+ * names another library. */
 static bool needs_repair(struct install *install)
 {
     struct stat st;
@@ -355,8 +356,8 @@ static void set_record(struct install *install)
     install->registration.ini = realpath(install->ini_path, NULL);
 }
 
-/* What the plan would register on a machine with the languages of `view`; NULL: with all of the
- * plan's. */
+/* Fills in what the plan would register on a machine with the languages of `view`; NULL: with all
+ * languages of the plan. */
 static void result_of_plan(const struct plan *plan, const struct service_view *view,
                            opl_load_result *ret)
 {
@@ -389,7 +390,7 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
-/* *ret_already: the service is loaded for every program, and needs no repair. */
+/* *ret_already: every program sees the service as loaded, and it needs no repair. */
 static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_load_result *ret)
 {
     const struct known_files *known = &install->change.known;
@@ -414,8 +415,8 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     return status;
 }
 
-/* Refuses a procedure that the options name but the library lacks: no later installation would
- * correct the name. */
+/* Refuses a procedure that the options name but that the library lacks, because a later
+ * installation would not correct the name. */
 static LSTATUS check_procedures(struct install *install)
 {
     const opl_load_options *options = install->change.load->options;
@@ -485,7 +486,7 @@ DWORD opl_load_install(const char *ini_path, const opl_load_options *options, op
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = plan_read(&load, ini_path, &install.plan);
     if (!status && load.options->strict)
-        result_of_plan(&install.plan, NULL, &result); /* this machine's state is not considered */
+        result_of_plan(&install.plan, NULL, &result); /* independent of this machine */
     else if (!status && !(status = change_begin(&install.change, &load, install.plan.service))) {
         status = install_plan(&install, &result);
         change_end(&install.change);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switches languages and services on and off. A shipped language is installed from the beginning;
- * other choices are stored in SOFTWARE\openperflib\Languages, because subkeys of Perflib must be
+ * Installs and removes languages; enables services. A shipped language is installed at first; what
+ * was changed is stored in SOFTWARE\openperflib\Languages, because subkeys of Perflib must be
  * languages (docs/windows/articles.md#c107).
  */
 #include "loadperf/store/stored.h"
@@ -26,7 +26,7 @@ static LSTATUS choose(const struct load *load, uint32_t language, uint32_t choic
     return registry_set(load->layer, LANGUAGES_KEY, name, REG_DWORD, &choice, sizeof choice);
 }
 
-/* Deletes the language's texts that were written by hand. */
+/* Deletes the texts of the language that were written by hand. */
 static LSTATUS delete_texts(const struct load *load, uint32_t language)
 {
     FREE_AUTO char *key = text_format("%s\\%03X", REGISTRY_PERFLIB, (unsigned)language & 0xffff);
@@ -82,8 +82,8 @@ static LSTATUS delete_value(const struct load *load, const char *key, const char
     return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
 }
 
-/* Deletes what disables the service. Perflib writes to the machine's layer if it may, so a user's
- * own service is enabled there, too: values in the user's layer would only hide those. */
+/* Deletes the values that disable the service. Those of a user's service may be in the machine's
+ * layer, to which Perflib writes if it may, so they are deleted there, too. */
 static LSTATUS forgive(const struct load *load, const char *key)
 {
     if (load->layer == LAYER_USER && registry_is_users(key, text_names[LIBRARY]))
@@ -126,8 +126,8 @@ DWORD opl_load_enable(const char *service, bool enable, const opl_load_options *
 /* ---- base texts ---- */
 
 /* New base texts of a language (UpdatePerfNameFiles): files like Windows' perfc009.dat, pairs of an
- * index and its text, each terminated by a zero or a line end. They are treated like texts written
- * by hand: an index that is not in the files keeps its text. */
+ * index and its text, each terminated by a zero or a line end. They are stored as texts written by
+ * hand. An index that is not in the files keeps its text. */
 
 static LSTATUS read_pairs(struct load *load, const char *path, struct buffer *ret)
 {
@@ -143,7 +143,7 @@ static LSTATUS read_pairs(struct load *load, const char *path, struct buffer *re
     return status;
 }
 
-/* Takes the next piece that is not empty; false: there is none. */
+/* Reads the next piece that is not empty; false: there is none. */
 static bool take_piece(struct text_span *rest, struct text_span *ret)
 {
     while (rest->count && (!*rest->at || *rest->at == '\n' || *rest->at == '\r')) {
@@ -181,7 +181,7 @@ static LSTATUS store(uint32_t part, uint32_t language, struct stored_texts *text
     BUFFER_AUTO multi = {0};
     struct stored_texts base = {0};
     LSTATUS status = stored_texts_of_language(language, &base);
-    /* added after the file's texts, because the first text of an index is used */
+    /* the existing texts come after those of the file, because the first text of an index counts */
     for (size_t i = 0; !status && i < base.count; i++)
         if (base.list[i].index % 2 == part &&
             !stored_texts_add(texts, language, base.list[i].index, strdup(base.list[i].text)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Library Validation Code (docs/windows/providers.md#d1): a library that was replaced since it
- * was recorded is not trusted. */
+/* The Library Validation Code (docs/windows/providers.md#d1): if a library's file was replaced
+ * after its code was recorded, the library is not trusted. */
 #include "loadperf/store/stored.h"
 #include "loadperf/inner.h"
 
@@ -46,7 +46,8 @@ DWORD opl_load_library_path(const char *library, char *path, size_t size)
 
 LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT])
 {
-    FREE_AUTO char *folder = text_format("%s/", place_vendor()); /* first: it may change errno */
+    FREE_AUTO char *folder = text_format("%s/", place_vendor()); /* called first, because it may
+                                                                  * change errno */
     FREE_AUTO char *real = folder ? realpath(path, NULL) : NULL;
     LSTATUS status = !folder ? ERROR_NOT_ENOUGH_MEMORY
                      : real  ? ERROR_SUCCESS
@@ -79,7 +80,7 @@ DWORD opl_load_library_check(const char *library, const opl_load_options *option
     return status;
 }
 
-/* The library's time and size: 8 bytes each, little-endian. */
+/* The code is the library's time and size: 8 bytes each, little-endian. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES])
 {
     struct stat st;
@@ -119,11 +120,11 @@ DWORD opl_load_trust(const char *service, const opl_load_options *options)
     return (DWORD)status;
 }
 
-/* ---- what it exports ---- */
+/* ---- exported functions ---- */
 
-/* Can a library be loaded, and does it export a function? The answer is read from its file, because
- * a check must not run the library. If the file gives no definite answer, the library is assumed to
- * be good. */
+/* Finds out whether a library can be loaded, and whether it exports a function. Only its file is
+ * read, because a check must not run the library. If the file does not show it clearly, the library
+ * is assumed to be good. */
 
 enum { MOST_BYTES = 16 << 20 };
 
@@ -132,7 +133,7 @@ static bool take(int fd, uint64_t at, void *ret, size_t size)
     return at <= INT64_MAX && pread(fd, ret, size, (off_t)at) == (ssize_t)size;
 }
 
-/* The processor type of the running program, as ELF numbers it; EM_NONE: unknown. */
+/* Returns the processor type of this program by its ELF number; EM_NONE: unknown. */
 static unsigned own_machine(void)
 {
     ElfW(Ehdr) own;
@@ -174,7 +175,7 @@ static bool read_library(int fd, struct exports *ret)
     if (!take(fd, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return false;
     if (head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-        return true; /* other programs may load it */
+        return true; /* other kinds of programs may be able to load it */
     unsigned own = own_machine();
     ret->known = head.e_shentsize == sizeof(ElfW(Shdr)) && read_symbols(fd, &head, ret);
     return head.e_type == ET_DYN && (own == EM_NONE || head.e_machine == own);

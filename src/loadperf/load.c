@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by all parts of loadperf: messages, events, parts of texts. */
+/* Used by all parts of loadperf: messages, events, parts of texts. */
 #include "loadperf/inner.h"
 
 #include <fcntl.h>

@@ -6,10 +6,10 @@
 #include <openperflib/load.h>
 #include <loadperf.h>
 
-/* The command lines of the LoadPerf functions, in UTF-8: an ignored word, then the argument
- * (docs/windows/articles.md#c68). */
+/* Execute the command lines of the LoadPerf functions, in UTF-8: a word that is ignored, then the
+ * argument (docs/windows/articles.md#c68). */
 DWORD load_command(const char *command_line, bool quiet);
-/* InstallPerfDll; `computer` NULL: this machine. */
+/* Executes InstallPerfDll; `computer` NULL: this machine. */
 DWORD install_command(const char *computer, const char *ini_path, ULONG_PTR flags);
 DWORD unload_command(const char *command_line, bool quiet);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removes a registration: its numbers, its Object List and its texts are removed from the service's
- * file, and the file when nothing is left in it. The same entries in other files are deleted by
- * manual.reg. Perflib's state of the service is removed too, from both layers.
+ * Removes a registration: deletes its numbers, its Object List and its texts from the service's
+ * file, and the file if nothing is left in it. The same entries in other files are deleted by
+ * manual.reg. What Perflib recorded about the service (such as a quarantine) is deleted too, in
+ * both layers.
  */
 #include "loadperf/inner.h"
 #include "loadperf/store/stored.h"
@@ -76,8 +77,8 @@ static LSTATUS compose(struct removal *removal)
     return status;
 }
 
-/* If other files of the layer still have entries of the service, adds lines to manual.reg, which is
- * merged last, that delete them. */
+/* Adds lines to manual.reg, which is merged last, that delete entries of the service in other files
+ * of the layer. */
 static LSTATUS write_tombstones(struct removal *removal)
 {
     struct layer_change *change = &removal->change;
@@ -113,7 +114,8 @@ static LSTATUS commit(struct removal *removal)
     struct layer_change *change = &removal->change;
     const opl_load_options *options = change->load->options;
     LSTATUS status = ERROR_SUCCESS;
-    if (!removal->own.len && !removal->manual_changed) /* the record belongs to another layer */
+    if (!removal->own.len && !removal->manual_changed) /* the service's record is in another layer
+                                                        * */
         status = refuse(removal, change->load->layer == LAYER_USER
                                      ? "is registered for the machine, not for the user"
                                      : "is registered for a user, or by a package");
@@ -146,7 +148,7 @@ static LSTATUS remove_service(struct removal *removal, opl_load_result *ret)
     return status;
 }
 
-/* ---- what Perflib recorded of a service ---- */
+/* ---- what Perflib recorded about a service ---- */
 
 const char *const state_values[STATE_VALUES] = {"Quarantine", "Unanswered", "Error Count"};
 
@@ -182,7 +184,7 @@ struct leftovers {
     struct buffer names;
 };
 
-/* Lists what stays: settings that were made for the machine, and values that this user may not
+/* Lists what is not removed: settings for the machine, and values that this user must not
  * delete. */
 static bool list_leftover(void *self, const struct registry_value *value)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lodctr doctor: the correct registration follows from the ini file that it was loaded from, or, if
- * that is missing, from the numbers and texts that are consistent. Differences are reported, and
- * corrected in one change of manual.reg. Only if two providers have the same numbers, one of them
- * gets new ones; no other provider is renumbered.
+ * lodctr doctor finds out what each registration should be: from the ini file that it was loaded
+ * from, or, if that is missing, from those of its numbers and texts that are consistent.
+ * Differences are reported, and corrected in one change of manual.reg. A provider gets new numbers
+ * only if another one has the same numbers.
  */
 #include "loadperf/doctor/doctor.h"
 
@@ -41,8 +41,8 @@ struct checked {
     uint32_t first, last;
 };
 
-/* Finds the longest run of English texts, with at most `reach` between two of them: names far from
- * the others are no evidence. 0 and 0: there are none. */
+/* Finds the longest run of English texts whose indices differ by at most `reach` from one to the
+ * next: names far from the others prove nothing. 0 and 0: there are none. */
 static void find_run(const struct stored_texts *texts, uint32_t reach, uint32_t *ret_low,
                      uint32_t *ret_high)
 {
@@ -69,7 +69,8 @@ static bool is_possible(uint32_t first)
     return first % 2 == 0 && first > NAMES_BASE_INDEX && first <= USER_HIGHEST;
 }
 
-/* Returns the possible number that occurs most often, the first of several; 0: none is possible. */
+/* Returns the possible number that occurs most often; of several, the first. 0: none is
+ * possible. */
 static uint32_t most_named(const uint32_t *named, size_t count)
 {
     size_t best = 0;
@@ -94,8 +95,8 @@ static uint32_t lowest_offset(const struct plan *plan)
     return 0;
 }
 
-/* Each registered text that equals one of the ini file implies an index of offset 0. Returns the
- * most frequent one. */
+/* Each registered text that equals a text of the ini file shows which index belongs to offset 0.
+ * Returns the index that most texts show. */
 static uint32_t first_by_names(const struct checked *checked)
 {
     const struct plan *plan = &checked->plan;
@@ -111,8 +112,8 @@ static uint32_t first_by_names(const struct checked *checked)
     return most_named(named, count);
 }
 
-/* If names and numbers are lost, the Object List still implies the index of offset 0: its first
- * number is that of the service's first object. 0: unknown. */
+/* Returns the index of offset 0 if names and numbers are lost: the first number of the Object List
+ * is that of the service's first object. 0: unknown. */
 static uint32_t first_by_objects(const struct checked *checked)
 {
     FREE_AUTO char *list = here_text(checked->here->name, "Object List");
@@ -130,7 +131,7 @@ static void find_numbers(struct checked *checked)
     uint32_t run_low, run_high, length = checked->has_plan ? checked->plan.last_offset : 0;
     find_run(&checked->texts, checked->has_plan ? length + 2 : 64, &run_low, &run_high);
     uint32_t by_text = run_low - (checked->has_plan ? lowest_offset(&checked->plan) : 0);
-    /* counted three times, because many names support this number */
+    /* counted three times, because it is confirmed by many names */
     uint32_t by_names = checked->has_plan ? first_by_names(checked) : 0;
     const uint32_t firsts[] = {by_names,
                                by_names,
@@ -203,8 +204,8 @@ static void report_texts(struct checked *checked)
     put_count(checked, "orphan-texts", orphans, "outside of its numbers: removed");
 }
 
-/* Reports a service whose counters would be shown as numbers, because no ini file with its names is
- * known here. */
+/* Reports a service for which no ini file with its names exists here, so that its counters would be
+ * shown as numbers. */
 static void report_unnamed(struct checked *checked)
 {
     const char *service = checked->here->name;
@@ -241,7 +242,7 @@ static LSTATUS report_objects(struct checked *checked)
     return status;
 }
 
-/* Is the quarantine permanent, or is its time not over? */
+/* True if the quarantine is permanent, or its time is not over. */
 static bool is_due_later(const char *why)
 {
     struct tm end = {0};
@@ -249,8 +250,8 @@ static bool is_due_later(const char *why)
     return rest ? timegm(&end) > time(NULL) : !strncmp(why, "permanently", strlen("permanently"));
 }
 
-/* Was the library replaced after the event? Packages set its mtime to an older time, so its ctime
- * counts. */
+/* True if the library was replaced after the event. Its ctime is compared, because packages set its
+ * mtime to an older time. */
 static bool was_replaced(const char *path, const struct event_last *event)
 {
     struct stat st;
@@ -272,8 +273,8 @@ static void report_held(struct doctor *doctor, const char *service, const char *
                   doctor->load->layer == LAYER_USER ? " --user" : "", service);
 }
 
-/* A quarantine that is permanent or not over is only reported, unless the library was replaced. Any
- * other one ends when all is repaired, see end_quarantines(). */
+/* Reports a quarantine that is permanent or not over, unless the library was replaced. Any other
+ * quarantine is ended when all is repaired (end_quarantines). */
 static void report_quarantine(struct checked *checked)
 {
     struct doctor *doctor = checked->doctor;
@@ -324,8 +325,8 @@ static LSTATUS want(struct checked *checked)
     if (other && !checked->doctor->load->options->dry_run)
         event_log(SOURCE, EVENT_OVERLAP, checked->here->name,
                   EVENT_FIELDS(EVENT_TEXT("Other", other->name)), "the doctor gave it new numbers");
-    /* texts of both must not be mixed: this provider's come from the registry, not from its ini
-     * file */
+    /* texts of two sources must not be mixed: this provider's texts are those in the registry, not
+     * those of its ini file */
     LSTATUS status = restore_add(wanted, checked->here->name, number,
                                  checked->has_plan && !other ? &checked->plan : NULL);
     if (!status) {
@@ -354,7 +355,8 @@ static LSTATUS examine(struct checked *checked)
     scan_library(doctor, here->name);
     report_quarantine(checked);
     if (!any || (checked->first >= NAMES_BLOCK_FIRST && checked->first <= NAMES_BLOCK_LAST))
-        return ERROR_SUCCESS; /* never loaded, or registered by the package */
+        return ERROR_SUCCESS; /* its counters were never loaded with lodctr, or its package
+                               * registered it */
     if (!checked->first) {
         doctor_report(doctor, false, &finding,
                       "its numbers are lost and cannot be derived from its texts: remove it "
@@ -368,7 +370,8 @@ static LSTATUS examine(struct checked *checked)
     return status ? status : want(checked);
 }
 
-/* Examines, with `owners`, the services whose ini file has their names; else the others. */
+/* Examines only the services with an ini file that has their names (`owners`), or only the
+ * others. */
 static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list, bool owners)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -383,8 +386,8 @@ static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list,
     return status;
 }
 
-/* Examines all services. Of two with the same numbers the first one keeps them, so those whose ini
- * file has their names come first: the other one may be a copy. */
+/* Examines all services. Of two with the same numbers, the first one that is examined keeps them.
+ * So those with an ini file that has their names come first; one without may be a copy. */
 static LSTATUS examine_all(struct doctor *doctor)
 {
     struct here_list list = {0};
@@ -395,7 +398,7 @@ static LSTATUS examine_all(struct doctor *doctor)
     return status;
 }
 
-/* ---- orphaned names: after a damaged key line, values belong to a nonexistent service ---- */
+/* ---- names of services that do not exist, which a damaged key line can cause ---- */
 
 static bool any_value(void *self, const struct registry_value *value)
 {
@@ -480,7 +483,7 @@ static LSTATUS remove_orphans(struct doctor *doctor)
     return status;
 }
 
-/* ---- state of services whose registration is gone ---- */
+/* ---- state of services that are not registered any more ---- */
 
 static bool list_state(void *self, const struct registry_value *value)
 {
@@ -490,7 +493,8 @@ static bool list_state(void *self, const struct registry_value *value)
     return true;
 }
 
-/* What an administrator disabled stays: only a person knows whether that is still wanted. */
+/* Removes Perflib's state of the service. A provider that an administrator disabled stays disabled,
+ * because only a person knows whether that is still wanted. */
 static void forget_unregistered(struct doctor *doctor, const char *service)
 {
     const opl_load_finding finding = {.kind = "left-over", .service = service};

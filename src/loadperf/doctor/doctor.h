@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the doctor: what it found, the correct registrations, and its parts. */
+/* Private to the doctor: what it found, and its parts. */
 #ifndef OPL_LOADPERF_DOCTOR_H
 #define OPL_LOADPERF_DOCTOR_H
 
@@ -9,23 +9,23 @@ struct doctor {
     struct load *load;
     const opl_load_doctor_options *callbacks;
     struct stored wanted;
-    /* names, each with its NUL: of services, and in `torn` of files */
+    /* names of services, in `torn` of files, each with its NUL */
     struct buffer quarantined, orphans, unregistered, torn;
     opl_load_restored *result;
     LSTATUS status;
 };
 
-/* Reports a finding; `repaired`: it was repaired, or in a dry run would be. */
+/* Reports a finding. `repaired`: it was repaired, or would be without --dry-run. */
 void doctor_report(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
                    const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* ---- scan.c: problems that cannot be repaired here: files and libraries ---- */
+/* ---- scan.c: problems of files and libraries, which only a person can repair ---- */
 /* Reports files with problems. Returns false if no file in the layer's folder is trusted. */
 bool scan_files(struct doctor *doctor);
 void scan_library(struct doctor *doctor, const char *service);
 
 /* ---- repair.c: names that were written by hand over a provider's own ---- */
-/* Call it when the correct registration of every provider is known and written. */
+/* To be called when the correct registrations of all providers are known and written. */
 LSTATUS repair_manual(struct doctor *doctor);
 
 /* ---- repair.c: damaged lines become comments ---- */

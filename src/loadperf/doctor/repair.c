@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Damaged lines of registry files become comments, as they do when manual.reg is written: their
- * text can still be read, and they are not reported again. The rest of the file stays. */
+ * text can still be read, and they are not reported again. The rest of the file is not changed. */
 #include "loadperf/doctor/doctor.h"
 
 #include <openperflib/regfile.h>
@@ -31,22 +31,23 @@ static bool take_damage(void *self, const opl_reg_entry *entry)
     return true;
 }
 
-/* Adds the line as a comment, which contains no control characters and only valid UTF-8. */
+/* Adds the line as a comment, without control characters and invalid UTF-8. */
 static void add_remark(struct buffer *out, const char *line, size_t count)
 {
     bool text = utf8_valid(line, count);
     buffer_add_text(out, "; damaged: ");
     for (size_t i = 0; i < count && i < MOST_REMARK; i++) {
         unsigned char byte = (unsigned char)line[i];
-        bool cut = byte >= 0x80 && count > MOST_REMARK; /* the cut may split a character */
+        bool cut = byte >= 0x80 && count > MOST_REMARK; /* cutting the line may have split a
+                                                         * character */
         buffer_add_byte(
             out, byte < ' ' || byte == 0x7f || (byte >= 0x80 && (!text || cut)) ? '?' : (char)byte);
     }
     buffer_add_byte(out, '\n');
 }
 
-/* Adds the missing header before a damaged first line. The line stays as it is if it begins like a
- * key, a value or a comment; otherwise it becomes a comment. */
+/* Adds the missing header before a damaged first line. If that line does not begin like a key, a
+ * value or a comment, it becomes a comment. */
 static void add_header(struct buffer *out, const char *line, size_t count)
 {
     buffer_add_text(out, REGISTRY_HEADER);
@@ -80,8 +81,8 @@ static void rewrite(const struct buffer *text, const struct damage *damage, stru
     }
 }
 
-/* Turns the damaged lines into comments. *ret_clean: no damage is left. Several passes are needed
- * if a damaged line continued in the next one. */
+/* Turns the damaged lines into comments. *ret_clean: no damage is left. It must be repeated if a
+ * damaged line had continued on the next line. */
 static LSTATUS clean(struct buffer *text, bool *ret_changed, bool *ret_clean)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -115,7 +116,7 @@ bool repair_is_possible(const struct buffer *text)
     return !is_utf16(text);
 }
 
-/* Works on the current content of the file, not on what the scan saw. */
+/* Repairs the present content of the file, which may differ from what scan_files saw. */
 static LSTATUS repair_file(struct doctor *doctor, const char *name)
 {
     struct layer_change change;
@@ -157,16 +158,17 @@ LSTATUS repair_files(struct doctor *doctor)
     return status;
 }
 
-/* ---- texts by hand ---- */
+/* ---- texts that were written by hand ---- */
 
-/* Texts that were written by hand over a provider's own: the text of its ini file (or of its
- * registration if that is missing) for the same index and language is kept, and the text by hand is
- * removed. A translation that the provider itself does not have is no mistake and stays. */
+/* Repairs texts that were written by hand although a provider has a text for the same index and
+ * language, in its ini file or, if that is missing, in its registration: the provider's text is
+ * kept, the other one is removed. A text by hand in a language that the provider lacks is not a
+ * mistake; it stays. */
 
 struct judging {
     struct doctor *doctor;
     uint32_t language;
-    struct stored_texts hand, left; /* the existing texts, and those to keep */
+    struct stored_texts hand, left; /* the existing texts by hand, and those that stay */
     LSTATUS status;
 };
 
@@ -181,7 +183,7 @@ static const struct stored_provider *owner_of(const struct doctor *doctor, uint3
     return NULL;
 }
 
-/* *ret: a copy of the provider's own text; NULL: it has none for that index. */
+/* Sets *ret to a copy of the provider's own text; NULL: it has none for that index. */
 static LSTATUS own_text(const struct judging *judging, const struct stored_provider *owner,
                         uint32_t language, uint32_t index, char **ret)
 {
@@ -212,8 +214,8 @@ static void report_manual(const struct judging *judging, const struct stored_pro
                       (unsigned)text->index, (unsigned)text->language & 0xffff, text->text);
 }
 
-/* *ret_stays: the text belongs to no provider, equals the provider's, or adds a translation or the
- * meaning of a name to the provider's texts. */
+/* *ret_stays: the text stays, because it belongs to no provider, equals the provider's text, or
+ * adds a translation or explanation that the provider lacks. */
 static LSTATUS judge(struct judging *judging, const struct stored_text *text, bool *ret_stays)
 {
     const struct stored_provider *owner = owner_of(judging->doctor, text->index);
@@ -228,8 +230,8 @@ static LSTATUS judge(struct judging *judging, const struct stored_text *text, bo
         return status;
     if (own)
         *ret_stays = strcmp(own, text->text) == 0;
-    /* the provider has no text there: this one stays if the provider has an English name there;
-     * without the ini file it is unknown whether the provider uses the index, so it stays, too */
+    /* the provider has no text for it: it stays if the provider has an English name for the index;
+     * or if there is no ini file, because then it is unknown whether the provider uses the index */
     else
         *ret_stays = english || !owner->complete;
     if (!*ret_stays)
@@ -289,7 +291,7 @@ static bool take_language(void *self, const char *id)
     return !judging->status;
 }
 
-/* Texts written by hand are in the machine's layer only. */
+/* Only the machine's layer has texts that were written by hand. */
 LSTATUS repair_manual(struct doctor *doctor)
 {
     struct judging judging = {.doctor = doctor};

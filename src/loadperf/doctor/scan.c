@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are incomplete or not trusted, libraries that are missing or replaced: found and
- * explained. */
+/* Finds and explains files that are incomplete or not trusted, and libraries that are missing or
+ * were replaced. */
 #include "loadperf/doctor/doctor.h"
 
 #include <openperflib/regfile.h>
@@ -33,8 +33,8 @@ static bool count_damage(void *self, const opl_reg_entry *entry)
     "load its provider again (lodctr --library=LIBRARY FILE.ini), or put a backup back "           \
     "(lodctr /R:FILE); otherwise delete it"
 
-/* Reports a file in which no line can be read: turning all lines into comments would only hide that
- * everything is lost. */
+/* Reports a file of which no line can be read. It is not repaired, because turning all lines into
+ * comments would only hide the loss. */
 static bool is_lost(const struct looking *looking, const struct buffer *text)
 {
     const opl_load_finding finding = {.kind = "torn-file", .file = looking->file};
@@ -88,8 +88,8 @@ static void quote(struct buffer *out, const char *path)
     buffer_add_byte(out, '\'');
 }
 
-/* Reports a file that another user may have written. Only a person who has read it can decide
- * whether its content is right, so the commands for both cases are printed. */
+/* Reports a file that another user may have written. Only a person can decide whether its content
+ * is right, so it prints the commands for both cases. */
 static void report_foreign(struct doctor *doctor, const char *path, const struct stat *st)
 {
     BUFFER_AUTO name = {0};
@@ -133,8 +133,8 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
         report_foreign(doctor, path, &st);
 }
 
-/* Reports a folder that other users own or may write, and returns false: no file in it is
- * trusted. */
+/* Reports a folder that another user owns or may write, and returns false, because then no file in
+ * it is trusted. */
 static bool look_at_folder(struct doctor *doctor, const char *folder)
 {
     struct stat st;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ini file as GetPrivateProfileString reads it (docs/windows/articles.md#c95): sections and keys
- * without regard to case, of equal keys the first, blanks around keys and values stripped, then one
- * pair of quotation marks around a value. A section that occurs twice is continued. Lines that
- * begin with a semicolon are comments; any other line is a key, with or without a value.
+ * Reads an ini file by the rules of GetPrivateProfileString (docs/windows/articles.md#c95): case
+ * does not matter in names of sections and keys, the first of several equal keys counts, and blanks
+ * around keys and values are removed, then one pair of quotation marks around a value. A section
+ * that occurs twice is continued. Lines that begin with a semicolon are comments; any other line is
+ * a key, with or without a value.
  */
 #include "loadperf/inner.h"
 
@@ -23,7 +24,7 @@ static struct text_span unquoted(struct text_span value)
     return value;
 }
 
-/* Is it a line like "[NAME] // remark"? Text after the bracket is ignored. */
+/* True for a line like "[NAME] // remark"; text after the bracket is ignored. */
 static bool is_section(struct text_span line, struct text_span *ret_name)
 {
     if (!line.count || *line.at != '[')
@@ -57,7 +58,7 @@ static bool add_line(struct ini *ini, struct text_span section, struct text_span
     return true;
 }
 
-/* Replaces NUL characters by blanks: they would end texts in later steps. */
+/* Replaces NUL characters by blanks, because they would end texts in later steps. */
 static void blank_zeros(struct buffer *text)
 {
     for (size_t i = 0; i < text->len; i++)
@@ -101,15 +102,15 @@ const struct ini_entry *ini_find(const struct ini *ini, const char *section, con
 /* ---- encodings ---- */
 
 /* The encodings of ini and symbol files: UTF-16 in both orders with or without mark, UTF-8 with or
- * without mark; everything else is in a code page, which for an ini file depends on each text's
- * language. */
+ * without mark; everything else is in a code page, which in an ini file depends on the language of
+ * each text. */
 
 /* ---- detection ---- */
 
 enum encoding { BYTES, UTF8_MARKED, UTF16_LITTLE, UTF16_BIG };
 
-/* These files begin with ASCII (a bracket, a semicolon, #, a line end), so without a byte order
- * mark the first two bytes reveal UTF-16. *ret_mark: the size of the mark. */
+/* These files begin with ASCII (a bracket, a semicolon, #, a newline), so even without a byte order
+ * mark the first two bytes show whether it is UTF-16. *ret_mark: size of the mark. */
 static enum encoding encoding_of(const unsigned char *bytes, size_t size, size_t *ret_mark)
 {
     *ret_mark = 0;
@@ -210,7 +211,7 @@ unsigned decode_code_page(uint32_t language)
     return 1252;
 }
 
-/* The name that the C library has for a code page, which is a number in Windows. */
+/* Writes the C library's name for a code page, which Windows identifies by a number. */
 static void page_name(unsigned page, char name[static 24])
 {
     if (page >= 28591 && page <= 28605)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the two files into a plan: which service, which languages, which text at which offset.
- * Mistakes that are usual in shipped files are skipped with a warning; the checks below refuse
- * others.
+ * Reads an ini file and its symbol file into a plan: the service, the languages, and the text for
+ * each offset. Mistakes that are common in existing files lead to a warning, and the line is
+ * skipped; for others the files are refused.
  */
 #include "loadperf/inner.h"
 
@@ -41,8 +41,8 @@ bool plan_add_text(struct plan *plan, const struct plan_text *text)
 
 /* ---- keys ---- */
 
-/* Reads a language's id, such as "009", "9", "0409" or "404". A full id stands for its language,
- * except the four named in docs/windows/queries.md#c2. */
+/* Reads a language's id, such as "009", "9", "0409" or "404". An id with a country means the
+ * language without it, except for the four ids in docs/windows/queries.md#c2. */
 static bool read_language(struct text_span text, uint32_t *ret)
 {
     if (text.count > 4 || !text_hex(text.at, text.count, ret))
@@ -51,7 +51,7 @@ static bool read_language(struct text_span text, uint32_t *ret)
     return true;
 }
 
-/* Splits the text at its last '_', after which *ret_last begins. False: it has none. */
+/* Splits the text at its last '_'; *ret_last is what follows. False: it has none. */
 static bool cut_last(struct text_span *text, struct text_span *ret_last)
 {
     size_t at = text->count;
@@ -203,7 +203,8 @@ static bool remember_used(struct planning *planning, const struct symbol *symbol
     return true;
 }
 
-/* The language and part of a text; NULL: invalid, which was reported. */
+/* Returns the symbol of a key, its language and part; NULL: the key is invalid, which was
+ * reported. */
 static const struct symbol *judge_text(struct planning *planning, const struct ini_entry *entry,
                                        uint32_t *ret_language, uint32_t *ret_part)
 {
@@ -244,7 +245,7 @@ static LSTATUS read_text(struct planning *planning, const struct ini_entry *entr
     if (!remember_used(planning, symbol))
         return ERROR_NOT_ENOUGH_MEMORY;
     if (symbol->value < 0 || symbol->value > MOST_OFFSET)
-        return ERROR_SUCCESS; /* refuse_offsets() reports it */
+        return ERROR_SUCCESS; /* refuse_offsets() reports this */
     char *text;
     LSTATUS status = decoded(planning, entry, language, &text);
     if (status || !text)
@@ -265,7 +266,7 @@ static LSTATUS read_texts(struct planning *planning)
     return status;
 }
 
-/* ---- the symbol file: beside the ini file, in upper or lower case ---- */
+/* ---- the symbol file: in the folder of the ini file, in upper or lower case ---- */
 
 static char *folder_of(const char *path)
 {
@@ -285,7 +286,8 @@ static char *find_in_folder(const char *folder, const char *name)
     return found;
 }
 
-/* The path without its folders: the symbol file must be next to the ini file. */
+/* Returns the path without its folders, because the symbol file must be in the ini file's
+ * folder. */
 static const char *last_part(const char *path)
 {
     const char *name = path;
@@ -344,10 +346,10 @@ static LSTATUS read_symbols(struct planning *planning, struct symbols *ret, char
 
 /* ---- checks ---- */
 
-/* Completes a plan: invalid offsets are refused with file and line, where the original tool
- * overwrote other providers' texts (docs/windows/articles.md#c66); every offset gets an English
- * name, so that every language has one (docs/windows/articles.md#c82); the objects are listed once
- * each (docs/windows/articles.md#c65). */
+/* Checks and completes a plan. Invalid offsets are refused with file and line; Windows' tool
+ * overwrites other providers' texts in that case (docs/windows/articles.md#c66). Every offset gets
+ * an English name, which is used for languages without one (docs/windows/articles.md#c82). Each
+ * object is listed once (docs/windows/articles.md#c65). */
 
 /* ---- texts sorted and without duplicates ---- */
 
@@ -385,7 +387,7 @@ const struct plan_text *plan_find(const struct plan *plan, uint32_t language, ui
     return found ? text : NULL;
 }
 
-/* Of two texts with one key the first counts, as for GetPrivateProfileString. */
+/* Of several texts with the same key the first counts, as with GetPrivateProfileString. */
 static void drop_repeated(struct planning *planning)
 {
     struct plan *plan = planning->plan;
@@ -451,7 +453,8 @@ static void refuse_offsets(struct planning *planning)
     }
 }
 
-/* A header may define a name twice in conditional branches, which are not evaluated here. */
+/* Warns of names that are defined twice. A header may do that in conditional branches, which are
+ * not evaluated here. */
 static void warn_of_redefinitions(struct planning *planning)
 {
     const struct symbols *symbols = planning->symbols;
@@ -476,7 +479,7 @@ static bool add_copy(struct plan *plan, const struct plan_text *from)
     return plan_add_text(plan, &copy);
 }
 
-/* English gets names that only this language has, with their explanations. */
+/* Copies names that only this language has, with their explanations, to English. */
 static LSTATUS fill_english_from(struct plan *plan, uint32_t language)
 {
     size_t count = plan->text_count;
@@ -522,7 +525,7 @@ static void warn_of_languages(struct planning *planning)
     }
 }
 
-/* Is it an English text that was copied from another language? Then the original line was checked
+/* True for an English text that was copied from another language, whose line was checked
  * already. */
 static bool is_copy(const struct plan *plan, const struct plan_text *text)
 {
@@ -533,7 +536,7 @@ static bool is_copy(const struct plan *plan, const struct plan_text *text)
     return false;
 }
 
-/* A name without explanation gets an empty one; an explanation without a name is dropped. */
+/* Adds an empty explanation to a name without one; drops an explanation without a name. */
 static void pair_up(struct planning *planning)
 {
     struct plan *plan = planning->plan;
@@ -615,7 +618,7 @@ static LSTATUS read_objects(struct planning *planning)
             plan->objects[kept++] = plan->objects[i];
     plan->object_count = kept;
     plan->has_objects = kept > 0;
-    /* an object without a name may have a higher number than all names */
+    /* an object without a name may have a larger offset than all names */
     if (kept && plan->objects[kept - 1] > plan->last_offset)
         plan->last_offset = plan->objects[kept - 1];
     return status;

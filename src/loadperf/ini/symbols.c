@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbol files are real C headers (docs/windows/articles.md#c64, docs/windows/articles.md#c98):
- * only lines "#define NAME number" count, with the number as atol reads it. Comments are blanks, as
- * in C.
+ * Reads symbol files, which are real C headers (docs/windows/articles.md#c64,
+ * docs/windows/articles.md#c98): only lines of the form "#define NAME number" are used, with the
+ * number as atol() reads it. Comments count as blanks, as in C.
  */
 #include "loadperf/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Replaces comments by blanks. Line ends stay, and so do texts in quotation marks. */
+/* Replaces comments by blanks. Newlines and texts in quotation marks are not changed. */
 static void blank_comments(char *text, size_t size)
 {
     enum { CODE, QUOTED, LINE, BLOCK } state = CODE;
@@ -72,8 +72,8 @@ static size_t name_length(struct text_span line)
 }
 
 /* Reads a number like atol: a sign and digits; the rest is ignored. A number that is too large
- * yields a value above INT32_MAX. False: no number, or a hexadecimal one, which atol would read as
- * 0, so that two counters would become one. */
+ * becomes a value above INT32_MAX. False: it is not a number, or hexadecimal; atol would read that
+ * as 0, and several counters would get the same offset. */
 static bool read_number(struct text_span text, int64_t *ret)
 {
     size_t at = 0;

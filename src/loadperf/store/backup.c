@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saving (docs/windows/registration.md#e5): the numbers and settings of all providers and the texts
- * of all installed languages, as in Windows' own backup. What its format lacks (libraries, texts
- * written by hand, the number of texts) is in additional values and sections, which Windows skips.
+ * Writes a backup (docs/windows/registration.md#e5): the numbers and settings of all providers and
+ * the texts of all installed languages, in the format of Windows. What that format lacks
+ * (libraries, texts written by hand, the number of texts) is in additional values and sections,
+ * which Windows ignores.
  */
 #include "loadperf/store/stored.h"
 
@@ -28,7 +29,7 @@ static bool is_blank(char character)
     return character == ' ' || character == '\t';
 }
 
-/* Does the text need quotation marks? Readers strip blanks, then one pair of marks. */
+/* True if the text needs quotation marks, because readers remove blanks, then one pair of marks. */
 static bool needs_marks(const char *text)
 {
     size_t count = strlen(text);
@@ -45,7 +46,7 @@ static bool is_one_line(const char *text)
     return true;
 }
 
-/* Adds KEY=text. Control characters become blanks: they would end the line, or the file. */
+/* Adds KEY=text. Control characters become blanks, because they would end the line or the file. */
 static void add_text(struct buffer *out, const char *key, const char *text)
 {
     const char *mark = needs_marks(text) ? "\"" : "";
@@ -85,8 +86,8 @@ static bool is_in_layer(struct backup *backup, uint32_t index)
     return (backup->load->layer == LAYER_USER) == (found ? backup->owner->users : users);
 }
 
-/* Adds the value with which an administrator disabled the provider. The value of a provider in
- * quarantine is not saved: Perflib set it. */
+/* Adds the value with which an administrator disabled the provider. It is not saved for a provider
+ * in quarantine, because then Perflib set it. */
 static void add_disabled(struct backup *backup, const char *service)
 {
     uint32_t disabled = 0;
@@ -97,8 +98,8 @@ static void add_disabled(struct backup *backup, const char *service)
         add_number(&backup->text, VALUE_DISABLED, disabled);
 }
 
-/* Reports a service that cannot be saved: its four numbers are incomplete, which the format cannot
- * express. */
+/* Reports a service that cannot be saved, because some of its four numbers are missing and the
+ * format requires all. */
 static void leave_half(struct backup *backup, const struct here *here)
 {
     bool any = false;
@@ -202,7 +203,7 @@ static bool add_language(void *self, const char *id)
 
 /* ---- the file ---- */
 
-/* Adds the comment; each of its lines becomes a comment of the file. */
+/* Adds the user's comment; each of its lines becomes a comment of the file. */
 static void add_comment(struct buffer *out, const char *comment)
 {
     while (comment && *comment) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A registration must know every index in use without reading every registered file: the result of
- * each file's last scan is kept beside the files, in `.ranges`, with its stat data. A file whose
- * stat data differs is scanned again. Rows are appended under the writers' lock and have a hash: an
- * incomplete row is ignored, and a later row replaces an earlier one.
+ * A new registration must know every index in use, but should not read every registered file. So
+ * the file `.ranges` in the layer's folder keeps the result of each file's last scan, with the
+ * file's stat data; if that has changed, the file is scanned again. Rows are appended under the
+ * writers' lock. Each has a hash, so an incomplete row is ignored; a later row for a file replaces
+ * an earlier one.
  */
 #include "loadperf/inner.h"
 
@@ -48,7 +49,7 @@ static int digit_of(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Takes a hexadecimal number and the blank after it; false: there is none. */
+/* Reads a hexadecimal number and the blank after it; false: there is none. */
 static bool take_number(const char **cursor, uint64_t *ret)
 {
     const char *at = *cursor;
@@ -60,8 +61,8 @@ static bool take_number(const char **cursor, uint64_t *ret)
     return good;
 }
 
-/* Parses one row. The line end at `end` and the blank before the name become NUL, because *ret
- * points to texts in the row. False: the row is damaged. */
+/* Parses one row. The newline at `end` and the blank before the name become NUL, because *ret
+ * refers to the texts in the row. False: the row is damaged. */
 static bool read_row(char *row, char *end, struct range_row *ret)
 {
     uint64_t hash, fields[FIELDS];
@@ -139,7 +140,8 @@ static LSTATUS read_text(int fd, struct buffer *ret)
     return good ? ERROR_SUCCESS : ERROR_INVALID_DATA;
 }
 
-/* A cache that is incomplete, owned by another user or of another version is treated as empty. */
+/* Reads the cache. If it is incomplete, owned by another user or of another version, it counts as
+ * empty. */
 void cache_read(enum registry_layer layer, struct range_cache *ret)
 {
     *ret = (struct range_cache){.whole = true};

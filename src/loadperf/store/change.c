@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A change of one layer's files: the lock, the scan results of all files, and writing one of
- * them. */
+/* Changes the files of one layer: takes the lock, reads the scan results of all files, and writes
+ * files. */
 #include "loadperf/inner.h"
 
 #include <string.h>
@@ -58,8 +58,8 @@ LSTATUS change_read(struct layer_change *change, const char *name, struct buffer
     return status;
 }
 
-/* Records the result of a file's scan. If memory is short, nothing is recorded, and the file is
- * scanned again next time. */
+/* Records the result of a file's scan. If there is no memory nothing is recorded, and the next
+ * process scans the file again. */
 static void remember(struct layer_change *change, const struct registry_file *file,
                      const struct buffer *text, struct file_scan *scan)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which services are in the registry, and with which numbers, as every program here sees it. */
+/* Lists the services in the registry with their numbers, as every program here sees them. */
 #include "loadperf/store/stored.h"
 
 #include <stdlib.h>

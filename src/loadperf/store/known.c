@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scan results for every file of the layers: from the cache, if stat shows the same file, else by
- * scanning it. The vendor's name bases count too, as files of their own.
+ * The scan results for every file of the layers: from the cache if the file's stat data is
+ * unchanged, else from a scan. The vendor's name bases are treated as additional files.
  */
 #include "loadperf/inner.h"
 
@@ -36,7 +36,7 @@ static LSTATUS add_file(struct known_files *known, struct known_file file)
     return ERROR_SUCCESS;
 }
 
-/* Makes the file's entry and takes ownership of the scan's services; a file without content has
+/* Makes the file's entry, which takes over the services of the scan; a file without content has
  * none. */
 static LSTATUS make_file(const struct registry_file *given, struct file_scan *scan,
                          struct known_file *ret)
@@ -117,8 +117,8 @@ struct knowing {
     LSTATUS status;
 };
 
-/* A file that cannot be read or trusted counts as empty; but if memory or descriptors are lacking,
- * an error is returned. */
+/* Scans a file. One that cannot be read or is not trusted counts as empty; a lack of memory or
+ * descriptors is an error. */
 static LSTATUS scan_file(const struct registry_file *file, struct file_scan *ret)
 {
     BUFFER_AUTO text = {0};
@@ -160,7 +160,7 @@ static bool is_names_file(const char *name)
     return (count == 3 || count == 4) && !strcmp(name + count, ".names");
 }
 
-/* Adds the vendor's name bases with a prefix; they are not registry files. */
+/* Adds the vendor's name bases, which are not registry files, with a prefix before their names. */
 static void know_shipped(struct knowing *knowing)
 {
     struct stat st;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Restores a backup. Every provider gets the file's numbers if they are free, keeps its own if they
- * are not, and gets new ones if it has none: working registrations are never broken. All changes
- * are written into manual.reg, which is merged last, so that one rename restores everything.
+ * Restores a backup without breaking registrations that work. A provider gets the numbers in the
+ * backup if they are free; if not, it keeps its own; if it has none, it gets new ones. All changes
+ * are written to manual.reg, which is merged last, so that one rename restores everything.
  */
 #include "loadperf/store/merge.h"
 
@@ -19,7 +19,7 @@ static bool texts_between(const struct stored_texts *texts, uint32_t language, u
            texts->list[at].index <= last;
 }
 
-/* Returns what is wrong with the provider's numbers on any machine; NULL: nothing. */
+/* Returns what is wrong with the provider's numbers, whatever the machine; NULL: nothing. */
 static const char *number_mistake(const struct stored_provider *provider)
 {
     const uint32_t *number = provider->number;
@@ -58,8 +58,8 @@ static void leave(struct merge *merge, struct merge_target *target, const char *
                  target->provider->name, why);
 }
 
-/* Do the file and the registry have names for the same offsets? If the registry lacks the texts,
- * that proves nothing: true. */
+/* True if backup and registry have names for the same offsets, or if the registry has no texts,
+ * which proves nothing. */
 static bool same_offsets(const struct merge *merge, const struct merge_target *target,
                          const struct stored_texts *current)
 {
@@ -85,9 +85,9 @@ static bool same_offsets(const struct merge *merge, const struct merge_target *t
     return true;
 }
 
-/* If the range of the numbers has another length here, one of the two is damaged or belongs to
- * another version of the provider. Another version, with names for other offsets, is left as it
- * is. */
+/* If the provider has another count of numbers here than in the backup, one of the two is damaged
+ * or belongs to another version of the provider. Another version, which has names for other
+ * offsets, is left as it is. */
 static LSTATUS judge_version(struct merge *merge, struct merge_target *target)
 {
     struct stored_texts current = {0};
@@ -118,7 +118,7 @@ static LSTATUS judge(struct merge *merge, struct merge_target *target)
     if (block || (target->here && target->here->loaded &&
                   target->here->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
                   target->here->number[FIRST_COUNTER] >= NAMES_BLOCK_FIRST)) {
-        target->place = LEFT; /* the provider's package determines its registration */
+        target->place = LEFT; /* its package determines its registration */
         merge->result->same++;
     } else if (!target->here && !provider->text[LIBRARY] && !merge->stored->repair)
         leave(merge, target, "there is no such service here");
@@ -133,7 +133,7 @@ static LSTATUS judge(struct merge *merge, struct merge_target *target)
     return ERROR_SUCCESS;
 }
 
-/* ---- where ---- */
+/* ---- which numbers ---- */
 
 static const struct merge_target *target_of(const struct merge *merge, const struct here *here)
 {
@@ -143,8 +143,8 @@ static const struct merge_target *target_of(const struct merge *merge, const str
     return NULL;
 }
 
-/* Does the target's range contain a text that was written by hand here and is not in the file?
- * Texts for the provider's own present indices do not count. */
+/* True if a text that was written by hand here, and is not in the backup, has an index in the
+ * target's range. Texts for the provider's own present indices do not count. */
 static bool hand_has(const struct merge *merge, const struct merge_target *target)
 {
     const struct here *here = target->here;
@@ -190,8 +190,8 @@ static bool is_taken(const struct merge *merge, const struct merge_target *targe
     return hand_has(merge, target);
 }
 
-/* Decides where each provider's numbers come from. One that cannot have the file's numbers keeps
- * its own, and another one may want those: so this is repeated. */
+/* Decides for each provider which numbers it gets. One that cannot get those in the backup keeps
+ * its own, which another provider may have been about to get, so this is repeated. */
 static void choose_places(struct merge *merge)
 {
     for (bool again = true; again;) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A merge: what a backup changes in the registry, and the resulting text of manual.reg. */
+/* The state of a merge: what a backup changes in the registry, and the resulting text of
+ * manual.reg. */
 #ifndef OPL_LOADPERF_MERGE_H
 #define OPL_LOADPERF_MERGE_H
 
@@ -7,9 +8,9 @@
 
 struct merge_target {
     const struct stored_provider *provider;
-    const struct here *here; /* NULL: no such service */
+    const struct here *here; /* NULL: the registry does not have the service */
     enum { LEFT, FROM_FILE, AS_HERE, AT_END } place;
-    uint32_t first, last; /* the provider's new range, including explanations */
+    uint32_t first, last; /* the provider's new range of indices, with explanations */
     bool changed;
 };
 struct merge {
@@ -17,7 +18,7 @@ struct merge {
     const struct stored *stored;
     struct layer_change change;
     struct here_list here;
-    struct stored_texts hand; /* texts written by hand, of all languages */
+    struct stored_texts hand; /* texts written by hand, in all languages */
     struct merge_target *targets;
     size_t target_count;
     struct buffer manual; /* the new text of manual.reg */
@@ -27,9 +28,9 @@ struct merge {
 };
 
 /* ---- merge_service.c ---- */
-/* Appends the service's differences to `manual`. */
+/* Appends lines to `manual` for what the backup changes of the service. */
 LSTATUS merge_service(struct merge *merge, struct merge_target *target);
-/* The same for texts written by hand. */
+/* Appends lines to `manual` for what the backup changes of texts written by hand. */
 LSTATUS merge_hand(struct merge *merge);
 
 #endif

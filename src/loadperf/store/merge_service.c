@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The differences between a backup's provider and the registry, as lines of manual.reg. */
+/* Writes the differences between a provider in a backup and in the registry as lines of
+ * manual.reg. */
 #include "loadperf/store/merge.h"
 
 #include <openperflib/regfile.h>
@@ -16,7 +17,7 @@ struct merged_service {
     uint32_t current_first;      /* the index of offset 0 in `current` */
     struct plan plan;
     struct registration registration;
-    char *kept[TEXTS]; /* the present texts of the record */
+    char *kept[TEXTS]; /* present texts of the record that are kept */
     struct buffer validation;
     uint32_t disabled; /* the present value of Disable Performance Counters */
     bool set_disabled; /* the value must change */
@@ -24,8 +25,8 @@ struct merged_service {
 
 /* ---- texts ---- */
 
-/* Are the texts equal? Line ends and other control characters count as the blanks that the file
- * has in their place. */
+/* True if the texts are equal. Newlines and other control characters count as blanks, because the
+ * backup has blanks in their place. */
 static bool same_line(const char *left, const char *right)
 {
     for (; *left && *right; left++, right++) {
@@ -44,9 +45,9 @@ static LSTATUS plan_text(struct merged_service *service, uint32_t language, uint
     return plan_add_text(&service->plan, &planned) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* Plans a text of the file. An English text that was shown for a missing one is not a text of the
- * language: it is not planned. A text written by hand is not one of the provider: the provider's
- * present text is planned instead, if there is one. */
+/* Adds a text of the backup to the plan. An English text that the backup has in place of a missing
+ * one is not a text of the language, so it is not added. Nor is a text written by hand, which is
+ * not the provider's; its present text, if it has one, is added instead. */
 static LSTATUS plan_stored(struct merged_service *service, const struct stored_text *text)
 {
     const struct stored_texts *file = &service->merge->stored->texts;
@@ -93,8 +94,8 @@ static bool file_has_language(const struct merged_service *service, uint32_t lan
            texts->list[at].index <= number[LAST_COUNTER] + 1;
 }
 
-/* Plans the present texts that stay. If the file is complete, texts that it lacks are removed, in
- * the languages that it has for this provider; else they stay. */
+/* Adds the present texts that stay to the plan. If the backup is complete, present texts that it
+ * lacks are removed in those languages that it has for this provider; otherwise they stay. */
 static LSTATUS plan_current(struct merged_service *service)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -146,7 +147,7 @@ static LSTATUS plan_texts(struct merged_service *service)
 
 /* ---- settings ---- */
 
-/* Writes the Object List; if First Counter changed, its numbers are shifted by the same
+/* Writes the Object List; if First Counter has changed, its numbers change by the same
  * difference. */
 static LSTATUS set_objects(struct merged_service *service)
 {
@@ -248,7 +249,7 @@ static bool is_same(const struct merged_service *service)
 
 /* ---- into manual.reg ---- */
 
-/* Removes the service's lines from the new text of manual.reg; the first call also converts the
+/* Removes the service's lines from the new text of manual.reg. The first call first converts the
  * text to UTF-8. */
 static LSTATUS begin_change(struct merge *merge, const char *name, bool record)
 {
@@ -317,8 +318,8 @@ LSTATUS merge_service(struct merge *merge, struct merge_target *target)
 
 /* ---- written by hand ---- */
 
-/* Finds the texts by hand that the language is to have: those of the file, then the present ones
- * that the file lacks, except for the system's own indices. */
+/* Sets *ret to the texts by hand that the language shall have: those of the backup, then the
+ * present ones that it lacks, except those for the system's own indices. */
 static LSTATUS hand_wanted(const struct merge *merge, uint32_t language, struct stored_texts *ret)
 {
     const struct stored_texts *both[] = {&merge->stored->hand, &merge->hand};
@@ -390,7 +391,7 @@ static bool merge_hand_language(void *self, const char *id)
     return !status;
 }
 
-/* A language in the file was installed when the file was made. */
+/* Installs a language that the backup has, because it was installed when the backup was made. */
 static LSTATUS install_language(struct merge *merge, uint32_t language)
 {
     char id[8];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Restores a backup, or rebuilds without one: from the ini files that providers were loaded from,
- * whose paths are in the registry. Both become one merge; name bases are merged at each read, so
- * they need no rebuild.
+ * Restores the registrations from a backup, or without one from the ini files that providers were
+ * loaded from, whose paths are in the registry. Both are done by one merge (merge.c). The name
+ * bases need not be rebuilt, because they are merged whenever they are read.
  */
 #include "loadperf/store/stored.h"
 
@@ -29,12 +29,13 @@ static LSTATUS restore_file(struct load *load, const char *path, const char *lan
     return status;
 }
 
-/* ---- without a file ---- */
+/* ---- without a backup ---- */
 
 struct rebuilding {
     struct load *load;
     struct stored stored;
-    struct buffer missing; /* ini files of services that have neither numbers nor texts */
+    struct buffer missing; /* paths of missing ini files, of services that have neither numbers nor
+                            * texts */
     opl_load_restored *result;
 };
 
@@ -46,8 +47,8 @@ static uint32_t lowest_name(const struct stored_texts *texts)
                : 0;
 }
 
-/* *ret: the index of offset 0, First Counter. If that is lost, it follows from the lowest name. 0:
- * unknown. */
+/* Sets *ret to the index of offset 0, which is First Counter. If that is lost, it is computed from
+ * the lowest name. 0: unknown. */
 static LSTATUS find_first(const struct here *here, const struct plan *plan, uint32_t *ret)
 {
     struct stored_texts texts = {0};
@@ -113,7 +114,7 @@ LSTATUS restore_plan(struct load *load, const char *service, struct plan *ret, b
     *ret = (struct plan){0};
     if (!path)
         return ERROR_SUCCESS;
-    if (!load_believes(path)) /* a file that another user may have changed since then is not used */
+    if (!load_believes(path)) /* not used, because another user may have changed it */
         return ERROR_SUCCESS;
     options.remark = NULL;
     quiet.careful = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a registry file with a service's registration removed or added. The rest of the file
- * stays as it was written, comments too; a damaged line becomes a comment.
+ * Makes the new text of a registry file, with a service's registration removed or added. The rest
+ * of the file, with its comments, is not changed; only a damaged line becomes a comment.
  */
 #include "loadperf/store/stored.h"
 
@@ -32,12 +32,12 @@ LSTATUS rewrite_print(struct buffer *out, const opl_reg_entry *entry)
 
 struct rewriting {
     const char *service;
-    bool record; /* remove the service's record too */
+    bool record; /* also remove Library, Open, Collect and Close */
     struct buffer *out;
-    struct buffer key;   /* the key of the values that follow */
+    struct buffer key;   /* the key that the next values belong to */
     bool key_is_printed; /* the key's line has been printed */
     bool key_had_values;
-    bool in_performance, in_names; /* the key is this service's Performance, or its Names */
+    bool in_performance, in_names; /* that key is this service's Performance, or its Names */
     bool empty;
     LSTATUS status;
 };
@@ -69,8 +69,8 @@ static void put_key(struct rewriting *rewriting)
     rewriting->key_is_printed = true;
 }
 
-/* A key line without values creates the key and is kept; one whose values were all removed is
- * dropped. */
+/* Ends a key. A key line that had no values creates the key, so it is kept; one whose values were
+ * all removed is dropped. */
 static void end_key(struct rewriting *rewriting)
 {
     if (!rewriting->key_had_values && !rewriting->in_names)
@@ -102,7 +102,7 @@ static void take_value(struct rewriting *rewriting, const opl_reg_entry *entry)
     put(rewriting, entry);
 }
 
-/* Comments stay where they are, but a file with comments only counts as empty. */
+/* Keeps a comment where it is. A file that has only comments counts as empty. */
 static void take_remark(struct rewriting *rewriting, const opl_reg_entry *entry)
 {
     if (rewriting->key.len && !rewriting->in_names && !rewriting->in_performance)
@@ -181,8 +181,8 @@ static LSTATUS put_record(const struct registration *registration, struct buffer
     return status;
 }
 
-/* Appends a text. An English name without an explanation gets an empty one, so that the last name's
- * explanation is Last Help. */
+/* Appends a text. An English name without explanation gets an empty one, so that Last Help is the
+ * explanation of the last name. */
 static LSTATUS put_plan_text(const struct plan *plan, uint32_t first, const struct plan_text *text,
                              struct buffer *out)
 {
@@ -227,8 +227,8 @@ LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret)
 /* ---- the file's name ---- */
 
 /* Makes a file's name from the service's. A slash in the service's name, a dot at its beginning and
- * the first letter of the reserved name "manual" are encoded. A name that is too long for the file
- * system is cut and made unique by a hash of all of it. */
+ * the first letter of the reserved name "manual" are encoded. If the name is too long for the file
+ * system, it is cut, and made unique by a hash of the whole name. */
 static bool encode_name(const char *service, struct buffer *ret)
 {
     enum { LONGEST = 200 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The meaning of a registry file for registrations: the highest index in use, the services it
- * mentions, and whether it mentions languages. (docs/windows/articles.md#c96)
+ * Scans a registry file for what registrations need to know: the highest index in use, the services
+ * that it mentions, and whether it mentions languages. (docs/windows/articles.md#c96)
  */
 #include "loadperf/inner.h"
 
@@ -82,12 +82,12 @@ static void note_index(struct file_scan *scan, uint32_t index)
     uint32_t even = index & ~1u;
     uint32_t *top = even < USER_FIRST ? &scan->machine_top : &scan->user_top;
     if (even > MACHINE_HIGHEST && even < USER_FIRST)
-        return; /* indices of packages, and of texts by hand after them, do not count */
+        return; /* does not count: an index of a package, or of a text by hand after those */
     if (even > *top)
         *top = even;
 }
 
-/* Notes the indices of pairs of index and text. Damage affects only the pair that has it. */
+/* Records the indices in pairs of index and text. A damaged pair does not affect the others. */
 static void note_pairs(struct file_scan *scan, const char *multi, size_t size)
 {
     const char *cursor = multi, *end = multi + size, *text;
@@ -101,8 +101,8 @@ static void note_pairs(struct file_scan *scan, const char *multi, size_t size)
     }
 }
 
-/* Notes the objects in an Object List: one that was written by hand may be outside every registered
- * range, but is in use. */
+/* Records the objects in an Object List, because a list that was written by hand may have objects
+ * outside of every registered range. */
 static void note_objects(struct file_scan *scan, const opl_reg_entry *entry)
 {
     FREE_AUTO char *text = strndup(entry->data, entry->size);
@@ -136,9 +136,9 @@ static void note_service_value(struct file_scan *scan, const char *key, const op
 struct scanning {
     struct file_scan *scan;
     bool failed;
-    /* the part of the present key after the service's name */
-    const char *service_below; /* NULL: the key is not a service's */
-    bool is_manual;            /* Perflib\LLL\Manual */
+    /* what follows the service's name in the present key; NULL: the key is not a service's */
+    const char *service_below;
+    bool is_manual; /* the key is Perflib\LLL\Manual */
     struct buffer key;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a backup (docs/windows/registration.md#e5): an ini file with the providers' numbers and
- * every language's texts, made by Windows, by hand or by us. Only ours contains the number of its
- * texts: without it, texts lost by truncation would look like texts that never existed.
+ * every language's texts, made by Windows, by hand or by lodctr. Only lodctr's has the number of
+ * its texts; without that, texts that were lost by truncation cannot be noticed.
  */
 #include "loadperf/store/stored.h"
 
@@ -35,13 +35,14 @@ struct stored_reading {
     struct load *load;
     struct stored *stored;
     const struct ini *ini;
-    uint32_t wanted;     /* language, or 0 */
-    const char *section; /* name of the section whose kind is `kind` */
+    uint32_t wanted;     /* only texts of this language are wanted; 0: of all */
+    const char *section; /* name of the present section, of the kind `kind` */
     enum { NOTHING, PERFLIB, OURS, PROVIDER, STRINGS, HAND } kind;
-    struct stored_provider *provider; /* the service of a PROVIDER section; NULL: refused */
+    struct stored_provider *provider; /* service of the present PROVIDER section; NULL: it was
+                                       * refused */
     uint32_t language;
     bool any, ours, has_count;
-    uint32_t count; /* number of texts, as stated in the file */
+    uint32_t count; /* number of texts that the file states */
     size_t found;   /* number of texts that were found, in all languages */
 };
 
@@ -277,7 +278,7 @@ static int compare(const struct stored_text *text, uint32_t language, uint32_t i
     return text->index < index ? -1 : text->index > index;
 }
 
-/* Merge sort is stable, and needs one pass if the texts are sorted already. */
+/* Merge sort, because it is stable and needs only one pass if the texts are already sorted. */
 static void merge_halves(struct stored_text *list, size_t half, size_t count,
                          struct stored_text *storage)
 {

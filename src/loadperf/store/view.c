@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registration of one service and the languages, merged from the few files that mention them:
- * the merged view of all files would cost as much as all registrations together.
+ * Reads the registration of one service, and the languages, only from the files that mention them,
+ * because merging all files would take as long as all registrations together.
  */
 #include "loadperf/inner.h"
 #include "loadperf/store/stored.h"
@@ -39,7 +39,7 @@ void view_done(struct service_view *view)
     forget_service(view);
 }
 
-/* Finds or adds a language. NULL: more languages than the limit. */
+/* Finds or adds a language. NULL: there are more languages than the limit. */
 static struct view_language *language_of(struct service_view *view, uint32_t id)
 {
     for (size_t i = 0; i < view->language_count; i++)
@@ -59,7 +59,7 @@ struct viewing {
     bool failed;
     struct buffer key;
     enum { OTHER, PERFORMANCE, NAMES, CHOICES } kind;
-    struct view_language *language; /* the language, if kind is NAMES */
+    struct view_language *language; /* the language, if `kind` is NAMES */
 };
 
 static bool is_services_own(const char *key, const char *service, const char **ret_below)
@@ -192,8 +192,8 @@ static bool visit_entry(void *self, const opl_reg_entry *entry)
 
 /* ---- relevant sections: manual.reg may contain a thousand other services ---- */
 
-/* The part of a key's path after `count` backslashes, up to the next backslash or the closing
- * bracket. */
+/* Returns the part of a key's path after `count` backslashes, up to the next backslash or the
+ * closing bracket. */
 static struct text_span key_part(struct text_span line, unsigned count)
 {
     const char *at = line.at, *end = line.at + line.count;
@@ -205,7 +205,7 @@ static struct text_span key_part(struct text_span line, unsigned count)
     return (struct text_span){at, length};
 }
 
-/* False for the section of another service: [HKLM\SYSTEM\CurrentControlSet\Services\ANOTHER...]. */
+/* False for a section of another service: [HKLM\SYSTEM\CurrentControlSet\Services\ANOTHER...]. */
 static bool section_matters(struct text_span line, const char *service)
 {
     line = span_trim(line);
@@ -213,7 +213,7 @@ static bool section_matters(struct text_span line, const char *service)
     return deletion || !span_is(key_part(line, 1), "SYSTEM") || span_is(key_part(line, 4), service);
 }
 
-/* Copies the lines up to the first key and those of relevant sections. */
+/* Copies the lines before the first key, and the relevant sections. */
 static bool add_sections(const struct buffer *text, const char *service, struct buffer *ret)
 {
     const char *at = text->data, *end = text->data + text->len;
@@ -252,7 +252,7 @@ static bool concerns(const struct known_file *file, const char *service)
            scan_mentions(file->row.services, "");
 }
 
-/* Returns the file's row in `replaced`. NULL: the file stays as it is. */
+/* Returns the file's row in `replaced`. NULL: the file is not changed. */
 static const struct replaced *replacement(const struct replaced *replaced,
                                           enum registry_layer layer, const char *name)
 {
@@ -289,8 +289,8 @@ static void visit_shipped(struct service_view *view, const struct known_file *fi
         language->shipped = true;
 }
 
-/* Visits the files in `replaced` that do not exist yet: manual.reg (`manual`), or the others, which
- * are merged before it. */
+/* Reads the files in `replaced` that do not exist yet: manual.reg, or (`manual` false) the others,
+ * which are merged before it. */
 static LSTATUS read_new(struct service_view *view, const char *service,
                         const struct known_files *known, const struct replaced *replaced,
                         enum registry_layer layer, bool manual)
@@ -344,7 +344,8 @@ LSTATUS view_read(const struct known_files *known, const char *service, enum reg
 
 /* ---- queries ---- */
 
-/* Is the service loaded? Impossible numbers do not count: they come from an incomplete file. */
+/* True if the service is loaded. Impossible numbers do not count, because they come from an
+ * incomplete file. */
 bool view_is_loaded(const struct service_view *view)
 {
     const uint32_t *number = view->number;
@@ -364,7 +365,7 @@ bool view_has_any(const struct service_view *view)
     return any;
 }
 
-/* English is always installed, as in the names module. */
+/* English is always installed, as in the module names. */
 bool view_has_language(const struct service_view *view, uint32_t language)
 {
     for (size_t i = 0; i < view->language_count; i++) {

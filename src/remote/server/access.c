@@ -79,8 +79,8 @@ bool peer_of_socket(int fd, struct peer *ret)
     return add_user(ret, peer.gid) && add_groups_of_socket(fd, ret);
 }
 
-/* Sets the peer of a client on standard input. It is this process's user, whom ssh has
- * authenticated. */
+/* Sets the peer of a client on standard input, which is this process's user: ssh has checked the
+ * login. */
 bool peer_of_process(struct peer *ret)
 {
     *ret = (struct peer){.uid = getuid()};
