@@ -61,13 +61,12 @@ static LSTATUS explain(const char *path, const struct stat *st, char why[static 
         snprintf(why, TRUST_TEXT, "%.200s is a symbolic link; use the path that it leads to", path);
     else if (st->st_uid != geteuid() && !is_root(st->st_uid))
         snprintf(why, TRUST_TEXT,
-                 "%.200s belongs to user %lu, who is neither root nor the reader (%lu); run chown "
-                 "on it, "
-                 "or move the library",
+                 "%.200s belongs to user %lu, not to root or to the user of this program (%lu); "
+                 "change its owner with chown, or use another path",
                  path, (unsigned long)st->st_uid, (unsigned long)geteuid());
     else
         snprintf(why, TRUST_TEXT,
-                 "others may write %.200s (mode %04o); run chmod go-w on it, or move the library",
+                 "others may write %.200s (mode %04o); run chmod go-w on it, or use another path",
                  path, (unsigned)st->st_mode & 07777);
     return ERROR_ACCESS_DENIED;
 }

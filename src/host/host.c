@@ -104,7 +104,7 @@ static void trace_the_others(const struct collection *collection)
                   table->settings.disabled                   ? "all counters are disabled"
                   : service->disabled                        ? "it is disabled"
                   : collection->query->kind != QUERY_OBJECTS ? "the query concerns no provider"
-                  : service->has_list ? "its Object List has none of the objects"
+                  : service->has_list ? "its Object List has none of the requested objects"
                                       : "each object is in another provider's list");
     }
 }
@@ -346,7 +346,8 @@ static void note_pressure(const struct collection *collection)
     if (!collection->short_of_space || tries == 0 || tries % MANY_TRIES)
         return;
     if (collection->before)
-        snprintf(others, sizeof(others), " after %zu of other services", collection->before);
+        snprintf(others, sizeof(others), " after the %zu bytes of other services",
+                 collection->before);
     if (shortage->needed)
         snprintf(needs, sizeof(needs), "%zu bytes%s (%s has %zu instances)", shortage->needed,
                  others, shortage->object, shortage->instances);

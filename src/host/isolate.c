@@ -102,8 +102,8 @@ static void take_overwritten(struct isolated_provider *isolated, struct isolate_
                                   .end = ISOLATE_CRASHED,
                                   .status = ERROR_PROCESS_ABORTED,
                                   .code = SIGKILL};
-    strcpy(ret->text,
-           "it wrote far outside its buffer, over memory that its helper and its client share");
+    strcpy(ret->text, "it wrote far outside its buffer and overwrote memory that its helper shares "
+                      "with the program");
     end_helper(isolated);
 }
 
@@ -283,7 +283,8 @@ static void take_end(struct channel *channel, int status, struct isolate_reply *
     if (ret->end == ISOLATE_EXITED && ret->code == CHANNEL_EXIT_MEMORY && resident_mib)
         take_size(resident_mib, ret);
     if (ret->end == ISOLATE_CRASHED && ret->code == SIGKILL)
-        strcpy(ret->text, "killed by another process, for lack of memory, or by itself");
+        strcpy(ret->text,
+               "killed by another process, by the kernel for lack of memory, or by itself");
 }
 
 /* Fills in the reply when the keeper ended, or did not start. */
@@ -292,9 +293,10 @@ static void take_loss(bool was_alive, struct isolate_reply *ret)
     ret->end = was_alive ? ISOLATE_CRASHED : ISOLATE_REFUSED;
     ret->code = was_alive ? SIGKILL : 0;
     strcpy(ret->text,
-           was_alive ? "the helper's keeper was killed"
-                     : "perfhost ended before it was ready; check that it has this version, and "
-                       "that the program may start processes");
+           was_alive
+               ? "perfhost, the parent of the helper processes, was killed"
+               : "perfhost ended before it was ready; check that it has the library's version, "
+                 "and that the program may start processes");
 }
 
 static void take_death(struct isolated_provider *isolated, struct isolate_reply *ret)

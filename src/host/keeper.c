@@ -131,7 +131,7 @@ DETACHED static bool spawn_keeper(struct keeper_start *start)
 DETACHED static void start_detached(void *argument)
 {
     struct keeper_start *start = argument;
-    start->step = "standard descriptors";
+    start->step = "opening the standard descriptors";
     raise_limit(RLIMIT_NOFILE);
     if (!occupy_standard() || !make_memory(start) || !map_memory(start) || !spawn_keeper(start)) {
         start->error = errno ? errno : EIO;

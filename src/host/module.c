@@ -74,7 +74,7 @@ static LSTATUS attach(void *handle, char text[static MODULE_TEXT])
     own_symbol(handle, "DllMain", &loaded->main);
     if (loaded->main && !loaded->main(handle, DLL_PROCESS_ATTACH, NULL)) {
         free(loaded);
-        snprintf(text, MODULE_TEXT, "its DllMain refused to start");
+        snprintf(text, MODULE_TEXT, "its DllMain returned FALSE");
         return ERROR_DLL_INIT_FAILED;
     }
     all_loaded = loaded;

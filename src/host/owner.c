@@ -59,7 +59,7 @@ static struct wire_finding about(const opl_object_view *object)
                                  .object = object->type.ObjectNameTitleIndex,
                                  .field = "ObjectNameTitleIndex",
                                  .relation = "",
-                                 .reason = "a number of its own",
+                                 .reason = "a number of this service",
                                  .described = true,
                                  .found = object->type.ObjectNameTitleIndex,
                                  .offset = object->offset +

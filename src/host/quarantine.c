@@ -132,9 +132,9 @@ static void report(const struct service *service, const char *why, LSTATUS writt
     BUFFER_AUTO more = {0};
     buffer_add_text(&more, why);
     if (written)
-        buffer_printf(
-            &more, "; other programs do not see it, because the registry was not written: %s (%d)",
-            status_text(written), (int)written);
+        buffer_printf(&more,
+                      "; only in this program, because the registry cannot be written: %s (%d)",
+                      status_text(written), (int)written);
     verdict_report(service, written ? 1018 : 1017, NULL, more.data);
 }
 

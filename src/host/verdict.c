@@ -29,7 +29,7 @@ static const struct verdict {
 } verdicts[FAULT_COUNT] = {
   /* clang-format off */
     [FAULT_LENGTH]       = {2000, KEEP,      PROVIDER_UNCHANGED, {"BytesLeft", "BytesAvailable"}, NULL},
-    [FAULT_SILENT]       = {2000, DROP,      PROVIDER_SILENT,    {"BytesLeft", "BytesAvailable"}, "Collect left its outputs as they were"},
+    [FAULT_SILENT]       = {2000, DROP,      PROVIDER_SILENT,    {"BytesLeft", "BytesAvailable"}, "Collect changed none of its outputs"},
     [FAULT_OVERRUN]      = {1001, DROP,      PROVIDER_FAILED,    {"Size"},                        "Collect wrote beyond its buffer"},
     [FAULT_HEAP]         = {1013, DROP,      PROVIDER_FAILED,    {"Size"},                        "Collect returned a pointer far outside its buffer"},
     [FAULT_GUARD]        = {1002, DROP,      PROVIDER_FAILED,    {NULL},                          "Collect wrote outside its buffer"},
@@ -41,11 +41,11 @@ static const struct verdict {
     [FAULT_OFFSET]       = {4008, KEEP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
     [FAULT_FOREIGN]      = {4009, DROP,      PROVIDER_UNCHANGED, {NULL},                          NULL},
     [FAULT_UNNAMED]      = {4010, KEEP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
-    [FAULT_ODD_LENGTH]   = {1016, DROP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         "not aligned on 4 bytes either: dropped"},
+    [FAULT_ODD_LENGTH]   = {1016, DROP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         "it is not aligned on 4 bytes either, so it was dropped"},
     [FAULT_ALIGNMENT]    = {1016, KEEP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         NULL},
     [FAULT_STATUS]       = {1014, EACH_TIME, PROVIDER_UNCHANGED, {"Win32Error"},                  NULL},
-    [FAULT_NEVER_ENOUGH] = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it asked for more than 64 MiB, the largest buffer there is"},
-    [FAULT_BUFFER_HOG]   = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it fills a buffer of any size"},
+    [FAULT_NEVER_ENOUGH] = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it needs more than 64 MiB, the largest possible buffer"},
+    [FAULT_BUFFER_HOG]   = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it fills buffers of any size"},
     [FAULT_OVERDUE]      = {1015, KEEP,      PROVIDER_UNCHANGED, {NULL},                          NULL},
   /* clang-format on */
 };
@@ -144,7 +144,7 @@ static void add_more(struct buffer *more, const struct verdict *verdict,
 {
     bool reported = verdict->means == PROVIDER_FAILED && !(verdict->effects & EACH_TIME);
     if (finding->because)
-        buffer_printf(more, "dropped: event %u applies to both the pointer and the length",
+        buffer_printf(more, "the answer was dropped because of the fault that event %u describes",
                       verdicts[finding->because].event);
     else if (finding->fault == FAULT_OVERDUE)
         buffer_printf(more, "it took %" PRIu64 " ms", finding->numbers[0]);

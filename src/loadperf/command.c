@@ -48,7 +48,8 @@ static LSTATUS read_line(const char *line, char **ret, struct listening *listeni
     if (!take_word(&line, &dummy) || !take_word(&line, &argument) || line[strspn(line, " \t")]) {
         listening->heard = true;
         snprintf(listening->text, sizeof listening->text,
-                 "the command line is two words, such as: lodctr \"my counters.ini\", or unlodctr "
+                 "the command line must have two words, such as: lodctr \"my counters.ini\", or "
+                 "unlodctr "
                  "MyPerf");
         return ERROR_INVALID_PARAMETER;
     }

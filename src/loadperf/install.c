@@ -457,7 +457,7 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
         return status;
     if (install->repairs)
         load_note(install->change.load, install->ini_path, 0,
-                  "the library \"%s\" of %s is not there: it is replaced by \"%s\"",
+                  "the library \"%s\" of %s does not exist: it is replaced by \"%s\"",
                   install->view.text[LIBRARY], install->plan.service,
                   install->change.load->options->library);
     note_objects(install);

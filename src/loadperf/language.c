@@ -214,7 +214,7 @@ static LSTATUS replace_part(struct load *load, const char *path, uint32_t part, 
     if (status == ERROR_INVALID_DATA)
         load_error(
             load, path, 0,
-            "is not a list of pairs: %s number, its text, each in a line or terminated by a zero",
+            "must be a list of pairs: %s number, then its text, each ended by a newline or a NUL",
             part ? "an odd" : "an even");
     if (!status && !load->options->dry_run) {
         status = store(part, language, &texts);

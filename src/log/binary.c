@@ -86,7 +86,7 @@ static bool binary_matches(const unsigned char *start, size_t size)
     return signs >= 2;
 }
 
-/* True if the buffer at `size` begins with the same size, as the next buffer must. */
+/* True if the next buffer, at offset `size`, also begins with this size. */
 static bool size_holds(struct file *file, uint32_t size)
 {
     size_t got;
@@ -94,8 +94,8 @@ static bool size_holds(struct file *file, uint32_t size)
     return at && got == 4 && get32(at) == size;
 }
 
-/* The size is stored in two places. If they differ, chooses the one at which a next buffer is
- * found. */
+/* The size is stored in two places. If they differ, chooses the one at which the next buffer
+ * begins. */
 static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
 {
     if (size_holds(file, first))
@@ -165,7 +165,8 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     uint64_t count = stream_size(&file->stream) / binary->buffer_size;
     if (count > LIMIT_ORDERED)
         return file_problem(file, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, 0,
-                            "a circular capture with more than %d buffers", LIMIT_ORDERED);
+                            "cannot be read: it is a circular capture with more than %d buffers",
+                            LIMIT_ORDERED);
     struct buffer_place *order = realloc(binary->order, (count + 1) * sizeof(*order));
     if (!order)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -200,7 +200,7 @@ static const char *records_read(opl_provider *provider, struct records *records,
     }
     if (!fault && at != records->length)
         fault = "a record is cut off";
-    return fault || records->length ? fault : "there is none";
+    return fault || records->length ? fault : "there are no records";
 }
 
 static struct records *records_of(opl_provider *provider, const opl_records *is)

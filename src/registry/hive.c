@@ -184,7 +184,7 @@ static const char *read_quoted(struct span *line, struct buffer *ret)
         }
         from = ++at; /* the next part begins with the escaped character itself */
         if (at == line->end || (*at != '\\' && *at != '"'))
-            return "a backslash in a text is written twice";
+            return "in a text each backslash must be written twice";
     }
     return "the closing quotation mark is missing";
 }
@@ -273,7 +273,7 @@ static const char *read_dword(struct reader *reader, struct span *line)
     for (; line->at < line->end && hex_digit(*line->at) >= 0; line->at++, digits++)
         number = number << 4 | (uint32_t)hex_digit(*line->at);
     if (digits < 1 || digits > 8)
-        return "a dword has one to eight hexadecimal digits";
+        return "a dword value must have one to eight hexadecimal digits";
     buffer_add(&reader->data, &number, sizeof number);
     return NULL;
 }
@@ -358,7 +358,8 @@ static const char *read_value(struct reader *reader, struct span line)
     if (line.at < line.end && *line.at != ';')
         return "unexpected text after the value";
     if (!reader->key_known)
-        return "the value belongs to no key, because the key line above is damaged or a deletion";
+        return "the value belongs to no key, because the key line above is damaged or deletes the "
+               "key";
     entry.name = reader->name.data;
     entry.data = reader->data.data ? reader->data.data : "";
     entry.size = reader->data.len;

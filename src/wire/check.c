@@ -338,7 +338,8 @@ static bool report_instance(struct answer_check *check, size_t end, uint32_t pos
         finding.field = "ByteLength of the counter block";
         set_expected(&finding, length, length < sizeof(length) ? at_least : at_most,
                      length < sizeof(length) ? sizeof(length) : left,
-                     length < sizeof(length) ? "itself" : "what is left of the object");
+                     length < sizeof(length) ? "the size of ByteLength"
+                                             : "what is left of the object");
         if (!counters) {
             memcpy(&instance.definition, check->block.data + at, sizeof(instance.definition));
             judge_instance(&instance.definition, left, &finding);
@@ -418,8 +419,7 @@ static void report_refused(struct answer_check *check)
         set_expected(&finding, type->NumInstances, negative ? at_least : at_most,
                      negative ? (uint64_t)PERF_METADATA_NO_INSTANCES
                               : (type->TotalByteLength - type->DefinitionLength) / LEAST_INSTANCE,
-                     negative ? "the lowest value with a meaning"
-                              : "what fits into TotalByteLength");
+                     negative ? "the lowest valid value" : "what fits into TotalByteLength");
     }
     report(check, &finding);
 }
@@ -435,7 +435,7 @@ static void check_number(struct answer_check *check)
         if (before.type.ObjectNameTitleIndex == index) {
             struct wire_finding finding =
                 OBJECT_FIELD(check, WIRE_FAULT_TWICE, ObjectNameTitleIndex);
-            set_expected(&finding, index, "", 0, "a number of its own");
+            set_expected(&finding, index, "", 0, "a number that no other object has");
             finding.described = true;
             report(check, &finding);
             return;

@@ -141,14 +141,14 @@ const char *opl_block_fault_text(opl_block_fault fault)
     static const char *const texts[] = {
         [OPL_BLOCK_GOOD] = "no fault",
         [OPL_BLOCK_SHORT] = "fewer bytes than a header",
-        [OPL_BLOCK_SIGNATURE] = "no performance block",
+        [OPL_BLOCK_SIGNATURE] = "not a performance block",
         [OPL_BLOCK_VERSION] = "unknown version",
         [OPL_BLOCK_HEADER] = "damaged header",
         [OPL_BLOCK_OBJECT] = "damaged object",
         [OPL_BLOCK_DEFINITION] = "damaged counter definition",
         [OPL_BLOCK_INSTANCE] = "damaged instance",
         [OPL_BLOCK_COUNTERS] = "damaged counter block",
-        [OPL_BLOCK_TRUNCATED] = "fewer objects than announced",
+        [OPL_BLOCK_TRUNCATED] = "fewer objects than its header says",
     };
     return (size_t)fault < COUNT(texts) ? texts[fault] : "unknown fault";
 }

@@ -267,7 +267,7 @@ static void filling_any_buffer_is_a_failure(void **state)
     expect_kept(&answer);
     service->code->least_filled = least / 4;
     expect_dropped(&answer);
-    expect_event(1020, "it fills a buffer of any size");
+    expect_event(1020, "it fills buffers of any size");
     assert_true(quarantine_waits(service));
 }
 

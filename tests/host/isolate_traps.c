@@ -570,11 +570,11 @@ static void lose_the_keeper(void)
     kill(ids->keeper, SIGKILL);
     int64_t before = clock_ticks();
     wait_for(isolated, 20000);
-    CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "keeper"));
+    CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "parent of the helper"));
     CHECK(clock_ticks() - before < 5 * (int64_t)CLOCK_TICKS_PER_SECOND);
     CHECK(gone_within(idle_pid, 5)); /* no other process would end it */
     run_query(idle, "good_collect");
-    CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "keeper"));
+    CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "parent of the helper"));
     isolate_free(idle);
     query_good(isolated, &pid);
     kill(pid, SIGKILL); /* while it is idle: it is told at the next question, once */

@@ -98,7 +98,7 @@ static void a_failure_is_one_line_on_standard_error(void **state)
     assert_int_equal(captured(unload_command, "unlodctr Absent", false), ERROR_FILE_NOT_FOUND);
     assert_string_equal(output[1], "unlodctr: Absent: there is no such service\n");
     assert_int_equal(captured(load_command, "alone", false), ERROR_INVALID_PARAMETER);
-    assert_non_null(strstr(output[1], "lodctr: the command line is two words"));
+    assert_non_null(strstr(output[1], "lodctr: the command line must have two words"));
 }
 
 /* Quotation marks around names with blanks, relative paths, both widths. */

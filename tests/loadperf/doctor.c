@@ -884,7 +884,7 @@ static void what_cannot_be_read_is_not_forgotten(void **state)
         assert_int_equal(doctor_with(false), ERROR_SUCCESS);
         assert_found("x.reg: is empty: load its provider again");
         assert_found("y.reg: nothing in it can be read");
-        assert_found("z.reg: is a link to nothing");
+        assert_found("z.reg: is a link to a file that does not exist");
         assert_int_equal(cured.restored, 0);
         assert_int_equal(cured.left, 3);
     }
@@ -1109,11 +1109,12 @@ static void texts_by_hand_over_its_own_go(void **state)
     assert_name(1850, 9, "Fist");
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
     assert_found("repaired texts-by-hand MyPerf");
-    assert_found("text 1850 of language 009 was written by hand as \"Fist\"; correct: \"First\"");
     assert_found(
-        "text 1850 of language 007 was written by hand as \"Zuerst\"; correct: \"Erstes\"");
-    assert_found(
-        "text 1855 of language 009 was written by hand as \"Wrong.\"; correct: \"My second.\"");
+        "text 1850 of language 009 was written by hand as \"Fist\"; the correct text is \"First\"");
+    assert_found("text 1850 of language 007 was written by hand as \"Zuerst\"; the correct text is "
+                 "\"Erstes\"");
+    assert_found("text 1855 of language 009 was written by hand as \"Wrong.\"; the correct text is "
+                 "\"My second.\"");
     assert_found("text 1852 of language 009 was written by hand as \"Absent\", but the provider "
                  "has no text");
     assert_name(1850, 9, "Fist");
@@ -1132,7 +1133,8 @@ static void without_its_ini_file_its_registration_tells(void **state)
     unlink(path_of("my.ini"));
     write_by_hand();
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_found("text 1850 of language 009 was written by hand as \"Fist\"; correct: \"First\"");
+    assert_found(
+        "text 1850 of language 009 was written by hand as \"Fist\"; the correct text is \"First\"");
     assert_name(1850, 9, "First");
     assert_name(1850, 7, "Erstes");
     assert_name(1852, 9, "Absent"); /* it could be one of its own */

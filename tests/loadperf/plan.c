@@ -27,7 +27,7 @@ static void c66_c97_offsets_that_are_no_offsets(void **state)
     put_files("#define A 0\n#define B -2\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
     assert_refused(ERROR_INVALID_DATA, "error my.h:2: the offset of B is negative");
     put_files("#define A 0\n\n#define B 0\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
-    assert_refused(ERROR_INVALID_DATA, "error my.h:3: B has the offset 0 of A in line 1");
+    assert_refused(ERROR_INVALID_DATA, "error my.h:3: B has the offset 0, as A in line 1");
     put_files("#define A 99999999999999\n", HEAD "[text]\nA_009_NAME=a\n");
     assert_refused(ERROR_INVALID_DATA, "error my.h:1: the offset of A is too large");
     put_files("#define A 0x10\n", HEAD "[text]\nA_009_NAME=a\n");
@@ -113,7 +113,7 @@ static const char *const warnings[] = {
     "warning my.ini:21: \"ONE_007_NAME\": the language is not listed",
     "warning my.ini:22: \"ODD_KEY\" is not SYMBOL_LANGUAGE_NAME",
     "warning my.ini:0: language 00C is listed but has no text",
-    "warning my.ini:10: [objects]: \"GONE_009_NAME\" names no symbol",
+    "warning my.ini:10: [objects]: \"GONE_009_NAME\" is not in the symbol file",
     "warning my.ini:11: [objects]: \"TWO_009_NAME\" has no text",
 };
 

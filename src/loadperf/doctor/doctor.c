@@ -162,10 +162,11 @@ static void report_numbers(struct checked *checked)
                                     [LAST_HELP] = checked->last + 1};
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!has[i])
-            doctor_report(checked->doctor, true, &finding, "%s was missing; correct: %u",
-                          number_names[i], (unsigned)must[i]);
+            doctor_report(checked->doctor, true, &finding,
+                          "%s was missing; the correct value is %u", number_names[i],
+                          (unsigned)must[i]);
         else if (number[i] != must[i])
-            doctor_report(checked->doctor, true, &finding, "%s was %u; correct: %u",
+            doctor_report(checked->doctor, true, &finding, "%s was %u; the correct value is %u",
                           number_names[i], (unsigned)number[i], (unsigned)must[i]);
     }
 }
@@ -200,8 +201,8 @@ static void report_texts(struct checked *checked)
                  !plan_find(plan, text->language, text->index - checked->first);
     }
     put_count(checked, "missing-texts", missing, "missing");
-    put_count(checked, "wrong-texts", wrong, "not its ini file's");
-    put_count(checked, "orphan-texts", orphans, "outside of its numbers: removed");
+    put_count(checked, "wrong-texts", wrong, "not those of its ini file");
+    put_count(checked, "orphan-texts", orphans, "outside of its numbers; they are removed");
 }
 
 /* Reports a service for which no ini file with its names exists here, so that its counters would be
@@ -220,7 +221,7 @@ static void report_unnamed(struct checked *checked)
         doctor_report(
             checked->doctor, false, &finding,
             "none of its numbers has a name, and its ini file %s is gone, has mistakes, or "
-            "may be written by others: put it back, then lodctr doctor again",
+            "may be written by others: restore it, then run lodctr doctor again",
             ini);
     else
         doctor_report(checked->doctor, false, &finding,
@@ -237,8 +238,9 @@ static LSTATUS report_objects(struct checked *checked)
         return ERROR_SUCCESS;
     LSTATUS status = restore_objects(&checked->plan, checked->first, &must);
     if (!status && must && (!here || strcmp(must, here) != 0))
-        doctor_report(checked->doctor, true, &finding, "Object List was \"%s\"; correct: \"%s\"",
-                      here ? here : "", must);
+        doctor_report(checked->doctor, true, &finding,
+                      "Object List was \"%s\"; the correct value is \"%s\"", here ? here : "",
+                      must);
     return status;
 }
 
@@ -441,8 +443,8 @@ static void judge_orphan(struct doctor *doctor, const char *name, const struct s
     if (owned)
         buffer_add(&doctor->orphans, name, strlen(name) + 1);
     doctor_report(doctor, owned, &finding,
-                  owned ? "only %zu texts, for the numbers of another provider: removed"
-                        : "only %zu texts: load its ini file, or remove it with unlodctr",
+                  owned ? "has only %zu texts, for numbers of another provider; they are removed"
+                        : "has only %zu texts, and no numbers: load its ini file, or run unlodctr",
                   texts->count);
 }
 
@@ -508,13 +510,14 @@ static void forget_unregistered(struct doctor *doctor, const char *service)
     registry_each_value(key, list_state, &after);
     bool good = !after.len || (dry && strcmp(after.data, "\"" VALUE_DISABLED "\"") != 0);
     if (good)
-        doctor_report(doctor, true, &finding, "its registration is gone, %s remained: removed",
-                      before.data);
+        doctor_report(doctor, true, &finding,
+                      "is not registered any more, but %s was left; it is removed", before.data);
     else
-        doctor_report(doctor, false, &finding,
-                      "its registration is gone, %s remained; to delete that, run with the right "
-                      "to write there: reg delete 'HKLM\\%s' /f",
-                      after.data, strchr(key, '\\') + 1);
+        doctor_report(
+            doctor, false, &finding,
+            "is not registered any more, but %s was left; to delete it, run with the right "
+            "to write there: reg delete 'HKLM\\%s' /f",
+            after.data, strchr(key, '\\') + 1);
     doctor->result->restored += good;
 }
 

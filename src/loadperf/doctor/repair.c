@@ -203,10 +203,10 @@ static void report_manual(const struct judging *judging, const struct stored_pro
 {
     const opl_load_finding finding = {.kind = "texts-by-hand", .service = owner->name};
     if (own)
-        doctor_report(
-            judging->doctor, true, &finding,
-            "text %u of language %03X was written by hand as \"%.120s\"; correct: \"%.120s\"",
-            (unsigned)text->index, (unsigned)text->language & 0xffff, text->text, own);
+        doctor_report(judging->doctor, true, &finding,
+                      "text %u of language %03X was written by hand as \"%.120s\"; the correct "
+                      "text is \"%.120s\"",
+                      (unsigned)text->index, (unsigned)text->language & 0xffff, text->text, own);
     else
         doctor_report(judging->doctor, true, &finding,
                       "text %u of language %03X was written by hand as \"%.120s\", but the "

@@ -126,7 +126,7 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
     if (!path)
         return;
     if (stat(path, &st) != 0)
-        doctor_report(doctor, false, &lost, "is a link to nothing: " COME_BACK);
+        doctor_report(doctor, false, &lost, "is a link to a file that does not exist: " COME_BACK);
     else if (file_trusted(&st, false))
         look_into(&looking, name);
     else
@@ -192,8 +192,8 @@ static void look_at_functions(struct doctor *doctor, const char *service,
                           "the value Collect of the service's Performance key, with reg add");
         else if (name && exports_lack(exports, name))
             doctor_report(doctor, false, &finding,
-                          "the library has no function \"%s\", which %s names: install its right "
-                          "version, or correct %s",
+                          "the library has no function \"%s\", which the value %s names: install "
+                          "the right version of the library, or correct the value %s",
                           name, functions[i], functions[i]);
     }
 }

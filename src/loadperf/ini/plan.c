@@ -327,8 +327,9 @@ static LSTATUS read_symbols(struct planning *planning, struct symbols *ret, char
     const struct ini_entry *entry = ini_find(planning->ini, "info", "symbolfile");
     FREE_AUTO char *given = NULL;
     if (!entry || !entry->value.count) {
-        load_error(planning->load, planning->ini_path, entry ? entry->line : 0,
-                   "symbolfile is missing in [info]: name the .h file beside this one");
+        load_error(
+            planning->load, planning->ini_path, entry ? entry->line : 0,
+            "symbolfile is missing in [info]: name the .h file, which must be in the same folder");
         return ERROR_INVALID_DATA;
     }
     LSTATUS status = decoded(planning, entry, LANGUAGE_ENGLISH, &given);
@@ -337,7 +338,7 @@ static LSTATUS read_symbols(struct planning *planning, struct symbols *ret, char
     status = read_symbol_file(planning, given, ret, ret_path);
     if (status && status != ERROR_NOT_ENOUGH_MEMORY)
         load_error(planning->load, planning->ini_path, entry->line,
-                   "the symbol file \"%s\" must lie beside the ini: %s", given,
+                   "the symbol file \"%s\" must be in the folder of the ini file: %s", given,
                    status_text(status));
     planning->symbols = ret;
     planning->symbol_path = *ret_path;
@@ -446,7 +447,7 @@ static void refuse_offsets(struct planning *planning)
         refuse_offset(planning, symbol);
         if (last && symbol->value == last->value)
             load_error(planning->load, planning->symbol_path, symbol->line,
-                       "%.*s has the offset %lld of %.*s in line %u", (int)symbol->name.count,
+                       "%.*s has the offset %lld, as %.*s in line %u", (int)symbol->name.count,
                        symbol->name.at, (long long)symbol->value, (int)last->name.count,
                        last->name.at, last->line);
         last = symbol;
@@ -577,7 +578,7 @@ static LSTATUS read_object(struct planning *planning, const struct ini_entry *en
     bool is_key = plan_key(entry->key, &name, &language, &part) && !part;
     const struct symbol *symbol = is_key ? symbols_find(planning->symbols, name) : NULL;
     const char *mistake = !is_key   ? "is not SYMBOL_LANGUAGE_NAME"
-                          : !symbol ? "names no symbol"
+                          : !symbol ? "is not in the symbol file"
                                     : NULL;
     if (!mistake && (!symbol->is_number || symbol->value < 0 || symbol->value > MOST_OFFSET ||
                      symbol->value % 2 != 0))

@@ -53,7 +53,8 @@ LSTATUS change_read(struct layer_change *change, const char *name, struct buffer
     if (status == ERROR_FILE_NOT_FOUND)
         return ERROR_SUCCESS;
     if (status)
-        load_error(change->load, name, 0, "cannot be read or trusted: %s; see docs/registry.md",
+        load_error(change->load, name, 0,
+                   "cannot be read or is not trusted: %s; see docs/registry.md",
                    status_text(status));
     return status;
 }

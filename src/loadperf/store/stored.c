@@ -175,7 +175,7 @@ static LSTATUS take_text(struct stored_reading *reading, const struct ini_entry 
     char *text = NULL;
     if (!text_decimal(entry->key.at, entry->key.count, &index) || !entry->has_value) {
         load_warning(reading->load, reading->stored->path, entry->line,
-                     "is not an index and text: it is ignored");
+                     "the line is not INDEX=text, so it is ignored");
         report_damaged(reading, entry);
         return ERROR_SUCCESS;
     }

@@ -75,7 +75,7 @@ static const char *smb_program(struct buffer *storage)
     char why[TRUST_TEXT] = "";
     if (!access(path, X_OK) && !trust_check_program(path, why))
         return path;
-    trace("remote", "there is no %s that may be started %s", path, why);
+    trace("remote", "%s cannot be started: %s", path, *why ? why : "no such program");
     return NULL;
 }
 
