@@ -362,7 +362,7 @@ extern const char *event_journal_path, *event_syslog_path; /* sockets; replaced 
 struct event_last {
     int64_t when; /* filetime */
     unsigned id;
-    char level[12];               /* "error" */
+    char level[12];               /* "error", "warning" or "information" */
     char text[1024], advice[768]; /* truncated */
 };
 void event_last_keep(const struct event_record *record);

@@ -74,7 +74,8 @@ static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count
 
 /* Returns how many bytes must follow the last object if it has no instances: some readers take it
  * for an object without instance definitions, and read a counter block after its definitions.
- * opl_build_collect writes one there; for objects that were built without it, it is added here. */
+ * opl_build_collect writes such a block itself; objects that were built in another way get it
+ * here. */
 static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_TYPE *object)
 {
     PERF_COUNTER_DEFINITION definition;

@@ -179,8 +179,9 @@ bool verdict_keep(struct service *service, const struct host_settings *settings,
     if (finding->fault == FAULT_NONE)
         return true;
     bool keep = verdict->effects & KEEP && !finding->because;
-    trace("host", "%s: %s, event %u (%" PRIu64 ", %" PRIu64 ")", service->name,
-          keep ? "kept" : "dropped", verdict->event, finding->numbers[0], finding->numbers[1]);
+    trace("host", "%s: the answer is %s; event %u with the numbers %" PRIu64 ", %" PRIu64,
+          service->name, keep ? "kept" : "dropped", verdict->event, finding->numbers[0],
+          finding->numbers[1]);
     if (verdict->effects & EACH_TIME || !(service->code->reported & bit))
         verdict_report_finding(service, finding);
     service->code->reported |= bit;

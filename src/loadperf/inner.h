@@ -333,8 +333,8 @@ LSTATUS rewrite_without(const struct buffer *old, const char *service, bool reco
 struct opl_reg_entry;
 LSTATUS rewrite_print(struct buffer *out, const struct opl_reg_entry *entry);
 LSTATUS rewrite_add(const struct registration *registration, struct buffer *ret);
-/* Appends lines that delete the service's texts in files that are merged before; with `numbers`
- * also its numbers. */
+/* Appends lines that delete the service's texts, and with `numbers` also its numbers, in files that
+ * are merged before the one with these lines. */
 LSTATUS rewrite_tombstone(const char *service, bool numbers, struct buffer *ret);
 /* Sets *ret to the name of the service's file NAME.reg: that of an existing file, whose case may
  * differ, or a new one. */

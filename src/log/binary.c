@@ -22,7 +22,7 @@ enum {
     HEADER_FIELDS = HEADER_RECORD + 32, /* offset of the TRACE_LOGFILE_HEADER */
     HEADER_MODE = HEADER_FIELDS + 32,
     HEADER_POINTER = HEADER_FIELDS + 44,
-    HEADER_NAMES = HEADER_FIELDS + 56, /* after two pointers; the time zone follows */
+    HEADER_NAMES = HEADER_FIELDS + 56, /* offset of two pointers; the time zone follows */
     ZONE_SIZE = 172,
     MODE_CIRCULAR = 2,
     SMALLEST_BUFFER = 1024,

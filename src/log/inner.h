@@ -123,7 +123,8 @@ struct marks {
 /* ---- one file ---- */
 struct item_array { /* the items of an array, and the bytes from which they were read */
     uint32_t column;
-    uint64_t turn; /* value of the file's `turn` when it was read */
+    uint64_t turn; /* value of `turn` of the file (the number of samples read) when the array was
+                    * read */
     struct log_item *items;
     size_t count, capacity;
     struct buffer text, raw;

@@ -122,7 +122,7 @@ enum { DIGITS = 17 };
 
 struct decimal {
     uint64_t digits; /* 17 decimal digits */
-    int exponent;    /* the first digit is multiplied by 10^exponent */
+    int exponent;    /* power of ten of the first digit */
 };
 
 /* Gets the digits from the C library; the decimal point, which depends on the locale, is

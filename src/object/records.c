@@ -158,8 +158,9 @@ static bool records_grow(opl_provider *provider, struct records *records)
     return true;
 }
 
-/* Checks the complete records from *at on, and moves *at past them. It runs after each read, while
- * they are in the processor's cache. Returns what is wrong with them; NULL: nothing. */
+/* Checks the complete records from *at on, and moves *at past them. It is called after each read,
+ * while the bytes are still in the processor's cache. Returns what is wrong with them; NULL:
+ * nothing. */
 static const char *records_fault(const struct records *records, size_t *at)
 {
     DWORD head[2];

@@ -190,7 +190,7 @@ static void cook_item(const struct counter_array *array, uint32_t at, DWORD form
                  counter->comparable, ret);
 }
 
-/* Status 0 even if some values are invalid: each has a status of its own, CStatus. */
+/* Returns 0 even if some values are invalid: each value has a status of its own, CStatus. */
 PDH_STATUS counter_value_array(PDH_HCOUNTER handle, DWORD format, bool wide, DWORD *size,
                                DWORD *count, void *items)
 {

@@ -10,7 +10,7 @@ enum query_kind {
     QUERY_NOTHING, /* unknown words: the answer is an empty block, and no provider is queried */
     QUERY_GLOBAL,
     QUERY_COSTLY,
-    QUERY_FOREIGN, /* for the machine `machine`, and perhaps only its `objects` */
+    QUERY_FOREIGN, /* requests objects of `machine`: all, or only `objects` */
     QUERY_OBJECTS,
     QUERY_NAMES, /* "Counter [language]" */
     QUERY_HELPS  /* "Help [language]", "Explain [language]" */

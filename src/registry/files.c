@@ -388,7 +388,7 @@ static void report_missing(struct layer_folder *folder, LSTATUS status)
     if (folder->layer != LAYER_VENDOR || folder->missing)
         return;
     folder->missing = true;
-    trace("registry", "%s: %s; nothing that was installed is known", folder->path,
+    trace("registry", "%s: %s; no installed object or name is known", folder->path,
           status_text(status));
     event_log("Perflib", EVENT_NO_INSTALLATION, folder->path,
               EVENT_FIELDS(EVENT_TEXT("Path", folder->path), EVENT_STATUS(status)), NULL);

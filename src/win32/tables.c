@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of which module computes the content of which key. Only this file connects the
+ * The tables that say which module computes the content of which key. Only this file connects the
  * registry with these modules; the registry itself only calls the functions of a mount.
  */
 #include "collect/collect.h"

@@ -26,7 +26,7 @@ enum wire_fault {
     WIRE_FAULT_OBJECTS,     /* the objects' lengths do not add up (event 1003) */
     WIRE_FAULT_DEFINITIONS, /* definition lengths do not add up (1019) */
     WIRE_FAULT_INSTANCES,   /* instances do not end where the object ends (1004) */
-    WIRE_FAULT_TWICE,       /* two objects have one number (4006) */
+    WIRE_FAULT_TWICE,       /* two objects have the same number (4006) */
     WIRE_FAULT_BASE,        /* the base of a counter does not directly follow it (4007) */
     WIRE_FAULT_OFFSET,      /* a value outside its counter block: a warning, data kept (4008) */
     WIRE_FAULT_ALIGNMENT    /* lengths not multiples of 8: a warning, data kept (1016) */

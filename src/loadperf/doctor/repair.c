@@ -81,8 +81,8 @@ static void rewrite(const struct buffer *text, const struct damage *damage, stru
     }
 }
 
-/* Turns the damaged lines into comments. *ret_clean: no damage is left. It must be repeated if a
- * damaged line had continued on the next line. */
+/* Turns the damaged lines into comments. *ret_clean: no damage is left. The caller must repeat it
+ * if a damaged line had continued on the next one. */
 static LSTATUS clean(struct buffer *text, bool *ret_changed, bool *ret_clean)
 {
     LSTATUS status = ERROR_SUCCESS;

@@ -109,7 +109,7 @@ static void leave_half(struct backup *backup, const struct here *here)
         return;
     load_warning(
         backup->load, NULL, 0,
-        "%s: its four numbers are incomplete, so it is left out: lodctr doctor repairs that",
+        "%s: its four numbers are incomplete, so it is not saved; lodctr doctor repairs that",
         here->name);
     backup->result->left++;
     if (!backup->load->options->dry_run)
@@ -126,8 +126,10 @@ static void add_provider(struct backup *backup, const struct here *here)
         return;
     }
     if (!has_section_name(here->name)) {
-        load_warning(backup->load, NULL, 0,
-                     "%s: the file's format cannot store such a name: it is left out", here->name);
+        load_warning(
+            backup->load, NULL, 0,
+            "%s is not saved: the format of backups cannot store a service with such a name",
+            here->name);
         backup->result->left++;
         return;
     }

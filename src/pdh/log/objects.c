@@ -193,8 +193,8 @@ static bool scan_block(struct object_columns *collected, size_t column,
     }
     if (found || !snapshot || !snapshot->object_count)
         return true;
-    /* not found: the block's first object has no name here (its other objects may be parents of
-     * instances) */
+    /* the block lacks the object: its first object is recorded as one without a name, because the
+     * others may only be there as parents of its instances */
     return lose_number(collected, LOSS_OBJECT, snapshot->objects[0].view.type.ObjectNameTitleIndex);
 }
 
