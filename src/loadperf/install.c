@@ -45,7 +45,8 @@ static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
     return ERROR_SUCCESS;
 }
 
-/* Adds the service and its new numbers to the scan of the text. */
+/* Adds the service and its new numbers to install->scan, because the text was scanned before they
+ * were written. */
 static LSTATUS complete_scan(struct install *install)
 {
     const char *service = install->plan.service;

@@ -153,8 +153,8 @@ static void take_answers(struct remote_fs_reader *remote_fs)
 {
     for (struct remote_fs_round **at = &remote_fs->rounds; *at;) {
         struct remote_fs_round *round = *at;
-        /* read before the answers are taken, so that an answer that arrives meanwhile keeps the
-         * round for the next call */
+        /* read before the answers are taken: if one arrives in between, the round stays, and the
+         * next call takes it */
         bool done = atomic_load(&round->page->done) >= round->page->count;
         for (struct remote_fs_place *place = remote_fs->places;
              place < remote_fs->places + remote_fs->count; place++)
