@@ -22,10 +22,15 @@ typedef struct opl_load_options {
     /* Only checks the files (--check): warnings are errors, nothing is written, the service may
      * be missing or already loaded. */
     bool strict;
+    /* The ini file belongs to a package (lodctr --drop-ins): what was loaded from it, or from a
+     * file that is gone, is renewed. Its numbers stay, more are reserved for later versions, and
+     * opl_load_remove keeps them reserved. */
+    bool drop_in;
     /* code page of ini files that are neither UTF-16 nor UTF-8; 0: by language */
     unsigned code_page;
     /* Also writes the service's registration, in the same step; a missing service is created.
-     * NULL: it must exist. A library without '/' is in the installation's folder of providers.
+     * NULL: it must exist. A library without '/' is in the installation's folder of providers, or
+     * in the folder above it, which each architecture has of its own.
      * The default names of the procedures, for NULL, are Open, Collect, Close. */
     const char *library, *open, *collect, *close;
     void (*remark)(void *self, const opl_load_remark *remark); /* NULL: remarks are dropped */
@@ -105,8 +110,8 @@ uint32_t opl_load_backup(const char *path, const char *comment, const opl_load_o
 uint32_t opl_load_restore(const char *path, const char *language, const opl_load_options *options,
                           opl_load_restored *ret);
 /* The path of the file that a service's value Library names: variables are replaced, and a name
- * without '/' is in the installation's folder of providers. The file is not checked. 234
- * (ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
+ * without '/' is in the installation's folder of providers, or above it. The file is not checked.
+ * 234 (ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
  * provider's library themselves. */
 uint32_t opl_load_library_path(const char *library, char *path, size_t size);
 /* Would programs of this user load that library? 0, or a remark with the reason: it is missing

@@ -177,6 +177,10 @@ char **environment_new(enum environment_for purpose);
 /* OPENPERFLIB_VENDOR, if it is trusted; else the folder openperflib beside the library; else the
  * compiled-in one. */
 const char *place_vendor(void);
+/* The file of a library that is registered by its name alone: in the shipped providers' folder,
+ * else, of another package, in the installation's folder; malloc, NULL: no memory. *ret_shipped: it
+ * is in the first, or in neither. */
+char *place_library(const char *name, bool *ret_shipped);
 bool place_honours_vendor(void);
 /* OPENPERFLIB_ROOT/machine or /var/lib/openperflib; NULL: OPENPERFLIB_ROOT is not trusted */
 const char *place_machine(void);

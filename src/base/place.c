@@ -160,6 +160,16 @@ const char *place_vendor(void)
     return folder ? folder : lookup(&places.beside, OPL_VENDOR_DIR);
 }
 
+char *place_library(const char *name, bool *ret_shipped)
+{
+    char *shipped = text_format("%s/providers/%s", place_vendor(), name), *other = NULL;
+    if (shipped && access(shipped, F_OK) != 0)
+        other = text_format("%s/%s", place_vendor(), name);
+    *ret_shipped = !other || access(other, F_OK) != 0;
+    free(*ret_shipped ? other : shipped);
+    return *ret_shipped ? shipped : other;
+}
+
 bool place_honours_vendor(void)
 {
     return lookup(&places.vendor, NULL) != NULL;

@@ -71,7 +71,11 @@ static bool library_is_shipped(const char *real_path)
 
 bool library_named_as_shipped(const char *library)
 {
-    return library[0] != '/' || library_is_shipped(library);
+    bool shipped;
+    if (library[0] == '/')
+        return library_is_shipped(library);
+    FREE_AUTO char *path = place_library(library, &shipped);
+    return path && shipped;
 }
 
 /* A name without slash is a file in the folder of shipped providers; any other path must be
@@ -80,10 +84,10 @@ static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
 {
     if (library[0] == '/')
         return realpath(library, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
-    const char *folder = shipped_folder();
-    if (!folder || strchr(library, '/'))
+    bool shipped;
+    if (strchr(library, '/'))
         return ERROR_MOD_NOT_FOUND;
-    FREE_AUTO char *path = text_format("%s/%s", folder, library);
+    FREE_AUTO char *path = place_library(library, &shipped);
     return path && realpath(path, real_path) ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 

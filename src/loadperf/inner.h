@@ -282,6 +282,7 @@ enum { FIRST_COUNTER, LAST_COUNTER, FIRST_HELP, LAST_HELP, NUMBERS };
 extern const char *const number_names[NUMBERS];
 enum { LIBRARY, OPEN, COLLECT, CLOSE, OBJECT_LIST, TEXTS };
 extern const char *const text_names[TEXTS];
+#define VALUE_RESERVED "Reserved Counter"
 enum { VIEW_LANGUAGES = 64 };
 struct view_language {
     uint32_t id;
@@ -323,12 +324,14 @@ struct registration {
     const char *record[OBJECT_LIST]; /* values Library, Open, Collect, Close; NULL as the first:
                                       * they are not changed */
     const unsigned char *validation; /* 16 bytes, or NULL */
-    char *objects;                   /* value Object List, or NULL */
-    char *ini;                       /* value PerfIniFile, the path of the ini file, or NULL */
+    uint32_t reserved; /* the last of the numbers kept for a package's service, or 0 */
+    char *objects;     /* value Object List, or NULL */
+    char *ini;         /* value PerfIniFile, the path of the ini file, or NULL */
 };
-/* Sets *ret to the content of `old` without the service's numbers and texts and, with `record`,
- * without Library, Open, Collect and Close. *ret_empty: only comments are left. */
-LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record,
+/* Sets *ret to the content of `old` without the service's numbers (unless `numbers` keeps them) and
+ * texts and, with `record`, without Library, Open, Collect and Close. *ret_empty: only comments are
+ * left. */
+LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record, bool numbers,
                         struct buffer *ret, bool *ret_empty);
 struct opl_reg_entry;
 LSTATUS rewrite_print(struct buffer *out, const struct opl_reg_entry *entry);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct install {
     struct layer_change change;
@@ -21,8 +22,10 @@ struct install {
     struct service_view view; /* the service in this layer and those below it */
     struct registration registration;
     unsigned char validation[VALIDATION_BYTES];
-    bool repairs;            /* the service is loaded with a library that does not exist, so this
-                              * call repairs it */
+    /* the service is loaded with a library that does not exist, or from a package's earlier file,
+     * so this call repairs it */
+    bool repairs;
+    bool same;               /* nothing had to be written */
     const char *file;        /* the file to be written */
     struct buffer old, text; /* that file's old and new content */
     struct file_scan scan;   /* scan of the new content */
@@ -50,7 +53,9 @@ static LSTATUS highest_in_use(struct install *install, uint32_t *ret)
 static LSTATUS complete_scan(struct install *install)
 {
     const char *service = install->plan.service;
-    uint32_t last = install->registration.number[LAST_COUNTER];
+    uint32_t last = install->registration.number[LAST_COUNTER],
+             all = install->registration.reserved;
+    last = all > last ? all : last;
     bool user = install->change.load->layer == LAYER_USER;
     uint32_t *top = user ? &install->scan.user_top : &install->scan.machine_top;
     *top = last > *top ? last : *top; /* numbers that were kept may be lower */
@@ -63,11 +68,29 @@ static LSTATUS complete_scan(struct install *install)
 static bool keep_numbers(struct install *install)
 {
     const uint32_t *old = install->view.number;
-    if (!install->repairs || old[LAST_COUNTER] - old[FIRST_COUNTER] != install->plan.last_offset ||
+    if (!install->repairs || install->change.load->options->drop_in ||
+        old[LAST_COUNTER] - old[FIRST_COUNTER] != install->plan.last_offset ||
         old[FIRST_HELP] != old[FIRST_COUNTER] + 1 || old[LAST_HELP] != old[LAST_COUNTER] + 1)
         return false;
     memcpy(install->registration.number, old, sizeof install->registration.number);
     return true;
+}
+
+/* The first number of a package's service: the present one, if all fit into its reserved numbers or
+ * none above these is in use. Reserves more, for the counters of later versions. */
+static uint32_t reserve_numbers(struct install *install, uint32_t top, uint32_t highest)
+{
+    enum { STEP = 100 };
+    uint32_t *reserved = &install->registration.reserved, offset = install->plan.last_offset;
+    uint32_t old = install->view.number[FIRST_COUNTER], kept;
+    FREE_AUTO char *key = here_key(install->plan.service);
+    if (!key || registry_get_dword(key, VALUE_RESERVED, &kept))
+        kept = install->view.number[LAST_COUNTER];
+    bool alone = top < old, stays = install->repairs && (alone || old + offset <= kept);
+    uint32_t first = stays ? old : top + 2, end = first + offset / STEP * STEP + STEP - 2;
+    *reserved = !stays || (alone && end > kept) ? end : kept;
+    *reserved = *reserved < highest ? *reserved : highest;
+    return first;
 }
 
 static LSTATUS number(struct install *install)
@@ -78,7 +101,8 @@ static LSTATUS number(struct install *install)
     LSTATUS status = highest_in_use(install, &top);
     if (status || keep_numbers(install))
         return status;
-    if (top > highest - 2 || install->plan.last_offset > highest - 2 - top) {
+    uint32_t first = load->options->drop_in ? reserve_numbers(install, top, highest) : top + 2;
+    if (first > highest || install->plan.last_offset > highest - first) {
         load_error(
             load, install->ini_path, 0,
             "no free numbers: indices up to %u are in use, offsets go up to %u, %u is the highest "
@@ -86,8 +110,8 @@ static LSTATUS number(struct install *install)
             (unsigned)top, (unsigned)install->plan.last_offset, (unsigned)highest);
         return ERROR_INVALID_DATA;
     }
-    numbers[FIRST_COUNTER] = top + 2;
-    numbers[LAST_COUNTER] = top + 2 + install->plan.last_offset;
+    numbers[FIRST_COUNTER] = first;
+    numbers[LAST_COUNTER] = first + install->plan.last_offset;
     numbers[FIRST_HELP] = numbers[FIRST_COUNTER] + 1;
     numbers[LAST_HELP] = numbers[LAST_COUNTER] + 1;
     return ERROR_SUCCESS;
@@ -217,7 +241,7 @@ static LSTATUS compose(struct install *install, const char *file, bool tombstone
     install->file = file;
     LSTATUS status = change_read(&install->change, file, &install->old);
     if (!status)
-        status = rewrite_without(&install->old, service, record, &install->text, &empty);
+        status = rewrite_without(&install->old, service, record, false, &install->text, &empty);
     status = status ? status : number(install);
     status = status ? status : list_objects(install);
     if (!status && tombstone)
@@ -243,6 +267,10 @@ static LSTATUS write_file(struct install *install)
                    install->plan.service);
         return ERROR_ACCESS_DENIED;
     }
+    install->same = load->options->drop_in && install->text.len == install->old.len &&
+                    !memcmp(install->text.data, install->old.data, install->old.len);
+    if (install->same)
+        return ERROR_SUCCESS;
     if (load->options->written)
         load->options->written(load->options->self, install->text.data, install->text.len);
     status = change_commit(&install->change, install->file, &install->text, &install->scan);
@@ -285,7 +313,7 @@ static LSTATUS report_already(struct install *install, const struct service_view
                    service);
         return ERROR_ALREADY_EXISTS;
     }
-    if (!load->options->dry_run)
+    if (!load->options->dry_run && !install->same)
         load_event(EVENT_ALREADY, ret->service, ERROR_SUCCESS);
     return ERROR_SUCCESS;
 }
@@ -301,6 +329,16 @@ static bool needs_repair(struct install *install)
         return false;
     FREE_AUTO char *path = trust_path(library);
     return path && stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* Was the service loaded from this file of a package, from one that is gone, or was its package
+ * removed? */
+static bool needs_renewal(const struct install *install)
+{
+    FREE_AUTO char *ini = here_text(install->plan.service, VALUE_INI);
+    FREE_AUTO char *own = realpath(install->ini_path, NULL);
+    return ini ? (own && !strcmp(own, ini)) || access(ini, F_OK) != 0
+               : !install->view.text[LIBRARY];
 }
 
 static bool has_texts(const struct plan *plan, uint32_t language)
@@ -400,9 +438,11 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     LSTATUS status = view_read(known, service, install->change.load->layer, NULL, &install->view);
     if (status)
         return status;
-    if (!known_above(known, service, install->change.load->layer)) {
+    bool drop_in = install->change.load->options->drop_in;
+    if (drop_in || !known_above(known, service, install->change.load->layer)) {
         bool loaded = view_is_loaded(&install->view) && install->view.exists;
-        install->repairs = loaded && needs_repair(install);
+        loaded |= drop_in && install->view.text[LIBRARY]; /* a shipped one has no numbers */
+        install->repairs = loaded && (drop_in ? needs_renewal(install) : needs_repair(install));
         *ret_already = loaded && !install->repairs;
         return *ret_already ? report_already(install, &install->view, ret) : ERROR_SUCCESS;
     }
@@ -450,13 +490,14 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     status = check_procedures(install);
     if (status)
         return status;
-    if (install->plan.trusted)
+    bool drop_in = install->change.load->options->drop_in; /* its library differs by architecture */
+    if (install->plan.trusted && !drop_in)
         validate(install, library ? library : "");
-    note_languages(install);
     status = write_file(install);
-    if (status)
-        return status;
-    if (install->repairs)
+    if (status || install->same)
+        return status ? status : report_already(install, &install->view, ret);
+    note_languages(install);
+    if (install->repairs && !drop_in)
         load_note(install->change.load, install->ini_path, 0,
                   "the library \"%s\" of %s does not exist: it is replaced by \"%s\"",
                   install->view.text[LIBRARY], install->plan.service,

@@ -19,12 +19,13 @@
 char *trust_path(const char *library)
 {
     BUFFER_AUTO path = {0};
+    bool shipped;
     if (strchr(library, '%'))
         registry_expand(library, &path);
     else
         buffer_add_text(&path, library);
     if (path.data && !strchr(path.data, '/'))
-        return text_format("%s/providers/%s", place_vendor(), path.data);
+        return place_library(path.data, &shipped);
     char *taken = path.data;
     path = (struct buffer){0};
     return taken;

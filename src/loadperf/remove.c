@@ -63,14 +63,16 @@ static LSTATUS compose(struct removal *removal)
     LSTATUS status = change_read(change, change->file.data, &removal->own);
     status = status ? status
                     : rewrite_without(&removal->own, removal->service, removal->record,
-                                      &removal->own_left, &removal->own_empty);
+                                      change->load->options->drop_in, &removal->own_left,
+                                      &removal->own_empty);
     const struct known_file *manual = known_find(&change->known, change->load->layer, MANUAL_REG);
     if (status || !manual || !scan_mentions(manual->row.services, removal->service))
         return status;
     status = change_read(change, MANUAL_REG, &removal->manual);
     status = status ? status
                     : rewrite_without(&removal->manual, removal->service, removal->record,
-                                      &removal->manual_left, &removal->manual_empty);
+                                      change->load->options->drop_in, &removal->manual_left,
+                                      &removal->manual_empty);
     removal->manual_changed =
         removal->manual_left.len != removal->manual.len ||
         memcmp(removal->manual_left.data, removal->manual.data, removal->manual.len) != 0;
@@ -94,7 +96,7 @@ static LSTATUS write_tombstones(struct removal *removal)
     LSTATUS status = view_read(&change->known, removal->service, layer, replaced, &view);
     if (status)
         return status;
-    bool rest = view_has_any(&view);
+    bool rest = view_has_any(&view) && !change->load->options->drop_in;
     view_done(&view);
     if (!rest)
         return ERROR_SUCCESS;
@@ -102,7 +104,7 @@ static LSTATUS write_tombstones(struct removal *removal)
         status = change_read(change, MANUAL_REG, &removal->manual);
         status = status ? status
                         : rewrite_without(&removal->manual, removal->service, removal->record,
-                                          &removal->manual_left, &removal->manual_empty);
+                                          false, &removal->manual_left, &removal->manual_empty);
     }
     removal->manual_changed = true;
     removal->manual_empty = false;

@@ -50,13 +50,12 @@ static bool take(void *self, const char *name)
         owners->claims = more;
         if (service_enabled(&service))
             add_list(owners, service.object_list);
-        more[owners->count++] =
-            (struct claims){.name = service.name,
-                            .first = service.first_counter,
-                            .last = service.last_counter,
-                            .loaded = service.loaded,
-                            .shipped = service.library && !strchr(service.library, '/'),
-                            .shares = service.shares};
+        more[owners->count++] = (struct claims){.name = service.name,
+                                                .first = service.first_counter,
+                                                .last = service.last_counter,
+                                                .loaded = service.loaded,
+                                                .shipped = service.shipped,
+                                                .shares = service.shares};
         service.name = NULL;
     }
     service_done(&service);

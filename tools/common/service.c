@@ -2,6 +2,7 @@
 /* Reads a service's registration by the public Reg functions. */
 #include "service.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +35,19 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
     return RegGetValueA(key, NULL, name, RRF_RT_REG_DWORD, NULL, ret, &size) == ERROR_SUCCESS;
 }
 
+/* Is this name of a library in the folder of the shipped ones? */
+static bool is_shipped(const char *library)
+{
+    char path[PATH_MAX];
+    return !opl_load_library_path(library, path, sizeof path) && strstr(path, "/providers/");
+}
+
 /* Reads all values except the texts. */
 static void read_numbers(HKEY key, struct service_settings *ret)
 {
     /* the value of Isolation for a provider that is isolated even if it is shipped */
     enum { ALWAYS = 2 };
-    DWORD shares;
+    DWORD shares, last;
     int found = read_number(key, "First Counter", &ret->first_counter);
     found += read_number(key, "Last Counter", &ret->last_counter);
     found += read_number(key, "First Help", &ret->first_help);
@@ -48,10 +56,12 @@ static void read_numbers(HKEY key, struct service_settings *ret)
     read_number(key, "Disable Performance Counters", &ret->disabled);
     read_number(key, "Error Count", &ret->error_count);
     ret->shares = read_number(key, "Shared Objects", &shares) && shares != 0;
+    ret->reserved = !ret->library && read_number(key, "Reserved Counter", &last);
     ret->isolation = 1;
     read_number(key, "Isolation", &ret->isolation);
-    bool shipped = ret->library && !strchr(ret->library, '/');
-    ret->isolated = ret->library && ret->isolation != 0 && (!shipped || ret->isolation == ALWAYS);
+    ret->shipped = ret->library && !strchr(ret->library, '/') && is_shipped(ret->library);
+    ret->isolated =
+        ret->library && ret->isolation != 0 && (!ret->shipped || ret->isolation == ALWAYS);
 }
 
 LSTATUS service_read(const char *name, struct service_settings *ret)
@@ -74,6 +84,7 @@ LSTATUS service_read(const char *name, struct service_settings *ret)
         .object_list = read_text(key, "Object List"),
         .quarantine = read_text(key, "Quarantine"),
         .unanswered = read_text(key, "Unanswered"),
+        .ini = read_text(key, "PerfIniFile"),
     };
     read_numbers(key, ret);
     RegCloseKey(key);
@@ -128,9 +139,9 @@ bool service_enabled(const struct service_settings *service)
 
 void service_done(struct service_settings *service)
 {
-    char *texts[] = {service->name,       service->library,   service->open,
-                     service->collect,    service->close,     service->object_list,
-                     service->quarantine, service->unanswered};
+    char *texts[] = {service->name,       service->library,    service->open,
+                     service->collect,    service->close,      service->object_list,
+                     service->quarantine, service->unanswered, service->ini};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }

@@ -8,11 +8,12 @@
 #include <windows.h>
 
 struct service_settings {
-    char *name, *library, *open, *collect, *close, *object_list, *quarantine, *unanswered;
+    char *name, *library, *open, *collect, *close, *object_list, *quarantine, *unanswered, *ini;
     DWORD first_counter, last_counter, first_help, last_help;
     DWORD disabled, isolation, error_count;
     /* shares: the value Shared Objects allows objects of other services (event 4009) */
-    bool loaded, isolated, shares;
+    /* reserved: its package was removed, and its numbers are kept */
+    bool loaded, isolated, shares, shipped, reserved;
 };
 /* Is its quarantine over? Then it is queried again, and the next answer decides whether it is
  * enabled or quarantined again. */

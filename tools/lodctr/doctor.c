@@ -57,7 +57,7 @@ static const char *judge_other_layer(const struct service_settings *service, con
     if (held)
         snprintf(text, capacity, "%s; \"lodctr%s doctor\" tells what to do", service->quarantine,
                  option);
-    else if (service_enabled(service) && !library_is_there(service))
+    else if (service_enabled(service) && !library_is_there(service) && !service->reserved)
         snprintf(text, capacity,
                  "%s is missing; install it again, or remove the registration: \"unlodctr%s "
                  "--library %s\"",

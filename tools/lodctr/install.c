@@ -165,6 +165,23 @@ static void print_outcome(struct install_run *install, const char *file, DWORD s
 
 /* ---- files ---- */
 
+/* FOLDER/X.ini has the library X.so. One that is missing is reported only, because it may be
+ * installed for another architecture. */
+static DWORD install_drop_in(const char *file, opl_load_options options, opl_load_result *ret)
+{
+    const char *name = strrchr(file, '/') + 1;
+    char *library = NULL;
+    if (asprintf(&library, "%.*s.so", (int)strlen(name) - 4, name) < 0)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    options.library = library;
+    options.drop_in = true;
+    DWORD status = opl_load_install(file, &options, ret);
+    if (!status)
+        library_check(library);
+    free(library);
+    return status;
+}
+
 static DWORD install_file(struct install_run *install, const opl_load_options *options,
                           const char *file)
 {
@@ -177,7 +194,8 @@ static DWORD install_file(struct install_run *install, const opl_load_options *o
     install->plan = plan_new();
     install->planned = false;
     install->errors = 0;
-    DWORD status = opl_load_install(file, options, &result);
+    DWORD status = install->opts->drop_ins ? install_drop_in(file, *options, &result)
+                                           : opl_load_install(file, options, &result);
     print_outcome(install, file, status, &result);
     plan_free(install->plan);
     install->done++;

@@ -36,6 +36,7 @@ enum {
     SAVE,
     RESTORE,
     DOCTOR,
+    DROP_INS,
     REFUSED
 };
 
@@ -66,6 +67,8 @@ static const struct option_row rows[] = {
     {'R', "restore", "[FILE]", RESTORE, "Restore such a file in one step; without FILE, rebuild from the ini files that were loaded.", "@files", 0},
     {'T', "trust", "SERVICE", TRUST, "Trust the service's library file as it is now; if the file changes, it runs isolated.", "@services", 0},
     {0, "doctor", NULL, DOCTOR, "Find, explain and repair damaged registrations; also \"lodctr doctor\".", NULL, 0},
+    {0, "drop-ins", "[FOLDER]", DROP_INS,
+     "Register, renew and unregister the providers whose packages put ini files into FOLDER. Default: " OPL_DROP_INS ".", "@files", 0},
     {'C', "base-names", "FILE", COUNTERS, "With --language: replace base names by those of a file like perfc009.dat.", "@files", 0},
     {'H', "base-helps", "FILE", HELPS, "With --language: replace base explanations by those of a file like perfh009.dat.", "@files", 0},
     {'M', NULL, "MANIFEST", REFUSED, "Install a manifest.", NULL, true},
@@ -96,7 +99,7 @@ static const struct tool tool = {
     .summary = "Load a provider's counter names and explanations into the registry.",
     .usage = "[OPTION]... FILE...\n"
              "/E:SERVICE | /D:SERVICE | /T:SERVICE | /Q[:SERVICE] | /L:ID [--remove]\n"
-             "doctor [--dry-run] [--json]\n"
+             "doctor [--dry-run] [--json] | --drop-ins[=FOLDER] [--dry-run]\n"
              "/S:FILE | /R[:FILE] | [/C:FILE] [/H:FILE] /L:ID\n"
              "--register LIB | --unregister LIB",
     .rows = rows,
@@ -199,7 +202,7 @@ static int take_option(struct lodctr *opts, const struct options *options, int i
 static int check_options(const struct lodctr *opts, const struct options *options, int mode)
 {
     bool base = opts->counters || opts->helps;
-    bool files = mode == 0, dry = opts->dry_run && mode != RESTORE && mode != DOCTOR && !base,
+    bool files = mode == 0, dry = opts->dry_run && mode < RESTORE && !base,
          load = opts->check || dry || opts->library || opts->code_page;
     if (base && (mode != LANGUAGE || opts->remove || opts->user))
         return options_complain(options, "/C and /H need /L, the language, and nothing else");
@@ -316,6 +319,8 @@ static DWORD run(const struct lodctr *opts, int mode)
         return query_services(opts);
     if (mode == DOCTOR)
         return doctor(opts);
+    if (mode == DROP_INS)
+        return install_drop_ins(opts);
     if (mode == SAVE || mode == RESTORE)
         return mode == SAVE ? save_all(opts) : restore_all(opts);
     return mode ? change_and_report(opts, mode) : install_files(opts);

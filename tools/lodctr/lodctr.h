@@ -18,6 +18,7 @@
 struct lodctr {
     const char *subject; /* argument of /E, /D, /L, --register, --unregister */
     bool check, dry_run, json, quiet, user, remove;
+    bool drop_ins; /* the files belong to packages */
     unsigned code_page;
     const char *library, *open, *collect, *close, *counters, *helps;
     char *args[4096]; /* ini files, or services after /Q */
@@ -26,6 +27,9 @@ struct lodctr {
 
 /* ---- install.c: ini files ---- */
 DWORD install_files(const struct lodctr *opts);
+
+/* ---- drop-ins.c: ini files of packages ---- */
+DWORD install_drop_ins(const struct lodctr *opts);
 
 /* ---- plan.c: the registry file that an install writes, as text or JSON ---- */
 struct install_plan;

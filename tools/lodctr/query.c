@@ -57,8 +57,10 @@ static void print_service(const struct service_settings *service)
 {
     printf("\n[%s] Performance Counters (%s)\n", service->name,
            service_enabled(service) ? "Enabled" : "Disabled");
-    print_text("DLL Name",
-               service->library ? service->library : "(none: the service is not queried)");
+    print_text("DLL Name", service->library ? service->library
+                           : service->reserved
+                               ? "(none: its package was removed, its numbers are kept)"
+                               : "(none: the service is not queried)");
     print_text("Open Procedure", service->open);
     print_text("Collect Procedure", service->collect);
     print_text("Close Procedure", service->close);

@@ -212,7 +212,7 @@ static void report_unnamed(struct checked *checked)
     const char *service = checked->here->name;
     FREE_AUTO char *ini = here_text(service, VALUE_INI);
     const opl_load_finding finding = {.kind = "missing-texts", .service = service};
-    if (checked->has_plan)
+    if (checked->has_plan || here_is_reserved(service))
         return;
     for (uint32_t index = checked->first; index <= checked->last; index += 2)
         if (names_lookup(index, LANGUAGE_ENGLISH, NULL))

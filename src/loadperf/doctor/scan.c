@@ -232,7 +232,7 @@ void scan_library(struct doctor *doctor, const char *service)
     FREE_AUTO char *key = here_key(service), *library = here_text(service, "Library");
     const opl_load_finding gone = {.kind = "library-gone", .service = service};
     FREE_AUTO char *path = library ? trust_path(library) : NULL;
-    if (!key)
+    if (!key || here_is_reserved(service))
         return;
     if (!library) {
         doctor_report(doctor, false, &gone,

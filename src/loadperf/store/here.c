@@ -43,6 +43,13 @@ bool opl_load_is_users(const char *service)
     return service && here_is_users(service);
 }
 
+bool here_is_reserved(const char *service)
+{
+    FREE_AUTO char *key = here_key(service), *library = here_text(service, text_names[LIBRARY]);
+    uint32_t last;
+    return !library && key && !registry_get_dword(key, VALUE_RESERVED, &last);
+}
+
 static bool take_service(void *self, const char *name)
 {
     struct here_list *list = self;

@@ -259,7 +259,7 @@ static LSTATUS begin_change(struct merge *merge, const char *name, bool record)
         known_find(&merge->change.known, merge->load->layer, MANUAL_REG);
     if (merge->changed && !(manual && scan_mentions(manual->row.services, name)))
         return ERROR_SUCCESS;
-    LSTATUS status = rewrite_without(&merge->manual, name, record, &text, &empty);
+    LSTATUS status = rewrite_without(&merge->manual, name, record, false, &text, &empty);
     if (status)
         return status;
     merge->changed = true;

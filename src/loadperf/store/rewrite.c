@@ -32,7 +32,8 @@ LSTATUS rewrite_print(struct buffer *out, const opl_reg_entry *entry)
 
 struct rewriting {
     const char *service;
-    bool record; /* also remove Library, Open, Collect and Close */
+    bool record;  /* also remove Library, Open, Collect and Close */
+    bool numbers; /* keep its numbers */
     struct buffer *out;
     struct buffer key;   /* the key that the next values belong to */
     bool key_is_printed; /* the key's line has been printed */
@@ -44,9 +45,11 @@ struct rewriting {
 
 static bool is_ours(const struct rewriting *rewriting, const char *name)
 {
+    bool number = text_equal_fold(name, VALUE_RESERVED);
     for (size_t i = 0; i < NUMBERS; i++)
-        if (text_equal_fold(name, number_names[i]))
-            return true;
+        number |= text_equal_fold(name, number_names[i]);
+    if (number)
+        return !rewriting->numbers;
     for (size_t i = rewriting->record ? LIBRARY : OBJECT_LIST; i < TEXTS; i++)
         if (text_equal_fold(name, text_names[i]))
             return true;
@@ -125,10 +128,11 @@ static bool take_entry(void *self, const opl_reg_entry *entry)
     return !rewriting->status && !rewriting->out->failed && !rewriting->key.failed;
 }
 
-LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record,
+LSTATUS rewrite_without(const struct buffer *old, const char *service, bool record, bool numbers,
                         struct buffer *ret, bool *ret_empty)
 {
-    struct rewriting rewriting = {.service = service, .record = record, .out = ret, .empty = true};
+    struct rewriting rewriting = {
+        .service = service, .record = record, .numbers = numbers, .out = ret, .empty = true};
     buffer_clear(ret);
     buffer_add_text(ret, HEADER);
     LSTATUS status = ERROR_SUCCESS;
@@ -168,6 +172,8 @@ static LSTATUS put_record(const struct registration *registration, struct buffer
     for (size_t i = 0; i < NUMBERS; i++)
         buffer_printf(out, "\"%s\"=dword:%08x\n", number_names[i],
                       (unsigned)registration->number[i]);
+    if (registration->reserved)
+        buffer_printf(out, "\"" VALUE_RESERVED "\"=dword:%08x\n", (unsigned)registration->reserved);
     if (!status && registration->objects)
         status = put_text(out, text_names[OBJECT_LIST], registration->objects);
     if (!status && registration->ini)

@@ -131,6 +131,8 @@ static void note_service_value(struct file_scan *scan, const char *key, const op
     for (size_t i = 0; i < NUMBERS; i++)
         if (text_equal_fold(entry->name, number_names[i]))
             note_index(scan, number);
+    if (text_equal_fold(entry->name, VALUE_RESERVED))
+        note_index(scan, number);
 }
 
 struct scanning {

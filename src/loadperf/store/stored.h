@@ -122,5 +122,7 @@ char *here_key(const char *service);
 bool here_is_users(const char *service);
 /* A text value of the service, to be freed. NULL: it does not exist, or no memory. */
 char *here_text(const char *service, const char *value);
+/* Was the service's package removed? Its numbers are only kept for its return. */
+bool here_is_reserved(const char *service);
 
 #endif
