@@ -67,3 +67,12 @@ enter_environment() {
     # meson ends an empty list with a colon, which would mean the current folder
     LD_LIBRARY_PATH=${LD_LIBRARY_PATH%:}
 }
+
+# Some kernels and containers run 64-bit programs only.
+runs_32_bit() {
+    local folder status=0
+    folder=$(mktemp -d)
+    echo 'int main(void) { return 0; }' | gcc -m32 -x c -o "$folder/program" - && "$folder/program" || status=$?
+    rm -rf "$folder"
+    return $status
+}
