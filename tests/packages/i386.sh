@@ -43,7 +43,7 @@ one_library_goes() {
 }
 
 check_i386() {
-    runs_32_bit || { echo "skip   packages: 32-bit programs cannot be built or do not run here" && return; }
+    runs_32_bit || { skip "packages: i386 beside amd64" "32-bit programs cannot be built or do not run here" && return; }
     try "packages: libopenperflib0:i386 has the same files" make_i386
     try "packages: it is installed beside that of amd64" both_are_installed
     try "packages: a 32-bit program uses the providers of its own architecture" shipped_of_its_own

@@ -49,7 +49,7 @@ kept() {
 }
 
 check_upgrade() {
-    [ -e .git ] || { echo "skip   packages: an earlier commit is not known here" && return; }
+    [ -e .git ] || { skip "packages: an upgrade" "an earlier commit is not known here" && return; }
     try "packages: of an earlier commit" packages_of_an_earlier_commit
     try "packages: registered, for all and for a user, disabled, in quarantine" registered_before
     try "packages: upgraded, all is kept" kept
