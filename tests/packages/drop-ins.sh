@@ -50,7 +50,7 @@ tools_removed_meanwhile() {
         first_is fourth 2148 && answers second
 }
 purged() {
-    inside third apt-get -qqy purge libopenperflib0 openperflib first second third faulty && diff <(files_of base) <(files_of third)
+    inside third apt-get -qqy --autoremove purge libopenperflib0 openperflib first second third faulty && diff <(files_of base) <(files_of third)
 }
 
 # What docs/packaging.md shows, in a root with a compiler.
