@@ -2,7 +2,8 @@
 /*
  * Histories: of a machine the last MODEL_FINE samples one by one, and before them, for an hour at
  * one sample a second, MODEL_COARSE together; of a capture everything, several samples in one place
- * if it is long. A series takes 5.5 kB for a machine.
+ * if it is long. A series takes 1.2 kB for a machine, and 5.9 kB when it is older than MODEL_FINE
+ * samples.
  */
 #include "internal.h"
 
@@ -11,51 +12,55 @@
 #include <string.h>
 
 struct coarse {
-    float least, most, average;
+    float least[MODEL_COARSE_COUNT], most[MODEL_COARSE_COUNT], average[MODEL_COARSE_COUNT];
+    unsigned char count[MODEL_COARSE_COUNT]; /* of values; averages weigh by it */
 };
 enum { LEAST_CAPACITY = 16, MACHINE_TICKS = MODEL_COARSE * MODEL_COARSE_COUNT };
 enum { MOST_HISTORIES = 4096 }; /* of a table; rows that are gone are forgotten first */
 
 /* ---- series ---- */
 
-static float *empty_values(size_t count)
+static void clear_values(float *values, size_t count)
 {
-    float *values = malloc(count * sizeof *values);
-    for (size_t i = 0; values && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         values[i] = NAN;
-    return values;
 }
 
-static void span_add(struct span *span, uint32_t *count, float least, float most, float average)
+/* Adds `count` values, of which only these are known, to the `*sum` values of a span. */
+static void span_add(struct span *span, uint32_t *sum, struct span more, uint32_t count)
 {
-    if (isnan(average))
+    if (isnan(more.average) || count == 0)
         return;
-    span->least = *count ? fminf(span->least, least) : least;
-    span->most = *count ? fmaxf(span->most, most) : most;
+    *sum += count;
+    span->least = *sum > count ? fminf(span->least, more.least) : more.least;
+    span->most = *sum > count ? fmaxf(span->most, more.most) : more.most;
     span->average =
-        *count ? span->average + (average - span->average) / (float)(*count + 1) : average;
-    span->last = average;
-    ++*count;
+        *sum > count ? span->average + (more.average - span->average) * (float)count / (float)*sum
+                     : more.average;
+    span->last = more.last;
 }
 
-/* Joins the last MODEL_COARSE ticks up to `tick`, which ends such a group. */
-static void series_join(struct series *series, uint64_t tick)
+static void span_add_value(struct span *span, uint32_t *sum, float value)
+{
+    span_add(span, sum, (struct span){value, value, value, value}, 1);
+}
+
+/* Joins the MODEL_COARSE ticks up to `last`, which are about to leave the fine values. */
+static void series_join(struct series *series, uint64_t last)
 {
     struct span span = {NAN, NAN, NAN, NAN};
     uint32_t count = 0;
-    if (!series->coarse) {
-        series->coarse = malloc(MODEL_COARSE_COUNT * sizeof *series->coarse);
-        for (size_t i = 0; series->coarse && i < MODEL_COARSE_COUNT; i++)
-            series->coarse[i] = (struct coarse){NAN, NAN, NAN};
-    }
+    size_t place = last / MODEL_COARSE % MODEL_COARSE_COUNT;
+    if (!series->coarse)
+        series->coarse = calloc(1, sizeof *series->coarse);
     if (!series->coarse)
         return;
-    for (uint64_t t = tick + 1 - MODEL_COARSE; t <= tick; t++) {
-        float value = series->fine[t % MODEL_FINE];
-        span_add(&span, &count, value, value, value);
-    }
-    series->coarse[tick / MODEL_COARSE % MODEL_COARSE_COUNT] =
-        (struct coarse){span.least, span.most, span.average};
+    for (uint64_t t = last + 1 - MODEL_COARSE; t <= last; t++)
+        span_add_value(&span, &count, series->fine[t % MODEL_FINE]);
+    series->coarse->least[place] = span.least;
+    series->coarse->most[place] = span.most;
+    series->coarse->average[place] = span.average;
+    series->coarse->count[place] = (unsigned char)count;
 }
 
 static void series_free(struct series *series)
@@ -71,24 +76,32 @@ static void series_put(const struct source *source, struct history *history, siz
 {
     struct series *series = &history->series[column];
     if (series->capture) {
-        if (tick / source->step < source->time_count)
+        if (!isnan(value))
             series->capture[tick / source->step] = (float)value;
         return;
     }
     uint64_t t = history->seen + 1;
-    if (t + MACHINE_TICKS < tick)
-        t = tick - MACHINE_TICKS;
+    if (t + MACHINE_TICKS < tick) { /* nothing of before is in reach */
+        clear_values(series->fine, MODEL_FINE);
+        free(series->coarse);
+        series->coarse = NULL;
+        t = tick;
+    }
     for (; t <= tick; t++) {
+        const uint64_t younger = MODEL_FINE - MODEL_COARSE; /* than the group that leaves */
         series->fine[t % MODEL_FINE] = t == tick ? (float)value : NAN;
-        if (t % MODEL_COARSE == MODEL_COARSE - 1)
-            series_join(series, t);
+        if (t % MODEL_COARSE == MODEL_COARSE - 1 && t >= history->born + younger)
+            series_join(series, t - younger);
     }
 }
 
-static float coarse_at(const struct series *series, uint64_t group, struct coarse *ret)
+static void span_add_group(struct span *span, uint32_t *sum, const struct coarse *coarse,
+                           uint64_t group)
 {
-    *ret = series->coarse[group % MODEL_COARSE_COUNT];
-    return ret->average;
+    size_t place = group % MODEL_COARSE_COUNT;
+    float average = coarse->average[place];
+    span_add(span, sum, (struct span){coarse->least[place], coarse->most[place], average, average},
+             coarse->count[place]);
 }
 
 void model_span(const struct history *history, size_t column, uint64_t from, uint64_t to,
@@ -96,23 +109,21 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
 {
     const struct series *series = &history->series[column];
     uint64_t newest = history->seen, t = from > history->born ? from : history->born;
-    uint32_t count = 0;
+    uint32_t sum = 0;
     *ret = (struct span){NAN, NAN, NAN, NAN};
     to = to < newest + 1 ? to : newest + 1;
     while (t < to) {
-        struct coarse coarse;
-        if (series->capture || t + MODEL_FINE > newest) {
-            float value =
-                series->capture ? series->capture[t / history->step] : series->fine[t % MODEL_FINE];
-            span_add(ret, &count, value, value, value);
-            t += history->step;
-            continue;
+        if (series->capture) {
+            span_add_value(ret, &sum, series->capture[t / history->step]);
+            t = (t / history->step + 1) * history->step;
+        } else if (t + MODEL_FINE > newest) {
+            span_add_value(ret, &sum, series->fine[t % MODEL_FINE]);
+            t++;
+        } else {
+            if (series->coarse && t + MACHINE_TICKS > newest)
+                span_add_group(ret, &sum, series->coarse, t / MODEL_COARSE);
+            t = (t / MODEL_COARSE + 1) * MODEL_COARSE;
         }
-        if (series->coarse && t + MACHINE_TICKS > newest) {
-            coarse_at(series, t / MODEL_COARSE, &coarse);
-            span_add(ret, &count, coarse.least, coarse.most, coarse.average);
-        }
-        t = (t / MODEL_COARSE + 1) * MODEL_COARSE;
     }
 }
 
@@ -154,15 +165,13 @@ static size_t count_seen(const struct spec *spec, uint64_t oldest)
     return count;
 }
 
-/* Makes place for one more: a larger hash table without the rows that were last seen before
- * `oldest`, and if that is too many, without all that are gone before `tick`. */
+/* A hash table with place for one more, without the rows that were last seen before `oldest`. If
+ * that leaves too many, those that ended first go, but none that was seen at `tick`. */
 static bool rehash(struct spec *spec, uint64_t oldest, uint64_t tick)
 {
     size_t capacity = LEAST_CAPACITY, alive = count_seen(spec, oldest);
-    if (alive >= MOST_HISTORIES) {
-        oldest = tick - 1;
-        alive = count_seen(spec, oldest);
-    }
+    for (; alive >= MOST_HISTORIES && oldest < tick; alive = count_seen(spec, oldest))
+        oldest += (tick - oldest + 1) / 2;
     while (capacity < 3 * (alive + 1))
         capacity *= 2;
     struct history **histories = calloc(capacity, sizeof *histories);
@@ -179,6 +188,7 @@ static bool rehash(struct spec *spec, uint64_t oldest, uint64_t tick)
     spec->histories = histories;
     spec->capacity = capacity;
     spec->used = alive;
+    spec->rehashed = tick;
     return true;
 }
 
@@ -197,8 +207,11 @@ static struct history *history_new(const struct source *source, const struct spe
     history->series = calloc(columns, sizeof *history->series);
     bool good = history->name && history->series;
     for (size_t c = 0; good && c < columns; c++) {
-        float *values = empty_values(source->capture ? source->time_count : MODEL_FINE);
+        size_t count = source->capture ? source->time_count : MODEL_FINE;
+        float *values = malloc(count * sizeof *values);
         good = values != NULL;
+        if (good)
+            clear_values(values, count);
         *(source->capture ? &history->series[c].capture : &history->series[c].fine) = values;
     }
     if (good)
@@ -207,31 +220,63 @@ static struct history *history_new(const struct source *source, const struct spe
     return NULL;
 }
 
+/* A capture may have more samples than it said, because it is still being recorded. */
+static bool has_place(const struct source *source, uint64_t tick)
+{
+    return !source->capture || tick / source->step < source->time_count;
+}
+
+/* The history of a row, if there is one, gets its values. */
+static void add_row(struct source *source, struct spec *spec, size_t r, uint64_t tick)
+{
+    struct row *row = &spec->newest.rows[r];
+    size_t columns = spec->table.column_count;
+    size_t at = spec->capacity ? place_of(spec->histories, spec->capacity, row->identity) : 0;
+    struct history *history = spec->capacity ? spec->histories[at] : NULL;
+    row->history = history;
+    if (!history || !has_place(source, tick))
+        return;
+    for (size_t c = 0; c < columns; c++)
+        series_put(source, history, c, tick, spec->newest.cells[r * columns + c].number);
+    history->seen = tick;
+}
+
+/* A history for a row that is new. There may be no place for it; false: no memory. */
+static bool add_history(const struct source *source, struct spec *spec, const struct row *row,
+                        uint64_t oldest, uint64_t tick)
+{
+    bool full = spec->used >= MOST_HISTORIES;
+    if (full && spec->rehashed == tick)
+        return true; /* all that are kept exist now */
+    if ((full || 3 * (spec->used + 1) > 2 * spec->capacity) && !rehash(spec, oldest, tick))
+        return false;
+    if (spec->used >= MOST_HISTORIES)
+        return true;
+    size_t at = place_of(spec->histories, spec->capacity, row->identity);
+    if (spec->histories[at])
+        return true; /* another row has the same identity */
+    spec->histories[at] = history_new(source, spec, row, tick);
+    spec->used += spec->histories[at] != NULL;
+    return spec->histories[at] != NULL;
+}
+
 bool history_add(struct source *source, struct spec *spec, uint64_t tick)
 {
+    size_t count = spec->newest.row_count;
     uint64_t oldest = source->capture || tick < MACHINE_TICKS ? 0 : tick - MACHINE_TICKS;
-    for (size_t r = 0; r < spec->newest.row_count; r++) {
-        struct row *row = &spec->newest.rows[r];
-        bool full = 3 * (spec->used + 1) > 2 * spec->capacity || spec->used >= MOST_HISTORIES;
-        if (full && !rehash(spec, oldest, tick))
-            return false;
-        size_t at = place_of(spec->histories, spec->capacity, row->identity);
-        struct history *history = spec->histories[at];
-        if (!history && spec->used >= MOST_HISTORIES) {
-            spec->table.forgotten++;
+    for (size_t r = 0; r < count; r++) /* first, so that none of these is forgotten */
+        add_row(source, spec, r, tick);
+    if (tick >= spec->rehashed + MODEL_FINE && !rehash(spec, oldest, tick))
+        return false;
+    for (size_t r = 0; r < count; r++) {
+        if (spec->newest.rows[r].history || !has_place(source, tick)) {
+            spec->table.forgotten += !has_place(source, tick);
             continue;
         }
-        if (!history) {
-            history = spec->histories[at] = history_new(source, spec, row, tick);
-            if (!history)
-                return false;
-            spec->used++;
-        }
-        for (size_t c = 0; c < spec->table.column_count; c++)
-            series_put(source, history, c, tick,
-                       spec->newest.cells[r * spec->table.column_count + c].number);
-        history->seen = tick;
-        row->history = history;
+        if (!add_history(source, spec, &spec->newest.rows[r], oldest, tick))
+            return false;
+        add_row(source, spec, r, tick);
+        spec->table.forgotten += !spec->newest.rows[r].history;
     }
     return true;
 }
@@ -240,8 +285,8 @@ bool history_add(struct source *source, struct spec *spec, uint64_t tick)
 
 int model_scale(LONG default_scale, double most)
 {
-    if (!(most > 0) || most * pow(10, default_scale) <= 100)
-        if (!(most > 0) || most * pow(10, default_scale) >= 1)
-            return (int)default_scale;
+    double drawn = most * pow(10, default_scale);
+    if (!(most > 0) || isinf(most) || (drawn >= 1 && drawn <= 100))
+        return (int)default_scale;
     return (int)-ceil(log10(most) - 2);
 }

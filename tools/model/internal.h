@@ -33,19 +33,20 @@ struct frame {
 struct counters; /* handles and buffers of the sampler */
 struct spec {
     struct spec *next;
-    bool removed; /* guarded by the source's mutex */
-    /* for the sampler; `found` is written before the first sample is handed over */
+    bool removed;        /* guarded by the source's mutex */
+    struct column *news; /* the same; NULL: the columns are as the drawing side has them */
+    /* for the sampler */
     struct column *found;
     size_t column_count;
     struct counters *counters;
     bool read; /* a capture was read for this table */
-    /* for the drawing side; its columns are `found` from the first sample on */
+    /* for the drawing side */
     struct table table;
-    struct column *requested;
     bool history;
     struct table_sample newest;
     struct history **histories; /* a hash table of `capacity` places by identity */
     size_t capacity, used;
+    uint64_t rehashed; /* at this tick */
 };
 
 struct source {
@@ -64,10 +65,11 @@ struct source {
     struct frame *first, *last;
     size_t waiting;
     uint64_t dropped;
-    struct spec *finished; /* removed, and no longer used by the sampler */
-    double begun;          /* when the sample that is being taken was begun; 0: none is */
-    /* for the drawing side: of the newest frame, and the times of ticks */
-    struct model_source newest;
+    struct spec *finished;      /* removed, and no longer used by the sampler */
+    double begun;               /* when the sample that is being taken was begun; 0: none is */
+    struct model_source newest; /* for the drawing side: of the newest frame */
+    /* the times of ticks, for the drawing side; the sampler of a capture makes them before its
+     * first sample */
     int64_t *times;
     size_t time_count;
     uint32_t step; /* ticks of a capture that share a place of a series */
@@ -79,9 +81,12 @@ struct model {
     unsigned last_table;
     int descriptor;
     double seconds;
+    bool paused;
 };
 
 double model_now(void);
+struct column *columns_copy(const struct column *columns, size_t count); /* NULL: no memory */
+void columns_free(struct column *columns, size_t count);
 void *sampler_run(void *source);
 void frame_free(struct frame *frame);
 
@@ -89,7 +94,7 @@ void frame_free(struct frame *frame);
 
 struct series {
     float *fine;           /* the last ticks, at tick % MODEL_FINE */
-    struct coarse *coarse; /* MODEL_COARSE ticks each; NULL until the fine values are full */
+    struct coarse *coarse; /* what left them; NULL: nothing did */
     float *capture;        /* all of a capture, instead of the two above */
 };
 /* Adds the sample's values to the histories of its table; forgets rows that were not seen for as

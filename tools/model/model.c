@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CAPTURE_PLACES = 1 << 16, DEFAULT_PLACES = 4096 };
-
 struct model *model_new(double seconds)
 {
     struct model *model = calloc(1, sizeof *model);
@@ -50,8 +48,9 @@ static struct source *source_new(struct model *model, const char *name, bool cap
     source->capture = capture;
     source->number = model->source_count;
     source->seconds = model->seconds;
+    source->paused = model->paused;
     source->step = 1;
-    source->time_count = MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT;
+    source->time_count = capture ? 0 : MODEL_FINE + MODEL_COARSE * MODEL_COARSE_COUNT;
     pthread_mutex_init(&source->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -59,18 +58,6 @@ static struct source *source_new(struct model *model, const char *name, bool cap
     pthread_condattr_destroy(&monotonic);
     source->name = strdup(name);
     return source;
-}
-
-/* How many samples a capture has decides how many ticks share a place of a series. */
-static void measure_capture(struct source *source)
-{
-    DWORD entries, size = sizeof(PDH_TIME_INFO);
-    PDH_TIME_INFO info = {0};
-    source->time_count = DEFAULT_PLACES;
-    if (PdhGetDataSourceTimeRangeA(source->name, &entries, &info, &size) || !info.SampleCount)
-        return;
-    source->step = info.SampleCount / CAPTURE_PLACES + 1;
-    source->time_count = info.SampleCount / source->step + 2;
 }
 
 static int source_add(struct model *model, const char *name, bool capture)
@@ -82,10 +69,9 @@ static int source_add(struct model *model, const char *name, bool capture)
     struct source *source = source_new(model, name, capture);
     if (!source)
         return -1;
-    if (capture)
-        measure_capture(source);
-    source->times = calloc(source->time_count, sizeof *source->times);
-    if (!source->name || !source->times ||
+    if (!capture)
+        source->times = calloc(source->time_count, sizeof *source->times);
+    if (!source->name || (!capture && !source->times) ||
         pthread_create(&source->thread, NULL, sampler_run, source)) {
         source_free(source);
         return -1;
@@ -146,6 +132,8 @@ void model_set_seconds(struct model *model, double seconds)
 
 void model_pause(struct model *model, bool paused)
 {
+    model->paused = paused;
+    eventfd_write(model->descriptor, 1); /* for the samples that waited */
     for (size_t i = 0; i < model->source_count; i++) {
         pthread_mutex_lock(&model->sources[i]->mutex);
         model->sources[i]->paused = paused;
@@ -156,7 +144,7 @@ void model_pause(struct model *model, bool paused)
 
 /* ---- tables ---- */
 
-static void columns_free(struct column *columns, size_t count)
+void columns_free(struct column *columns, size_t count)
 {
     for (size_t i = 0; columns && i < count; i++) {
         free(columns[i].path);
@@ -165,15 +153,33 @@ static void columns_free(struct column *columns, size_t count)
     free(columns);
 }
 
+struct column *columns_copy(const struct column *columns, size_t count)
+{
+    struct column *copy = calloc(count, sizeof *copy);
+    bool good = copy;
+    for (size_t i = 0; good && i < count; i++) {
+        const char *explain = columns[i].explain;
+        copy[i] = columns[i];
+        copy[i].path = strdup(columns[i].path);
+        copy[i].explain = explain ? strdup(explain) : NULL;
+        good = copy[i].path && (!explain || copy[i].explain);
+    }
+    if (good)
+        return copy;
+    columns_free(copy, count);
+    return NULL;
+}
+
 static struct column *columns_new(const char *const *paths, size_t count)
 {
     struct column *columns = calloc(count, sizeof *columns);
-    for (size_t i = 0; columns && i < count; i++)
-        if (!(columns[i].path = strdup(paths[i]))) {
-            columns_free(columns, count);
-            return NULL;
-        }
-    return columns;
+    bool good = columns && count > 0;
+    for (size_t i = 0; good && i < count; i++)
+        good = (columns[i].path = strdup(paths[i]));
+    if (good)
+        return columns;
+    columns_free(columns, count);
+    return NULL;
 }
 
 static void sample_free(struct table_sample *sample)
@@ -189,7 +195,8 @@ static void spec_free(struct spec *spec)
     histories_free(spec);
     sample_free(&spec->newest);
     columns_free(spec->found, spec->column_count);
-    columns_free(spec->requested, spec->column_count);
+    columns_free(spec->news, spec->column_count);
+    columns_free(spec->table.columns, spec->column_count);
     free(spec);
 }
 
@@ -211,16 +218,14 @@ unsigned model_add_table(struct model *model, size_t number, const char *const *
         return 0;
     spec->column_count = count;
     spec->found = columns_new(paths, count);
-    spec->requested = columns_new(paths, count);
-    if (!spec->found || !spec->requested) {
+    spec->table = (struct table){
+        .source = (unsigned)number, .column_count = count, .columns = columns_new(paths, count)};
+    if (!spec->found || !spec->table.columns) {
         spec_free(spec);
         return 0;
     }
     spec->history = history;
-    spec->table = (struct table){.id = ++model->last_table,
-                                 .source = (unsigned)number,
-                                 .column_count = count,
-                                 .columns = spec->requested};
+    spec->table.id = ++model->last_table;
     pthread_mutex_lock(&source->mutex);
     while (*link)
         link = &(*link)->next;
@@ -299,7 +304,6 @@ static bool take_table(struct source *source, struct table_sample *sample, uint6
     sample_free(&spec->newest);
     spec->newest = *sample;
     *sample = (struct table_sample){0};
-    spec->table.columns = spec->found;
     spec->table.row_count = spec->newest.row_count;
     spec->table.rows = spec->newest.rows;
     spec->table.cells = spec->newest.cells;
@@ -317,8 +321,10 @@ static void take_frame(struct source *source, struct frame *frame)
     newest->status = frame->status;
     newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
     if (frame->tick) {
-        newest->tick = frame->tick > newest->tick ? frame->tick : newest->tick;
-        newest->time = frame->time;
+        if (frame->tick >= newest->tick) { /* a capture is read again for another table */
+            newest->tick = frame->tick;
+            newest->time = frame->time;
+        }
         newest->cost = frame->cost;
         size_t place =
             source->capture ? frame->tick / source->step : frame->tick % source->time_count;
@@ -330,11 +336,24 @@ static void take_frame(struct source *source, struct frame *frame)
             newest->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
 }
 
+static void take_columns(struct spec *spec)
+{
+    for (; spec; spec = spec->next) {
+        if (!spec->news)
+            continue;
+        columns_free(spec->table.columns, spec->column_count);
+        spec->table.columns = spec->news;
+        spec->news = NULL;
+    }
+}
+
 size_t model_update(struct model *model)
 {
     uint64_t ignored;
     size_t count = 0;
     if (read(model->descriptor, &ignored, sizeof ignored) < 0 && errno != EAGAIN)
+        return 0;
+    if (model->paused)
         return 0;
     for (size_t i = 0; i < model->source_count; i++) {
         struct source *source = model->sources[i];
@@ -345,6 +364,7 @@ size_t model_update(struct model *model)
         source->finished = NULL;
         source->waiting = 0;
         source->released = true;
+        take_columns(source->specs);
         pthread_cond_broadcast(&source->wake);
         pthread_mutex_unlock(&source->mutex);
         while (frame) {
@@ -362,15 +382,12 @@ size_t model_update(struct model *model)
 /* ---- the end ---- */
 
 /* False: the sampler did not end in time. */
-static bool source_stop(struct source *source)
+static bool source_stop(struct source *source, const struct timespec *until)
 {
-    struct timespec until;
     int failed = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += 1;
     pthread_mutex_lock(&source->mutex);
     while (!source->ended && failed != ETIMEDOUT)
-        failed = pthread_cond_timedwait(&source->wake, &source->mutex, &until);
+        failed = pthread_cond_timedwait(&source->wake, &source->mutex, until);
     bool ended = source->ended;
     pthread_mutex_unlock(&source->mutex);
     if (ended)
@@ -385,11 +402,14 @@ void model_free(struct model *model)
     if (!model)
         return;
     bool all = true;
+    struct timespec until; /* the same for all */
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 1;
     for (size_t i = 0; i < model->source_count; i++)
         source_change(model->sources[i], true);
     for (size_t i = 0; i < model->source_count; i++) {
         struct source *source = model->sources[i];
-        if (!source_stop(source)) {
+        if (!source_stop(source, &until)) {
             all = false;
             continue;
         }

@@ -135,8 +135,8 @@ enum { MODEL_FINE = 300, MODEL_COARSE = 10, MODEL_COARSE_COUNT = 360 };
 void model_span(const struct history *history, size_t column, uint64_t from, uint64_t to,
                 struct span *ret);
 
-/* The power of ten by which a value is drawn: the default scale while values fit below 100, else
- * what brings `most` between 10 and 100. */
+/* The power of ten by which a value is drawn: the default scale if it brings `most` between 1 and
+ * 100, else what brings it between 10 and 100. */
 int model_scale(LONG default_scale, double most);
 
 #endif

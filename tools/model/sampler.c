@@ -16,8 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NANOSECONDS = 1000000000, MOST_WAITING = 64 };
-static const double soon = 0.25, retry_after = 5;
+enum { NANOSECONDS = 1000000000, SECOND = 10000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
+static const int64_t unix_epoch = 11644473600; /* in seconds since 1601 */
+static const double least = 0.05, soon = 0.25, retry_after = 5;
 
 /* Of processes and threads the names are not unique in time: two more counters identify them. */
 enum { ID, START, IDENTITY_COUNTERS };
@@ -47,6 +48,7 @@ struct sampler {
     struct spec **specs;
     size_t count;
     uint64_t tick;
+    bool sampled; /* there was a sample */
     struct items values, ids, starts;
 };
 
@@ -59,22 +61,22 @@ double model_now(void)
 
 /* ---- counters ---- */
 
-static char *counter_explain(PDH_HCOUNTER handle, struct column *column)
+static void describe(PDH_HCOUNTER handle, struct column *column)
 {
     DWORD size = 0;
-    char *explain = NULL;
     PdhGetCounterInfoA(handle, TRUE, &size, NULL);
     PDH_COUNTER_INFO_A *info = size ? calloc(1, size) : NULL;
     if (info && PdhGetCounterInfoA(handle, TRUE, &size, info) == 0) {
         column->type = info->dwType;
         column->default_scale = info->lDefaultScale;
-        if (info->szExplainText && *info->szExplainText)
-            explain = strdup(info->szExplainText);
+        if (info->szExplainText && *info->szExplainText && !column->explain)
+            column->explain = strdup(info->szExplainText);
     }
     free(info);
-    return explain;
 }
 
+/* A counter of a machine that is away has a handle as well: it finds the machine when it is back.
+ * */
 static PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret)
 {
     char full[2 * PDH_MAX_COUNTER_PATH];
@@ -89,12 +91,26 @@ static PDH_HCOUNTER add_sibling(struct sampler *sampler, const char *path, const
 {
     char sibling[PDH_MAX_COUNTER_PATH];
     PDH_HCOUNTER handle = NULL;
-    const char *end = strrchr(path, ')');
-    end = end && end[1] == '\\' ? end + 2 : NULL;
-    if (!end || (size_t)(end - path) + strlen(name) >= sizeof sibling)
+    const char *last = strrchr(path, '\\');
+    int length = last > path && last[-1] == ')' ? (int)(last + 1 - path) : 0;
+    if (!length || (size_t)length + strlen(name) >= sizeof sibling)
         return NULL;
-    snprintf(sibling, sizeof sibling, "%.*s%s", (int)(end - path), path, name);
-    return add_path(sampler, sibling, &handle) == 0 ? handle : NULL;
+    snprintf(sibling, sizeof sibling, "%.*s%s", length, path, name);
+    return add_path(sampler, sibling, &handle), handle;
+}
+
+/* In a text capture it is not the start, but a number that changes with every sample. */
+static PDH_HCOUNTER add_start(struct sampler *sampler, const char *path)
+{
+    struct column column = {0};
+    PDH_HCOUNTER start = add_sibling(sampler, path, "Elapsed Time");
+    if (start && sampler->source->capture)
+        describe(start, &column);
+    free(column.explain);
+    if (!start || !sampler->source->capture || column.type == PERF_ELAPSED_TIME)
+        return start;
+    PdhRemoveCounter(start);
+    return NULL;
 }
 
 static void add_identity(struct sampler *sampler, struct spec *spec)
@@ -105,33 +121,51 @@ static void add_identity(struct sampler *sampler, struct spec *spec)
         if (strlen(identified[i].object) == length &&
             !strncasecmp(path + 1, identified[i].object, length)) {
             spec->counters->identity[ID] = add_sibling(sampler, path, identified[i].id);
-            spec->counters->identity[START] = add_sibling(sampler, path, "Elapsed Time");
+            spec->counters->identity[START] = add_start(sampler, path);
         }
 }
 
-/* Adds what is not added yet. The columns are written before the drawing side sees the table. */
+/* Hands a copy of the columns over. */
+static void publish_columns(struct source *source, struct spec *spec)
+{
+    struct column *copy = columns_copy(spec->found, spec->column_count);
+    pthread_mutex_lock(&source->mutex);
+    struct column *old = spec->news;
+    spec->news = copy ? copy : old;
+    pthread_mutex_unlock(&source->mutex);
+    if (copy)
+        columns_free(old, spec->column_count);
+}
+
+/* Returns whether the column changed. */
+static bool add_column(struct sampler *sampler, struct column *column, PDH_HCOUNTER *handle)
+{
+    PDH_STATUS before = column->status;
+    if (*handle && !before)
+        return false;
+    if (!*handle)
+        column->status = add_path(sampler, column->path, handle);
+    if (*handle)
+        describe(*handle, column);
+    if (*handle && (column->type || column->explain))
+        column->status = 0; /* also of a machine that was away */
+    return *handle || column->status != before;
+}
+
+/* Adds what is not added yet. */
 static void add_counters(struct sampler *sampler, struct spec *spec)
 {
     struct counters *counters = spec->counters;
-    if (counters->tried > 0 && model_now() < counters->tried + retry_after)
+    bool first = counters->tried == 0, changed = first;
+    if (!first && model_now() < counters->tried + retry_after)
         return;
-    bool first = counters->tried == 0;
     counters->tried = model_now();
-    for (size_t c = 0; c < spec->column_count; c++) {
-        struct column *column = &spec->found[c];
-        if (counters->handles[c] || (!first && sampler->source->capture))
-            continue;
-        PDH_STATUS status = add_path(sampler, column->path, &counters->handles[c]);
-        if (status)
-            counters->handles[c] = NULL;
-        if (!first) /* the columns belong to the drawing side now */
-            continue;
-        column->status = status;
-        if (!status)
-            column->explain = counter_explain(counters->handles[c], column);
-    }
-    if (first)
+    for (size_t c = 0; c < spec->column_count; c++)
+        changed |= add_column(sampler, &spec->found[c], &counters->handles[c]);
+    if (!counters->identity[ID])
         add_identity(sampler, spec);
+    if (changed)
+        publish_columns(sampler->source, spec);
 }
 
 static void remove_counters(struct spec *spec)
@@ -218,8 +252,10 @@ static uint64_t identity_of(const struct sampler *sampler, const char *name, DWO
 }
 
 /* Makes the rows from the instances of one column. False: no memory. */
-static bool make_rows(const struct sampler *sampler, struct table_sample *sample, size_t columns)
+static bool make_rows(const struct sampler *sampler, struct table_sample *sample,
+                      const struct spec *spec)
 {
+    size_t columns = spec->column_count;
     const PDH_FMT_COUNTERVALUE_ITEM_A *items = sampler->values.data;
     DWORD count = sampler->values.count;
     size_t bytes = 1;
@@ -237,8 +273,10 @@ static bool make_rows(const struct sampler *sampler, struct table_sample *sample
         sample->rows[i] = (struct row){.name = name, .identity = identity_of(sampler, name, i)};
         name += length;
     }
-    for (size_t i = 0; i < count * columns; i++)
-        sample->cells[i] = (struct cell){NAN, PDH_CSTATUS_NO_INSTANCE};
+    for (size_t i = 0; i < count * columns; i++) {
+        DWORD status = (DWORD)spec->found[i % columns].status;
+        sample->cells[i] = (struct cell){NAN, status ? status : PDH_CSTATUS_NO_INSTANCE};
+    }
     sample->row_count = count;
     return true;
 }
@@ -287,6 +325,8 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
     size_t columns = spec->column_count, most = 0;
     DWORD rows = 0;
     sample->spec = spec;
+    if (!counters)
+        return true;
     for (size_t c = 0; c < columns; c++) {
         DWORD count = count_items(counters->handles[c]);
         most = count > rows ? c : most;
@@ -297,7 +337,7 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
     items_read(&sampler->ids, raw_array, counters->identity[ID]);
     items_read(&sampler->starts, raw_array, counters->identity[START]);
     items_read(&sampler->values, formatted_array, counters->handles[most]);
-    if (!make_rows(sampler, sample, columns))
+    if (!make_rows(sampler, sample, spec))
         return false;
     for (size_t c = 0; c < columns; c++)
         if (items_read(&sampler->values, formatted_array, counters->handles[c]))
@@ -315,7 +355,28 @@ void frame_free(struct frame *frame)
     free(frame);
 }
 
-/* Takes a sample of `specs`. NULL: no memory. */
+/* Captures have the time of the place where they were recorded; here it is taken for this place's.
+ * */
+static int64_t utc_of_local(LONGLONG local)
+{
+    time_t seconds = (time_t)(local / SECOND - unix_epoch);
+    struct tm fields;
+    if (!gmtime_r(&seconds, &fields))
+        return local;
+    fields.tm_isdst = -1;
+    return ((int64_t)mktime(&fields) + unix_epoch) * SECOND + local % SECOND;
+}
+
+static bool has_counters(const struct spec *spec)
+{
+    bool any = false;
+    for (size_t c = 0; spec->counters && c < spec->column_count; c++)
+        any |= spec->counters->handles[c] != NULL;
+    return any;
+}
+
+/* Takes a sample of `specs`. Without any counter there is nothing to collect: of a capture no data,
+ * of a machine no rows. NULL: no memory. */
 static struct frame *take_frame(struct sampler *sampler, struct spec **specs, size_t count)
 {
     struct frame *frame = calloc(1, sizeof *frame + count * sizeof *frame->tables);
@@ -324,12 +385,15 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
     frame->source = sampler->source;
     double begun = model_now();
     LONGLONG local = 0;
-    frame->status = count ? PdhCollectQueryDataWithTime(sampler->query, &local) : 0;
+    bool any = sampler->source->capture;
+    for (size_t i = 0; i < count; i++)
+        any |= has_counters(specs[i]);
+    frame->status = any ? PdhCollectQueryDataWithTime(sampler->query, &local) : 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    frame->time = ((int64_t)now.tv_sec + 11644473600) * 10000000 + now.tv_nsec / 100;
+    frame->time = ((int64_t)now.tv_sec + unix_epoch) * SECOND + now.tv_nsec / 100;
     if (sampler->source->capture)
-        frame->time = local;
+        frame->time = utc_of_local(local);
     if (!frame->status || !sampler->source->capture)
         frame->tick = ++sampler->tick;
     if (frame->status)
@@ -414,8 +478,8 @@ static bool take_changes(struct sampler *sampler)
     return added;
 }
 
-/* Waits until this time, or for a change; of a capture only for a change. False: the source
- * ends. */
+/* Waits until this time, or for a change; a machine that is paused waits until it goes on; a
+ * capture only for a change. False: the source ends. */
 static bool wait_until(struct source *source, double due)
 {
     pthread_mutex_lock(&source->mutex);
@@ -427,44 +491,68 @@ static bool wait_until(struct source *source, double due)
     until.tv_sec += (time_t)(nanoseconds / NANOSECONDS);
     until.tv_nsec = (long)fmod(nanoseconds, NANOSECONDS);
     int failed = 0;
-    while (!source->stop && !source->changed && (untimed || source->paused || failed != ETIMEDOUT))
-        if (untimed || source->paused)
-            pthread_cond_wait(&source->wake, &source->mutex);
-        else
-            failed = pthread_cond_timedwait(&source->wake, &source->mutex, &until);
+    while (!source->stop) {
+        bool paused = source->paused && !source->capture;
+        if (!paused && (source->changed || failed == ETIMEDOUT))
+            break;
+        failed = paused || untimed ? pthread_cond_wait(&source->wake, &source->mutex)
+                                   : pthread_cond_timedwait(&source->wake, &source->mutex, &until);
+    }
     bool stop = source->stop;
     pthread_mutex_unlock(&source->mutex);
     return !stop;
 }
 
-static void note_begin(struct source *source, double *ret_seconds)
+static void note_begin(struct source *source)
 {
     pthread_mutex_lock(&source->mutex);
     source->begun = model_now();
-    *ret_seconds = source->seconds;
     pthread_mutex_unlock(&source->mutex);
 }
 
+static double interval_of(struct source *source)
+{
+    pthread_mutex_lock(&source->mutex);
+    double seconds = source->seconds;
+    pthread_mutex_unlock(&source->mutex);
+    return seconds;
+}
+
+/* False: the source ends. */
+static bool sample_machine(struct sampler *sampler)
+{
+    note_begin(sampler->source);
+    for (size_t i = 0; i < sampler->count; i++) {
+        if (!sampler->specs[i]->counters)
+            sampler->specs[i]->counters = counters_new(sampler->specs[i]->column_count);
+        if (sampler->specs[i]->counters)
+            add_counters(sampler, sampler->specs[i]);
+    }
+    struct frame *frame = take_frame(sampler, sampler->specs, sampler->count);
+    return !frame || hand_over(sampler->source, frame);
+}
+
+/* New tables are sampled at once, but not so soon that the rates of the others become noise. */
 static void run_machine(struct sampler *sampler)
 {
-    double due = model_now(), seconds;
-    do {
+    double due = 0, last = 0;
+    while (wait_until(sampler->source, due)) {
         bool added = take_changes(sampler);
-        note_begin(sampler->source, &seconds);
-        for (size_t i = 0; i < sampler->count; i++) {
-            if (!sampler->specs[i]->counters)
-                sampler->specs[i]->counters = counters_new(sampler->specs[i]->column_count);
-            if (sampler->specs[i]->counters)
-                add_counters(sampler, sampler->specs[i]);
+        double seconds = interval_of(sampler->source);
+        due = fmin(due, last + (added ? fmin(least, seconds) : seconds));
+        double now = model_now();
+        if (now < due)
+            continue;
+        if (sampler->count) {
+            last = now;
+            if (!sample_machine(sampler))
+                return;
         }
-        struct frame *frame =
-            sampler->count ? take_frame(sampler, sampler->specs, sampler->count) : NULL;
-        if (frame && !hand_over(sampler->source, frame))
-            return;
-        due = added ? model_now() + (soon < seconds ? soon : seconds) : due + seconds;
-        if (due < model_now())
-            due = model_now() + seconds;
-    } while (wait_until(sampler->source, due));
+        now = model_now();
+        due = added ? now + fmin(soon, seconds) : due + seconds;
+        if (due < now)
+            due = now + seconds;
+    }
 }
 
 static struct frame *empty_frame(struct source *source, PDH_STATUS status, bool complete)
@@ -473,6 +561,35 @@ static struct frame *empty_frame(struct source *source, PDH_STATUS status, bool 
     if (frame)
         *frame = (struct frame){.source = source, .status = status, .complete = complete};
     return frame;
+}
+
+/* The last that a source hands over. */
+static void end_with(struct source *source, PDH_STATUS status)
+{
+    struct frame *frame = empty_frame(source, status, false);
+    if (frame)
+        hand_over(source, frame);
+}
+
+/* How many samples a capture has decides how many ticks share a place of a series. */
+static bool measure_capture(struct source *source)
+{
+    DWORD entries, size = sizeof(PDH_TIME_INFO);
+    PDH_TIME_INFO info = {0};
+    PDH_STATUS status = PdhGetDataSourceTimeRangeA(source->name, &entries, &info, &size);
+    size_t samples = status ? 0 : info.SampleCount;
+    source->step = (uint32_t)(samples / CAPTURE_PLACES + 1);
+    source->time_count = samples / source->step + 2;
+    source->times = calloc(source->time_count, sizeof *source->times);
+    return source->times;
+}
+
+static bool was_removed(struct source *source, const struct spec *spec)
+{
+    pthread_mutex_lock(&source->mutex);
+    bool removed = spec->removed;
+    pthread_mutex_unlock(&source->mutex);
+    return removed;
 }
 
 /* Reads the capture once, for one table. False: the source ends. */
@@ -489,15 +606,17 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
             empty_frame(source, status ? status : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE, false);
     else
         add_counters(sampler, spec);
-    while (go_on && !frame) {
+    while (go_on && !frame && !was_removed(source, spec)) {
         frame = take_frame(sampler, &spec, 1);
         if (!frame || frame->status)
             break;
         go_on = hand_over(source, frame);
         frame = NULL;
+        sampler->sampled = true;
     }
-    if (frame && (DWORD)frame->status == PDH_NO_MORE_DATA)
-        frame_free(frame);
+    DWORD end = frame ? (DWORD)frame->status : 0;
+    if (end == PDH_NO_MORE_DATA || (end == PDH_NO_DATA && sampler->sampled))
+        frame_free(frame); /* a table without counters is not the capture's fault */
     else if (frame)
         go_on = hand_over(source, frame);
     if (spec->counters)
@@ -509,6 +628,10 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
 
 static void run_capture(struct sampler *sampler)
 {
+    if (!measure_capture(sampler->source)) {
+        end_with(sampler->source, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
+        return;
+    }
     do {
         take_changes(sampler);
         for (size_t i = 0; i < sampler->count; i++)
@@ -534,10 +657,13 @@ static void wait_for_release(struct source *source)
 void *sampler_run(void *argument)
 {
     struct sampler sampler = {.source = argument};
+    PDH_STATUS status = 0;
     wait_for_release(sampler.source);
     if (sampler.source->capture)
         run_capture(&sampler);
-    else if (PdhOpenQueryA(NULL, 0, &sampler.query) == 0) {
+    else if ((status = PdhOpenQueryA(NULL, 0, &sampler.query)))
+        end_with(sampler.source, status);
+    else {
         run_machine(&sampler);
         for (size_t i = 0; i < sampler.count; i++)
             if (sampler.specs[i]->counters)

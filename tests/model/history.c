@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Histories, fed sample by sample, compared with an oracle that keeps every value: spans of fine
+ * and coarse ticks, births, deaths and gaps, the bound of a table, captures whose ticks share
+ * places; and the scale.
+ */
+#include "internal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { REACH = MODEL_COARSE * MODEL_COARSE_COUNT, MOST = 4096, COLUMNS = 2 };
+
+/* ---- a source and a table without a sampler ---- */
+
+static struct source source;
+static struct spec spec;
+
+static int begin(void **state)
+{
+    source = (struct source){.step = 1, .time_count = MODEL_FINE + REACH};
+    spec = (struct spec){.column_count = COLUMNS, .history = true};
+    spec.table.column_count = COLUMNS;
+    return 0;
+}
+
+static int end(void **state)
+{
+    histories_free(&spec);
+    free(spec.newest.rows);
+    free(spec.newest.cells);
+    return 0;
+}
+
+static void rows_are(size_t count, const uint64_t *identities)
+{
+    free(spec.newest.rows);
+    free(spec.newest.cells);
+    spec.newest.row_count = count;
+    spec.newest.rows = calloc(count + 1, sizeof *spec.newest.rows);
+    spec.newest.cells = calloc((count + 1) * COLUMNS, sizeof *spec.newest.cells);
+    for (size_t i = 0; i < count; i++)
+        spec.newest.rows[i] = (struct row){.name = "row", .identity = identities[i]};
+}
+
+/* As the drawing side does it for each sample. */
+static void add_sample(uint64_t tick)
+{
+    spec.table.tick = tick;
+    spec.table.row_count = spec.newest.row_count;
+    spec.table.rows = spec.newest.rows;
+    assert_true(history_add(&source, &spec, tick));
+}
+
+static void add_value(uint64_t identity, uint64_t tick, double value)
+{
+    rows_are(1, &identity);
+    spec.newest.cells[0].number = value;
+    spec.newest.cells[1].number = -value;
+    add_sample(tick);
+}
+
+static const struct history *history_of(uint64_t identity)
+{
+    for (size_t i = 0; i < spec.capacity; i++)
+        if (spec.histories[i] && spec.histories[i]->identity == identity)
+            return spec.histories[i];
+    return NULL;
+}
+
+static size_t histories_kept(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < spec.capacity; i++)
+        count += spec.histories[i] != NULL;
+    return count;
+}
+
+/* ---- the oracle ---- */
+
+enum { ORACLE_TICKS = 40000 };
+static float *oracle; /* NaN: a gap */
+
+static void oracle_clear(void)
+{
+    oracle = oracle ? oracle : malloc(ORACLE_TICKS * sizeof *oracle);
+    for (size_t i = 0; i < ORACLE_TICKS; i++)
+        oracle[i] = NAN;
+}
+
+static struct span oracle_span(uint64_t from, uint64_t to)
+{
+    struct span span = {NAN, NAN, NAN, NAN};
+    double sum = 0;
+    size_t count = 0;
+    for (uint64_t t = from; t < to; t++) {
+        if (isnan(oracle[t]))
+            continue;
+        span.least = count ? fminf(span.least, oracle[t]) : oracle[t];
+        span.most = count ? fmaxf(span.most, oracle[t]) : oracle[t];
+        span.last = oracle[t];
+        sum += oracle[t];
+        count++;
+    }
+    span.average = count ? (float)(sum / (double)count) : NAN;
+    return span;
+}
+
+static bool near(float a, float b)
+{
+    return (isnan(a) && isnan(b)) || fabsf(a - b) <= 1e-3F * (1 + fabsf(b));
+}
+
+static void assert_span(const struct history *history, uint64_t from, uint64_t to, bool fine)
+{
+    struct span is, mirrored, wanted = oracle_span(from, to);
+    model_span(history, 0, from, to, &is);
+    model_span(history, 1, from, to, &mirrored);
+    if (!near(is.least, wanted.least) || !near(is.most, wanted.most) ||
+        !near(is.average, wanted.average) || (fine && !near(is.last, wanted.last)))
+        fail_msg("[%llu, %llu) at %llu: %g %g %g %g instead of %g %g %g %g",
+                 (unsigned long long)from, (unsigned long long)to,
+                 (unsigned long long)history->seen, (double)is.least, (double)is.most,
+                 (double)is.average, (double)is.last, (double)wanted.least, (double)wanted.most,
+                 (double)wanted.average, (double)wanted.last);
+    assert_true(near(mirrored.least, -wanted.most) && near(mirrored.most, -wanted.least));
+}
+
+static uint64_t random_below(uint64_t limit)
+{
+    return (uint64_t)rand() % limit;
+}
+
+/* Whole groups in the coarse part, single ticks in the fine part, and both together. */
+static void assert_spans(const struct history *history)
+{
+    uint64_t newest = history->seen, fine = newest < MODEL_FINE ? 0 : newest - MODEL_FINE + 1;
+    uint64_t oldest =
+        newest < REACH ? 0 : (newest - REACH) / MODEL_COARSE * MODEL_COARSE + MODEL_COARSE;
+    for (int i = 0; i < 8; i++) {
+        uint64_t from = fine + random_below(newest - fine + 1);
+        assert_span(history, from, from + 1 + random_below(newest - from + 20), true);
+    }
+    for (int i = 0; fine > oldest + MODEL_COARSE && i < 8; i++) {
+        uint64_t groups = (fine - oldest) / MODEL_COARSE, first = random_below(groups);
+        uint64_t from = oldest + first * MODEL_COARSE;
+        assert_span(history, from, from + MODEL_COARSE * (1 + random_below(groups - first)), false);
+        assert_span(history, from,
+                    fine / MODEL_COARSE * MODEL_COARSE + MODEL_COARSE + random_below(250), false);
+    }
+    struct span span;
+    model_span(history, 0, newest + 1, newest + 1000, &span);
+    assert_true(isnan(span.least) && isnan(span.most) && isnan(span.average) && isnan(span.last));
+    model_span(history, 0, 0, history->born, &span);
+    assert_true(isnan(span.average));
+}
+
+static uint64_t random_gap(void)
+{
+    switch (random_below(400)) {
+    case 0:
+        return 301 + random_below(600);
+    case 1:
+        return random_below(8) == 0 ? 3590 + random_below(2000) : 1;
+    case 2:
+    case 3:
+        return 2 + random_below(40);
+    default:
+        return 1;
+    }
+}
+
+static void spans_are_what_was_added(void **state)
+{
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        begin(state);
+        oracle_clear();
+        srand(seed);
+        uint64_t tick = 1 + random_below(3000);
+        for (unsigned n = 0; tick < ORACLE_TICKS - 6000 && n < 9000; n++, tick += random_gap()) {
+            double value = random_below(20) ? (double)random_below(1000) + (double)tick : NAN;
+            oracle[tick] = (float)value;
+            add_value(7, tick, value);
+            const struct history *history = history_of(7);
+            assert_true(spec.newest.rows[0].history == history && history->seen == tick);
+            if (random_below(100) == 0)
+                assert_spans(history);
+        }
+        assert_spans(history_of(7));
+        end(state);
+        begin(state);
+    }
+}
+
+/* Ticks that were missed are gaps, also where the place had a value before. */
+static void a_gap_that_is_longer_than_an_hour(void **state)
+{
+    for (uint64_t rest = 0; rest < MODEL_COARSE; rest++) {
+        oracle_clear();
+        for (uint64_t t = 1; t <= 900; t++)
+            add_value(9, t, (double)(oracle[t] = (float)t));
+        uint64_t tick = 900 + REACH + 700 + rest;
+        add_value(9, tick, (double)(oracle[tick] = 5));
+        struct span span;
+        for (uint64_t t = tick - REACH - 20; t < tick; t++) {
+            model_span(history_of(9), 0, t, t + 1, &span);
+            if (!isnan(span.average))
+                fail_msg("tick %llu has %g", (unsigned long long)t, (double)span.average);
+        }
+        assert_span(history_of(9), tick, tick + 1, true);
+        end(state);
+        begin(state);
+    }
+}
+
+/* A young row has no value before its birth, and none of the row that is gone. */
+static void births_and_deaths(void **state)
+{
+    static const uint64_t both[] = {1, 2}, second[] = {2};
+    struct span span;
+    for (uint64_t t = 1; t <= 400; t++) {
+        rows_are(t < 100 ? 1 : 2, both);
+        if (t > 350)
+            rows_are(1, second);
+        for (size_t i = 0; i < spec.newest.row_count * COLUMNS; i++)
+            spec.newest.cells[i].number = (double)t;
+        add_sample(t);
+    }
+    const struct history *first = history_of(1), *young = history_of(2);
+    assert_int_equal(first->born, 1);
+    assert_int_equal(first->seen, 350);
+    assert_int_equal(young->born, 100);
+    assert_int_equal(young->seen, 400);
+    assert_int_equal(young->step, 1);
+    model_span(first, 0, 351, 401, &span);
+    assert_true(isnan(span.average));
+    model_span(first, 0, 350, 401, &span);
+    assert_true(span.average == 350);
+    model_span(first, 0, 330, 340, &span);
+    assert_true(span.least == 330 && span.most == 339 && span.last == 339);
+    model_span(young, 0, 0, 100, &span);
+    assert_true(isnan(span.average));
+    model_span(young, 0, 0, 101, &span);
+    assert_true(span.least == 100);
+    model_span(young, 0, 400, 400, &span);
+    assert_true(isnan(span.average));
+}
+
+/* Averages of many ticks weigh every tick the same, whether it is kept alone or in a group. */
+static void every_tick_weighs_the_same(void **state)
+{
+    struct span span;
+    oracle_clear();
+    for (uint64_t t = 0; t <= 1200; t++) {
+        float value = t < 900 ? 100 : 0;
+        if (t / 10 % 2 && t % 10 && t < 900)
+            value = NAN; /* every other group has one value only */
+        oracle[t + 1] = value;
+        add_value(3, t + 1, (double)value);
+    }
+    model_span(history_of(3), 0, 1, 1202, &span);
+    float wanted = oracle_span(1, 1202).average;
+    if (fabsf(span.average - wanted) > 1)
+        fail_msg("%g instead of %g", (double)span.average, (double)wanted);
+}
+
+/* ---- the bound ---- */
+
+static double seconds_now(void)
+{
+    return model_now();
+}
+
+double model_now(void) /* the sampler's; it is not linked here */
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static uint64_t *numbered(size_t count, uint64_t from)
+{
+    uint64_t *identities = calloc(count + 1, sizeof *identities);
+    for (size_t i = 0; i < count; i++)
+        identities[i] = (from + i) * 0x9e3779b97f4a7c15;
+    return identities;
+}
+
+static void rows_numbered(size_t count, uint64_t from)
+{
+    uint64_t *identities = numbered(count, from);
+    rows_are(count, identities);
+    free(identities);
+}
+
+/* New instances in every sample: never more than 4,096 histories, and all that exist have one. */
+static void random_instances_have_a_bound(void **state)
+{
+    for (uint64_t t = 1; t <= 100; t++) {
+        rows_numbered(500, t * 1000);
+        add_sample(t);
+        assert_true(histories_kept() <= MOST);
+        for (size_t i = 0; i < 500; i++)
+            assert_non_null(spec.newest.rows[i].history);
+    }
+    assert_int_equal(spec.table.forgotten, 0);
+    assert_true(histories_kept() > 1000); /* those that ended lately are still there */
+}
+
+/* Rows above the bound are counted and have none; the others keep theirs; and it costs no time. */
+static void too_many_rows_are_counted(void **state)
+{
+    double begun = seconds_now();
+    for (uint64_t t = 1; t <= 30; t++) {
+        rows_numbered(6000, 1);
+        for (size_t i = 0; i < 6000; i++)
+            spec.newest.cells[i * COLUMNS].number = (double)i;
+        add_sample(t);
+        size_t with = 0;
+        for (size_t i = 0; i < 6000; i++)
+            with += spec.newest.rows[i].history != NULL;
+        assert_int_equal(with, MOST);
+        assert_int_equal(histories_kept(), MOST);
+        assert_int_equal(spec.table.forgotten % (6000 - MOST), 0);
+        assert_true(spec.table.forgotten >= 6000 - MOST);
+    }
+    for (size_t i = 0; i < 6000; i++)
+        if (spec.newest.rows[i].history)
+            assert_int_equal(spec.newest.rows[i].history->born, 1);
+    double each = (seconds_now() - begun) / 30;
+    if (each > 0.05)
+        fail_msg("%g s for each sample", each);
+}
+
+/* At the bound, a sample that failed (its number is used up) takes nobody's history away. */
+static void a_missed_tick_forgets_nobody(void **state)
+{
+    for (uint64_t t = 1; t <= 9; t += 2) { /* every second sample failed */
+        rows_numbered(MOST, 1);
+        add_sample(t);
+    }
+    rows_numbered(MOST + 1, 0); /* one more, and it comes first */
+    add_sample(11);
+    size_t old = 0;
+    for (size_t i = 0; i <= MOST; i++)
+        old += spec.newest.rows[i].history && spec.newest.rows[i].history->born == 1;
+    assert_int_equal(old, MOST);
+}
+
+/* The rows that ended first are forgotten first. */
+static void those_that_ended_last_are_kept(void **state)
+{
+    for (uint64_t t = 1; t <= 40; t++) { /* 100 new ones each, that live for one sample */
+        rows_numbered(100, t * 1000);
+        add_sample(t);
+    }
+    rows_numbered(200, 100000);
+    add_sample(41);
+    uint64_t *last = numbered(100, 40000), *first = numbered(100, 1000);
+    assert_non_null(history_of(last[50]));
+    assert_null(history_of(first[50]));
+    free(last);
+    free(first);
+}
+
+static void rows_that_were_not_seen_for_an_hour_are_forgotten(void **state)
+{
+    rows_numbered(30, 1);
+    add_sample(1);
+    for (uint64_t t = 2; t <= REACH + MODEL_FINE + 10; t++) {
+        rows_numbered(3, 1);
+        add_sample(t);
+        if (t == REACH - 10)
+            assert_int_equal(histories_kept(), 30);
+    }
+    assert_int_equal(histories_kept(), 3);
+}
+
+/* ---- captures ---- */
+
+static void ticks_of_a_long_capture_share_places(void **state)
+{
+    enum { SAMPLES = 1000 };
+    struct span span;
+    for (uint32_t step = 1; step <= 7; step++) {
+        source.capture = true;
+        source.step = step;
+        source.time_count = SAMPLES / step + 2;
+        for (uint64_t t = 1; t <= SAMPLES; t++)
+            add_value(4, t, (double)t);
+        const struct history *history = history_of(4);
+        assert_int_equal(history->step, step);
+        for (uint64_t from = 1; from <= SAMPLES; from += 13)
+            for (uint64_t to = from + 1; to <= SAMPLES + 1; to += 11) {
+                model_span(history, 0, from, to, &span);
+                assert_true(span.least >= (float)from && span.least < (float)(from + step));
+                assert_true(span.last >= (float)(to - 1) && span.last < (float)(to - 1 + step));
+                assert_true(span.most == span.last);
+            }
+        end(state);
+        begin(state);
+    }
+}
+
+/* A place has a value if one of its ticks has one. */
+static void a_gap_hides_no_value_of_its_place(void **state)
+{
+    struct span span;
+    source.capture = true;
+    source.step = 4;
+    source.time_count = 30;
+    for (uint64_t t = 1; t <= 100; t++)
+        add_value(4, t, t % 4 == 1 ? (double)t : NAN);
+    model_span(history_of(4), 0, 1, 101, &span);
+    assert_true(span.least == 1 && span.most == 97);
+}
+
+/* More samples than its summary said. */
+static void a_capture_that_is_longer_than_it_said(void **state)
+{
+    struct span span;
+    source.capture = true;
+    source.time_count = 50;
+    for (uint64_t t = 1; t <= 5000; t++)
+        add_value(4, t, (double)t);
+    model_span(history_of(4), 0, 1, 5001, &span);
+    assert_true(span.least == 1 && span.most >= 49 && span.most <= 5000);
+    model_span(history_of(4), 0, 4000, 4500, &span);
+    assert_true(isnan(span.average) || span.least >= 4000);
+}
+
+/* ---- scale ---- */
+
+static void scales(void **state)
+{
+    static const struct {
+        LONG standard;
+        double most;
+        int scale;
+    } cases[] = {
+        {0,  50,   0  },
+        {0,  100,  0  },
+        {0,  0,    0  },
+        {-3, 0,    -3 },
+        {2,  -5,   2  },
+        {0,  NAN,  0  },
+        {0,  1000, -1 },
+        {0,  1001, -2 },
+        {0,  101,  -1 },
+        {-6, 5e7,  -6 },
+        {-6, 5e9,  -8 },
+        {1,  11,   0  },
+        {0,  5e12, -11},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (model_scale(cases[i].standard, cases[i].most) != cases[i].scale)
+            fail_msg("%d, %g: %d", (int)cases[i].standard, cases[i].most,
+                     model_scale(cases[i].standard, cases[i].most));
+    for (double most = 1e-9; most < 1e15; most *= 1.7)
+        for (LONG standard = -7; standard <= 7; standard++) {
+            int scale = model_scale(standard, most);
+            double drawn = most * pow(10, scale);
+            if (scale != standard && !(drawn > 9.999 && drawn < 100.001))
+                fail_msg("%g at %d is %g", most, scale, drawn);
+            assert_true(drawn < 100.001);
+        }
+    assert_int_equal(model_scale(3, INFINITY), 3);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        CASE(spans_are_what_was_added),
+        CASE(a_gap_that_is_longer_than_an_hour),
+        CASE(births_and_deaths),
+        CASE(every_tick_weighs_the_same),
+        CASE(random_instances_have_a_bound),
+        CASE(too_many_rows_are_counted),
+        CASE(a_missed_tick_forgets_nobody),
+        CASE(those_that_ended_last_are_kept),
+        CASE(rows_that_were_not_seen_for_an_hour_are_forgotten),
+        CASE(ticks_of_a_long_capture_share_places),
+        CASE(a_gap_hides_no_value_of_its_place),
+        CASE(a_capture_that_is_longer_than_it_said),
+        CASE(scales),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(oracle);
+    return failed;
+}

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model on a PDH of the test's own (double.h): one query for all, tables that come and go, what
+ * is missing and comes later, machines that are away, calls that hang, samples that are not taken,
+ * pauses.
+ */
+#include "model.h"
+
+#include <math.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "double.h"
+
+static const char *const first[] = {"\\Herd(*)\\First"};
+static const char *const both[] = {"\\Herd(*)\\First", "\\Herd(*)\\Second"};
+static const char *const nothing[] = {"\\Nothing(*)\\First"};
+static struct model *model;
+
+/* Those whose sampler hangs for ever are kept here, so that their memory is no leak. */
+static struct model *abandoned[32];
+static size_t abandoned_count;
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void pass(double seconds)
+{
+    nanosleep(&(struct timespec){(time_t)seconds, (long)(fmod(seconds, 1) * 1e9)}, NULL);
+}
+
+static int begin(void **state)
+{
+    double_reset();
+    model = model_new(0.02);
+    return model == NULL;
+}
+
+static int end(void **state)
+{
+    double_hang(0, NULL);
+    model_free(model);
+    return (int)(double_count(&pdh_double.queries) + double_count(&pdh_double.counters));
+}
+
+static struct model_source source_now(size_t number)
+{
+    struct model_source source;
+    model_source(model, number, &source);
+    return source;
+}
+
+/* Updates until `condition` holds, ten seconds at most. */
+#define UNTIL(condition)                                                                           \
+    do {                                                                                           \
+        double limit = now_seconds() + 10;                                                         \
+        while (model_update(model), !(condition))                                                  \
+            if (now_seconds() > limit)                                                             \
+                fail_msg("never: %s", #condition);                                                 \
+            else                                                                                   \
+                pass(0.002);                                                                       \
+    } while (0)
+
+#define ASSERT_QUICK(call)                                                                         \
+    do {                                                                                           \
+        double before = now_seconds();                                                             \
+        (void)(call);                                                                              \
+        double took = now_seconds() - before;                                                      \
+        if (took > 0.01)                                                                           \
+            fail_msg("%s took %g s", #call, took);                                                 \
+    } while (0)
+
+static void remove_all(const unsigned *tables, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        model_remove_table(model, tables[i]);
+}
+
+/* ---- tables ---- */
+
+static void one_query_for_all_that_is_shown(void **state)
+{
+    unsigned tables[3];
+    assert_int_equal(model_add_machine(model, NULL), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_true((tables[i] = model_add_table(model, 0, both, 2, i == 1)) > 0);
+    UNTIL(model_table(model, tables[2])->tick > 5);
+    model_pause(model, true);
+    pass(0.1);
+    model_pause(model, false);
+    UNTIL(source_now(0).tick > 10);
+    assert_int_equal(double_count(&pdh_double.queries), 1);
+    assert_int_equal(double_count(&pdh_double.counters), 6);
+    assert_true(double_count(&pdh_double.collects) <= source_now(0).tick + 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct table *table = model_table(model, tables[i]);
+        assert_int_equal(table->id, tables[i]);
+        assert_int_equal(table->source, 0);
+        assert_int_equal(table->column_count, 2);
+        assert_int_equal(table->row_count, 3);
+        assert_int_equal(table->tick, source_now(0).tick);
+        for (size_t r = 0; r < 3; r++)
+            for (size_t c = 0; c < 2; c++) {
+                double wanted = (double)table->tick * 100 + (double)r + (c ? 0.5 : 0);
+                assert_true(table_cell(table, r, c)->number == wanted);
+                assert_int_equal(table_cell(table, r, c)->status, 0);
+            }
+        assert_true((table->rows[0].history != NULL) == (i == 1));
+        assert_int_equal(table->columns[1].type, PERF_COUNTER_RAWCOUNT);
+        assert_int_equal(table->columns[1].default_scale, -2);
+        assert_string_equal(table->columns[1].explain, "What it counts.");
+        assert_string_equal(table->columns[1].path, both[1]);
+    }
+}
+
+static void tables_come_and_go(void **state)
+{
+    model_add_machine(model, NULL);
+    unsigned kept = model_add_table(model, 0, first, 1, true);
+    UNTIL(model_table(model, kept)->tick > 2);
+    unsigned other = model_add_table(model, 0, both, 2, true);
+    assert_true(other != kept);
+    const struct table *young = model_table(model, other);
+    assert_int_equal(young->tick, 0);
+    assert_int_equal(young->row_count, 0);
+    assert_string_equal(young->columns[0].path, both[0]);
+    double begun = now_seconds();
+    UNTIL(model_table(model, other)->tick);
+    assert_true(now_seconds() - begun < 0.3);
+    assert_int_equal(double_count(&pdh_double.counters), 3);
+    model_remove_table(model, other);
+    assert_null(model_table(model, other));
+    size_t count = 1;
+    assert_null(model_histories(model, other, &count));
+    assert_int_equal(count, 0);
+    UNTIL(double_count(&pdh_double.counters) == 1);
+    uint64_t tick = source_now(0).tick;
+    UNTIL(model_table(model, kept)->tick > tick + 2);
+    model_remove_table(model, other);
+    model_remove_table(model, kept);
+    model_remove_table(model, 12345);
+    assert_int_equal(model_add_table(model, 0, first, 0, false), 0);
+    UNTIL(double_count(&pdh_double.counters) == 0);
+}
+
+/* As fast as it goes; the thread sanitizer watches. */
+static void tables_come_and_go_at_any_moment(void **state)
+{
+    unsigned tables[20] = {0};
+    model_set_seconds(model, 0.001);
+    model_add_machine(model, NULL);
+    srand(1);
+    for (int i = 0; i < 1500; i++) {
+        size_t at = (size_t)rand() % 20, count;
+        if (tables[at])
+            model_remove_table(model, tables[at]);
+        tables[at] = rand() % 3 ? model_add_table(model, 0, both, 2, rand() % 2) : 0;
+        model_update(model);
+        const struct table *table = model_table(model, tables[at]);
+        for (size_t r = 0; table && r < table->row_count; r++)
+            assert_true(strlen(table->rows[r].name) > 0);
+        model_histories(model, tables[at], &count);
+        if (rand() % 10 == 0)
+            pass(0.001);
+    }
+    remove_all(tables, 20);
+    UNTIL(double_count(&pdh_double.counters) == 0);
+}
+
+/* Rows are found by their identity in every sample; one counter may know fewer instances. */
+static void a_column_with_fewer_instances(void **state)
+{
+    pdh_double.second_first = 1;
+    pdh_double.second_count = 1;
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, both, 2, true);
+    UNTIL(model_table(model, table)->tick > 1);
+    const struct table *now = model_table(model, table);
+    assert_int_equal(now->row_count, 3);
+    assert_true(isnan(table_cell(now, 0, 1)->number) && isnan(table_cell(now, 2, 1)->number));
+    assert_int_equal(table_cell(now, 0, 1)->status, PDH_CSTATUS_NO_INSTANCE);
+    assert_true(table_cell(now, 1, 1)->number == (double)now->tick * 100 + 1.5);
+    for (size_t r = 0; r < 3; r++)
+        assert_int_equal(table_row(now, now->rows[r].identity), r);
+    assert_true(table_row(now, now->rows[0].identity + 1) == (size_t)-1);
+}
+
+static void instances_are_born_and_die(void **state)
+{
+    size_t count, known = 0;
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(model_table(model, table)->row_count == 3);
+    uint64_t two = model_table(model, table)->rows[1].identity;
+    pthread_mutex_lock(&double_mutex);
+    pdh_double.instances[1] = "new";
+    pthread_mutex_unlock(&double_mutex);
+    UNTIL(table_row(model_table(model, table), two) == (size_t)-1);
+    uint64_t death = model_table(model, table)->tick;
+    UNTIL(model_table(model, table)->tick > death + 2);
+    const struct history *const *histories = model_histories(model, table, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!histories[i])
+            continue;
+        known++;
+        uint64_t born = histories[i]->born, seen = histories[i]->seen;
+        assert_true(!strcmp(histories[i]->name, "new") == (born > 1));
+        assert_true((histories[i]->identity == two) == (seen < death));
+        struct span span;
+        model_span(histories[i], 0, born, born + 1, &span);
+        assert_true((uint64_t)span.last / 100 == born);
+    }
+    assert_int_equal(known, 4);
+    assert_true(model_time(model, 0, death) > model_time(model, 0, death - 1));
+    assert_true(model_time(model, 0, source_now(0).tick) == source_now(0).time);
+    assert_true(model_time(model, 0, 0) == 0 && model_time(model, 0, 1u << 30) == 0);
+}
+
+/* ---- what is missing ---- */
+
+static void a_missing_object_says_so(void **state)
+{
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, nothing, 1, true);
+    UNTIL(model_table(model, table)->columns[0].status);
+    assert_int_equal((DWORD)model_table(model, table)->columns[0].status, PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(model_table(model, table)->row_count, 0);
+    assert_int_equal(model_table(model, table)->columns[0].type, 0);
+    assert_null(model_table(model, table)->columns[0].explain);
+    UNTIL(source_now(0).state == MODEL_GOOD); /* the machine answers */
+}
+
+/* A counter, an object and a machine that are missing at first are found later. */
+static void what_comes_later_is_found(void **state)
+{
+    pdh_double.has_second = false;
+    pdh_double.away = true;
+    model_add_machine(model, NULL);
+    model_add_machine(model, "remote");
+    unsigned table = model_add_table(model, 0, both, 2, true),
+             other = model_add_table(model, 1, both, 2, true);
+    UNTIL(model_table(model, table)->tick > 1);
+    UNTIL(source_now(1).state == MODEL_AWAY);
+    const struct table *now = model_table(model, table);
+    assert_int_equal((DWORD)now->columns[1].status, PDH_CSTATUS_NO_COUNTER);
+    assert_int_equal(now->columns[0].status, 0);
+    assert_int_equal(now->row_count, 3);
+    assert_int_equal(table_cell(now, 0, 1)->status, PDH_CSTATUS_NO_COUNTER);
+    assert_true(isnan(table_cell(now, 0, 1)->number) && !isnan(table_cell(now, 0, 0)->number));
+    assert_true(source_now(1).status != 0);
+    assert_string_equal(source_now(1).name, "remote");
+    assert_int_equal((DWORD)model_table(model, other)->columns[0].status, PDH_CSTATUS_NO_MACHINE);
+    assert_int_equal(model_table(model, other)->row_count, 0);
+    uint64_t tick = source_now(0).tick;
+    UNTIL(source_now(0).tick > tick + 280); /* past the next attempt; the other source goes on */
+    assert_int_equal(source_now(0).state, MODEL_GOOD);
+    assert_int_equal(double_count(&pdh_double.counters), 3); /* and no counter is there twice */
+    pthread_mutex_lock(&double_mutex);
+    pdh_double.has_second = true;
+    pdh_double.away = false;
+    pthread_mutex_unlock(&double_mutex);
+    UNTIL(source_now(1).state == MODEL_GOOD);
+    UNTIL(model_table(model, other)->row_count == 3);
+    UNTIL(model_table(model, table)->columns[1].status == 0);
+    UNTIL(model_table(model, other)->columns[0].status == 0);
+    UNTIL(!isnan(table_cell(model_table(model, other), 2, 1)->number));
+    now = model_table(model, table);
+    assert_int_equal(now->columns[1].type, PERF_COUNTER_RAWCOUNT);
+    assert_string_equal(now->columns[1].explain, "What it counts.");
+    UNTIL(!isnan(table_cell(model_table(model, table), 0, 1)->number));
+    assert_int_equal(model_table(model, other)->columns[0].type, PERF_COUNTER_RAWCOUNT);
+    pthread_mutex_lock(&double_mutex);
+    pdh_double.away = true;
+    pthread_mutex_unlock(&double_mutex);
+    UNTIL(source_now(1).state == MODEL_AWAY);
+}
+
+static void no_query_no_sample(void **state)
+{
+    pdh_double.open_status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    model_add_machine(model, NULL);
+    model_add_table(model, 0, first, 1, false);
+    UNTIL(source_now(0).state == MODEL_AWAY);
+    assert_int_equal((DWORD)source_now(0).status, PDH_MEMORY_ALLOCATION_FAILURE);
+}
+
+/* Nothing is watched: nothing is asked, and that is no silence. */
+static void a_source_without_tables(void **state)
+{
+    model_add_machine(model, NULL);
+    for (int i = 0; i < 50; i++) {
+        model_update(model);
+        assert_int_equal(source_now(0).state, MODEL_STARTING);
+        pass(0.002);
+    }
+    model_pause(model, true);
+    pass(0.1);
+    assert_int_equal(source_now(0).state, MODEL_STARTING);
+    assert_int_equal(double_count(&pdh_double.collects), 0);
+}
+
+/* ---- what hangs ---- */
+
+static void everything_is_quick(unsigned table)
+{
+    size_t count;
+    unsigned young = 0;
+    struct model_source source;
+    ASSERT_QUICK(model_update(model));
+    ASSERT_QUICK(model_table(model, table));
+    ASSERT_QUICK(model_source(model, 0, &source));
+    ASSERT_QUICK(model_histories(model, table, &count));
+    ASSERT_QUICK(model_time(model, 0, 1));
+    ASSERT_QUICK(young = model_add_table(model, 0, both, 2, true));
+    ASSERT_QUICK(model_remove_table(model, young));
+    ASSERT_QUICK(model_set_seconds(model, 0.02));
+    ASSERT_QUICK(model_pause(model, true));
+    ASSERT_QUICK(model_pause(model, false));
+}
+
+/* The first source hangs at once, the second after some samples; the third goes on. All end in
+ * time. */
+static void hangs(unsigned call)
+{
+    double_hang(call, "\\\\stuck");
+    for (int i = 0; i < 3; i++)
+        model_add_machine(model, i == 2 ? NULL : "\\\\stuck");
+    unsigned tables[3];
+    for (size_t i = 0; i < 3; i++)
+        tables[i] = model_add_table(model, i, first, 1, true);
+    UNTIL(double_count(&pdh_double.hung) == 2);
+    everything_is_quick(tables[0]);
+    UNTIL(source_now(0).state == MODEL_SILENT && source_now(1).state == MODEL_SILENT);
+    everything_is_quick(tables[1]);
+    uint64_t tick = source_now(2).tick;
+    UNTIL(source_now(2).tick > tick + 3);
+    assert_int_equal(source_now(2).state, MODEL_GOOD);
+    double_hang(0, NULL);
+    UNTIL(source_now(0).state == MODEL_GOOD && source_now(1).state == MODEL_GOOD);
+    UNTIL(model_table(model, tables[1])->tick > 0);
+    double_hang(call & ~(unsigned)ADD, "\\\\stuck");
+    if (call != ADD)
+        UNTIL(double_count(&pdh_double.hung) == 2);
+    abandoned[abandoned_count++] = model;
+    double before = now_seconds();
+    model_free(model);
+    double took = now_seconds() - before;
+    if (took > 1.5)
+        fail_msg("model_free took %g s", took);
+    double_hang(0, NULL);
+    model = NULL;
+    for (int i = 0; i < 500 && double_count(&pdh_double.queries); i++)
+        pass(0.01); /* those that were left alone end, too */
+}
+
+static void a_collection_that_hangs(void **state)
+{
+    hangs(COLLECT);
+}
+
+static void an_array_that_hangs(void **state)
+{
+    hangs(ARRAY);
+}
+
+static void a_counter_that_hangs_when_it_is_added(void **state)
+{
+    hangs(ADD);
+}
+
+/* Whatever of a capture takes long, adding it does not. */
+static void a_capture_that_hangs(void **state)
+{
+    double_hang(RANGE | OPEN, "slow.blg");
+    pdh_double.capture_samples = pdh_double.range_samples = 10;
+    ASSERT_QUICK(model_add_capture(model, "slow.blg"));
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(double_count(&pdh_double.hung) == 1);
+    assert_int_equal(source_now(0).state, MODEL_STARTING);
+    everything_is_quick(table);
+    double_hang(OPEN, "slow.blg");
+    everything_is_quick(table);
+    double_hang(0, NULL);
+    UNTIL(source_now(0).state == MODEL_COMPLETE);
+    assert_int_equal(model_table(model, table)->tick, 10);
+}
+
+/* ---- time ---- */
+
+static void samples_that_are_not_taken_are_counted(void **state)
+{
+    size_t count;
+    struct span span;
+    model_set_seconds(model, 0.001);
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(model_table(model, table)->tick > 3);
+    uint64_t before = model_table(model, table)->tick;
+    for (int i = 0; i < 1000 && double_count(&pdh_double.collects) < before + 200; i++)
+        pass(0.01);
+    model_set_seconds(model, 60);
+    pass(0.05);
+    assert_true(source_now(0).dropped >= 100);
+    struct pollfd poller = {.fd = model_descriptor(model), .events = POLLIN};
+    assert_int_equal(poll(&poller, 1, 0), 1);
+    size_t taken = model_update(model);
+    assert_true(taken > 10 && taken <= 64);
+    assert_int_equal(poll(&poller, 1, 0), 0);
+    uint64_t after = model_table(model, table)->tick, dropped = source_now(0).dropped;
+    assert_int_equal(after, before + dropped + taken);
+    const struct history *history = model_table(model, table)->rows[0].history;
+    model_span(history, 0, before + 1, before + dropped + 1, &span);
+    assert_true(isnan(span.average)); /* a gap */
+    model_span(history, 0, before + dropped + 1, before + dropped + 2, &span);
+    assert_true(span.last == (float)(before + dropped + 1) * 100);
+    assert_non_null(model_histories(model, table, &count));
+}
+
+static void a_pause(void **state)
+{
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(model_table(model, table)->tick > 3);
+    model_pause(model, true);
+    uint64_t tick = source_now(0).tick;
+    model_add_machine(model, "later");
+    unsigned later = model_add_table(model, 1, first, 1, false);
+    pass(0.05); /* one sample may have been on its way */
+    unsigned collects = double_count(&pdh_double.collects);
+    for (int i = 0; i < 60; i++) {
+        assert_int_equal(model_update(model), 0);
+        assert_int_equal(source_now(0).tick, tick);
+        assert_int_equal(source_now(0).state, MODEL_GOOD);
+        pass(0.002);
+    }
+    model_set_seconds(model, 0.02);
+    pass(0.05);
+    assert_int_equal(double_count(&pdh_double.collects), collects);
+    model_pause(model, false);
+    UNTIL(source_now(0).tick > tick + 3);
+    UNTIL(model_table(model, later)->tick > 0);
+}
+
+/* A sample that was on its way when the pause began can be taken after it without a new one. */
+static void a_sample_that_waited_for_the_end_of_a_pause(void **state)
+{
+    model_set_seconds(model, 60);
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    for (int i = 0; i < 500 && double_count(&pdh_double.collects) < 2; i++)
+        pass(0.01);
+    pass(0.05);
+    model_pause(model, true);
+    assert_int_equal(model_update(model), 0);
+    assert_int_equal(model_table(model, table)->tick, 0);
+    model_pause(model, false);
+    struct pollfd poller = {.fd = model_descriptor(model), .events = POLLIN};
+    assert_int_equal(poll(&poller, 1, 0), 1);
+    assert_true(model_update(model) >= 2);
+    assert_true(model_table(model, table)->tick >= 2);
+}
+
+static void another_interval(void **state)
+{
+    model_set_seconds(model, 3600);
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(model_table(model, table)->tick == 2); /* rates are there soon */
+    pass(0.3);
+    model_update(model);
+    assert_int_equal(model_table(model, table)->tick, 2);
+    model_set_seconds(model, 0.02);
+    double begun = now_seconds();
+    UNTIL(model_table(model, table)->tick > 12);
+    double took = now_seconds() - begun;
+    if (took < 0.15 || took > 2)
+        fail_msg("ten samples in %g s", took);
+    model_set_seconds(model, 3600);
+    pass(0.1);
+    model_update(model);
+    uint64_t tick = model_table(model, table)->tick;
+    pass(0.3);
+    model_update(model);
+    assert_int_equal(model_table(model, table)->tick, tick);
+    assert_int_equal(source_now(0).state, MODEL_GOOD);
+}
+
+/* Changes do not sample so fast that rates become noise. */
+static void changes_are_not_samples(void **state)
+{
+    model_set_seconds(model, 1);
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(model_table(model, table)->tick >= 2);
+    unsigned collects = double_count(&pdh_double.collects);
+    double begun = now_seconds();
+    for (int i = 0; i < 100; i++) {
+        unsigned other = model_add_table(model, 0, both, 2, false);
+        pass(0.002);
+        model_remove_table(model, other);
+        model_set_seconds(model, 1);
+        model_update(model);
+    }
+    assert_true(double_count(&pdh_double.collects) - collects <=
+                3 + (unsigned)((now_seconds() - begun) / 0.05));
+}
+
+/* ---- captures ---- */
+
+static void a_capture_waits_for_who_takes_it(void **state)
+{
+    pdh_double.capture_samples = pdh_double.range_samples = 1000;
+    model_add_capture(model, "a.blg");
+    unsigned table = model_add_table(model, 0, both, 2, true);
+    pass(0.2);
+    assert_true(double_count(&pdh_double.collects) <= 66);
+    UNTIL(source_now(0).state == MODEL_COMPLETE);
+    assert_int_equal(source_now(0).dropped, 0);
+    assert_int_equal(source_now(0).tick, 1000);
+    assert_true(source_now(0).capture);
+    assert_string_equal(source_now(0).name, "a.blg");
+    struct span span;
+    for (uint64_t t = 1; t <= 1000; t++) {
+        model_span(model_table(model, table)->rows[2].history, 1, t, t + 1, &span);
+        assert_true(span.last == (float)t * 100 + 2.5F);
+        assert_true(model_time(model, 0, t) - model_time(model, 0, 1) ==
+                    ((int64_t)t - 1) * 10000000);
+    }
+    unsigned later = model_add_table(model, 0, first, 1, true);
+    unsigned missing = model_add_table(model, 0, nothing, 1, true);
+    UNTIL(model_table(model, later)->tick == 1000);
+    UNTIL(source_now(0).state == MODEL_COMPLETE && model_table(model, missing)->columns[0].status);
+    assert_int_equal((DWORD)model_table(model, missing)->columns[0].status, PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(source_now(0).status, 0);
+    assert_int_equal(source_now(0).tick, 1000);
+    assert_int_equal(model_table(model, table)->tick, 1000);
+}
+
+/* A capture ends within a moment, although its samples were not taken. */
+static void a_capture_that_is_not_taken_ends(void **state)
+{
+    pdh_double.capture_samples = pdh_double.range_samples = 1000000;
+    model_add_capture(model, "a.blg");
+    model_add_table(model, 0, both, 2, true);
+    pass(0.1);
+    double before = now_seconds();
+    model_free(model);
+    assert_true(now_seconds() - before < 0.5);
+    model = NULL;
+}
+
+static void a_capture_with_other_counts_than_it_said(void **state)
+{
+    pdh_double.capture_samples = 6000;
+    pdh_double.range_samples = 10;
+    model_add_capture(model, "a.blg");
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(source_now(0).state == MODEL_COMPLETE);
+    struct span span;
+    model_span(model_table(model, table)->rows[0].history, 0, 1, 6001, &span);
+    assert_true(span.least == 100);
+    for (uint64_t t = 0; t < 7000; t++)
+        model_time(model, 0, t);
+    assert_int_equal(model_table(model, table)->tick, 6000);
+    assert_true(model_table(model, table)->forgotten > 0);
+}
+
+static void a_capture_of_many_samples(void **state)
+{
+    enum { SAMPLES = 200000 };
+    pdh_double.capture_samples = pdh_double.range_samples = SAMPLES;
+    model_add_capture(model, "a.blg");
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    double limit = now_seconds() + 60;
+    while (source_now(0).state != MODEL_COMPLETE && now_seconds() < limit)
+        model_update(model);
+    assert_int_equal(source_now(0).tick, SAMPLES);
+    const struct history *history = model_table(model, table)->rows[0].history;
+    struct span span;
+    assert_true(history->step >= 3 && history->step <= 5);
+    model_span(history, 0, 1, SAMPLES + 1, &span);
+    assert_true(span.least <= history->step * 100.0F && span.most == SAMPLES * 100.0F);
+    for (uint64_t t = 1; t <= SAMPLES; t += 777) {
+        model_span(history, 0, t, t + 1, &span);
+        assert_true(fabs((double)span.last / 100 - (double)t) <= history->step);
+        assert_true(llabs(model_time(model, 0, t) - model_time(model, 0, 1) -
+                          (int64_t)(t - 1) * 10000000) <= (int64_t)history->step * 10000000);
+    }
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        CASE(one_query_for_all_that_is_shown),
+        CASE(tables_come_and_go),
+        CASE(tables_come_and_go_at_any_moment),
+        CASE(a_column_with_fewer_instances),
+        CASE(instances_are_born_and_die),
+        CASE(a_missing_object_says_so),
+        CASE(what_comes_later_is_found),
+        CASE(no_query_no_sample),
+        CASE(a_source_without_tables),
+        CASE(a_collection_that_hangs),
+        CASE(an_array_that_hangs),
+        CASE(a_counter_that_hangs_when_it_is_added),
+        CASE(a_capture_that_hangs),
+        CASE(samples_that_are_not_taken_are_counted),
+        CASE(a_pause),
+        CASE(a_sample_that_waited_for_the_end_of_a_pause),
+        CASE(another_interval),
+        CASE(changes_are_not_samples),
+        CASE(a_capture_waits_for_who_takes_it),
+        CASE(a_capture_that_is_not_taken_ends),
+        CASE(a_capture_with_other_counts_than_it_said),
+        CASE(a_capture_of_many_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
