@@ -192,6 +192,30 @@ static void a_column_with_fewer_instances(void **state)
     assert_true(table_row(now, now->rows[0].identity + 1) == (size_t)-1);
 }
 
+/* Each has its own identity and history, by its order. */
+static void instances_with_equal_names(void **state)
+{
+    pdh_double.instances[2] = pdh_double.instances[3] = "one";
+    pdh_double.instance_count = pdh_double.second_count = 4;
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, both, 2, true);
+    UNTIL(model_table(model, table)->tick > 2);
+    const struct table *now = model_table(model, table);
+    uint64_t identities[4];
+    struct span span;
+    for (size_t r = 0; r < 4; r++) {
+        identities[r] = now->rows[r].identity;
+        assert_int_equal(table_row(now, identities[r]), r);
+        for (uint64_t t = 1; t <= now->tick; t++) {
+            model_span(now->rows[r].history, 1, t, t + 1, &span);
+            assert_true(span.last == (float)t * 100 + (float)r + 0.5F);
+        }
+    }
+    UNTIL(model_table(model, table)->tick > 5);
+    for (size_t r = 0; r < 4; r++)
+        assert_true(model_table(model, table)->rows[r].identity == identities[r]);
+}
+
 static void instances_are_born_and_die(void **state)
 {
     size_t count, known = 0;
@@ -603,6 +627,7 @@ int main(void)
         CASE(tables_come_and_go),
         CASE(tables_come_and_go_at_any_moment),
         CASE(a_column_with_fewer_instances),
+        CASE(instances_with_equal_names),
         CASE(instances_are_born_and_die),
         CASE(a_missing_object_says_so),
         CASE(what_comes_later_is_found),

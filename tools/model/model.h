@@ -32,7 +32,8 @@ struct cell {
 
 struct row {
     const char *name;  /* the instance, as PDH names it; "" for an object without instances */
-    uint64_t identity; /* of processes and threads: name, id and start; otherwise the name */
+    uint64_t identity; /* of processes and threads: name, id and start; otherwise the name, and of
+                        * equal names the order */
     const struct history *history; /* NULL: the table keeps none */
 };
 

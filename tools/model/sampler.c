@@ -236,19 +236,47 @@ static uint64_t hash(uint64_t sum, const void *data, size_t size)
     return sum;
 }
 
-/* The id and the start are compared as raw values; "#2" after a name changes when others end. */
+/* The id and the start are compared as raw values. The numbers in names ("name#2", "name#1/3") change
+ * when others end; those without an id (Idle, _Total) have no other. */
 static uint64_t identity_of(const struct sampler *sampler, const char *name, DWORD at)
 {
     const PDH_RAW_COUNTER_ITEM_A *ids = sampler->ids.data, *starts = sampler->starts.data;
-    const char *number = strrchr(name, '#');
-    bool known = at < sampler->ids.count && !strcmp(ids[at].szName, name);
-    size_t length = known && number ? (size_t)(number - name) : strlen(name);
-    uint64_t sum = hash(0xcbf29ce484222325, name, length);
-    if (known)
-        sum = hash(sum, &ids[at].RawValue.FirstValue, sizeof ids[at].RawValue.FirstValue);
-    if (known && at < sampler->starts.count && !strcmp(starts[at].szName, name))
-        sum = hash(sum, &starts[at].RawValue.FirstValue, sizeof starts[at].RawValue.FirstValue);
+    LONGLONG id = 0, start = 0;
+    if (at < sampler->ids.count && !strcmp(ids[at].szName, name))
+        id = ids[at].RawValue.FirstValue;
+    if (id && at < sampler->starts.count && !strcmp(starts[at].szName, name))
+        start = starts[at].RawValue.FirstValue;
+    uint64_t sum = hash(0xcbf29ce484222325, name, id ? strcspn(name, "#/") : strlen(name));
+    sum = hash(hash(sum, &id, sizeof id), &start, sizeof start);
     return sum ? sum : 1;
+}
+
+static int by_identity(const void *a, const void *b)
+{
+    const struct row *first = *(struct row *const *)a, *second = *(struct row *const *)b;
+    if (first->identity != second->identity)
+        return first->identity < second->identity ? -1 : 1;
+    return first < second ? -1 : 1;
+}
+
+/* Of rows that are called the same, which PDH allows, the order counts. False: no memory. */
+static bool number_equal_rows(struct row *rows, size_t count)
+{
+    struct row **order = malloc((count + 1) * sizeof *order);
+    uint64_t identity = 0, number = 0;
+    if (!order)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &rows[i];
+    qsort(order, count, sizeof *order, by_identity);
+    for (size_t i = 0; i < count; i++) {
+        number = order[i]->identity == identity ? number + 1 : 0;
+        identity = order[i]->identity;
+        if (number)
+            order[i]->identity = hash(identity, &number, sizeof number);
+    }
+    free(order);
+    return true;
 }
 
 /* Makes the rows from the instances of one column. False: no memory. */
@@ -278,7 +306,7 @@ static bool make_rows(const struct sampler *sampler, struct table_sample *sample
         sample->cells[i] = (struct cell){NAN, status ? status : PDH_CSTATUS_NO_INSTANCE};
     }
     sample->row_count = count;
-    return true;
+    return number_equal_rows(sample->rows, count);
 }
 
 /* The row of an instance; instances of one object have the same order in every column, unless one
