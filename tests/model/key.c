@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model on the real PDH and a performance key of the test's own (tests/pdh/fake.h), whose counters
- * grow evenly with its clock: values and statuses equal those of a query that the test itself reads;
- * processes keep their identity.
+ * The model on the real PDH and a performance key of the test's own (tests/pdh/fake.h), whose
+ * counters grow evenly with its clock: values and statuses equal those of a query that the test
+ * itself reads; processes keep their identity.
  */
 #include "model.h"
 

@@ -236,8 +236,8 @@ static uint64_t hash(uint64_t sum, const void *data, size_t size)
     return sum;
 }
 
-/* The id and the start are compared as raw values. The numbers in names ("name#2", "name#1/3") change
- * when others end; those without an id (Idle, _Total) have no other. */
+/* The id and the start are compared as raw values. The numbers in names ("name#2", "name#1/3")
+ * change when others end; those without an id (Idle, _Total) have no other. */
 static uint64_t identity_of(const struct sampler *sampler, const char *name, DWORD at)
 {
     const PDH_RAW_COUNTER_ITEM_A *ids = sampler->ids.data, *starts = sampler->starts.data;
