@@ -420,6 +420,42 @@ static void a_gap_hides_no_value_of_its_place(void **state)
     assert_true(span.least == 1 && span.most == 97);
 }
 
+/* Rows of a capture take memory for the time in which they exist. */
+static void short_lived_rows_of_a_capture_take_little(void **state)
+{
+    struct span span;
+    source.capture = true;
+    source.step = 3;
+    source.time_count = 60000;
+    for (uint64_t t = 100000; t <= 100060; t++)
+        add_value(4, t, (double)t);
+    const struct history *history = history_of(4);
+    assert_true(history->series[0].capacity < 100);
+    model_span(history, 0, 0, UINT64_MAX, &span);
+    assert_true(span.least >= 100000 && span.least < 100003 && span.last == 100060);
+    model_span(history, 0, 100030, 100033, &span);
+    assert_true(span.last >= 100032 && span.last < 100036);
+    for (uint64_t t = 100061; t <= 100100; t++)
+        add_value(4, t, NAN);
+    model_span(history_of(4), 0, 100064, 100101, &span);
+    assert_true(isnan(span.last));
+}
+
+/* After years, a span of all that there is costs no more than one of an hour. */
+static void spans_of_all_that_there_is(void **state)
+{
+    struct span span;
+    for (uint64_t t = 1; t < 2000; t++)
+        add_value(4, t, 1);
+    for (uint64_t t = 4000000000; t < 4000002000; t++)
+        add_value(4, t, 2);
+    double begun = seconds_now();
+    for (int i = 0; i < 1000; i++)
+        model_span(history_of(4), 0, 0, UINT64_MAX, &span);
+    assert_true(seconds_now() - begun < 1);
+    assert_true(span.least == 2 && span.average == 2);
+}
+
 /* More samples than its summary said. */
 static void a_capture_that_is_longer_than_it_said(void **state)
 {
@@ -487,6 +523,8 @@ int main(void)
         CASE(rows_that_were_not_seen_for_an_hour_are_forgotten),
         CASE(ticks_of_a_long_capture_share_places),
         CASE(a_gap_hides_no_value_of_its_place),
+        CASE(short_lived_rows_of_a_capture_take_little),
+        CASE(spans_of_all_that_there_is),
         CASE(a_capture_that_is_longer_than_it_said),
         CASE(scales),
     };

@@ -9,8 +9,10 @@
 #include <math.h>
 #include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "double.h"
@@ -536,6 +538,32 @@ static void changes_are_not_samples(void **state)
                 3 + (unsigned)((now_seconds() - begun) / 0.05));
 }
 
+static volatile sig_atomic_t signals;
+
+static void note_signal(int number)
+{
+    signals++;
+}
+
+/* A signal that this thread blocks waits for it, and no sampler gets it. */
+static void signals_are_not_for_samplers(void **state)
+{
+    sigset_t set, before;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    signal(SIGUSR1, note_signal);
+    model_add_machine(model, NULL);
+    model_add_capture(model, "a.blg");
+    unsigned table = model_add_table(model, 0, first, 1, true);
+    UNTIL(model_table(model, table)->tick > 1);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    kill(getpid(), SIGUSR1);
+    UNTIL(model_table(model, table)->tick > 5);
+    assert_int_equal(signals, 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    assert_int_equal(signals, 1);
+}
+
 /* ---- captures ---- */
 
 static void a_capture_waits_for_who_takes_it(void **state)
@@ -642,6 +670,7 @@ int main(void)
         CASE(a_sample_that_waited_for_the_end_of_a_pause),
         CASE(another_interval),
         CASE(changes_are_not_samples),
+        CASE(signals_are_not_for_samplers),
         CASE(a_capture_waits_for_who_takes_it),
         CASE(a_capture_that_is_not_taken_ends),
         CASE(a_capture_with_other_counts_than_it_said),

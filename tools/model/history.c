@@ -70,14 +70,30 @@ static void series_free(struct series *series)
     free(series->capture);
 }
 
+/* Makes a capture's series long enough for one more place; a short-lived row takes little. */
+static bool series_grow(struct series *series, size_t place)
+{
+    if (place < series->capacity)
+        return true;
+    size_t capacity = place + place / 2 + LEAST_CAPACITY;
+    float *values = realloc(series->capture, capacity * sizeof *values);
+    if (!values)
+        return false;
+    clear_values(values + series->capacity, capacity - series->capacity);
+    series->capture = values;
+    series->capacity = capacity;
+    return true;
+}
+
 /* Ticks that were missed become gaps. */
 static void series_put(const struct source *source, struct history *history, size_t column,
                        uint64_t tick, double value)
 {
     struct series *series = &history->series[column];
-    if (series->capture) {
-        if (!isnan(value))
-            series->capture[tick / source->step] = (float)value;
+    if (source->capture) {
+        size_t place = tick / source->step - history->born / source->step;
+        if (!isnan(value) && series_grow(series, place))
+            series->capture[place] = (float)value;
         return;
     }
     uint64_t t = history->seen + 1;
@@ -112,15 +128,20 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
     uint32_t sum = 0;
     *ret = (struct span){NAN, NAN, NAN, NAN};
     to = to < newest + 1 ? to : newest + 1;
+    if (series->fine && t + MACHINE_TICKS <= newest)
+        t = newest - MACHINE_TICKS + 1;
     while (t < to) {
-        if (series->capture) {
-            span_add_value(ret, &sum, series->capture[t / history->step]);
+        if (!series->fine) {
+            size_t place = t / history->step - history->born / history->step;
+            if (place >= series->capacity)
+                return; /* no value follows */
+            span_add_value(ret, &sum, series->capture[place]);
             t = (t / history->step + 1) * history->step;
         } else if (t + MODEL_FINE > newest) {
             span_add_value(ret, &sum, series->fine[t % MODEL_FINE]);
             t++;
         } else {
-            if (series->coarse && t + MACHINE_TICKS > newest)
+            if (series->coarse)
                 span_add_group(ret, &sum, series->coarse, t / MODEL_COARSE);
             t = (t / MODEL_COARSE + 1) * MODEL_COARSE;
         }
@@ -207,12 +228,12 @@ static struct history *history_new(const struct source *source, const struct spe
     history->series = calloc(columns, sizeof *history->series);
     bool good = history->name && history->series;
     for (size_t c = 0; good && c < columns; c++) {
-        size_t count = source->capture ? source->time_count : MODEL_FINE;
-        float *values = malloc(count * sizeof *values);
-        good = values != NULL;
+        if (source->capture)
+            continue;
+        history->series[c].fine = malloc(MODEL_FINE * sizeof(float));
+        good = history->series[c].fine != NULL;
         if (good)
-            clear_values(values, count);
-        *(source->capture ? &history->series[c].capture : &history->series[c].fine) = values;
+            clear_values(history->series[c].fine, MODEL_FINE);
     }
     if (good)
         return history;

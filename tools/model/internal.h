@@ -95,7 +95,8 @@ void frame_free(struct frame *frame);
 struct series {
     float *fine;           /* the last ticks, at tick % MODEL_FINE */
     struct coarse *coarse; /* what left them; NULL: nothing did */
-    float *capture;        /* all of a capture, instead of the two above */
+    float *capture;        /* all of a capture since the row was born, instead of the two above */
+    size_t capacity;       /* places of it */
 };
 /* Adds the sample's values to the histories of its table; forgets rows that were not seen for as
  * long as histories reach. False: no memory. */

@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -60,6 +61,17 @@ static struct source *source_new(struct model *model, const char *name, bool cap
     return source;
 }
 
+/* Signals are for the other threads. */
+static bool start_sampler(struct source *source)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&source->thread, NULL, sampler_run, source);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !failed;
+}
+
 static int source_add(struct model *model, const char *name, bool capture)
 {
     struct source **sources = realloc(model->sources, (model->source_count + 1) * sizeof *sources);
@@ -71,8 +83,7 @@ static int source_add(struct model *model, const char *name, bool capture)
         return -1;
     if (!capture)
         source->times = calloc(source->time_count, sizeof *source->times);
-    if (!source->name || (!capture && !source->times) ||
-        pthread_create(&source->thread, NULL, sampler_run, source)) {
+    if (!source->name || (!capture && !source->times) || !start_sampler(source)) {
         source_free(source);
         return -1;
     }
