@@ -186,6 +186,7 @@ static void a_machine_that_cannot_be_reached(void **state)
     assert_int_equal(model_table(model, there)->row_count, 0);
     assert_int_equal((DWORD)model_table(model, there)->columns[0].status, PDH_CSTATUS_NO_MACHINE);
     const struct table *now = after(here, model_table(model, here)->tick + 3);
+    assert_int_equal(now->row_count, 1);
     assert_string_equal(now->rows[0].name, "");
     assert_int_equal(source_now(0).state, MODEL_GOOD);
 }
