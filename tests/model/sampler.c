@@ -122,6 +122,37 @@ static void one_query_for_all_that_is_shown(void **state)
     }
 }
 
+/* The first update starts the sampling: all tables of before are in the first sample. */
+static void all_are_in_the_first_sample(void **state)
+{
+    unsigned tables[5];
+    model_add_machine(model, NULL);
+    model_add_capture(model, "a.blg");
+    for (size_t i = 0; i < 5; i++) {
+        tables[i] = model_add_table(model, 0, both, 2, false);
+        pass(0.02);
+    }
+    assert_int_equal(double_count(&pdh_double.collects), 0);
+    assert_int_equal(source_now(0).state, MODEL_STARTING);
+    UNTIL(source_now(0).tick > 0);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(model_table(model, tables[i])->tick, source_now(0).tick);
+    assert_int_equal(double_count(&pdh_double.counters), 10);
+}
+
+/* None was ever updated, or the model was paused from the start: it ends at once nevertheless. */
+static void a_model_that_was_never_updated(void **state)
+{
+    model_add_machine(model, NULL);
+    model_add_capture(model, "a.blg");
+    model_pause(model, true);
+    model_add_table(model, 0, both, 2, false);
+    double before = now_seconds();
+    model_free(model);
+    assert_true(now_seconds() - before < 0.5);
+    model = NULL;
+}
+
 static void tables_come_and_go(void **state)
 {
     model_add_machine(model, NULL);
@@ -479,6 +510,7 @@ static void a_sample_that_waited_for_the_end_of_a_pause(void **state)
 {
     model_set_seconds(model, 60);
     model_add_machine(model, NULL);
+    model_update(model); /* starts the sampling */
     unsigned table = model_add_table(model, 0, first, 1, true);
     for (int i = 0; i < 500 && double_count(&pdh_double.collects) < 2; i++)
         pass(0.01);
@@ -571,8 +603,10 @@ static void a_capture_waits_for_who_takes_it(void **state)
     pdh_double.capture_samples = pdh_double.range_samples = 1000;
     model_add_capture(model, "a.blg");
     unsigned table = model_add_table(model, 0, both, 2, true);
+    model_update(model);
     pass(0.2);
-    assert_true(double_count(&pdh_double.collects) <= 66);
+    assert_true(double_count(&pdh_double.collects) >= 64 &&
+                double_count(&pdh_double.collects) <= 66);
     UNTIL(source_now(0).state == MODEL_COMPLETE);
     assert_int_equal(source_now(0).dropped, 0);
     assert_int_equal(source_now(0).tick, 1000);
@@ -601,6 +635,7 @@ static void a_capture_that_is_not_taken_ends(void **state)
     pdh_double.capture_samples = pdh_double.range_samples = 1000000;
     model_add_capture(model, "a.blg");
     model_add_table(model, 0, both, 2, true);
+    model_update(model);
     pass(0.1);
     double before = now_seconds();
     model_free(model);
@@ -652,6 +687,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         CASE(one_query_for_all_that_is_shown),
+        CASE(all_are_in_the_first_sample),
+        CASE(a_model_that_was_never_updated),
         CASE(tables_come_and_go),
         CASE(tables_come_and_go_at_any_moment),
         CASE(a_column_with_fewer_instances),

@@ -364,19 +364,20 @@ size_t model_update(struct model *model)
     size_t count = 0;
     if (read(model->descriptor, &ignored, sizeof ignored) < 0 && errno != EAGAIN)
         return 0;
-    if (model->paused)
-        return 0;
     for (size_t i = 0; i < model->source_count; i++) {
         struct source *source = model->sources[i];
         pthread_mutex_lock(&source->mutex);
-        struct frame *frame = source->first;
-        struct spec *finished = source->finished;
-        source->first = source->last = NULL;
-        source->finished = NULL;
-        source->waiting = 0;
+        if (source->capture || !source->released)
+            pthread_cond_broadcast(&source->wake);
         source->released = true;
-        take_columns(source->specs);
-        pthread_cond_broadcast(&source->wake);
+        struct frame *frame = model->paused ? NULL : source->first;
+        struct spec *finished = model->paused ? NULL : source->finished;
+        if (!model->paused) {
+            source->first = source->last = NULL;
+            source->finished = NULL;
+            source->waiting = 0;
+            take_columns(source->specs);
+        }
         pthread_mutex_unlock(&source->mutex);
         while (frame) {
             struct frame *next = frame->next;
