@@ -112,7 +112,7 @@ static void assert_table(const char *const *paths, size_t count)
             assert_equal_to_pdh(table, counters[c], c);
     table = after(id, 1);
     assert_int_equal(PdhCollectQueryData(query), 0);
-    assert_int_equal(table->tick, 2);
+    assert_true(table->tick >= 2);
     for (size_t c = 0; c < count; c++) {
         DWORD size = 4096;
         PDH_COUNTER_INFO_A *info = calloc(1, size);

@@ -90,7 +90,7 @@ static uint64_t identity_of_id(const struct table *table, double id)
 static void hold(void)
 {
     model_pause(model, true);
-    pass(150);
+    pass(300);
 }
 
 static const struct table *go_on(unsigned table)
