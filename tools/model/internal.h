@@ -14,7 +14,8 @@ struct table_sample {
     size_t row_count;
     struct row *rows;
     struct cell *cells;
-    char *names; /* the rows' names point into it */
+    const char **texts; /* of a table of texts, instead of cells */
+    char *names;        /* the rows' names and the texts point into it */
 };
 struct frame {
     struct frame *next;
@@ -39,7 +40,9 @@ struct spec {
     struct column *found;
     size_t column_count;
     struct counters *counters;
-    bool read; /* a capture was read for this table */
+    bool read;          /* a capture was read for this table */
+    bool text;          /* a table of texts */
+    double text_sample; /* when its last sample was taken */
     /* for the drawing side */
     struct table table;
     bool history;
@@ -88,6 +91,11 @@ double model_now(void);
 struct column *columns_copy(const struct column *columns, size_t count); /* NULL: no memory */
 void columns_free(struct column *columns, size_t count);
 void *sampler_run(void *source);
+/* The path with the source's machine. */
+void full_path(const struct source *source, const char *path, char *ret, size_t capacity);
+uint64_t identity_of_name(const char *name);
+/* Takes a sample of a table of texts. False: no memory. */
+bool sample_texts(const struct source *source, struct spec *spec, struct table_sample *sample);
 void frame_free(struct frame *frame);
 
 /* ---- histories ---- */

@@ -198,6 +198,7 @@ static void sample_free(struct table_sample *sample)
     free(sample->rows);
     free(sample->cells);
     free(sample->names);
+    free(sample->texts);
     *sample = (struct table_sample){0};
 }
 
@@ -220,8 +221,8 @@ static void specs_free(struct spec *spec)
     }
 }
 
-unsigned model_add_table(struct model *model, size_t number, const char *const *paths, size_t count,
-                         bool history)
+static unsigned add_spec(struct model *model, size_t number, const char *const *paths, size_t count,
+                         bool history, bool text)
 {
     struct source *source = model->sources[number];
     struct spec *spec = calloc(1, sizeof *spec), **link = &source->specs;
@@ -236,6 +237,7 @@ unsigned model_add_table(struct model *model, size_t number, const char *const *
         return 0;
     }
     spec->history = history;
+    spec->text = text;
     spec->table.id = ++model->last_table;
     pthread_mutex_lock(&source->mutex);
     while (*link)
@@ -244,6 +246,17 @@ unsigned model_add_table(struct model *model, size_t number, const char *const *
     pthread_mutex_unlock(&source->mutex);
     source_change(source, false);
     return spec->table.id;
+}
+
+unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
+                         bool history)
+{
+    return add_spec(model, source, paths, count, history, false);
+}
+
+unsigned model_add_texts(struct model *model, size_t source, const char *const *paths, size_t count)
+{
+    return add_spec(model, source, paths, count, false, true);
 }
 
 static struct spec *find_spec(const struct model *model, unsigned table, struct source **ret_source)
@@ -318,6 +331,7 @@ static bool take_table(struct source *source, struct table_sample *sample, uint6
     spec->table.row_count = spec->newest.row_count;
     spec->table.rows = spec->newest.rows;
     spec->table.cells = spec->newest.cells;
+    spec->table.texts = spec->newest.texts;
     spec->table.tick = tick;
     return !spec->history || history_add(source, spec, tick);
 }

@@ -50,7 +50,8 @@ struct table {
     size_t column_count, row_count;
     struct column *columns;
     const struct row *rows;   /* of the newest sample, in its order */
-    const struct cell *cells; /* row after row */
+    const struct cell *cells; /* row after row; NULL: it is a table of texts */
+    const char *const *texts; /* of such a table, row after row; NULL: there is no text */
     uint64_t tick;            /* number of the newest sample; 0: there is none yet */
     uint64_t forgotten;       /* values that entered no history, because there were too many rows */
 };
@@ -108,6 +109,11 @@ void model_source(const struct model *model, size_t source, struct model_source 
  * `history`, series are kept for every row and column. */
 unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
                          bool history);
+/* Watches text counters, which PDH has no values of. They change seldom and may cost much: a sample
+ * is taken every MODEL_TEXT_SECONDS. */
+enum { MODEL_TEXT_SECONDS = 2 };
+unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
+                         size_t count);
 void model_remove_table(struct model *model, unsigned table);
 void model_set_seconds(struct model *model, double seconds);
 /* While paused, samples are not taken over; machines are not sampled. */

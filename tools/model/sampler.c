@@ -77,12 +77,16 @@ static void describe(PDH_HCOUNTER handle, struct column *column)
 
 /* A counter of a machine that is away has a handle as well: it finds the machine when it is back.
  * */
+void full_path(const struct source *source, const char *path, char *ret, size_t capacity)
+{
+    const char *machine = source->capture ? "" : source->name;
+    snprintf(ret, capacity, "%s%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine, path);
+}
+
 static PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNTER *ret)
 {
     char full[2 * PDH_MAX_COUNTER_PATH];
-    const char *machine = sampler->source->capture ? "" : sampler->source->name;
-    snprintf(full, sizeof full, "%s%s%s", *machine && *machine != '\\' ? "\\\\" : "", machine,
-             path);
+    full_path(sampler->source, path, full, sizeof full);
     return PdhAddCounterA(sampler->query, full, 0, ret);
 }
 
@@ -236,6 +240,11 @@ static uint64_t hash(uint64_t sum, const void *data, size_t size)
     return sum;
 }
 
+uint64_t identity_of_name(const char *name)
+{
+    return hash(0xcbf29ce484222325, name, strlen(name));
+}
+
 /* The id and the start are compared as raw values. The numbers in names ("name#2", "name#1/3")
  * change when others end; those without an id (Idle, _Total) have no other. */
 static uint64_t identity_of(const struct sampler *sampler, const char *name, DWORD at)
@@ -379,6 +388,7 @@ void frame_free(struct frame *frame)
         free(frame->tables[i].rows);
         free(frame->tables[i].cells);
         free(frame->tables[i].names);
+        free(frame->tables[i].texts);
     }
     free(frame);
 }
@@ -401,6 +411,16 @@ static bool has_counters(const struct spec *spec)
     for (size_t c = 0; spec->counters && c < spec->column_count; c++)
         any |= spec->counters->handles[c] != NULL;
     return any;
+}
+
+/* Captures have no texts. */
+static bool texts_due(const struct source *source, struct spec *spec)
+{
+    double now = model_now();
+    if (source->capture || (spec->text_sample > 0 && now < spec->text_sample + MODEL_TEXT_SECONDS))
+        return false;
+    spec->text_sample = now;
+    return true;
 }
 
 /* Takes a sample of `specs`. Without any counter there is nothing to collect: of a capture no data,
@@ -427,8 +447,12 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
     if (frame->status)
         return frame;
     for (size_t i = 0; i < count; i++) {
-        frame->count = i + 1;
-        if (!sample_table(sampler, specs[i], &frame->tables[i])) {
+        struct table_sample *sample = &frame->tables[frame->count];
+        if (specs[i]->text && !texts_due(sampler->source, specs[i]))
+            continue;
+        frame->count++;
+        if (specs[i]->text ? !sample_texts(sampler->source, specs[i], sample)
+                           : !sample_table(sampler, specs[i], sample)) {
             frame_free(frame);
             return NULL;
         }
@@ -488,7 +512,7 @@ static bool take_changes(struct sampler *sampler)
         if (specs) {
             sampler->specs = specs;
             specs[sampler->count++] = spec;
-            added |= !spec->counters;
+            added |= spec->text ? spec->text_sample == 0 : !spec->counters;
         }
         link = &spec->next;
     }
@@ -551,7 +575,7 @@ static bool sample_machine(struct sampler *sampler)
 {
     note_begin(sampler->source);
     for (size_t i = 0; i < sampler->count; i++) {
-        if (!sampler->specs[i]->counters)
+        if (!sampler->specs[i]->counters && !sampler->specs[i]->text)
             sampler->specs[i]->counters = counters_new(sampler->specs[i]->column_count);
         if (sampler->specs[i]->counters)
             add_counters(sampler, sampler->specs[i]);

@@ -18,7 +18,7 @@ enum { USAGE_MEMORY, USAGE_SWAP };
 enum { PRESSURE_SOME, PRESSURE_FULL };
 enum { DISK_IDLE, DISK_READ, DISK_WRITE, DISK_SECONDS };
 enum { NETWORK_IN, NETWORK_OUT, NETWORK_DROPPED_IN, NETWORK_DROPPED_OUT };
-enum { SYSTEM_UP, SYSTEM_PROCESSES, SYSTEM_THREADS, SYSTEM_SWITCHES };
+enum { SYSTEM_UP, SYSTEM_PROCESSES, SYSTEM_THREADS, SYSTEM_LOAD };
 enum { MOST_COLUMNS = 6 };
 
 /* clang-format off */
@@ -37,7 +37,8 @@ static const struct {
     [NETWORK] = {"\\Network Interface(*)\\",
                  {"Bytes Received/sec", "Bytes Sent/sec", "Packets Received Discarded",
                   "Packets Outbound Discarded"}},
-    [SYSTEM] = {"\\System\\", {"System Up Time", "Processes", "Threads", "Context Switches/sec"}},
+    [SYSTEM] = {"\\System\\", {"System Up Time", "Processes", "Threads", "Load Average 1 min", "Load Average 5 min",
+               "Load Average 15 min"}},
     [HEAT] = {"\\Thermal Zone Information(*)\\", {"Temperature"}},
     [BATTERY] = {"\\Battery Status(*)\\", {"Remaining Capacity", "Discharge Rate"}},
 };
@@ -197,6 +198,11 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
     double degrees = hottest(overview), charge = value_of(overview, BATTERY, NULL, 0);
     text_duration(value_of(overview, SYSTEM, NULL, SYSTEM_UP), up);
     int used = snprintf(ret, capacity, *up == '-' ? "" : "up %s", up);
+    if (!isnan(value_of(overview, SYSTEM, NULL, SYSTEM_LOAD)))
+        used += snprintf(ret + used, capacity - (size_t)used, "   load %.2f %.2f %.2f",
+                         value_of(overview, SYSTEM, NULL, SYSTEM_LOAD),
+                         value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 1),
+                         value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 2));
     if (!isnan(processes))
         used += snprintf(ret + used, capacity - (size_t)used, "   %.0f processes, %.0f threads",
                          processes, value_of(overview, SYSTEM, NULL, SYSTEM_THREADS));

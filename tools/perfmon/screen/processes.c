@@ -5,31 +5,45 @@
 
 #include "../../view/view.h"
 
+#include <ctype.h>
 #include <curses.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum column_id { CPU, MEMORY, READ, WRITTEN, THREADS, PID, PARENT, ELAPSED, COLUMNS_ALL };
+enum column_id { PID, CPU, MEMORY, READ, WRITTEN, THREADS, ELAPSED, PARENT, COLUMNS_ALL };
+enum text_id { USER, STATE, UNIT, GROUP, COMMAND, TEXTS };
+enum grouping { BY_PROCESS, BY_PROGRAM, BY_USER, BY_UNIT, BY_GROUP, GROUPINGS };
 enum { ESCAPE = 27, NAME_LEAST = 16 };
 
 /* clang-format off */
 static const struct {
     const char *counter, *title;
-    int width;
+    int width, least_columns; /* shown from this width of the terminal on */
     void (*text)(double, char[TEXT_SIZE]);
     bool sum; /* a group has the sum of its processes */
 } columns[COLUMNS_ALL] = {
-    [CPU]     = {"% Processor Time",     "CPU %",   7,  text_percent,  true},
-    [MEMORY]  = {"Working Set",          "MEMORY",  10, text_bytes,    true},
-    [READ]    = {"IO Read Bytes/sec",    "READ/s",  10, text_bytes,    true},
-    [WRITTEN] = {"IO Write Bytes/sec",   "WRITE/s", 10, text_bytes,    true},
-    [THREADS] = {"Thread Count",         "THREADS", 8,  text_number,   true},
-    [PID]     = {"ID Process",           "PID",     8,  NULL,          false},
-    [PARENT]  = {"Creating Process ID",  "PARENT",  8,  NULL,          false},
-    [ELAPSED] = {"Elapsed Time",         "AGE",     11, text_duration, false},
+    [PID]     = {"ID Process",                "PID",     8,  0,   text_whole,    false},
+    [CPU]     = {"% Processor Time",          "CPU %",   7,  0,   text_percent,  true},
+    [MEMORY]  = {"Working Set",               "MEMORY",  9,  0,   text_bytes,    true},
+    [READ]    = {"IO Disk Read Bytes/sec",    "READ/s",  10, 60,  text_bytes,    true},
+    [WRITTEN] = {"IO Disk Write Bytes/sec",   "WRITE/s", 10, 60,  text_bytes,    true},
+    [THREADS] = {"Thread Count",              "THREADS", 8,  110, text_whole,    true},
+    [ELAPSED] = {"Elapsed Time",              "AGE",     11, 120, text_duration, false},
+    [PARENT]  = {"Creating Process ID",       "PARENT",  8,  140, text_whole,    false},
 };
+static const struct {
+    const char *counter, *title, *word; /* the word of filters: "user:www" */
+    int width, least_columns;
+} texts[TEXTS] = {
+    [USER]    = {"User",          "USER",    "user",  10, 70},
+    [STATE]   = {"State",         "STATE",   "state", 10, 130},
+    [UNIT]    = {"Unit",          "UNIT",    "unit",  24, 150},
+    [GROUP]   = {"Control Group", "GROUP",   "group", 0,  1000},
+    [COMMAND] = {"Command Line",  "COMMAND", "cmd",   12, 0},
+};
+static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER", "UNIT", "CONTROL GROUP"};
 /* clang-format on */
 
 struct line {
@@ -38,15 +52,17 @@ struct line {
     uint64_t identity;
     unsigned members;
     double values[COLUMNS_ALL];
+    const char *const *texts; /* NULL: not known (yet) */
 };
 
 struct processes {
     struct model *model;
-    unsigned table;
+    unsigned table, texts;
     struct line *lines; /* of the newest sample, as they are shown */
     size_t line_count, line_capacity;
     enum column_id sort;
-    bool ascending, grouped, kernel;
+    enum grouping grouping;
+    bool ascending, kernel;
     struct field filter;
     uint64_t selected; /* identity of the selected line */
     struct cursor cursor;
@@ -54,35 +70,86 @@ struct processes {
 
 struct processes *processes_new(struct model *model, size_t source)
 {
-    char texts[COLUMNS_ALL][64];
+    char built[COLUMNS_ALL][64];
     const char *paths[COLUMNS_ALL];
     struct processes *processes = calloc(1, sizeof *processes);
     if (!processes)
         return NULL;
     for (size_t i = 0; i < COLUMNS_ALL; i++) {
-        snprintf(texts[i], sizeof texts[i], "\\Process(*)\\%s", columns[i].counter);
-        paths[i] = texts[i];
+        snprintf(built[i], sizeof built[i], "\\Process V2(*)\\%s", columns[i].counter);
+        paths[i] = built[i];
     }
     processes->model = model;
     processes->kernel = true;
+    processes->sort = CPU;
     processes->table = model_add_table(model, source, paths, COLUMNS_ALL, false);
+    for (size_t i = 0; i < TEXTS; i++) {
+        snprintf(built[i], sizeof built[i], "\\Process Details(*)\\%s", texts[i].counter);
+        paths[i] = built[i];
+    }
+    processes->texts = model_add_texts(model, source, paths, TEXTS);
     return processes;
 }
 
 void processes_free(struct processes *processes)
 {
     model_remove_table(processes->model, processes->table);
+    model_remove_table(processes->model, processes->texts);
     free(processes->lines);
     free(processes);
 }
 
 /* ---- what is listed ---- */
 
-static bool contains(const struct line *line, const char *filter)
+static const char *text_of(const struct line *line, enum text_id id)
 {
-    char name[256];
+    return line->texts && line->texts[id] ? line->texts[id] : "";
+}
+
+/* Does one part of a filter hold? "user:www": the text contains it; "cpu>5", "mem>200M", "pid>1":
+ * the number is larger; anything else is in the name or the command line. */
+static bool holds(const struct line *line, const char *part)
+{
+    static const struct {
+        const char *word;
+        enum column_id column;
+    } numbers[] = {
+        {"cpu>",   CPU    },
+        {"mem>",   MEMORY },
+        {"read>",  READ   },
+        {"write>", WRITTEN},
+        {"pid>",   PID    }
+    };
+    char name[256], *unit;
+    for (size_t i = 0; i < TEXTS; i++) {
+        size_t length = strlen(texts[i].word);
+        if (!strncasecmp(part, texts[i].word, length) && part[length] == ':')
+            return text_contains(text_of(line, i), part + length + 1);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        size_t length = strlen(numbers[i].word);
+        if (strncasecmp(part, numbers[i].word, length) != 0)
+            continue;
+        double least = strtod(part + length, &unit);
+        for (const char *at = "KMGT"; *unit && *at; at++) {
+            least *= 1024;
+            if (toupper((unsigned char)*unit) == *at)
+                break;
+        }
+        return line->values[numbers[i].column] > least;
+    }
     snprintf(name, sizeof name, "%.*s", (int)line->name_length, line->name);
-    return !*filter || text_contains(name, filter);
+    return text_contains(name, part) || text_contains(text_of(line, COMMAND), part);
+}
+
+static bool matches(const struct line *line, const char *filter)
+{
+    char copy[64], *rest;
+    snprintf(copy, sizeof copy, "%s", filter);
+    for (char *part = strtok_r(copy, " ", &rest); part; part = strtok_r(NULL, " ", &rest))
+        if (!holds(line, part))
+            return false;
+    return true;
 }
 
 /* _Total is no process, and Idle is what is left over. */
@@ -90,7 +157,7 @@ static bool listed(const struct processes *processes, const struct line *line)
 {
     bool kernel = line->values[PID] == 2 || line->values[PARENT] == 2;
     return line->values[PID] > 0 && (processes->kernel || !kernel) &&
-           contains(line, processes->filter.text);
+           matches(line, processes->filter.text);
 }
 
 static bool reserve(struct processes *processes, size_t count)
@@ -105,20 +172,37 @@ static bool reserve(struct processes *processes, size_t count)
     return true;
 }
 
+/* Both tables have the processes in the order of their numbers, but were not read at the same
+ * moment. */
+static const char *const *find_texts(const struct table *table, const char *name, size_t *at)
+{
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        size_t row = (*at + i) % table->row_count;
+        if (!strcmp(table->rows[row].name, name)) {
+            *at = row + 1;
+            return &table->texts[row * TEXTS];
+        }
+    }
+    return NULL;
+}
+
 static void read_lines(struct processes *processes, const struct table *table)
 {
+    const struct table *details = model_table(processes->model, processes->texts);
+    size_t at = 0;
     processes->line_count = 0;
     if (!reserve(processes, table->row_count))
         return;
     for (size_t r = 0; r < table->row_count; r++) {
         const struct row *row = &table->rows[r];
-        const char *number = strrchr(row->name, '#');
+        const char *number = strrchr(row->name, ':');
         struct line *line = &processes->lines[processes->line_count];
         *line =
             (struct line){.name = row->name,
                           .name_length = number ? (size_t)(number - row->name) : strlen(row->name),
                           .identity = row->identity,
                           .members = 1};
+        line->texts = find_texts(details, row->name, &at);
         for (size_t c = 0; c < COLUMNS_ALL; c++)
             line->values[c] = table_cell(table, r, c)->number;
         processes->line_count += listed(processes, line);
@@ -133,10 +217,24 @@ static int compare_names(const void *left, const void *right)
     return order ? order : (l->name_length > r->name_length) - (l->name_length < r->name_length);
 }
 
-/* The processes of a program become one line. A value that no member has stays unknown. */
+static void name_group(struct line *line, enum grouping grouping)
+{
+    static const enum text_id ids[GROUPINGS] = {
+        [BY_USER] = USER, [BY_UNIT] = UNIT, [BY_GROUP] = GROUP};
+    if (grouping == BY_PROGRAM)
+        return;
+    const char *text = text_of(line, ids[grouping]);
+    line->name = *text ? text : line->texts ? "(none)" : "(not known)";
+    line->name_length = strlen(line->name);
+}
+
+/* The processes of a program, a user and so on become one line. A value that no member has stays
+ * unknown. */
 static void group_lines(struct processes *processes)
 {
     size_t used = 0;
+    for (size_t i = 0; i < processes->line_count; i++)
+        name_group(&processes->lines[i], processes->grouping);
     qsort(processes->lines, processes->line_count, sizeof *processes->lines, compare_names);
     for (size_t i = 0; i < processes->line_count; i++) {
         struct line *line = &processes->lines[i];
@@ -186,7 +284,7 @@ static void make_lines(struct processes *processes)
     if (!table || !table->tick)
         return;
     read_lines(processes, table);
-    if (processes->grouped)
+    if (processes->grouping)
         group_lines(processes);
     sorting = processes;
     qsort(processes->lines, processes->line_count, sizeof *processes->lines, compare_lines);
@@ -195,71 +293,90 @@ static void make_lines(struct processes *processes)
 
 /* ---- drawing ---- */
 
-static void draw_head(const struct processes *processes, struct canvas *canvas, int row, int name)
+/* Where each column stands; 0: it is not shown. */
+struct layout {
+    int name, number[COLUMNS_ALL], text[TEXTS], command; /* `command`: width of the last column */
+};
+
+static struct layout make_layout(const struct processes *processes, int all)
 {
-    char title[64];
-    snprintf(title, sizeof title, "%s (%zu)", processes->grouped ? "PROGRAM" : "PROCESS",
-             processes->line_count);
-    canvas_text(canvas, row, 0, name, STYLE_TITLE, title);
-    int at = name;
+    bool grouped = processes->grouping != BY_PROCESS;
+    struct layout layout = {.name = grouped ? all / 3 : NAME_LEAST};
+    int at = layout.name;
     for (size_t c = 0; c < COLUMNS_ALL; c++) {
-        bool shown = columns[c].sum || !processes->grouped;
-        if (!shown || at + columns[c].width > canvas->columns)
+        if (all < columns[c].least_columns || (grouped && !columns[c].sum) ||
+            at + columns[c].width > all)
             continue;
-        bool sorted = c == processes->sort;
-        char text[32];
-        snprintf(text, sizeof text, "%s%s", columns[c].title,
-                 !sorted                ? ""
-                 : processes->ascending ? "<"
-                                        : ">");
-        canvas_right(canvas, row, at, columns[c].width, sorted ? STYLE_TITLE : STYLE_WEAK, text);
+        layout.number[c] = at;
         at += columns[c].width;
     }
+    for (size_t i = 0; i < TEXTS && !grouped; i++) {
+        int width = i == COMMAND ? all - at - 1 : texts[i].width;
+        if (all < texts[i].least_columns || width < texts[i].width || at + 1 + width > all)
+            continue;
+        layout.text[i] = at + 1;
+        at += 1 + width;
+        layout.command = width;
+    }
+    return layout;
 }
 
-static void draw_line(const struct processes *processes, struct canvas *canvas, int row, int name,
-                      const struct line *line)
+static void draw_head(const struct processes *processes, struct canvas *canvas, int row,
+                      const struct layout *layout)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s (%zu)", group_titles[processes->grouping],
+             processes->line_count);
+    canvas_text(canvas, row, 0, layout->name, STYLE_TITLE, text);
+    for (size_t c = 0; c < COLUMNS_ALL; c++) {
+        bool sorted = c == processes->sort;
+        const char *mark = !sorted ? "" : processes->ascending ? "<" : ">";
+        snprintf(text, sizeof text, "%s%s", columns[c].title, mark);
+        if (layout->number[c])
+            canvas_right(canvas, row, layout->number[c], columns[c].width,
+                         sorted ? STYLE_TITLE : STYLE_WEAK, text);
+    }
+    for (size_t i = 0; i < TEXTS; i++)
+        if (layout->text[i])
+            canvas_text(canvas, row, layout->text[i], texts[i].width, STYLE_WEAK, texts[i].title);
+}
+
+static void draw_line(const struct processes *processes, struct canvas *canvas, int row,
+                      const struct layout *layout, const struct line *line)
 {
     char text[256];
     int length = (int)line->name_length;
-    if (processes->grouped && line->members > 1)
+    if (processes->grouping && line->members > 1)
         snprintf(text, sizeof text, "%.*s (%u)", length, line->name, line->members);
     else
         snprintf(text, sizeof text, "%.*s", length, line->name);
-    canvas_text(canvas, row, 0, name - 1, STYLE_PLAIN, text);
-    int at = name;
+    canvas_text(canvas, row, 0, layout->name - 1, STYLE_PLAIN, text);
     for (size_t c = 0; c < COLUMNS_ALL; c++) {
-        bool shown = columns[c].sum || !processes->grouped;
-        if (!shown || at + columns[c].width > canvas->columns)
+        if (!layout->number[c])
             continue;
-        if (columns[c].text)
-            columns[c].text(line->values[c], text);
-        else if (isnan(line->values[c]))
-            strcpy(text, "-");
-        else
-            snprintf(text, sizeof text, "%.0f", line->values[c]);
-        enum style style = c == CPU && line->values[c] >= 50 ? STYLE_WARN : STYLE_PLAIN;
-        canvas_right(canvas, row, at, columns[c].width, style, text);
-        at += columns[c].width;
+        columns[c].text(line->values[c], text);
+        canvas_right(canvas, row, layout->number[c], columns[c].width,
+                     c == CPU && line->values[c] >= 50 ? STYLE_WARN : STYLE_PLAIN, text);
     }
+    for (size_t i = 0; i < TEXTS; i++)
+        if (layout->text[i])
+            canvas_text(canvas, row, layout->text[i],
+                        i == COMMAND ? layout->command : texts[i].width, STYLE_WEAK,
+                        text_of(line, i));
 }
 
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active)
 {
-    int all = 0, name;
     if (row + 2 > last)
         return;
-    for (size_t c = 0; c < COLUMNS_ALL; c++)
-        all += columns[c].width;
-    name = canvas->columns - all;
-    name = name < NAME_LEAST ? NAME_LEAST : name > 2 * NAME_LEAST ? 2 * NAME_LEAST : name;
+    struct layout layout = make_layout(processes, canvas->columns);
     make_lines(processes);
-    draw_head(processes, canvas, row++, name);
+    draw_head(processes, canvas, row++, &layout);
     cursor_fit(&processes->cursor, processes->line_count, (size_t)(last - row));
     for (size_t i = active ? processes->cursor.first : 0; i < processes->line_count && row < last;
          i++, row++) {
-        draw_line(processes, canvas, row, name, &processes->lines[i]);
+        draw_line(processes, canvas, row, &layout, &processes->lines[i]);
         if (active && i == processes->cursor.at)
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
@@ -324,7 +441,7 @@ bool processes_key(struct processes *processes, int key, struct window *window)
         processes->filter.text[0] = 0;
         return true;
     case 'G':
-        processes->grouped = !processes->grouped;
+        processes->grouping = (processes->grouping + 1) % GROUPINGS;
         return true;
     case 'K':
         processes->kernel = !processes->kernel;

@@ -42,6 +42,7 @@ int terminal_key(int descriptor, int milliseconds);
 /* 12.3k, 1.5 GiB, 3 d 04:05:06; "-" if the number is NaN. */
 enum { TEXT_SIZE = 32 };
 void text_number(double number, char out[TEXT_SIZE]);
+void text_whole(double number, char out[TEXT_SIZE]);
 void text_percent(double number, char out[TEXT_SIZE]);
 void text_bytes(double bytes, char out[TEXT_SIZE]);
 void text_duration(double seconds, char out[TEXT_SIZE]);

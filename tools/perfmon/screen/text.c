@@ -39,6 +39,14 @@ void text_bytes(double bytes, char out[TEXT_SIZE])
     text_scaled(bytes, KIBI, units, out);
 }
 
+void text_whole(double number, char out[TEXT_SIZE])
+{
+    if (isnan(number))
+        strcpy(out, "-");
+    else
+        snprintf(out, TEXT_SIZE, "%.0f", number);
+}
+
 void text_percent(double number, char out[TEXT_SIZE])
 {
     if (isnan(number))
