@@ -6,6 +6,7 @@
 #ifndef OPL_TEST_MODEL_DOUBLE_H
 #define OPL_TEST_MODEL_DOUBLE_H
 
+#include <openperflib/unstable.h>
 #include <pdh.h>
 #include <pdhmsg.h>
 #include <pthread.h>
@@ -230,6 +231,16 @@ PDH_STATUS PdhGetRawCounterArrayA(PDH_HCOUNTER counter, DWORD *size, DWORD *coun
                                   PDH_RAW_COUNTER_ITEM_A *items)
 {
     return double_array(counter, size, count, items, sizeof *items);
+}
+
+/* Two processes have texts; the second has one text less. */
+int32_t opl_text_values(const char *path, opl_text_found found, void *context)
+{
+    if (!strstr(path, "\\Process Details(*)\\*"))
+        return (int32_t)PDH_CSTATUS_NO_OBJECT;
+    if (found(context, "one:1", "State", "idle") && found(context, "two:2", "State", "running"))
+        found(context, "one:1", "User", "root");
+    return 0;
 }
 
 PDH_STATUS PdhGetCounterInfoA(PDH_HCOUNTER handle, BOOLEAN explain, DWORD *size,

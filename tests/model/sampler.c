@@ -105,6 +105,29 @@ static void remove_all(const unsigned *tables, size_t count)
 
 /* ---- tables ---- */
 
+static void texts_have_rows_and_columns(void **state)
+{
+    static const char *const paths[] = {"\\Process Details(*)\\State",
+                                        "\\Process Details(*)\\User"};
+    static const char *const missing[] = {"\\Nothing(*)\\State"};
+    assert_int_equal(model_add_machine(model, NULL), 0);
+    unsigned table = model_add_texts(model, 0, paths, 2);
+    unsigned other = model_add_texts(model, 0, missing, 1);
+    UNTIL(model_table(model, table)->tick && model_table(model, other)->tick);
+    const struct table *texts = model_table(model, table);
+    assert_int_equal(texts->row_count, 2);
+    assert_string_equal(texts->rows[0].name, "one:1");
+    assert_string_equal(texts->texts[0], "idle");
+    assert_string_equal(texts->texts[1], "root");
+    assert_string_equal(texts->rows[1].name, "two:2");
+    assert_string_equal(texts->texts[2], "running");
+    assert_null(texts->texts[3]);
+    assert_int_equal(model_table(model, other)->row_count, 0);
+    uint64_t tick = texts->tick; /* texts are not read in every sample */
+    UNTIL(source_now(0).tick > tick + 5);
+    assert_int_equal(model_table(model, table)->tick, tick);
+}
+
 static void one_query_for_all_that_is_shown(void **state)
 {
     unsigned tables[3];
@@ -704,6 +727,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
+        CASE(texts_have_rows_and_columns),
         CASE(one_query_for_all_that_is_shown),
         CASE(all_are_in_the_first_sample),
         CASE(a_model_that_was_never_updated),

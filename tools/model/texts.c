@@ -12,6 +12,8 @@ struct gathered {
     const struct spec *spec;
     size_t *offsets;
     size_t rows, row_capacity;
+    size_t next;  /* the row to expect */
+    size_t first; /* the column whose texts came first: each of them begins a row */
     char *data;
     size_t used, capacity;
     bool failed; /* no memory */
@@ -35,14 +37,21 @@ static size_t put_text(struct gathered *gathered, const char *text)
     return gathered->used - length;
 }
 
-/* The offsets of the row of an instance; texts of one instance come one after the other. NULL: no
- * memory. */
-static size_t *row_of(struct gathered *gathered, const char *instance)
+/* The offsets of the row of an instance. All columns have the same order of instances, so the row is
+ * the expected one, unless some have no text. NULL: no memory. */
+static size_t *row_of(struct gathered *gathered, const char *instance, size_t column)
 {
     size_t width = gathered->spec->column_count + 1;
-    size_t *last = gathered->rows ? &gathered->offsets[(gathered->rows - 1) * width] : NULL;
-    if (last && !strcmp(gathered->data + last[0], instance))
-        return last;
+    if (!gathered->rows)
+        gathered->first = column;
+    for (size_t i = 0; column != gathered->first && i < gathered->rows; i++) {
+        size_t at = (gathered->next + i) % gathered->rows;
+        size_t *row = &gathered->offsets[at * width];
+        if (!strcmp(gathered->data + row[0], instance)) {
+            gathered->next = at + 1;
+            return row;
+        }
+    }
     if (gathered->rows == gathered->row_capacity) {
         size_t capacity = 2 * gathered->row_capacity + 64;
         size_t *offsets = realloc(gathered->offsets, capacity * width * sizeof *offsets);
@@ -53,10 +62,11 @@ static size_t *row_of(struct gathered *gathered, const char *instance)
         gathered->offsets = offsets;
         gathered->row_capacity = capacity;
     }
-    last = &gathered->offsets[gathered->rows++ * width];
-    memset(last, 0, width * sizeof *last);
-    last[0] = put_text(gathered, instance);
-    return last;
+    gathered->next = gathered->rows;
+    size_t *row = &gathered->offsets[gathered->rows++ * width];
+    memset(row, 0, width * sizeof *row);
+    row[0] = put_text(gathered, instance);
+    return row;
 }
 
 static const char *counter_of(const char *path)
@@ -70,7 +80,7 @@ static bool gather(void *context, const char *instance, const char *counter, con
     struct gathered *gathered = context;
     for (size_t c = 0; c < gathered->spec->column_count; c++)
         if (!strcmp(counter_of(gathered->spec->found[c].path), counter)) {
-            size_t *row = row_of(gathered, instance);
+            size_t *row = row_of(gathered, instance, c);
             if (row)
                 row[1 + c] = put_text(gathered, text);
         }

@@ -38,8 +38,8 @@ static const struct {
     int width, least_columns;
 } texts[TEXTS] = {
     [USER]    = {"User",          "USER",    "user",  10, 70},
-    [STATE]   = {"State",         "STATE",   "state", 10, 130},
-    [UNIT]    = {"Unit",          "UNIT",    "unit",  24, 150},
+    [STATE]   = {"State",         "STATE",   "state", 10, 150},
+    [UNIT]    = {"Unit",          "UNIT",    "unit",  24, 170},
     [GROUP]   = {"Control Group", "GROUP",   "group", 0,  1000},
     [COMMAND] = {"Command Line",  "COMMAND", "cmd",   12, 0},
 };
