@@ -43,7 +43,8 @@ static const struct {
     [GROUP]   = {"Control Group", "GROUP",   "group", 0,  1000},
     [COMMAND] = {"Command Line",  "COMMAND", "cmd",   12, 0},
 };
-static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER", "UNIT", "CONTROL GROUP"};
+static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER", "UNIT",
+                                                   "CONTROL GROUP"};
 /* clang-format on */
 
 struct line {
