@@ -314,7 +314,7 @@ static void c92_space_is_kept_for_the_counter(void **state)
         }
         assert_int_equal(queried, 3);
     }
-    RegCloseKey(HKEY_PERFORMANCE_DATA); /* writes how often an event was repeated */
+    RegCloseKey(HKEY_PERFORMANCE_DATA);           /* writes how often an event was repeated */
     const char *events = lab_events(NULL, false); /* small steps are many tries, which is told */
     while (strncmp(events, "warning 4016", 12) == 0)
         events += events[12] == ',' ? 14 : 12;
