@@ -50,7 +50,8 @@
 
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
 
-/* protection and access of file mappings; flags that are not described have no effect */
+/* protection and access of file mappings. PAGE_NOACCESS and SEC_IMAGE are refused; SEC_COMMIT and
+ * SEC_NOCACHE have no effect; no view is executable. */
 #define PAGE_NOACCESS 0x01
 #define PAGE_READONLY 0x02
 #define PAGE_READWRITE 0x04

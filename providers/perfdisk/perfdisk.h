@@ -39,7 +39,7 @@ struct perfdisk_devices {
     struct perfdisk_device list[];
 };
 
-/* The item that both objects pass to opl_listing_item. */
+/* The item that the three objects pass to opl_listing_item. */
 struct perfdisk_item {
     const struct perfdisk_device *device; /* NULL: no counts of requests */
     bool spaced;                          /* `space` is known */

@@ -10,8 +10,8 @@
 
 #include "perfproc.h"
 
-/* Its text is "running", or "-1 SP PC", or the number of a system call, its six arguments, SP and
- * PC (stack pointer and program counter). */
+/* The file contains "running", or "-1 SP PC", or the number of a system call, its six arguments, SP
+ * and PC (stack pointer and program counter). */
 static const opl_source call = {"proc/*/syscall"};
 
 static bool user_pc(opl_reading *reading, uint64_t *ret)

@@ -44,7 +44,7 @@ struct binary {
     bool circular;
     struct buffer_place *order; /* order in which the buffers are read; NULL: that of the file */
     size_t order_count;
-    uint64_t turn;      /* number of the buffer that is being read, in that order */
+    uint64_t turn;      /* the buffer that is being read: its index in order[], or in the file */
     uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */
     uint64_t newest;    /* sequence number of the newest buffer that was read */
     struct buffer body; /* the body that is being assembled from parts */

@@ -9,7 +9,7 @@
 static const char *const reasons[LOSSES] = {
     [LOSS_OBJECT] = "objects in blocks, without a name in the capture's name tables",
     [LOSS_COUNTER] = "counters in blocks, without a name in the capture's name tables",
-    [LOSS_TYPE] = "counters of a type that is not a number",
+    [LOSS_TYPE] = "counters whose type has no numeric value",
     [LOSS_ENTRY] = "catalogue entries without object or counter",
     [LOSS_TWICE] = "counters that the catalogue names a second time",
     [LOSS_PATTERN] = "counters whose instance has * or ? in its name",

@@ -15,16 +15,16 @@
 
 enum {
     FIRST_SIZE = 64 << 10,
-    ROUNDS = 4,      /* rounds of calls; after each the resources in use are compared */
-    CALLS_MOST = 16, /* most calls in a round */
-    ROUND_MS = 150,  /* slower calls are repeated less often */
-    LEAK_ROUNDS = 4, /* growth in fewer rounds is no leak: a cache may fill */
-    LARGE = 1 << 20, /* bytes for each call: too many for a cache, so one round less shows a leak */
-    REPEAT_MS = 1000,  /* after this time no test is repeated */
-    BUDGET_MS = 1700,  /* elapsed_ms() at which all steps must have ended */
-    LAST_MS = 1800,    /* elapsed_ms() at which a call is ended */
-    SIZES_FIRST = 1,   /* number of buffer sizes that are tried before unrelated queries */
-    LEAK_CALLS = 2,    /* time for so many calls must be left to find a large leak */
+    ROUNDS = 4,       /* rounds of calls; after each the resources in use are compared */
+    CALLS_MOST = 16,  /* most calls in a round */
+    ROUND_MS = 150,   /* slower calls are repeated less often */
+    LEAK_ROUNDS = 4,  /* growth in fewer rounds is no leak: a cache may fill */
+    LARGE = 1 << 20,  /* growth per call that no cache has: LEAK_ROUNDS - 1 rounds prove the leak */
+    REPEAT_MS = 1000, /* after this time no test is repeated */
+    BUDGET_MS = 1700, /* elapsed_ms() at which all steps must have ended */
+    LAST_MS = 1800,   /* elapsed_ms() at which a call is ended */
+    SIZES_FIRST = 1,  /* number of buffer sizes that are tried before unrelated queries */
+    LEAK_CALLS = 2,   /* time for so many calls must be left to find a large leak */
     COSTLY_MS = 30000, /* how long programs wait for Costly; longer than this check takes */
     LOAD_MS = 2000,
     CLOSE_MS = 1000,

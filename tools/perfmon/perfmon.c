@@ -4,14 +4,16 @@
 #include "perfmon.h"
 #include "screen/screen.h"
 
+#include "../common/pdh-message.h"
 #include "../common/status.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { STATUS = 1, SNAPSHOT };
+enum { STATUS = 1, SNAPSHOT, EXPLAIN };
 enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL };
 enum { SHOWN = -1, MOST_SECONDS = 3600 };
 static const double LEAST_SECONDS = 0.05;
@@ -44,6 +46,8 @@ static const struct tool commands[] = {
      .complete_args = "@services", .id = STATUS},
     {.name = "snapshot", .summary = "Print what the machine does now, as text.",
      .usage = "[OPTION]...", .rows = window_rows, .id = SNAPSHOT},
+    {.name = "explain", .summary = "Print what counters mean, with their types.",
+     .usage = "PATH...", .complete_args = "@paths", .id = EXPLAIN},
     {0},
 };
 static const struct tool tool = {
@@ -51,8 +55,9 @@ static const struct tool tool = {
     .usage = "[OPTION]... [PATH]...\n[OPTION]... CAPTURE [PATH]...\nCOMMAND [OPTION]... [ARGUMENT]...",
     .rows = window_rows, .commands = commands, .without_command = true, .complete_args = "@paths",
     .more = "Without a command, perfmon shows processors, memory, pressure, disks, network and the busiest\n"
-            "processes of this machine on the terminal, or charts the counters with these paths, or those\n"
-            "of a capture (a file that ends in .blg, .csv or .tsv). Press ? for the keys.\n"
+            "processes of this machine on the terminal. With PATH it charts these counters; with CAPTURE, a\n"
+            "file that ends in .blg, .csv or .tsv, it charts the counters of the capture: all of them, or\n"
+            "those with a PATH. Press ? for the keys.\n"
             "\"perfmon COMMAND --help\" describes a command.\n",
 };
 /* clang-format on */
@@ -161,7 +166,29 @@ static int run_status(struct perfmon *perfmon)
     return finish(code);
 }
 
-#ifdef HAVE_NCURSES
+/* Runs typeperf --explain, which is installed beside this program. */
+static int run_explain(const struct perfmon *perfmon)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "typeperf");
+    char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
+    char **args = calloc(perfmon->arg_count + 4, sizeof *args);
+    if (!perfmon->arg_count || !slash || !args) {
+        free(args);
+        fputs("perfmon: explain: name a counter, such as 'Memory::Available Bytes'\n", stderr);
+        return EXIT_USAGE;
+    }
+    strcpy(slash + 1, "typeperf");
+    args[0] = path;
+    args[1] = (char *)"--explain";
+    args[2] = (char *)"--";
+    memcpy(&args[3], perfmon->args, perfmon->arg_count * sizeof *args);
+    execv(path, args);
+    fprintf(stderr, "perfmon: %s could not be started: %s\n", path, strerror(errno));
+    free(args);
+    return EXIT_FAILED;
+}
+
 static bool is_capture(const char *name)
 {
     static const char *const ends[] = {".blg", ".csv", ".tsv"};
@@ -176,6 +203,16 @@ static bool is_capture(const char *name)
 static bool is_view(const char *word)
 {
     return !strcasecmp(word, "/sys") || !strcasecmp(word, "/res");
+}
+
+static bool can_read(const char *files)
+{
+    DWORD entries = 0, size = sizeof(PDH_TIME_INFO);
+    PDH_TIME_INFO info;
+    PDH_STATUS status = PdhGetDataSourceTimeRangeA(files, &entries, &info, &size);
+    if (status)
+        pdh_complain("perfmon", files, status);
+    return !status;
 }
 
 static bool is_path(const char *text)
@@ -206,22 +243,16 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                 options.paths[i]);
             return EXIT_USAGE;
         }
+    if (options.files && !can_read(options.files))
+        return EXIT_FAILED;
+    if (options.files && snapshot) {
+        fputs("perfmon: a snapshot is of a machine; use relog for a capture\n", stderr);
+        return EXIT_USAGE;
+    }
     if (snapshot || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
         return finish(window_snapshot(&options, perfmon->width));
     return window_run(&options);
 }
-#else
-static int run_window(const struct perfmon *perfmon, bool snapshot)
-{
-    (void)perfmon;
-    (void)snapshot;
-    fputs("perfmon: this program was built without ncurses and has no views; use \"perfmon "
-          "status\" or "
-          "\"pcview --watch\"\n",
-          stderr);
-    return EXIT_FAILED;
-}
-#endif
 
 int main(int argc, char **argv)
 {
@@ -236,9 +267,10 @@ int main(int argc, char **argv)
     int code = parse(&options, &perfmon);
     if (code == 0) {
         look_at_terminal(&perfmon);
-        code = options.command && options.command->id == STATUS
-                   ? run_status(&perfmon)
-                   : run_window(&perfmon, options.command != NULL);
+        int command = options.command ? options.command->id : 0;
+        code = command == STATUS    ? run_status(&perfmon)
+               : command == EXPLAIN ? run_explain(&perfmon)
+                                    : run_window(&perfmon, command == SNAPSHOT);
     } else if (code == SHOWN) {
         code = EXIT_GOOD;
     }

@@ -193,11 +193,11 @@ static void print_next(const struct provider *provider, const char *name, char *
                  user, name);
         break;
     case ON_PROBATION:
-        snprintf(
-            text, capacity,
-            "It is queried again: a valid answer ends this, a failure starts the next quarantine. "
-            "\"perfmon status --ask %s\" queries it now.",
-            name);
+        snprintf(text, capacity,
+                 "Its quarantine is over and it is queried again: a valid answer ends the "
+                 "probation, a failure starts the next quarantine. "
+                 "\"perfmon status --ask %s\" queries it now.",
+                 name);
         break;
     case OVERDUE:
         snprintf(text, capacity,

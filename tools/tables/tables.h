@@ -27,7 +27,7 @@ struct entries {
 bool entries_read(const char *library, const opl_table_list *tables, struct entries *ret);
 void entries_done(struct entries *entries);
 
-/* The translated texts of an ini file. */
+/* The translated texts of an existing ini file (--merge); the new ini file gets them again. */
 struct old_text {
     char *symbol, *language, *text;
     bool help;

@@ -202,7 +202,8 @@ static void report_texts(struct checked *checked)
     }
     put_count(checked, "missing-texts", missing, "missing");
     put_count(checked, "wrong-texts", wrong, "not those of its ini file");
-    put_count(checked, "orphan-texts", orphans, "outside of its numbers; they are removed");
+    put_count(checked, "orphan-texts", orphans,
+              "outside of the service's range of numbers: removed");
 }
 
 /* Reports a service for which no ini file with its names exists here, so that its counters would be

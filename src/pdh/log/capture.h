@@ -86,8 +86,8 @@ PDH_STATUS log_source_collect(struct pdh_query *query, LONGLONG *ret_time);
  * PDH_CSTATUS_NO_OBJECT. */
 PDH_STATUS log_source_info(struct log_source *source, const char *machine, const char *object,
                            struct object_info **ret);
-/* True if `name` is the wanted name. If `wanted` is a number, its titles on this machine are
- * compared with `name`, because most captures contain no titles. */
+/* True if `name` is the wanted name. If `wanted` is a number, `name` must be a name that has this
+ * number on this machine, in any language: most captures do not contain the numbers of names. */
 bool capture_is_named(const char *wanted, const char *name);
 
 #endif

@@ -316,7 +316,7 @@ enum { STDIO = 1, AT_SOCKET };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {0, "stdio", NULL, STDIO, "Serve one client on standard input and output, as ssh starts it."},
+    {0, "stdio", NULL, STDIO, "Serve one client on standard input and output. Clients start this program with this option through ssh."},
     {0, "socket", "PATH", AT_SOCKET, "Serve many clients on a Unix socket; a socket passed by systemd is used instead.", "@files"},
     {0},
 };

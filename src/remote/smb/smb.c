@@ -404,7 +404,7 @@ enum { STDIO = 1, CHECK, LOGIN };
 static const struct option_row rows[] = {
     {0, "check", "MACHINE", CHECK, "Try to read the machine, step by step, and print what to do when a step fails."},
     {0, "login", "MACHINE", LOGIN, "Ask for user and password, try them, and store them in the credentials file if they are accepted."},
-    {0, "stdio", "MACHINE", STDIO, "Answer requests on standard input and output, as the library starts it."},
+    {0, "stdio", "MACHINE", STDIO, "Answer requests on standard input and output. The library starts this program with this option."},
     {0},
 };
 /* clang-format on */

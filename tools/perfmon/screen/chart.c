@@ -4,17 +4,24 @@
  * share an axis from 0 to 100; each is scaled by a power of ten, which the legend shows, as
  * Windows' perfmon does it.
  */
-#define NCURSES_WIDECHAR 1
 #include "screen.h"
 
-#include <curses.h>
+#include "keys.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { LINES_MOST = 256, AXIS = 5, LEGEND_MOST = 12, DOT_ROWS = 4, DOT_COLUMNS = 2, DAY = 86400 };
+enum {
+    LINES_MOST = 256,
+    AXIS = 5,
+    LEGEND_MOST = 12,
+    DOT_ROWS = 4,
+    DOT_COLUMNS = 2,
+    TIME_WIDTH = 20
+};
 enum mode { MODE_LINES, MODE_BARS, MODE_REPORT };
 static const int zooms[] = {1, 2, 5, 10, 30, 60};
 
@@ -114,7 +121,8 @@ static void find_lines(struct chart *chart)
 {
     chart->count = chart->left_out = 0;
     for (size_t t = 0; t < chart->table_count; t++) {
-        size_t count;
+        size_t count, first = chart->count;
+        double most = 0;
         const struct table *table = model_table(chart->model, chart->tables[t]);
         const struct history *const *all = model_histories(chart->model, chart->tables[t], &count);
         for (size_t i = 0; table && i < count; i++) {
@@ -127,9 +135,10 @@ static void find_lines(struct chart *chart)
             struct line *line = &chart->lines[chart->count++];
             *line = (struct line){.table = table, .history = all[i]};
             model_span(all[i], 0, chart->from, chart->to, &line->span);
-            double most = fmax(fabs(line->span.most), fabs(line->span.least));
-            line->scale = model_scale(table->columns[0].default_scale, most);
+            most = fmax(most, fmax(fabs(line->span.most), fabs(line->span.least)));
         }
+        for (size_t i = first; i < chart->count; i++) /* lines of one counter have one scale */
+            chart->lines[i].scale = model_scale(table->columns[0].default_scale, most);
     }
     qsort(chart->lines, chart->count, sizeof *chart->lines, compare_lines);
     if (chart->cursor.at >= chart->count)
@@ -169,14 +178,20 @@ static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t 
                grid->canvas->utf8 ? 0x2800 + (wchar_t)*dots : mark);
 }
 
+/* How many ticks a dot has. */
+static double tick_step(const struct chart *chart, int dots)
+{
+    if (!chart->whole && chart->from == 0)
+        return zooms[chart->zoom]; /* not enough samples yet: they begin at the left */
+    return (double)(chart->to - chart->from) / dots;
+}
+
 static void draw_line(struct grid *grid, const struct chart *chart, size_t at)
 {
     static const char marks[] = "*+o#x%@&";
     const struct line *line = &chart->lines[at];
     int dots = grid->columns * DOT_COLUMNS, height = grid->rows * DOT_ROWS - 1, last = -1;
-    double step = (double)(chart->to - chart->from) / dots;
-    if (!chart->whole && chart->from == 0)
-        step = zooms[chart->zoom]; /* not enough samples yet: they begin at the left */
+    double step = tick_step(chart, dots);
     for (int x = 0; x < dots; x++) {
         struct span span;
         uint64_t from = chart->from + (uint64_t)(x * step);
@@ -206,22 +221,19 @@ static void draw_time(const struct chart *chart, struct canvas *canvas, int row,
     model_source(chart->model, chart->source, &source);
     if (!filetime)
         return;
-    if (source.capture) /* captures have local time */
-        gmtime_r(&seconds, &parts);
-    else
-        localtime_r(&seconds, &parts);
+    localtime_r(&seconds, &parts);
     strftime(text, sizeof text, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
-    canvas_text(canvas, row, column, 20, STYLE_WEAK, text);
+    canvas_text(canvas, row, column, TIME_WIDTH, STYLE_WEAK, text);
 }
 
 static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int last)
 {
     struct grid grid = {canvas, row, AXIS, last - row - 1, canvas->columns - AXIS, NULL};
-    grid.dots = calloc((size_t)(grid.rows * grid.columns) + 1, 1);
-    if (!grid.dots || grid.rows < 2 || grid.columns < 2) {
-        free(grid.dots);
+    if (grid.rows < 2 || grid.columns < 2)
         return;
-    }
+    grid.dots = calloc((size_t)(grid.rows * grid.columns), 1);
+    if (!grid.dots)
+        return;
     for (int i = 0; i <= 4; i++)
         canvas_print(canvas, row + (grid.rows - 1) * i / 4, 0, AXIS, STYLE_WEAK, "%3d ",
                      100 - 25 * i);
@@ -232,25 +244,27 @@ static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int 
         memset(grid.dots, 0, (size_t)(grid.rows * grid.columns));
         draw_line(&grid, chart, chart->cursor.at); /* above the others */
     }
+    int end = (int)((double)(chart->to - chart->from) /
+                    tick_step(chart, grid.columns * DOT_COLUMNS) / DOT_COLUMNS);
     draw_time(chart, canvas, last - 1, chart->from, AXIS);
-    draw_time(chart, canvas, last - 1, chart->to - 1,
-              canvas->columns - (canvas->columns > 60 ? 20 : 9));
+    if (end > 2 * TIME_WIDTH) /* below the newest value */
+        draw_time(chart, canvas, last - 1, chart->to - 1, AXIS + end - TIME_WIDTH);
     free(grid.dots);
 }
 
-static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int last)
-{
-    int name = canvas->columns / 3;
-    for (size_t i = 0; i < chart->count && row < last; i++, row++) {
-        const struct line *line = &chart->lines[i];
-        double scaled = line->span.last * pow(10, line->scale);
-        canvas_print(canvas, row, 0, name - 1, STYLE_PLAIN, "%s", line->history->name);
-        canvas_bar(canvas, row, name, canvas->columns - name - 1, 0, scaled / 100,
-                   line_style(chart, i));
-    }
-}
-
 /* ---- legend and report ---- */
+
+/* The path of a line, with its instance. */
+static void line_path(const struct line *line, char *ret, size_t capacity)
+{
+    const char *path = line->table->columns[0].path, *open = strchr(path, '(');
+    const char *counter = strrchr(path, '\\');
+    if (open && counter && open < counter)
+        snprintf(ret, capacity, "%.*s(%s)%s", (int)(open - path), path, line->history->name,
+                 counter);
+    else
+        snprintf(ret, capacity, "%s", path);
+}
 
 static void put_value(struct canvas *canvas, int row, int column, int width, double number)
 {
@@ -264,26 +278,40 @@ static void put_value(struct canvas *canvas, int row, int column, int width, dou
 
 enum { VALUE = 12, SCALE = 6 };
 
+static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int last)
+{
+    int name = canvas->columns / 3;
+    for (size_t i = 0; i < chart->count && row < last; i++, row++) {
+        const struct line *line = &chart->lines[i];
+        double scaled = line->span.last * pow(10, line->scale);
+        char text[512];
+        line_path(line, text, sizeof text);
+        canvas_text(canvas, row, 0, name - 1, STYLE_PLAIN, text);
+        canvas_bar(canvas, row, name, canvas->columns - name - VALUE, 0, scaled / 100,
+                   line_style(chart, i));
+        text_number(line->span.last, text);
+        canvas_right(canvas, row, canvas->columns - VALUE, VALUE, STYLE_PLAIN, text);
+    }
+}
+
 static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int last)
 {
     static const char *const titles[] = {"LAST", "AVERAGE", "MINIMUM", "MAXIMUM"};
     int values = canvas->columns >= 100 ? 4 : canvas->columns >= 70 ? 2 : 1;
     int name = canvas->columns - SCALE - values * VALUE;
-    canvas_text(canvas, row, 2, name - 2, STYLE_WEAK, "COUNTER");
+    if (chart->left_out)
+        canvas_print(canvas, row, 2, name - 2, STYLE_WARN, "COUNTER (%zu more are not shown)",
+                     chart->left_out);
+    else
+        canvas_text(canvas, row, 2, name - 2, STYLE_WEAK, "COUNTER");
     canvas_right(canvas, row, name, SCALE, STYLE_WEAK, "SCALE");
     for (int i = 0; i < values; i++)
         canvas_right(canvas, row, name + SCALE + i * VALUE, VALUE, STYLE_WEAK, titles[i]);
     cursor_fit(&chart->cursor, chart->count, (size_t)(last - row - 1));
     for (size_t i = chart->cursor.first; i < chart->count && ++row < last; i++) {
         const struct line *line = &chart->lines[i];
-        const char *path = line->table->columns[0].path, *open = strchr(path, '(');
-        const char *counter = strrchr(path, '\\');
         char text[512];
-        if (open && counter)
-            snprintf(text, sizeof text, "%.*s(%s)%s", (int)(open - path), path, line->history->name,
-                     counter);
-        else
-            snprintf(text, sizeof text, "%s", path);
+        line_path(line, text, sizeof text);
         canvas_put(canvas, row, 0, line_style(chart, i), canvas->utf8 ? 0x25a0 : "*+o#x%@&"[i % 8]);
         canvas_text(canvas, row, 2, name - 3, STYLE_PLAIN, text);
         snprintf(text, sizeof text, "1e%d", line->scale);
@@ -300,6 +328,7 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
 /* Why a chosen counter has no line. */
 static int draw_problems(struct chart *chart, struct canvas *canvas, int row, int last)
 {
+    last = row + (last - row) / 3; /* the rest is for the chart */
     for (size_t t = 0; t < chart->table_count && row < last; t++) {
         const struct table *table = model_table(chart->model, chart->tables[t]);
         if (table && table->tick && table->columns[0].status)
@@ -363,12 +392,24 @@ static void change_zoom(struct chart *chart, bool nearer)
         chart->zoom -= chart->zoom > 0;
 }
 
-/* The selected counter as a command for a shell. */
+/* The selected counter as a command for a shell, in single quotes. */
 static void show_command(const struct chart *chart, struct window *window)
 {
-    if (chart->cursor.at < chart->count)
-        snprintf(window->message, sizeof window->message, "typeperf '%s'",
-                 chart->lines[chart->cursor.at].table->columns[0].path);
+    struct model_source source;
+    char path[512], quoted[1024];
+    size_t used = 0;
+    if (chart->cursor.at >= chart->count)
+        return;
+    model_source(chart->model, chart->source, &source);
+    line_path(&chart->lines[chart->cursor.at], path, sizeof path);
+    for (const char *at = path; *at && used + 5 < sizeof quoted; at++)
+        used += (size_t)snprintf(quoted + used, 5, *at == '\'' ? "'\\''" : "%c", *at);
+    if (source.capture)
+        snprintf(window->message, sizeof window->message, "relog '%s' -c '%s' -f csv -o -",
+                 source.name, quoted);
+    else
+        snprintf(window->message, sizeof window->message, "typeperf %s%s%s'%s'",
+                 *source.name ? "-s " : "", source.name, *source.name ? " " : "", quoted);
 }
 
 bool chart_key(struct chart *chart, int key, struct window *window)
@@ -376,6 +417,8 @@ bool chart_key(struct chart *chart, int key, struct window *window)
     uint64_t jump = (chart->to - chart->from) / 4 + 1, newest = newest_tick(chart);
     if (cursor_key(&chart->cursor, key))
         return true;
+    if (chart->whole && (key == KEY_LEFT || key == KEY_RIGHT))
+        return true; /* all is shown */
     switch (key) {
     case KEY_LEFT:
         chart->back = chart->back + jump < newest ? chart->back + jump : newest;

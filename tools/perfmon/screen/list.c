@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What lists have in common: a selected row that stays in sight, and a text to search for. */
-#define NCURSES_WIDECHAR 1
 #include "screen.h"
 
-#include <curses.h>
+#include "keys.h"
+
+#include <limits.h>
 #include <string.h>
+#include <wchar.h>
 
 bool cursor_key(struct cursor *cursor, int key)
 {
@@ -59,9 +61,14 @@ bool field_key(struct field *field, int key)
         while (used && (field->text[--used] & 0xc0) == 0x80)
             ;
         field->text[used] = 0;
-    } else if (key >= ' ' && key < BACKSPACE && used + 1 < sizeof field->text) {
-        field->text[used] = (char)key;
-        field->text[used + 1] = 0;
+    } else if (key & TERMINAL_CHARACTER || (key >= ' ' && key < BACKSPACE)) {
+        mbstate_t state = {0};
+        char bytes[MB_LEN_MAX];
+        size_t count = wcrtomb(bytes, (wchar_t)(key & ~TERMINAL_CHARACTER), &state);
+        if (count != (size_t)-1 && used + count < sizeof field->text) {
+            memcpy(field->text + used, bytes, count);
+            field->text[used + count] = 0;
+        }
     }
     return true;
 }

@@ -46,6 +46,7 @@ static const struct {
 
 struct overview {
     struct model *model;
+    size_t source;
     unsigned tables[TABLES];
 };
 
@@ -62,6 +63,7 @@ struct overview *overview_new(struct model *model, size_t source)
     if (!overview)
         return NULL;
     overview->model = model;
+    overview->source = source;
     for (size_t t = 0; t < TABLES; t++) {
         char texts[MOST_COLUMNS][96];
         const char *paths[MOST_COLUMNS];
@@ -122,28 +124,36 @@ bool overview_ready(const struct overview *overview)
 /* ---- the sentence ---- */
 
 const char overview_rule[] =
-    "Named is the resource for which tasks waited the largest share of the last interval "
-    "(Pressure, % Some Time), if that is 5 % or more; otherwise a disk that was busy for 80 % or "
+    "Named are the resources for which some task waited during 5 % or more of the last interval "
+    "(Pressure, % Some Time), the longest first; otherwise a disk that was busy for 80 % or "
     "more; "
     "otherwise processors that were busy for 90 % or more; otherwise memory or swap that is used "
     "to 95 % "
     "or more; otherwise nothing.";
 
+/* All resources that tasks waited for, the longest first. */
 static bool verdict_pressure(const struct overview *overview, char *ret, size_t capacity)
 {
     const struct table *table = table_of(overview, PRESSURE);
-    double most = 5;
-    bool found = false;
-    for (size_t r = 0; r < table->row_count; r++) {
-        double some = value(table, r, PRESSURE_SOME);
-        if (!(some >= most))
-            continue;
-        most = some;
-        found = true;
-        snprintf(ret, capacity, "%s: tasks wait %.0f %% of the time", table->rows[r].name,
-                 fmin(some, 100));
+    double limit = INFINITY;
+    size_t used = 0;
+    for (size_t found = table->row_count; found-- > 0;) {
+        size_t most = table->row_count;
+        for (size_t r = 0; r < table->row_count; r++) {
+            double some = value(table, r, PRESSURE_SOME);
+            if (some >= 5 && some < limit &&
+                (most == table->row_count || some > value(table, most, PRESSURE_SOME)))
+                most = r;
+        }
+        if (most == table->row_count || used >= capacity)
+            break;
+        limit = value(table, most, PRESSURE_SOME);
+        used += (size_t)snprintf(ret + used, capacity - used, "%s%s %.0f %%", used ? ", " : "",
+                                 table->rows[most].name, fmin(limit, 100));
     }
-    return found;
+    if (used && used < capacity)
+        snprintf(ret + used, capacity - used, " of the time some task waited");
+    return used > 0;
 }
 
 static bool verdict_disk(const struct overview *overview, char *ret, size_t capacity)
@@ -167,8 +177,15 @@ void overview_verdict(const struct overview *overview, char *ret, size_t capacit
     double busy = value_of(overview, CPU, "_Total", CPU_BUSY);
     double memory = value_of(overview, USAGE, NULL, USAGE_MEMORY);
     double swap = value_of(overview, USAGE, NULL, USAGE_SWAP);
-    if (!overview_ready(overview))
-        snprintf(ret, capacity, "the first sample is being taken");
+    struct model_source source;
+    model_source(overview->model, overview->source, &source);
+    if (!overview_ready(overview) && source.capture)
+        snprintf(ret, capacity, "not known: the capture has no such counters");
+    else if (!overview_ready(overview))
+        snprintf(ret, capacity, "%s",
+                 source.state == MODEL_STARTING || source.state == MODEL_GOOD
+                     ? "the first sample is being taken"
+                     : "not known: there is no sample");
     else if (verdict_pressure(overview, ret, capacity) || verdict_disk(overview, ret, capacity))
         return;
     else if (busy >= 90)
@@ -197,7 +214,10 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
     double frequency = value_of(overview, CPU, "_Total", CPU_FREQUENCY);
     double degrees = hottest(overview), charge = value_of(overview, BATTERY, NULL, 0);
     text_duration(value_of(overview, SYSTEM, NULL, SYSTEM_UP), up);
-    int used = snprintf(ret, capacity, *up == '-' ? "" : "up %s", up);
+    int used = 0;
+    *ret = 0;
+    if (*up != '-')
+        used = snprintf(ret, capacity, "up %s", up);
     if (!isnan(value_of(overview, SYSTEM, NULL, SYSTEM_LOAD)))
         used += snprintf(ret + used, capacity - (size_t)used, "   load %.2f %.2f %.2f",
                          value_of(overview, SYSTEM, NULL, SYSTEM_LOAD),
@@ -238,22 +258,39 @@ static void draw_head(struct area *area, const char *title, const char *legend)
                  legend);
 }
 
-enum { LABEL = 8, NUMBER = 7 };
+enum { LABEL = 8, NUMBER = 7, SHARES = 4 };
+static const struct {
+    const char *name;
+    enum style style;
+} shares[SHARES] = {
+    {"user",    STYLE_GOOD    },
+    {"system",  STYLE_BAD     },
+    {"waiting", STYLE_WARN    },
+    {"stolen",  STYLE_LINE + 2}
+};
+
+/* The key to the parts of the bars, in their styles, at the right. */
+static void draw_shares(struct area *area, int row)
+{
+    int at = area->column + area->width - 26;
+    for (size_t i = 0; i < SHARES && row < area->last; i++)
+        at += 1 + canvas_text(area->canvas, row, at, area->column + area->width - at,
+                              shares[i].style, shares[i].name);
+}
 
 static void draw_processor(struct area *area, const struct table *table, size_t r,
                            const char *label)
 {
-    static const enum style styles[] = {STYLE_GOOD, STYLE_BAD, STYLE_WARN, STYLE_LINE + 2};
     int row, left = area->column + LABEL, width = area->width - LABEL - NUMBER - 1;
     double done = 0, busy = value(table, r, CPU_BUSY);
     char text[TEXT_SIZE];
     if (!area_next(area, &row))
         return;
     canvas_text(area->canvas, row, area->column, LABEL - 1, STYLE_PLAIN, label);
-    for (size_t part = 0; part < 4; part++) {
+    for (size_t part = 0; part < SHARES; part++) {
         double share = value(table, r, CPU_USER + part);
         share = isnan(share) ? 0 : share / 100;
-        canvas_bar(area->canvas, row, left, width, done, done + share, styles[part]);
+        canvas_bar(area->canvas, row, left, width, done, done + share, shares[part].style);
         done += share;
     }
     text_percent(busy, text);
@@ -287,7 +324,8 @@ static void draw_processors(struct area *area, const struct overview *overview)
     size_t total = row_named(table, "_Total"), count = 0;
     for (size_t r = 0; r < table->row_count; r++)
         count += single(table->rows[r].name);
-    draw_head(area, "Processors", "user system waiting stolen");
+    draw_head(area, "Processors", "");
+    draw_shares(area, area->row - 1);
     draw_processor(area, table, total, "all");
     draw_history(area, table, total);
     if (count > (size_t)(area->last - area->row) || count < 2)
@@ -320,7 +358,7 @@ static void draw_memory(struct area *area, const struct overview *overview)
     char bytes[TEXT_SIZE], detail[2 * TEXT_SIZE];
     draw_head(area, "Memory", "used, available");
     text_bytes(value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE), bytes);
-    snprintf(detail, sizeof detail, "%s free", bytes);
+    snprintf(detail, sizeof detail, "%s available", bytes);
     draw_share(area, "memory", value_of(overview, USAGE, NULL, USAGE_MEMORY), detail);
     draw_share(area, "swap", value_of(overview, USAGE, NULL, USAGE_SWAP), "");
 }

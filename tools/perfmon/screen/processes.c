@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of processes, sorted and filtered; or of programs, each the sum of its processes. */
-#define NCURSES_WIDECHAR 1
+/* The list of processes, sorted and filtered; or of programs, users, units or control groups, each
+ * the sum of its processes. */
 #include "screen.h"
+
+#include "keys.h"
 
 #include "../../view/view.h"
 
 #include <ctype.h>
-#include <curses.h>
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 enum column_id { PID, CPU, MEMORY, READ, WRITTEN, THREADS, ELAPSED, PARENT, COLUMNS_ALL };
 enum text_id { USER, STATE, UNIT, GROUP, COMMAND, TEXTS };
@@ -58,7 +64,8 @@ struct line {
 
 struct processes {
     struct model *model;
-    unsigned table, texts;
+    size_t source;
+    unsigned table, texts, io;
     struct line *lines; /* of the newest sample, as they are shown */
     size_t line_count, line_capacity;
     enum column_id sort;
@@ -67,6 +74,14 @@ struct processes {
     struct field filter;
     uint64_t selected; /* identity of the selected line */
     struct cursor cursor;
+    bool shown[COLUMNS_ALL]; /* which columns fitted last */
+    /* the process that a signal may be sent to; pid 0: none */
+    struct {
+        pid_t pid;
+        double born; /* seconds after the boot */
+        char name[64];
+    } target;
+    bool here; /* the processes are this machine's, now */
 };
 
 struct processes *processes_new(struct model *model, size_t source)
@@ -81,6 +96,10 @@ struct processes *processes_new(struct model *model, size_t source)
         paths[i] = built[i];
     }
     processes->model = model;
+    struct model_source of;
+    model_source(model, source, &of);
+    processes->source = source;
+    processes->here = !of.capture && !*of.name;
     processes->kernel = true;
     processes->sort = CPU;
     processes->table = model_add_table(model, source, paths, COLUMNS_ALL, false);
@@ -88,6 +107,10 @@ struct processes *processes_new(struct model *model, size_t source)
         snprintf(built[i], sizeof built[i], "\\Process Details(*)\\%s", texts[i].counter);
         paths[i] = built[i];
     }
+    static const char *const io[] = {"\\Process IO(*)\\ID Process",
+                                     "\\Process IO(*)\\IO Disk Read Bytes/sec",
+                                     "\\Process IO(*)\\IO Disk Write Bytes/sec"};
+    processes->io = model_add_table(model, source, io, 3, false);
     processes->texts = model_add_texts(model, source, paths, TEXTS);
     return processes;
 }
@@ -96,6 +119,7 @@ void processes_free(struct processes *processes)
 {
     model_remove_table(processes->model, processes->table);
     model_remove_table(processes->model, processes->texts);
+    model_remove_table(processes->model, processes->io);
     free(processes->lines);
     free(processes);
 }
@@ -187,10 +211,26 @@ static const char *const *find_texts(const struct table *table, const char *name
     return NULL;
 }
 
+/* Process has bytes only if this user may know those of all processes; Process IO has those that
+ * are known. Both are in the order of numbers. */
+static void read_bytes(const struct table *io, struct line *line, size_t *at)
+{
+    for (size_t i = 0; io && i < io->row_count; i++) {
+        size_t row = (*at + i) % io->row_count;
+        if (table_cell(io, row, 0)->number == line->values[PID]) {
+            line->values[READ] = table_cell(io, row, 1)->number;
+            line->values[WRITTEN] = table_cell(io, row, 2)->number;
+            *at = row + 1;
+            return;
+        }
+    }
+}
+
 static void read_lines(struct processes *processes, const struct table *table)
 {
     const struct table *details = model_table(processes->model, processes->texts);
-    size_t at = 0;
+    const struct table *io = model_table(processes->model, processes->io);
+    size_t at = 0, io_at = 0;
     processes->line_count = 0;
     if (!reserve(processes, table->row_count))
         return;
@@ -206,6 +246,8 @@ static void read_lines(struct processes *processes, const struct table *table)
         line->texts = find_texts(details, row->name, &at);
         for (size_t c = 0; c < COLUMNS_ALL; c++)
             line->values[c] = table_cell(table, r, c)->number;
+        if (isnan(line->values[WRITTEN]))
+            read_bytes(io, line, &io_at);
         processes->line_count += listed(processes, line);
     }
 }
@@ -285,6 +327,8 @@ static void make_lines(struct processes *processes)
     if (!table || !table->tick)
         return;
     read_lines(processes, table);
+    if (!processes->line_count)
+        return;
     if (processes->grouping)
         group_lines(processes);
     sorting = processes;
@@ -372,6 +416,8 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     if (row + 2 > last)
         return;
     struct layout layout = make_layout(processes, canvas->columns);
+    for (size_t c = 0; c < COLUMNS_ALL; c++)
+        processes->shown[c] = layout.number[c] != 0;
     make_lines(processes);
     draw_head(processes, canvas, row++, &layout);
     cursor_fit(&processes->cursor, processes->line_count, (size_t)(last - row));
@@ -390,10 +436,22 @@ const struct field *processes_filter(const struct processes *processes)
     return &processes->filter;
 }
 
-static void sort_by(struct processes *processes, int column)
+static void sort_by(struct processes *processes, enum column_id column)
 {
-    processes->sort = (enum column_id)((column + COLUMNS_ALL) % COLUMNS_ALL);
+    processes->sort = column;
     processes->ascending = false;
+}
+
+/* The next column that is shown, in this direction. */
+static void sort_next(struct processes *processes, int step)
+{
+    int column = (int)processes->sort;
+    for (int i = 0; i < COLUMNS_ALL; i++) {
+        column = (column + step + COLUMNS_ALL) % COLUMNS_ALL;
+        if (processes->shown[column])
+            break;
+    }
+    sort_by(processes, (enum column_id)column);
 }
 
 static bool sort_key(struct processes *processes, int key)
@@ -401,7 +459,7 @@ static bool sort_key(struct processes *processes, int key)
     switch (key) {
     case KEY_LEFT:
     case KEY_RIGHT:
-        sort_by(processes, (int)processes->sort + (key == KEY_LEFT ? -1 : 1));
+        sort_next(processes, key == KEY_LEFT ? -1 : 1);
         return true;
     case 'P':
         sort_by(processes, CPU);
@@ -424,8 +482,104 @@ static bool sort_key(struct processes *processes, int key)
     }
 }
 
+/* ---- signals ---- */
+
+/* When it was started, in ticks after the boot; NaN: there is no such process. */
+static double born_of(pid_t pid)
+{
+    char path[64], text[1024];
+    unsigned long long start;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = 0;
+    const char *after = strrchr(text, ')'); /* the name may contain blanks and parentheses */
+    if (!after || sscanf(after + 2,
+                         "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+                         "%*d %*d %*d %llu",
+                         &start) != 1)
+        return NAN;
+    return (double)start;
+}
+
+/* Is the process with this number the one of the sample? Its age has grown since by what passed. */
+static bool same_process(const struct processes *processes, const struct line *line, double born)
+{
+    struct model_source source;
+    struct timespec up, now;
+    model_source(processes->model, processes->source, &source);
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    clock_gettime(CLOCK_REALTIME, &now);
+    double passed =
+        (double)now.tv_sec + (double)now.tv_nsec / 1e9 + 11644473600.0 - (double)source.time / 1e7;
+    double age = (double)up.tv_sec + (double)up.tv_nsec / 1e9 - born / (double)sysconf(_SC_CLK_TCK);
+    return fabs(age - passed - line->values[ELAPSED]) < 1.5;
+}
+
+static void choose_signal(struct processes *processes, struct window *window)
+{
+    char age[TEXT_SIZE];
+    if (!processes->here || processes->grouping || processes->cursor.at >= processes->line_count) {
+        snprintf(window->message, sizeof window->message,
+                 "signals can be sent to single processes of this machine only");
+        return;
+    }
+    const struct line *line = &processes->lines[processes->cursor.at];
+    processes->target.pid = (pid_t)line->values[PID];
+    processes->target.born = born_of(processes->target.pid);
+    if (!same_process(processes, line, processes->target.born)) {
+        processes->target.pid = 0;
+        snprintf(window->message, sizeof window->message, "this process has ended");
+        return;
+    }
+    snprintf(processes->target.name, sizeof processes->target.name, "%.*s", (int)line->name_length,
+             line->name);
+    text_duration(line->values[ELAPSED], age);
+    snprintf(window->message, sizeof window->message,
+             "%s, number %d, %s old: t ends it, K kills it, s stops it, c continues it",
+             processes->target.name, (int)processes->target.pid, age);
+}
+
+/* The number may belong to another process by now: the descriptor keeps the process that is
+ * compared, and only that one gets the signal. */
+static void send_signal(struct processes *processes, int number, struct window *window)
+{
+    int fd = (int)syscall(SYS_pidfd_open, processes->target.pid, 0);
+    int error = fd < 0 ? errno : 0;
+    if (!error && born_of(processes->target.pid) != processes->target.born)
+        error = ESRCH;
+    if (!error && syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) != 0)
+        error = errno;
+    if (fd >= 0)
+        close(fd);
+    snprintf(window->message, sizeof window->message,
+             error ? "%s, number %d, got no signal: %s" : "%s, number %d, got SIG%s",
+             processes->target.name, (int)processes->target.pid,
+             error ? strerror(error) : sigabbrev_np(number));
+}
+
+/* Answers the question; false: none was asked. */
+static bool signal_key(struct processes *processes, int key, struct window *window)
+{
+    int number = key == 't'   ? SIGTERM
+                 : key == 'K' ? SIGKILL
+                 : key == 's' ? SIGSTOP
+                 : key == 'c' ? SIGCONT
+                              : 0;
+    if (!processes->target.pid)
+        return false;
+    if (number)
+        send_signal(processes, number, window);
+    processes->target.pid = 0;
+    return true;
+}
+
 bool processes_key(struct processes *processes, int key, struct window *window)
 {
+    if (signal_key(processes, key, window))
+        return true;
     if (field_key(&processes->filter, key) || sort_key(processes, key))
         return true;
     if (cursor_key(&processes->cursor, key)) {
@@ -443,6 +597,10 @@ bool processes_key(struct processes *processes, int key, struct window *window)
         return true;
     case 'G':
         processes->grouping = (processes->grouping + 1) % GROUPINGS;
+        return true;
+    case 'x':
+    case KEY_F(9):
+        choose_signal(processes, window);
         return true;
     case 'K':
         processes->kernel = !processes->kernel;

@@ -24,7 +24,9 @@
 /* ---- terminal.c ---- */
 enum {
     TERMINAL_NOTHING = -1, /* no key; the samples are new, or the time is over */
-    TERMINAL_END = -2      /* the terminal is gone, or a signal ends the program */
+    TERMINAL_CHARACTER =
+        1 << 24,      /* added to a character that is not ASCII: KEY_ values begin at 256 */
+    TERMINAL_END = -2 /* the terminal is gone, or a signal ends the program */
 };
 /* False: this terminal cannot be used; a message was printed. */
 bool terminal_begin(bool colours);
@@ -32,6 +34,8 @@ void terminal_end(void);
 /* The signal that ends the program; 0: none. */
 int terminal_signal(void);
 void terminal_size(int *ret_rows, int *ret_columns);
+/* The next canvas is sent as a whole: something else wrote to the terminal. */
+void terminal_redraw(void);
 /* Shows the canvas, unless earlier output still waits to be sent. */
 void terminal_show(const struct canvas *canvas);
 /* Waits until a key, until `descriptor` is readable, or for so long. Returns a character, one of
@@ -39,7 +43,8 @@ void terminal_show(const struct canvas *canvas);
 int terminal_key(int descriptor, int milliseconds);
 
 /* ---- text.c ---- */
-/* 12.3k, 1.5 GiB, 3 d 04:05:06; "-" if the number is NaN. */
+/* Write short texts: 12.3k (number), 123 (whole), 12.3 (percent), 1.50 GiB (bytes), 3 d 4:05 or
+ * 4:05:06 (duration). "-" if the number is NaN; for a duration also if it is negative. */
 enum { TEXT_SIZE = 32 };
 void text_number(double number, char out[TEXT_SIZE]);
 void text_whole(double number, char out[TEXT_SIZE]);
@@ -74,9 +79,10 @@ struct window {
     struct tree *tree; /* NULL until it is shown first */
     const char *host, *machine, *files;
     double seconds;
-    bool paused, help;
-    int view;          /* one of VIEW_ */
-    char message[256]; /* shown in the bottom line until the next key */
+    bool paused, help, rule; /* `rule`: the help is the rule of "held up by" */
+    struct cursor help_line;
+    int view;           /* one of VIEW_ */
+    char message[2048]; /* shown in the bottom line until the next key */
 };
 enum { VIEW_OVERVIEW, VIEW_PROCESSES, VIEW_CHART, VIEW_TREE, VIEWS };
 

@@ -4,10 +4,9 @@
  * ncurses' own handler writes to the terminal, and hangs if that is stuck. For the same reason no
  * frame is sent while output of an earlier one waits in the terminal's queue.
  */
-#define NCURSES_WIDECHAR 1
+#include "keys.h"
 #include "screen.h"
 
-#include <curses.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+extern char *tigetstr(const char *name); /* term.h defines "lines" and "columns" as macros */
 enum { ESCAPE_MILLISECONDS = 25 };
 static volatile sig_atomic_t ending;
 static attr_t attributes[STYLES];
@@ -78,10 +78,41 @@ static void begin_styles(bool colours)
     }
 }
 
+/* newterm accepts terminals without a cursor that moves, such as "dumb". */
+static bool can_move(void)
+{
+    char *cup = tigetstr("cup");
+    return cup && cup != (char *)-1;
+}
+
+/* Home and End as other terminals send them: TERM does not always name the terminal that it is. */
+static void define_others(void)
+{
+    static const struct {
+        const char *sequence;
+        int key;
+    } others[] = {
+        {"\033[1~", KEY_HOME},
+        {"\033[H",  KEY_HOME},
+        {"\033OH",  KEY_HOME},
+        {"\033[4~", KEY_END },
+        {"\033[F",  KEY_END },
+        {"\033OF",  KEY_END }
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (key_defined(others[i].sequence) == 0)
+            define_key(others[i].sequence, others[i].key);
+}
+
 bool terminal_begin(bool colours)
 {
     tcgetattr(STDIN_FILENO, &before);
     screen = newterm(NULL, stdout, stdin);
+    if (screen && !can_move()) {
+        endwin();
+        delscreen(screen);
+        screen = NULL;
+    }
     if (!screen) {
         fprintf(
             stderr,
@@ -97,6 +128,7 @@ bool terminal_begin(bool colours)
     nonl();
     curs_set(0);
     keypad(stdscr, TRUE);
+    define_others();
     set_escdelay(ESCAPE_MILLISECONDS);
     nodelay(stdscr, TRUE);
     intrflush(stdscr, FALSE);
@@ -134,6 +166,11 @@ static bool output_ready(void)
     if (ioctl(STDOUT_FILENO, TIOCOUTQ, &waiting) == 0 && waiting > 0)
         return false;
     return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT);
+}
+
+void terminal_redraw(void)
+{
+    clearok(curscr, TRUE);
 }
 
 void terminal_show(const struct canvas *canvas)
@@ -175,5 +212,7 @@ int terminal_key(int descriptor, int milliseconds)
     }
     if (ending)
         return TERMINAL_END;
+    if (kind == OK && key > 0x7f)
+        return TERMINAL_CHARACTER | (int)key;
     return kind == ERR ? TERMINAL_NOTHING : (int)key;
 }

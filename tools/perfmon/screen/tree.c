@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* All objects, their counters and instances as a tree, with a search and with explanations; what is
  * added from here is charted. */
-#define NCURSES_WIDECHAR 1
 #include "screen.h"
+
+#include "keys.h"
 
 #include "../../model/catalogue.h"
 
-#include <curses.h>
 #include <pdh.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The main loop: takes samples over, draws the view that is shown, gives it the keys. */
-#define NCURSES_WIDECHAR 1
 #include "screen.h"
 
-#include "../../common/options.h"
+#include "keys.h"
 
-#include <curses.h>
+#include "../../common/options.h"
+#include "../../common/pdh-message.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,8 +24,7 @@ static void clock_text(const struct window *window, char *ret, size_t capacity)
     model_source(window->model, window->source, &source);
     time_t seconds = (time_t)(source.time / 10000000 - 11644473600);
     *ret = 0;
-    if (!source.time ||
-        !(source.capture ? gmtime_r(&seconds, &parts) : localtime_r(&seconds, &parts)))
+    if (!source.time || !localtime_r(&seconds, &parts))
         return;
     strftime(ret, capacity, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
 }
@@ -55,9 +55,11 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
         snprintf(ret, capacity,
                  "no new sample: a provider or the machine does not answer; \"perfmon "
                  "status\" shows which");
-    else if (source.state == MODEL_AWAY)
-        snprintf(ret, capacity, "the last sample failed (0x%08X); it is tried again",
-                 (unsigned)source.status);
+    else if (source.state == MODEL_AWAY && !source.capture)
+        snprintf(ret, capacity, "the last sample failed and is tried again: %s",
+                 pdh_message(source.status));
+    else if (source.capture && source.status && (DWORD)source.status != PDH_NO_MORE_DATA)
+        snprintf(ret, capacity, "%s: %s", source.name, pdh_message(source.status));
     else
         return false;
     return true;
@@ -68,7 +70,14 @@ static void draw_bottom(const struct window *window, struct canvas *canvas)
     char text[256];
     int row = canvas->rows - 1, at = 0;
     const struct field *filter = processes_filter(window->processes);
-    if (filter->open || (*filter->text && window->view <= VIEW_PROCESSES)) {
+    if (window->help) {
+        canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
+                    window->rule ? "any key closes this"
+                                 : "up, down: more of this help; any other key closes it");
+        return;
+    }
+    bool filtered = *filter->text && !*window->message && window->view <= VIEW_PROCESSES;
+    if (filter->open || filtered) {
         canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
                      "filter: %s%s   Escape shows all", filter->text, filter->open ? "_" : "");
         return;
@@ -78,14 +87,15 @@ static void draw_bottom(const struct window *window, struct canvas *canvas)
                     *window->message ? window->message : text);
         return;
     }
+    at = 2 + canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK, "? keys  q quit");
     for (int i = 0; i < VIEWS; i++)
         at += 2 + canvas_text(canvas, row, at, canvas->columns - at,
                               i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
-    canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK,
-                "? keys  / search  space pause  q quit");
+    canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK, "/ search  space pause");
 }
 
-static void draw_help(struct canvas *canvas, int row)
+/* The help may be longer than the screen: the cursor is its first line that is shown. */
+static void draw_help(struct window *window, struct canvas *canvas, int row)
 {
     static const char *const lines[] = {
         "1 2 3 4, Tab     overview, processes, chart, counters",
@@ -98,9 +108,10 @@ static void draw_help(struct canvas *canvas, int row)
         "up, down, PgUp   select",
         "left, right      sort by another column; i turns the order",
         "P M R W          sort by processor, memory, bytes read, bytes written",
-        "/                show only what matches: a text, user:www, unit:nginx, cpu>5, mem>1G",
+        "/                show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G",
         "G                one line for each process, program, user, unit, control group",
         "K                show or hide kernel threads",
+        "x                send a signal to the selected process, after a question",
         "",
         "Chart",
         "up, down         select a counter; h highlights it",
@@ -111,11 +122,14 @@ static void draw_help(struct canvas *canvas, int row)
         "x                remove the selected counter; a adds others",
         "",
         "Counters",
-        "/                search names and explanations; short names like cpu, mem, net work, too",
-        "right, left      open and close; Enter adds to the chart, for all instances or for one",
+        "/                search names and explanations; also cpu, mem, net, load",
+        "right, left      open, close; Enter adds the counter or instance to the chart",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        canvas_text(canvas, row + (int)i, 1, canvas->columns - 1, STYLE_PLAIN, lines[i]);
+    const int count = (int)(sizeof lines / sizeof *lines), rows = canvas->rows - 1 - row;
+    cursor_fit(&window->help_line, count > rows ? (size_t)(count - rows + 1) : 1, 1);
+    int first = (int)window->help_line.at;
+    for (int i = 0; i < rows && first + i < count; i++)
+        canvas_text(canvas, row + i, 1, canvas->columns - 1, STYLE_PLAIN, lines[first + i]);
 }
 
 static void draw_overview(struct window *window, struct canvas *canvas, int last, bool active)
@@ -125,7 +139,8 @@ static void draw_overview(struct window *window, struct canvas *canvas, int last
     int used = canvas_text(canvas, 1, 0, canvas->columns, STYLE_WEAK, " held up by: ");
     canvas_text(canvas, 1, used, canvas->columns - used, STYLE_STRONG, verdict);
     int processes = last - 2 > 16 ? (last - 2) / 3 : 4;
-    int row = overview_draw(window->overview, canvas, 2, last - processes);
+    int row =
+        last - processes > 2 ? overview_draw(window->overview, canvas, 2, last - processes) : 2;
     processes_draw(window->processes, canvas, row, last, active);
 }
 
@@ -133,8 +148,10 @@ static void draw(struct window *window, struct canvas *canvas)
 {
     int last = canvas->rows - 1;
     draw_top(window, canvas);
-    if (window->help)
-        draw_help(canvas, 2);
+    if (window->rule)
+        canvas_wrap(canvas, 2, 1, canvas->columns - 2, last - 2, STYLE_PLAIN, overview_rule);
+    else if (window->help)
+        draw_help(window, canvas, 2);
     else if (window->view == VIEW_OVERVIEW)
         draw_overview(window, canvas, last, true);
     else if (window->view == VIEW_PROCESSES)
@@ -164,7 +181,8 @@ static bool take_key(struct window *window, int key)
 {
     window->message[0] = 0;
     if (window->help) {
-        window->help = false;
+        window->help = !window->rule && cursor_key(&window->help_line, key);
+        window->rule = false;
         return true;
     }
     bool used = window->view == VIEW_CHART  ? chart_key(window->chart, key, window)
@@ -202,10 +220,10 @@ static bool take_key(struct window *window, int key)
         change_seconds(window, key == 's');
         break;
     case 'w':
-        snprintf(window->message, sizeof window->message, "%s", overview_rule);
+        window->help = window->rule = true;
         break;
     case CONTROL_L:
-        clearok(curscr, TRUE);
+        terminal_redraw();
         break;
     default:
         break;
@@ -283,6 +301,8 @@ static bool window_begin(struct window *window, const struct window_options *opt
         add_paths(window, options, options->paths[i]);
     if (!options->path_count)
         add_paths(window, options, options->files ? "\\*(*)\\*" : processor);
+    if (!options->path_count && options->files)
+        add_paths(window, options, "\\*\\*"); /* objects without instances */
     window->view = options->path_count || options->files ? VIEW_CHART : VIEW_OVERVIEW;
     return true;
 }

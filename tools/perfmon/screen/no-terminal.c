@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Stands for terminal.c where there is no ncurses: the views cannot be shown, only printed. */
+#include "screen.h"
+
+bool terminal_begin(bool colours)
+{
+    (void)colours;
+    fputs(
+        "perfmon: this program was built without ncurses and cannot show its views; use \"perfmon "
+        "snapshot\" or \"pcview --watch\"\n",
+        stderr);
+    return false;
+}
+
+void terminal_end(void)
+{
+}
+
+int terminal_signal(void)
+{
+    return 0;
+}
+
+void terminal_size(int *ret_rows, int *ret_columns)
+{
+    *ret_rows = *ret_columns = 1;
+}
+
+void terminal_redraw(void)
+{
+}
+
+void terminal_show(const struct canvas *canvas)
+{
+    (void)canvas;
+}
+
+int terminal_key(int descriptor, int milliseconds)
+{
+    (void)descriptor;
+    (void)milliseconds;
+    return TERMINAL_END;
+}
