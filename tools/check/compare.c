@@ -196,7 +196,8 @@ void values_compare_times(struct check_answer *before, struct check_answer *now,
     while (opl_block_next_object(&now->block, &pair.object[1])) {
         uint32_t number = pair.object[1].type.ObjectNameTitleIndex;
         LONGLONG time = pair.object[1].type.PerfTime.QuadPart;
-        if (opl_block_find_object(&before->block, number, &pair.object[0]) &&
+        /* 0: the object has no clock of its own */
+        if (time && opl_block_find_object(&before->block, number, &pair.object[0]) &&
             pair.object[0].type.PerfTime.QuadPart == time && must_move(&pair) &&
             counts_changed(&pair))
             report_add(report, MISTAKE, &(struct place){number, 0, NULL}, "PerfTime", IN_VALUES,

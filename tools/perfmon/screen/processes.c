@@ -107,10 +107,6 @@ struct processes *processes_new(struct model *model, size_t source)
         snprintf(built[i], sizeof built[i], "\\Process Details(*)\\%s", texts[i].counter);
         paths[i] = built[i];
     }
-    static const char *const io[] = {"\\Process IO(*)\\ID Process",
-                                     "\\Process IO(*)\\IO Disk Read Bytes/sec",
-                                     "\\Process IO(*)\\IO Disk Write Bytes/sec"};
-    processes->io = model_add_table(model, source, io, 3, false);
     processes->texts = model_add_texts(model, source, paths, TEXTS);
     return processes;
 }
@@ -320,12 +316,26 @@ static void find_selected(struct processes *processes)
             processes->cursor.at = i;
 }
 
+/* If Process has no bytes for this user, they come from Process IO. */
+static void add_io(struct processes *processes, const struct table *table)
+{
+    static const char *const paths[] = {"\\Process IO(*)\\ID Process",
+                                        "\\Process IO(*)\\IO Disk Read Bytes/sec",
+                                        "\\Process IO(*)\\IO Disk Write Bytes/sec"};
+    bool any = processes->io != 0 || table->tick < 2;
+    for (size_t r = 0; r < table->row_count && !any; r++)
+        any = !isnan(table_cell(table, r, WRITTEN)->number);
+    if (!any)
+        processes->io = model_add_table(processes->model, processes->source, paths, 3, false);
+}
+
 static void make_lines(struct processes *processes)
 {
     const struct table *table = model_table(processes->model, processes->table);
     processes->line_count = 0;
     if (!table || !table->tick)
         return;
+    add_io(processes, table);
     read_lines(processes, table);
     if (!processes->line_count)
         return;
