@@ -130,6 +130,9 @@ LSTATUS file_make_folders(const char *path, mode_t mode);
 LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* creates the file if it is missing;
                                                                * waits for its flock */
 void file_unlock(int *fd);
+/* Like pwrite, and like write if `at` is negative, but at the program's file size limit
+ * (RLIMIT_FSIZE) it fails with EFBIG and sends no SIGXFSZ, which would end the program. */
+ssize_t file_write_limited(int fd, const void *data, size_t size, off_t at);
 /* The disk operations of file.c, for tests that record them, make them fail or stop between
  * them. */
 struct file_steps {

@@ -101,7 +101,7 @@ static void write_at_its_place(int fd, const struct event_record *event)
     if (new && (locked = event_lock(fd)))
         place = place_of(fd, event->service, &new);
     write_record(event, record);
-    if (place + RECORD <= MOST_BYTES && pwrite(fd, record, RECORD, place) != RECORD)
+    if (place + RECORD <= MOST_BYTES && file_write_limited(fd, record, RECORD, place) != RECORD)
         trace("event", "the last event of %s could not be recorded", event->service);
     if (locked)
         flock(fd, LOCK_UN);

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -184,7 +183,7 @@ static LSTATUS append(int fd, const char *line, size_t length, const struct stat
 {
     ssize_t written;
     do
-        written = write(fd, line, length);
+        written = file_write_limited(fd, line, length, -1);
     while (written < 0 && errno == EINTR);
     if (written < 0)
         return status_from_errno(errno);
@@ -192,7 +191,7 @@ static LSTATUS append(int fd, const char *line, size_t length, const struct stat
         return ERROR_SUCCESS;
     if (locked && ftruncate(fd, before->st_size) == 0)
         return ERROR_DISK_FULL;
-    return write(fd, "\n", 1) == 1 ? ERROR_SUCCESS : ERROR_DISK_FULL;
+    return file_write_limited(fd, "\n", 1, -1) == 1 ? ERROR_SUCCESS : ERROR_DISK_FULL;
 }
 
 static void add_line(struct buffer *line, const struct event_record *record)
@@ -328,7 +327,7 @@ static int send_as_file(const char *path, const struct buffer *entry)
     size_t done = 0;
     ssize_t count = 1;
     for (; done < entry->len && count > 0; done += count > 0 ? (size_t)count : 0)
-        count = write(fd, entry->data + done, entry->len - done);
+        count = file_write_limited(fd, entry->data + done, entry->len - done, -1);
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
     int error = done < entry->len || fcntl(fd, F_ADD_SEALS, seals) != 0 ? errno : 0;
     if (!error)
@@ -391,29 +390,11 @@ static LSTATUS write_syslog(const struct event_record *record)
     return error ? ERROR_NOT_READY : ERROR_SUCCESS;
 }
 
-static LSTATUS write_somewhere(const struct event_record *record)
+LSTATUS event_write(const struct event_record *record)
 {
     const char *path = place_events();
     if (path)
         return write_file(record, path);
     LSTATUS status = write_journal(record);
     return status ? write_syslog(record) : ERROR_SUCCESS;
-}
-
-/* If the program has reached its file size limit (RLIMIT_FSIZE), our write sends SIGXFSZ, which
- * would kill it. So the signal is blocked during the write, and removed afterwards if it is
- * pending. */
-LSTATUS event_write(const struct event_record *record)
-{
-    sigset_t too_large, before, pending;
-    const struct timespec at_once = {0, 0};
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    LSTATUS status = write_somewhere(record);
-    if (!sigismember(&pending, SIGXFSZ))
-        sigtimedwait(&too_large, NULL, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status;
 }

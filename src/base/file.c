@@ -11,11 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static int step_open(int dir_fd, const char *path, int flags, mode_t mode)
@@ -28,8 +31,33 @@ static int step_unlink(int dir_fd, const char *path)
     return unlinkat(dir_fd, path, 0);
 }
 
-struct file_steps file_steps = {
-    .open = step_open, .write = write, .sync = fsync, .rename = renameat, .unlink = step_unlink};
+ssize_t file_write_limited(int fd, const void *data, size_t size, off_t at)
+{
+    sigset_t too_large, before, pending;
+    const struct timespec at_once = {0, 0};
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    ssize_t count = at < 0 ? write(fd, data, size) : pwrite(fd, data, size, at);
+    int error = errno;
+    if (!sigismember(&pending, SIGXFSZ))
+        sigtimedwait(&too_large, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return count;
+}
+
+static ssize_t write_limited(int fd, const void *data, size_t size)
+{
+    return file_write_limited(fd, data, size, -1);
+}
+
+struct file_steps file_steps = {.open = step_open,
+                                .write = write_limited,
+                                .sync = fsync,
+                                .rename = renameat,
+                                .unlink = step_unlink};
 
 static int open_again(int dir_fd, const char *path, int flags, mode_t mode)
 {

@@ -121,7 +121,7 @@ static void write_one(struct answers_update *writing, const struct service *serv
     heard->written = when;
     write_line(heard, line);
     if (is_there(writing->fd, service) || find_place(writing, service)) {
-        if (pwrite(writing->fd, line, FIXED_CHARS, heard->place) != FIXED_CHARS)
+        if (file_write_limited(writing->fd, line, FIXED_CHARS, heard->place) != FIXED_CHARS)
             trace("host", "%s: its answer could not be recorded", service->name);
     } else if (!strchr(service->name, '\n')) {
         const struct buffer *text = &writing->text; /* the file's last line may lack its newline */
@@ -135,7 +135,7 @@ static void write_added(const struct answers_update *writing)
     const struct buffer *added = &writing->added;
     if (added->len && !added->failed && writing->text.len + added->len <= MOST_BYTES &&
         fcntl(writing->fd, F_SETFL, O_APPEND) == 0 &&
-        write(writing->fd, added->data, added->len) != (ssize_t)added->len)
+        file_write_limited(writing->fd, added->data, added->len, -1) != (ssize_t)added->len)
         trace("host", "answers could not be recorded");
 }
 

@@ -337,7 +337,7 @@ static void too_many_rows_are_counted(void **state)
         fail_msg("%g s for each sample", each);
 }
 
-/* At the bound, a sample that failed (its number is used up) takes nobody's history away. */
+/* At the bound, a sample that failed (its number is used up) leaves all histories as they are. */
 static void a_missed_tick_forgets_nobody(void **state)
 {
     for (uint64_t t = 1; t <= 9; t += 2) { /* every second sample failed */

@@ -213,7 +213,7 @@ void cache_write(const struct registry_edit *edit, const struct range_cache *cac
     if (fd < 0)
         return;
     off_t start = whole ? 0 : (off_t)cache->text.len;
-    ssize_t written = pwrite(fd, text.data, text.len, start);
+    ssize_t written = file_write_limited(fd, text.data, text.len, start);
     if (fchmod(fd, 0644) != 0 || ftruncate(fd, start + (written > 0 ? written : 0)) != 0)
         trace("loadperf", "the cache of ranges could not be written");
     close(fd);

@@ -38,8 +38,8 @@ void terminal_size(int *ret_rows, int *ret_columns);
 void terminal_redraw(void);
 /* Shows the canvas, unless earlier output still waits to be sent. */
 void terminal_show(const struct canvas *canvas);
-/* Waits until a key, until `descriptor` is readable, or for so long. Returns a character, one of
- * ncurses' KEY_ values, or one of the above. */
+/* Waits until a key, until `descriptor` is readable, or for so long. Returns an ASCII
+ * character, another one with TERMINAL_CHARACTER added, a KEY_ value, or one of the above. */
 int terminal_key(int descriptor, int milliseconds);
 
 /* ---- text.c ---- */
@@ -103,8 +103,8 @@ void processes_free(struct processes *processes);
 /* Draws in the rows from `row` up to but without `last`; `active`: with a selected row. */
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active);
-/* False: the key has no meaning here. A message for the bottom line may be written. */
 const struct field *processes_filter(const struct processes *processes);
+/* False: the key has no meaning here. A message for the bottom line may be written. */
 bool processes_key(struct processes *processes, int key, struct window *window);
 
 struct chart *chart_new(struct model *model, size_t source);
