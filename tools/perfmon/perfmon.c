@@ -6,6 +6,7 @@
 
 #include "../common/pdh-message.h"
 #include "../common/status.h"
+#include "../common/text-list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 enum { STATUS = 1, SNAPSHOT, EXPLAIN };
-enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL };
+enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL, COUNTER_FILE };
 enum { SHOWN = -1, MOST_SECONDS = 3600 };
 static const double LEAST_SECONDS = 0.05;
 enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
@@ -30,6 +31,7 @@ static const struct option_row status_rows[] = {
 static const struct option_row window_rows[] = {
     {'m', "machine", "MACHINE", MACHINE, "Show another machine.", NULL, 0},
     {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
+    {0, "counter-file", "FILE", COUNTER_FILE, "Chart the counters in a file, one in each line.", "@files", 0, "cf"},
     {0},
 };
 static const char status_more[] =
@@ -85,9 +87,9 @@ static bool read_count(const char *text, unsigned *ret)
     return *text >= '0' && *text <= '9' && !*end && count <= MOST_EVENTS;
 }
 
-/* Parses the command line. Returns 0; SHOWN: help or version was printed; or an exit code after a
+/* Parses the command line; `list` keeps the words that are no options. Returns 0; SHOWN: help or version was printed; or an exit code after a
  * message. */
-static int parse(struct options *options, struct perfmon *perfmon)
+static int parse(struct options *options, struct perfmon *perfmon, struct text_list *list)
 {
     int id;
     char *end;
@@ -116,9 +118,16 @@ static int parse(struct options *options, struct perfmon *perfmon)
                 return options_complain(options, "%s: not a number from 0 to %d", options->value,
                                         MOST_EVENTS);
             break;
+        case COUNTER_FILE:
+            if (!text_list_read(list, options->value))
+                return options_complain(options, "%s: %s", options->value, strerror(errno));
+            break;
         default:
-            perfmon->args[perfmon->arg_count++] = (char *)options->value;
+            if (!text_list_add(list, options->value))
+                return EXIT_FAILED;
         }
+    perfmon->args = list->texts;
+    perfmon->arg_count = list->count;
     return id == OPTION_SHOWN ? SHOWN : id < 0 ? options_status(id) : EXIT_GOOD;
 }
 
@@ -258,13 +267,11 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct perfmon perfmon = {.events = DEFAULT_EVENTS, .seconds = 1};
+    struct text_list list = {0};
     int id = options_begin(&options, &tool, argc, argv);
     if (id < 0)
         return options_status(id);
-    perfmon.args = calloc((size_t)argc + 1, sizeof *perfmon.args);
-    if (!perfmon.args)
-        return EXIT_FAILED;
-    int code = parse(&options, &perfmon);
+    int code = parse(&options, &perfmon, &list);
     if (code == 0) {
         look_at_terminal(&perfmon);
         int command = options.command ? options.command->id : 0;
@@ -274,6 +281,6 @@ int main(int argc, char **argv)
     } else if (code == SHOWN) {
         code = EXIT_GOOD;
     }
-    free(perfmon.args);
+    text_list_done(&list);
     return code;
 }

@@ -59,8 +59,7 @@ struct chart *chart_new(struct model *model, size_t source)
 
 void chart_free(struct chart *chart)
 {
-    for (size_t i = 0; i < chart->table_count; i++)
-        model_remove_table(chart->model, chart->tables[i]);
+    chart_clear(chart);
     free(chart->tables);
     free(chart);
 }
@@ -75,6 +74,20 @@ bool chart_add(struct chart *chart, const char *path)
     if (table)
         tables[chart->table_count++] = table;
     return table != 0;
+}
+
+void chart_clear(struct chart *chart)
+{
+    while (chart->table_count)
+        model_remove_table(chart->model, chart->tables[--chart->table_count]);
+    chart->count = 0;
+}
+
+const char *chart_path(const struct chart *chart, size_t at)
+{
+    const struct table *table =
+        at < chart->table_count ? model_table(chart->model, chart->tables[at]) : NULL;
+    return table ? table->columns[0].path : NULL;
 }
 
 /* ---- lines ---- */
@@ -308,6 +321,7 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
     for (int i = 0; i < values; i++)
         canvas_right(canvas, row, name + SCALE + i * VALUE, VALUE, STYLE_WEAK, titles[i]);
     cursor_fit(&chart->cursor, chart->count, (size_t)(last - row - 1));
+    chart->cursor.row = row + 1;
     for (size_t i = chart->cursor.first; i < chart->count && ++row < last; i++) {
         const struct line *line = &chart->lines[i];
         char text[512];
@@ -410,6 +424,7 @@ static void show_command(const struct chart *chart, struct window *window)
     else
         snprintf(window->message, sizeof window->message, "typeperf %s%s%s'%s'",
                  *source.name ? "-s " : "", source.name, *source.name ? " " : "", quoted);
+    terminal_copy(window->message);
 }
 
 bool chart_key(struct chart *chart, int key, struct window *window)

@@ -8,6 +8,23 @@
 #include <string.h>
 #include <wchar.h>
 
+/* The row that was clicked; cursor->count: none. */
+static size_t clicked_row(const struct cursor *cursor)
+{
+    int row, column;
+    terminal_click(&row, &column);
+    size_t to = cursor->first + (size_t)(row - cursor->row);
+    return row >= cursor->row && to < cursor->first + cursor->page && to < cursor->count
+               ? to
+               : cursor->count;
+}
+
+bool cursor_enter(const struct cursor *cursor, int key)
+{
+    return key == '\r' || key == '\n' || key == KEY_ENTER ||
+           (key == TERMINAL_CLICK && cursor->count && clicked_row(cursor) == cursor->at);
+}
+
 bool cursor_key(struct cursor *cursor, int key)
 {
     long page = (long)cursor->page, all = (long)cursor->count, by = 0;
@@ -22,6 +39,8 @@ bool cursor_key(struct cursor *cursor, int key)
         {KEY_HOME,  KEY_HOME,  -all },
         {KEY_END,   KEY_END,   all  },
     };
+    if (key == TERMINAL_CLICK && clicked_row(cursor) < cursor->count)
+        by = (long)clicked_row(cursor) - (long)cursor->at;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].key == key || keys[i].other == key)
             by = keys[i].by ? keys[i].by : 1;

@@ -30,9 +30,19 @@ void terminal_redraw(void)
 {
 }
 
+void terminal_copy(const char *text)
+{
+    (void)text;
+}
+
 void terminal_show(const struct canvas *canvas)
 {
     (void)canvas;
+}
+
+void terminal_click(int *ret_row, int *ret_column)
+{
+    *ret_row = *ret_column = 0;
 }
 
 int terminal_key(int descriptor, int milliseconds)

@@ -431,6 +431,7 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     make_lines(processes);
     draw_head(processes, canvas, row++, &layout);
     cursor_fit(&processes->cursor, processes->line_count, (size_t)(last - row));
+    processes->cursor.row = row;
     for (size_t i = active ? processes->cursor.first : 0; i < processes->line_count && row < last;
          i++, row++) {
         draw_line(processes, canvas, row, &layout, &processes->lines[i]);

@@ -13,19 +13,23 @@
  *
  * chart      chosen counters as lines, bars or a report, with a legend
  *
+ * selections saved ones: lists of counters for the chart
+ *
  * tree       all objects, counters and instances, with explanations; adds to the chart
  */
 #ifndef OPL_PERFMON_SCREEN_H
 #define OPL_PERFMON_SCREEN_H
 
 #include "canvas.h"
+#include "../../common/text-list.h"
 #include "../../model/model.h"
 
 /* ---- terminal.c ---- */
 enum {
     TERMINAL_NOTHING = -1, /* no key; the samples are new, or the time is over */
     TERMINAL_CHARACTER =
-        1 << 24,      /* added to a character that is not ASCII: KEY_ values begin at 256 */
+        1 << 24, /* added to a character that is not ASCII: KEY_ values begin at 256 */
+    TERMINAL_CLICK = 1 << 25,
     TERMINAL_END = -2 /* the terminal is gone, or a signal ends the program */
 };
 /* False: this terminal cannot be used; a message was printed. */
@@ -36,11 +40,15 @@ int terminal_signal(void);
 void terminal_size(int *ret_rows, int *ret_columns);
 /* The next canvas is sent as a whole: something else wrote to the terminal. */
 void terminal_redraw(void);
+/* Asks the terminal to copy the text to the clipboard (OSC 52); many terminals do it. */
+void terminal_copy(const char *text);
 /* Shows the canvas, unless earlier output still waits to be sent. */
 void terminal_show(const struct canvas *canvas);
 /* Waits until a key, until `descriptor` is readable, or for so long. Returns an ASCII
  * character, another one with TERMINAL_CHARACTER added, a KEY_ value, or one of the above. */
 int terminal_key(int descriptor, int milliseconds);
+/* Where the mouse was when terminal_key returned TERMINAL_CLICK. */
+void terminal_click(int *ret_row, int *ret_column);
 
 /* ---- text.c ---- */
 /* Write short texts: 12.3k (number), 123 (whole), 12.3 (percent), 1.50 GiB (bytes), 3 d 4:05 or
@@ -57,9 +65,12 @@ enum style style_of_percent(double percent);
 struct cursor {
     size_t at, first;   /* the selected row, and the first one on the screen */
     size_t count, page; /* of rows in all, and on the screen */
+    int row;            /* of the screen, in which the first one is drawn: for the mouse */
 };
 /* Moves the selection; false: the key does not do that. */
 bool cursor_key(struct cursor *cursor, int key);
+/* Is it Enter, or a click on the selected row? */
+bool cursor_enter(const struct cursor *cursor, int key);
 /* There are `count` rows now, and `page` fit: keeps the selected one in sight. */
 void cursor_fit(struct cursor *cursor, size_t count, size_t page);
 struct field {
@@ -70,6 +81,15 @@ struct field {
 bool field_key(struct field *field, int key);
 
 /* ---- views ---- */
+/* Selections of counters that the user saved under a name. */
+struct selections {
+    struct field name;      /* open: the name under which the chart is to be saved */
+    struct text_list names; /* of the saved ones, when the list was opened */
+    struct cursor cursor;
+    bool listed; /* the list is shown in place of the chart */
+};
+
+enum { VIEW_OVERVIEW, VIEW_PROCESSES, VIEW_CHART, VIEW_TREE, VIEWS };
 struct window {
     struct model *model;
     size_t source;
@@ -77,14 +97,16 @@ struct window {
     struct processes *processes;
     struct chart *chart;
     struct tree *tree; /* NULL until it is shown first */
+    struct selections selections;
     const char *host, *machine, *files;
     double seconds;
     bool paused, help, rule; /* `rule`: the help is the rule of "held up by" */
     struct cursor help_line;
-    int view;           /* one of VIEW_ */
-    char message[2048]; /* shown in the bottom line until the next key */
+    int rows;             /* of the screen */
+    int view;             /* one of VIEW_ */
+    int view_ends[VIEWS]; /* columns of the bottom line after the views' names; 0: not shown */
+    char message[2048];   /* shown in the bottom line until the next key */
 };
-enum { VIEW_OVERVIEW, VIEW_PROCESSES, VIEW_CHART, VIEW_TREE, VIEWS };
 
 struct overview *overview_new(struct model *model, size_t source);
 void overview_free(struct overview *overview);
@@ -110,6 +132,10 @@ bool processes_key(struct processes *processes, int key, struct window *window);
 struct chart *chart_new(struct model *model, size_t source);
 void chart_free(struct chart *chart);
 bool chart_add(struct chart *chart, const char *path);
+/* Removes all counters. */
+void chart_clear(struct chart *chart);
+/* The path of the `at`-th counter that was added; NULL: there are fewer. */
+const char *chart_path(const struct chart *chart, size_t at);
 void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last);
 bool chart_key(struct chart *chart, int key, struct window *window);
 
@@ -118,6 +144,10 @@ struct tree *tree_new(const char *machine, const char *files);
 void tree_free(struct tree *tree);
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last);
 bool tree_key(struct tree *tree, int key, struct window *window);
+
+/* False: the list is not open, so that nothing was drawn. */
+bool selections_draw(struct selections *selections, struct canvas *canvas, int row, int last);
+bool selections_key(struct selections *selections, int key, struct window *window);
 
 /* ---- window.c ---- */
 struct window_options {

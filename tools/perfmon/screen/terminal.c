@@ -23,6 +23,7 @@ static attr_t attributes[STYLES];
 static short pairs[STYLES];
 static struct termios before;
 static SCREEN *screen;
+static MEVENT mouse;
 
 static void note_signal(int number)
 {
@@ -129,6 +130,11 @@ bool terminal_begin(bool colours)
     curs_set(0);
     keypad(stdscr, TRUE);
     define_others();
+    if (strncmp(termname(), "linux", 5)) /* on Linux' console ncurses would load gpm's library */
+        mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED |
+                      BUTTON5_PRESSED,
+                  NULL);
+    mouseinterval(0); /* a press is a click at once */
     set_escdelay(ESCAPE_MILLISECONDS);
     nodelay(stdscr, TRUE);
     intrflush(stdscr, FALSE);
@@ -173,6 +179,33 @@ void terminal_redraw(void)
     clearok(curscr, TRUE);
 }
 
+/* Writes the text in base 64 and returns its size there. */
+static size_t write_base64(const char *text, char *ret)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = strlen(text), used = 0;
+    for (size_t i = 0; i < length; i += 3) {
+        unsigned bits = 0;
+        for (size_t b = 0; b < 3; b++)
+            bits = bits << 8 | (i + b < length ? (unsigned char)text[i + b] : 0);
+        for (size_t d = 0; d < 4; d++)
+            ret[used++] = i + d > length ? '=' : digits[bits >> (18 - 6 * d) & 63];
+    }
+    return used;
+}
+
+void terminal_copy(const char *text)
+{
+    char sequence[4096] = "\033]52;c;";
+    size_t used = strlen(sequence);
+    if ((strlen(text) + 2) / 3 * 4 + used + 1 > sizeof sequence || !output_ready())
+        return;
+    used += write_base64(text, sequence + used);
+    sequence[used++] = '\a';
+    if (write(STDOUT_FILENO, sequence, used) < 0)
+        return; /* the command stands in the bottom line, too */
+}
+
 void terminal_show(const struct canvas *canvas)
 {
     if (!output_ready())
@@ -187,6 +220,22 @@ void terminal_show(const struct canvas *canvas)
             mvadd_wch(r, c, &character);
         }
     refresh();
+}
+
+void terminal_click(int *ret_row, int *ret_column)
+{
+    *ret_row = mouse.y;
+    *ret_column = mouse.x;
+}
+
+/* The wheel moves the selection. */
+static int mouse_key(void)
+{
+    if (getmouse(&mouse) != OK)
+        return TERMINAL_NOTHING;
+    return mouse.bstate & BUTTON4_PRESSED   ? KEY_UP
+           : mouse.bstate & BUTTON5_PRESSED ? KEY_DOWN
+                                            : TERMINAL_CLICK;
 }
 
 int terminal_key(int descriptor, int milliseconds)
@@ -212,6 +261,8 @@ int terminal_key(int descriptor, int milliseconds)
     }
     if (ending)
         return TERMINAL_END;
+    if (kind == KEY_CODE_YES && key == KEY_MOUSE)
+        return mouse_key();
     if (kind == OK && key > 0x7f)
         return TERMINAL_CHARACTER | (int)key;
     return kind == ERR ? TERMINAL_NOTHING : (int)key;

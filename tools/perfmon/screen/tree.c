@@ -149,6 +149,7 @@ void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
                      "%zu objects   / search   right: open   Enter: add to the chart", count);
     int end = last - row > 2 * EXPLAIN_LINES ? last - EXPLAIN_LINES : last;
     cursor_fit(&tree->cursor, tree->count, end - row > 1 ? (size_t)(end - row - 1) : 1);
+    tree->cursor.row = row + 1;
     for (size_t i = tree->cursor.first; i < tree->count && ++row < end; i++) {
         draw_node(tree, canvas, row, &tree->nodes[i]);
         if (i == tree->cursor.at)
@@ -221,6 +222,10 @@ bool tree_key(struct tree *tree, int key, struct window *window)
     if (cursor_key(cursor, key))
         return true;
     bool any = cursor->at < tree->count;
+    if (any && (key == 'a' || cursor_enter(cursor, key))) {
+        add_selected(tree, window);
+        return true;
+    }
     switch (key) {
     case KEY_RIGHT:
     case 'l':
@@ -230,13 +235,6 @@ bool tree_key(struct tree *tree, int key, struct window *window)
     case KEY_LEFT:
         if (any)
             close_node(tree);
-        return true;
-    case '\r':
-    case '\n':
-    case KEY_ENTER:
-    case 'a':
-        if (any)
-            add_selected(tree, window);
         return true;
     case '/':
     case KEY_F(3):

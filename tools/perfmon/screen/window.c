@@ -65,10 +65,11 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
     return true;
 }
 
-static void draw_bottom(const struct window *window, struct canvas *canvas)
+static void draw_bottom(struct window *window, struct canvas *canvas)
 {
     char text[256];
     int row = canvas->rows - 1, at = 0;
+    memset(window->view_ends, 0, sizeof window->view_ends);
     const struct field *filter = processes_filter(window->processes);
     if (window->help) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
@@ -82,15 +83,23 @@ static void draw_bottom(const struct window *window, struct canvas *canvas)
                      "filter: %s%s   Escape shows all", filter->text, filter->open ? "_" : "");
         return;
     }
+    if (window->selections.name.open) {
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
+                     "save the counters of the chart as: %s_   Escape: do not save",
+                     window->selections.name.text);
+        return;
+    }
     if (describe_source(window, text, sizeof text) || *window->message) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_BAR,
                     *window->message ? window->message : text);
         return;
     }
     at = 2 + canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK, "? keys  q quit");
-    for (int i = 0; i < VIEWS; i++)
+    for (int i = 0; i < VIEWS; i++) {
         at += 2 + canvas_text(canvas, row, at, canvas->columns - at,
                               i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
+        window->view_ends[i] = at;
+    }
     canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK, "/ search  space pause");
 }
 
@@ -100,6 +109,7 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
     static const char *const lines[] = {
         "1 2 3 4, Tab     overview, processes, chart, counters",
         "q                quit",
+        "mouse            the wheel and a click select; a click opens a view in the last line",
         "space            pause and continue",
         "s, S             sample more often, less often",
         "w                the rule behind \"held up by\"",
@@ -118,7 +128,8 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
         "g b r            lines, bars, report",
         "+, -             a shorter, a longer time",
         "left, right      back in time, and forward",
-        "y                the selected counter as a command of typeperf",
+        "y                the selected counter as a command of typeperf, also in the clipboard",
+        "W, o             save the chart's counters under a name, open saved ones",
         "x                remove the selected counter; a adds others",
         "",
         "Counters",
@@ -156,7 +167,7 @@ static void draw(struct window *window, struct canvas *canvas)
         draw_overview(window, canvas, last, true);
     else if (window->view == VIEW_PROCESSES)
         processes_draw(window->processes, canvas, 1, last, true);
-    else if (window->view == VIEW_CHART)
+    else if (window->view == VIEW_CHART && !selections_draw(&window->selections, canvas, 1, last))
         chart_draw(window->chart, canvas, 1, last);
     else if (window->tree)
         tree_draw(window->tree, canvas, 1, last);
@@ -176,6 +187,17 @@ static void change_seconds(struct window *window, bool shorter)
     model_set_seconds(window->model, window->seconds);
 }
 
+/* The mouse chooses a view in the bottom line. */
+static void take_click(struct window *window)
+{
+    int row, column, view = 0;
+    terminal_click(&row, &column);
+    while (view < VIEWS && window->view_ends[view] <= column)
+        view++;
+    if (row == window->rows - 1 && view < VIEWS)
+        window->view = view;
+}
+
 /* False: the user wants to leave. */
 static bool take_key(struct window *window, int key)
 {
@@ -185,7 +207,8 @@ static bool take_key(struct window *window, int key)
         window->rule = false;
         return true;
     }
-    bool used = window->view == VIEW_CHART  ? chart_key(window->chart, key, window)
+    bool used = window->view == VIEW_CHART ? selections_key(&window->selections, key, window) ||
+                                                 chart_key(window->chart, key, window)
                 : window->view == VIEW_TREE ? window->tree && tree_key(window->tree, key, window)
                                             : processes_key(window->processes, key, window);
     if (used)
@@ -222,6 +245,9 @@ static bool take_key(struct window *window, int key)
     case 'w':
         window->help = window->rule = true;
         break;
+    case TERMINAL_CLICK:
+        take_click(window);
+        break;
     case CONTROL_L:
         terminal_redraw();
         break;
@@ -242,6 +268,7 @@ static void loop(struct window *window, const struct window_options *options)
         if (!canvas_begin(&canvas, rows, columns))
             break;
         model_update(window->model);
+        window->rows = rows;
         draw(window, &canvas);
         terminal_show(&canvas);
         int key = terminal_key(model_descriptor(window->model), IDLE_MILLISECONDS);
@@ -317,6 +344,7 @@ static void window_end(struct window *window)
         chart_free(window->chart);
     if (window->tree)
         tree_free(window->tree);
+    text_list_done(&window->selections.names);
     model_free(window->model);
 }
 

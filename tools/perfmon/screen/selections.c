@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Saved selections: the counters of a chart under a name, in
+ * $XDG_CONFIG_HOME/openperflib/selections/NAME.txt, one path in each line, so that
+ * typeperf -cf and perfmon -cf read the file, too.
+ */
+#include "screen.h"
+
+#include "keys.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ESCAPE = 27, PATH_SIZE = 2000 };
+static const char ending[] = ".txt";
+
+/* Writes "FOLDER" or "FOLDER/NAME.txt"; false: there is no home, or the path is too long. */
+static bool selection_path(const char *name, char ret[PATH_SIZE])
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    bool own = config && *config == '/';
+    if (!own && !(home && *home == '/'))
+        return errno = ENOENT, false;
+    int length =
+        snprintf(ret, PATH_SIZE, "%s%s/openperflib/selections%s%s%s", own ? config : home,
+                 own ? "" : "/.config", name ? "/" : "", name ? name : "", name ? ending : "");
+    return length < PATH_SIZE || (errno = ENAMETOOLONG, false);
+}
+
+/* Creates the missing folders of a path of a file; false: errno is the reason. */
+static bool make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        int failed = mkdir(path, 0700);
+        *slash = '/';
+        if (failed && errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+/* The file is complete or is not there: it is written under another name first. */
+static bool write_selection(const char *name, const struct chart *chart)
+{
+    char path[PATH_SIZE], partial[PATH_SIZE + 8];
+    if (!selection_path(name, path) || !make_folders(path))
+        return false;
+    snprintf(partial, sizeof partial, "%s.new", path);
+    FILE *file = fopen(partial, "we");
+    if (!file)
+        return false;
+    for (size_t i = 0; chart_path(chart, i); i++)
+        fprintf(file, "%s\n", chart_path(chart, i));
+    bool good = !ferror(file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    int error = errno;
+    fclose(file);
+    if (good && rename(partial, path) == 0)
+        return true;
+    errno = good ? errno : error;
+    error = errno;
+    unlink(partial);
+    errno = error;
+    return false;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static void read_names(struct selections *selections)
+{
+    char folder[PATH_SIZE];
+    struct dirent *entry;
+    text_list_done(&selections->names);
+    DIR *directory = selection_path(NULL, folder) ? opendir(folder) : NULL;
+    while (directory && (entry = readdir(directory))) {
+        size_t length = strlen(entry->d_name);
+        if (*entry->d_name != '.' && length > sizeof ending &&
+            !strcmp(entry->d_name + length - strlen(ending), ending))
+            text_list_add_part(&selections->names, entry->d_name, length - strlen(ending));
+    }
+    if (directory)
+        closedir(directory);
+    if (selections->names.count)
+        qsort(selections->names.texts, selections->names.count, sizeof(char *), compare_names);
+}
+
+bool selections_draw(struct selections *selections, struct canvas *canvas, int row, int last)
+{
+    if (!selections->listed)
+        return false;
+    cursor_fit(&selections->cursor, selections->names.count, (size_t)(last - row - 1));
+    canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE,
+                "Saved selections   Enter: open   x: delete   Escape: back to the chart");
+    selections->cursor.row = row + 1;
+    for (size_t i = selections->cursor.first; i < selections->names.count && ++row < last; i++) {
+        canvas_text(canvas, row, 2, canvas->columns - 2, STYLE_PLAIN, selections->names.texts[i]);
+        if (i == selections->cursor.at)
+            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+    }
+    return true;
+}
+
+static void say(struct window *window, const char *what, const char *name)
+{
+    snprintf(window->message, sizeof window->message, "%s %s: %s", what, name, strerror(errno));
+}
+
+static void save(struct selections *selections, struct window *window)
+{
+    const char *name = selections->name.text;
+    char path[PATH_SIZE];
+    if (!*name)
+        return;
+    if (*name == '.' || strchr(name, '/'))
+        snprintf(window->message, sizeof window->message,
+                 "a name of a selection has no / and does not begin with a dot: %s", name);
+    else if (write_selection(name, window->chart) && selection_path(name, path))
+        snprintf(window->message, sizeof window->message, "saved in %s", path);
+    else
+        say(window, "not saved:", name);
+}
+
+static void open_selected(struct selections *selections, struct window *window)
+{
+    char path[PATH_SIZE];
+    struct text_list paths = {0};
+    const char *name = selections->names.texts[selections->cursor.at];
+    if (!selection_path(name, path) || !text_list_read(&paths, path)) {
+        say(window, "not read:", name);
+    } else {
+        chart_clear(window->chart);
+        for (size_t i = 0; i < paths.count; i++)
+            chart_add(window->chart, paths.texts[i]);
+        snprintf(window->message, sizeof window->message, "%zu counter%s of %s", paths.count,
+                 paths.count == 1 ? "" : "s", name);
+    }
+    text_list_done(&paths);
+    selections->listed = false;
+}
+
+static void delete_selected(struct selections *selections, struct window *window)
+{
+    char path[PATH_SIZE];
+    const char *name = selections->names.texts[selections->cursor.at];
+    if (!selection_path(name, path) || unlink(path))
+        say(window, "not deleted:", name);
+    else
+        snprintf(window->message, sizeof window->message, "deleted %s", path);
+    read_names(selections);
+}
+
+static void list_key(struct selections *selections, int key, struct window *window)
+{
+    bool any = selections->cursor.at < selections->names.count;
+    if (cursor_key(&selections->cursor, key))
+        return;
+    if (any && cursor_enter(&selections->cursor, key))
+        open_selected(selections, window);
+    else if (any && (key == 'x' || key == KEY_DC))
+        delete_selected(selections, window);
+    else
+        selections->listed = key != ESCAPE && key != 'q' && key != 'o';
+}
+
+bool selections_key(struct selections *selections, int key, struct window *window)
+{
+    bool typing = selections->name.open;
+    if (field_key(&selections->name, key)) {
+        if (typing && !selections->name.open)
+            save(selections, window);
+        return true;
+    }
+    if (selections->listed) {
+        list_key(selections, key, window);
+        return true;
+    }
+    if (key == 'W') {
+        selections->name.open = true;
+    } else if (key == 'o') {
+        read_names(selections);
+        selections->cursor.at = 0;
+        selections->listed = selections->names.count > 0;
+        if (!selections->listed)
+            snprintf(window->message, sizeof window->message,
+                     "there are no saved selections: W saves the counters of the chart");
+    } else {
+        return false;
+    }
+    return true;
+}
