@@ -29,7 +29,7 @@ static const struct option_row status_rows[] = {
     {0},
 };
 static const struct option_row window_rows[] = {
-    {'m', "machine", "MACHINE", MACHINE, "Show another machine.", NULL, 0},
+    {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0},
     {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
     {0, "counter-file", "FILE", COUNTER_FILE, "Chart the counters in a file, one in each line.", "@files", 0, "cf"},
     {0},
@@ -105,7 +105,7 @@ static int parse(struct options *options, struct perfmon *perfmon, struct text_l
             perfmon->details = true;
             break;
         case MACHINE:
-            perfmon->machine = options->value;
+            perfmon->machines[perfmon->machine_count++] = options->value;
             break;
         case INTERVAL:
             perfmon->seconds = strtod(options->value, &end);
@@ -231,7 +231,9 @@ static bool is_path(const char *text)
 
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
-    struct window_options options = {.machine = perfmon->machine,
+    struct window_options options = {.machines = perfmon->machines,
+                                     .machine_count =
+                                         perfmon->machine_count + !perfmon->machine_count,
                                      .paths = perfmon->args,
                                      .path_count = perfmon->arg_count,
                                      .seconds = perfmon->seconds,
@@ -271,6 +273,9 @@ int main(int argc, char **argv)
     int id = options_begin(&options, &tool, argc, argv);
     if (id < 0)
         return options_status(id);
+    perfmon.machines = calloc((size_t)argc, sizeof *perfmon.machines);
+    if (!perfmon.machines)
+        return EXIT_FAILED;
     int code = parse(&options, &perfmon, &list);
     if (code == 0) {
         look_at_terminal(&perfmon);
@@ -282,5 +287,6 @@ int main(int argc, char **argv)
         code = EXIT_GOOD;
     }
     text_list_done(&list);
+    free(perfmon.machines);
     return code;
 }

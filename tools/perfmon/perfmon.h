@@ -18,9 +18,10 @@ enum { EXIT_TROUBLE = 5 }; /* exit code: a provider needs attention */
 struct perfmon {
     bool json, query, details;
     unsigned events;
-    const char *machine; /* NULL: this one */
-    double seconds;      /* between samples */
-    char **args;         /* services, or paths */
+    const char **machines; /* other ones */
+    size_t machine_count;
+    double seconds; /* between samples */
+    char **args;    /* services, or paths */
     size_t arg_count;
     int width;
     bool utf8, colours;

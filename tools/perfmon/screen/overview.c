@@ -198,6 +198,22 @@ void overview_verdict(const struct overview *overview, char *ret, size_t capacit
         snprintf(ret, capacity, "nothing");
 }
 
+PDH_STATUS overview_problem(const struct overview *overview)
+{
+    struct model_source source;
+    const struct table *table = table_of(overview, CPU);
+    model_source(overview->model, overview->source, &source);
+    return source.status && table->column_count && table->columns[0].status
+               ? table->columns[0].status
+               : source.status;
+}
+
+void overview_shares(const struct overview *overview, double *ret_processors, double *ret_memory)
+{
+    *ret_processors = value_of(overview, CPU, "_Total", CPU_BUSY);
+    *ret_memory = value_of(overview, USAGE, NULL, USAGE_MEMORY);
+}
+
 static double hottest(const struct overview *overview)
 {
     const struct table *table = table_of(overview, HEAT);

@@ -13,6 +13,8 @@
  *
  * chart      chosen counters as lines, bars or a report, with a legend
  *
+ * machines   a line for each of several machines
+ *
  * selections saved ones: lists of counters for the chart
  *
  * tree       all objects, counters and instances, with explanations; adds to the chart
@@ -89,16 +91,23 @@ struct selections {
     bool listed; /* the list is shown in place of the chart */
 };
 
-enum { VIEW_OVERVIEW, VIEW_PROCESSES, VIEW_CHART, VIEW_TREE, VIEWS };
-struct window {
-    struct model *model;
+enum { VIEW_OVERVIEW, VIEW_PROCESSES, VIEW_CHART, VIEW_TREE, VIEWS, VIEW_MACHINES = VIEWS };
+/* A machine or a capture with its views. */
+struct machine {
     size_t source;
+    const char *name, *files; /* NULL: this machine, live */
     struct overview *overview;
     struct processes *processes;
     struct chart *chart;
     struct tree *tree; /* NULL until it is shown first */
+};
+
+struct window {
+    struct model *model;
+    struct machine *machines, *now; /* all, and the one that is shown */
+    size_t machine_count;
+    struct cursor machine_cursor;
     struct selections selections;
-    const char *host, *machine, *files;
     double seconds;
     bool paused, help, rule; /* `rule`: the help is the rule of "held up by" */
     struct cursor help_line;
@@ -117,6 +126,10 @@ int overview_draw(const struct overview *overview, struct canvas *canvas, int ro
 /* The one sentence that says what holds the machine up, and the rule behind it. */
 void overview_verdict(const struct overview *overview, char *ret, size_t capacity);
 extern const char overview_rule[];
+/* Why the last sample failed: rather the status of a counter than that of the whole query. */
+PDH_STATUS overview_problem(const struct overview *overview);
+/* Shares in percent; NaN: not known. */
+void overview_shares(const struct overview *overview, double *ret_processors, double *ret_memory);
 /* "up 3:05, load 0.50, 250 processes, 2.9 GHz, 45 C": what is known. */
 void overview_facts(const struct overview *overview, char *ret, size_t capacity);
 
@@ -149,10 +162,22 @@ bool tree_key(struct tree *tree, int key, struct window *window);
 bool selections_draw(struct selections *selections, struct canvas *canvas, int row, int last);
 bool selections_key(struct selections *selections, int key, struct window *window);
 
+/* ---- machines.c ---- */
+/* Adds the source and its views; false: no memory. */
+bool machine_begin(struct machine *machine, struct model *model, const char *name,
+                   const char *files);
+void machine_end(struct machine *machine);
+/* Its name, or that of this host or of the capture. */
+const char *machine_title(const struct machine *machine);
+void machines_draw(struct window *window, struct canvas *canvas, int row, int last);
+bool machines_key(struct window *window, int key);
+
 /* ---- window.c ---- */
 struct window_options {
-    const char *machine, *files; /* NULL: this machine, live */
-    char **paths;                /* counters to chart */
+    const char **machines; /* NULL in it: this machine */
+    size_t machine_count;  /* at least 1 */
+    const char *files;     /* NULL: live */
+    char **paths;          /* counters to chart */
     size_t path_count;
     double seconds;
     bool colours, utf8;

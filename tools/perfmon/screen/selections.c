@@ -122,7 +122,7 @@ static void save(struct selections *selections, struct window *window)
     if (*name == '.' || strchr(name, '/'))
         snprintf(window->message, sizeof window->message,
                  "a name of a selection has no / and does not begin with a dot: %s", name);
-    else if (write_selection(name, window->chart) && selection_path(name, path))
+    else if (write_selection(name, window->now->chart) && selection_path(name, path))
         snprintf(window->message, sizeof window->message, "saved in %s", path);
     else
         say(window, "not saved:", name);
@@ -136,9 +136,9 @@ static void open_selected(struct selections *selections, struct window *window)
     if (!selection_path(name, path) || !text_list_read(&paths, path)) {
         say(window, "not read:", name);
     } else {
-        chart_clear(window->chart);
+        chart_clear(window->now->chart);
         for (size_t i = 0; i < paths.count; i++)
-            chart_add(window->chart, paths.texts[i]);
+            chart_add(window->now->chart, paths.texts[i]);
         snprintf(window->message, sizeof window->message, "%zu counter%s of %s", paths.count,
                  paths.count == 1 ? "" : "s", name);
     }

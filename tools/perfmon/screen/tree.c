@@ -206,7 +206,7 @@ static void add_selected(struct tree *tree, struct window *window)
     else
         snprintf(path, sizeof path, "\\%s(%s)\\%s", object->name, instance,
                  object->counters[node->counter].name);
-    bool added = chart_add(window->chart, path);
+    bool added = chart_add(window->now->chart, path);
     snprintf(window->message, sizeof window->message, added ? "added %s" : "no memory for %s",
              path);
 }

@@ -21,7 +21,7 @@ static void clock_text(const struct window *window, char *ret, size_t capacity)
 {
     struct model_source source;
     struct tm parts;
-    model_source(window->model, window->source, &source);
+    model_source(window->model, window->now->source, &source);
     time_t seconds = (time_t)(source.time / 10000000 - 11644473600);
     *ret = 0;
     if (!source.time || !localtime_r(&seconds, &parts))
@@ -32,17 +32,18 @@ static void clock_text(const struct window *window, char *ret, size_t capacity)
 static void draw_top(const struct window *window, struct canvas *canvas)
 {
     char facts[256] = "", when[32], right[96];
-    if (window->overview)
-        overview_facts(window->overview, facts, sizeof facts);
+    if (window->now->overview)
+        overview_facts(window->now->overview, facts, sizeof facts);
     clock_text(window, when, sizeof when);
     struct model_source source;
-    model_source(window->model, window->source, &source);
+    model_source(window->model, window->now->source, &source);
     int used = snprintf(right, sizeof right, "%s%s ", window->paused ? "PAUSED  " : "", when);
     if (!source.capture)
         snprintf(right + used, sizeof right - (size_t)used, " every %g s ", window->seconds);
     canvas_style(canvas, 0, 0, canvas->columns, STYLE_BAR);
     int width = (int)strlen(right);
-    canvas_print(canvas, 0, 0, canvas->columns - width, STYLE_BAR, " %s   %s", window->host, facts);
+    canvas_print(canvas, 0, 0, canvas->columns - width, STYLE_BAR, " %s   %s",
+                 machine_title(window->now), facts);
     canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
 }
 
@@ -50,14 +51,14 @@ static void draw_top(const struct window *window, struct canvas *canvas)
 static bool describe_source(const struct window *window, char *ret, size_t capacity)
 {
     struct model_source source;
-    model_source(window->model, window->source, &source);
+    model_source(window->model, window->now->source, &source);
     if (source.state == MODEL_SILENT)
         snprintf(ret, capacity,
                  "no new sample: a provider or the machine does not answer; \"perfmon "
                  "status\" shows which");
     else if (source.state == MODEL_AWAY && !source.capture)
         snprintf(ret, capacity, "the last sample failed and is tried again: %s",
-                 pdh_message(source.status));
+                 pdh_message(overview_problem(window->now->overview)));
     else if (source.capture && source.status && (DWORD)source.status != PDH_NO_MORE_DATA)
         snprintf(ret, capacity, "%s: %s", source.name, pdh_message(source.status));
     else
@@ -70,7 +71,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     char text[256];
     int row = canvas->rows - 1, at = 0;
     memset(window->view_ends, 0, sizeof window->view_ends);
-    const struct field *filter = processes_filter(window->processes);
+    const struct field *filter = processes_filter(window->now->processes);
     if (window->help) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
                     window->rule ? "any key closes this"
@@ -100,7 +101,8 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
                               i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
         window->view_ends[i] = at;
     }
-    canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK, "/ search  space pause");
+    canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK,
+                window->machine_count > 1 ? "m machines" : "/ search  space pause");
 }
 
 /* The help may be longer than the screen: the cursor is its first line that is shown. */
@@ -111,6 +113,7 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
         "q                quit",
         "mouse            the wheel and a click select; a click opens a view in the last line",
         "space            pause and continue",
+        "m                the list of machines, if there are several; Enter shows one",
         "s, S             sample more often, less often",
         "w                the rule behind \"held up by\"",
         "",
@@ -146,13 +149,14 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
 static void draw_overview(struct window *window, struct canvas *canvas, int last, bool active)
 {
     char verdict[200];
-    overview_verdict(window->overview, verdict, sizeof verdict);
+    overview_verdict(window->now->overview, verdict, sizeof verdict);
     int used = canvas_text(canvas, 1, 0, canvas->columns, STYLE_WEAK, " held up by: ");
     canvas_text(canvas, 1, used, canvas->columns - used, STYLE_STRONG, verdict);
     int processes = last - 2 > 16 ? (last - 2) / 3 : 4;
-    int row =
-        last - processes > 2 ? overview_draw(window->overview, canvas, 2, last - processes) : 2;
-    processes_draw(window->processes, canvas, row, last, active);
+    int row = last - processes > 2
+                  ? overview_draw(window->now->overview, canvas, 2, last - processes)
+                  : 2;
+    processes_draw(window->now->processes, canvas, row, last, active);
 }
 
 static void draw(struct window *window, struct canvas *canvas)
@@ -166,11 +170,13 @@ static void draw(struct window *window, struct canvas *canvas)
     else if (window->view == VIEW_OVERVIEW)
         draw_overview(window, canvas, last, true);
     else if (window->view == VIEW_PROCESSES)
-        processes_draw(window->processes, canvas, 1, last, true);
+        processes_draw(window->now->processes, canvas, 1, last, true);
     else if (window->view == VIEW_CHART && !selections_draw(&window->selections, canvas, 1, last))
-        chart_draw(window->chart, canvas, 1, last);
-    else if (window->tree)
-        tree_draw(window->tree, canvas, 1, last);
+        chart_draw(window->now->chart, canvas, 1, last);
+    else if (window->view == VIEW_MACHINES)
+        machines_draw(window, canvas, 1, last);
+    else if (window->view == VIEW_TREE && window->now->tree)
+        tree_draw(window->now->tree, canvas, 1, last);
     draw_bottom(window, canvas);
 }
 
@@ -208,9 +214,11 @@ static bool take_key(struct window *window, int key)
         return true;
     }
     bool used = window->view == VIEW_CHART ? selections_key(&window->selections, key, window) ||
-                                                 chart_key(window->chart, key, window)
-                : window->view == VIEW_TREE ? window->tree && tree_key(window->tree, key, window)
-                                            : processes_key(window->processes, key, window);
+                                                 chart_key(window->now->chart, key, window)
+                : window->view == VIEW_MACHINES ? machines_key(window, key)
+                : window->view == VIEW_TREE
+                    ? window->now->tree && tree_key(window->now->tree, key, window)
+                    : processes_key(window->now->processes, key, window);
     if (used)
         return true;
     switch (key) {
@@ -222,6 +230,10 @@ static bool take_key(struct window *window, int key)
     case '3':
     case '4':
         window->view = key - '1';
+        break;
+    case 'm':
+        if (window->machine_count > 1)
+            window->view = VIEW_MACHINES;
         break;
     case 'a':
     case KEY_IC:
@@ -254,8 +266,8 @@ static bool take_key(struct window *window, int key)
     default:
         break;
     }
-    if (window->view == VIEW_TREE && !window->tree)
-        window->tree = tree_new(window->machine, window->files);
+    if (window->view == VIEW_TREE && !window->now->tree)
+        window->now->tree = tree_new(window->now->name, window->now->files);
     return true;
 }
 
@@ -290,39 +302,23 @@ static void add_paths(struct window *window, const struct window_options *option
     char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
     if (!strchr(path, '*') || !list ||
         PdhExpandWildCardPathA(options->files, path, list, &size, PDH_NOEXPANDINSTANCES)) {
-        chart_add(window->chart, path); /* the chart says why it has no values */
+        chart_add(window->now->chart, path); /* the chart says why it has no values */
     } else {
         for (char *at = list; *at; at += strlen(at) + 1) {
             const char *start = !strncmp(at, "\\\\", 2) ? strchr(at + 2, '\\') : at;
-            chart_add(window->chart, start ? start : at);
+            chart_add(window->now->chart, start ? start : at);
         }
     }
     free(list);
 }
 
-static bool window_begin(struct window *window, const struct window_options *options)
+/* Adds the machine and what is charted first. */
+static bool add_machine(struct window *window, const struct window_options *options,
+                        const char *name)
 {
     static const char *const processor = "\\Processor(_Total)\\% Processor Time";
-    static char host[256];
-    *window = (struct window){.seconds = options->seconds,
-                              .host = host,
-                              .machine = options->machine,
-                              .files = options->files};
-    gethostname(host, sizeof host - 1);
-    window->model = model_new(options->seconds);
-    if (!window->model)
-        return false;
-    int source = options->files ? model_add_capture(window->model, options->files)
-                                : model_add_machine(window->model, options->machine);
-    if (source < 0)
-        return false;
-    if (options->files || options->machine)
-        snprintf(host, sizeof host, "%s", options->files ? options->files : options->machine);
-    window->source = (size_t)source;
-    window->overview = overview_new(window->model, window->source);
-    window->processes = processes_new(window->model, window->source);
-    window->chart = chart_new(window->model, window->source);
-    if (!window->overview || !window->processes || !window->chart)
+    window->now = &window->machines[window->machine_count++];
+    if (!machine_begin(window->now, window->model, name, options->files))
         return false;
     for (size_t i = 0; i < options->path_count; i++)
         add_paths(window, options, options->paths[i]);
@@ -330,22 +326,34 @@ static bool window_begin(struct window *window, const struct window_options *opt
         add_paths(window, options, options->files ? "\\*(*)\\*" : processor);
     if (!options->path_count && options->files)
         add_paths(window, options, "\\*\\*"); /* objects without instances */
-    window->view = options->path_count || options->files ? VIEW_CHART : VIEW_OVERVIEW;
+    return true;
+}
+
+static bool window_begin(struct window *window, const struct window_options *options)
+{
+    *window = (struct window){.seconds = options->seconds,
+                              .model = model_new(options->seconds),
+                              .machines = calloc(options->machine_count, sizeof *window->machines)};
+    if (!window->model || !window->machines)
+        return false;
+    for (size_t i = 0; i < options->machine_count; i++)
+        if (!add_machine(window, options, options->machines[i]))
+            return false;
+    window->now = window->machines;
+    window->view = options->machine_count > 1              ? VIEW_MACHINES
+                   : options->path_count || options->files ? VIEW_CHART
+                                                           : VIEW_OVERVIEW;
     return true;
 }
 
 static void window_end(struct window *window)
 {
-    if (window->overview)
-        overview_free(window->overview);
-    if (window->processes)
-        processes_free(window->processes);
-    if (window->chart)
-        chart_free(window->chart);
-    if (window->tree)
-        tree_free(window->tree);
+    for (size_t i = 0; i < window->machine_count; i++)
+        machine_end(&window->machines[i]);
+    free(window->machines);
     text_list_done(&window->selections.names);
-    model_free(window->model);
+    if (window->model)
+        model_free(window->model);
 }
 
 int window_run(const struct window_options *options)
@@ -373,12 +381,29 @@ int window_run(const struct window_options *options)
 static void wait_for_rates(struct window *window)
 {
     model_update(window->model);
-    for (int waited = 0; waited < SNAPSHOT_WAIT && !overview_ready(window->overview);
+    for (int waited = 0; waited < SNAPSHOT_WAIT && !overview_ready(window->now->overview);
          waited += 50) {
         struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
         poll(&samples, 1, 50);
         model_update(window->model);
     }
+}
+
+static bool snapshot_machine(struct window *window, struct canvas *canvas, struct machine *machine)
+{
+    window->now = machine;
+    wait_for_rates(window);
+    if (!overview_ready(machine->overview)) {
+        fprintf(stderr, "perfmon: there is no sample of %s; \"perfmon status\" shows why\n",
+                machine->name ? machine->name : "this machine");
+        return false;
+    }
+    if (!canvas_begin(canvas, SNAPSHOT_ROWS, canvas->columns))
+        return false;
+    draw_top(window, canvas);
+    draw_overview(window, canvas, SNAPSHOT_ROWS, false);
+    canvas_write(canvas, stdout);
+    return true;
 }
 
 int window_snapshot(const struct window_options *options, int columns)
@@ -387,16 +412,10 @@ int window_snapshot(const struct window_options *options, int columns)
     struct canvas canvas = {.utf8 = options->utf8};
     int code = EXIT_FAILED;
     if (window_begin(&window, options) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
-        wait_for_rates(&window);
-        bool ready = overview_ready(window.overview);
-        draw_top(&window, &canvas);
-        draw_overview(&window, &canvas, SNAPSHOT_ROWS, false);
-        if (ready)
-            canvas_write(&canvas, stdout);
-        else
-            fputs("perfmon: there is no sample of this machine; \"perfmon status\" shows why\n",
-                  stderr);
-        code = ready ? EXIT_GOOD : EXIT_FAILED;
+        code = EXIT_GOOD;
+        for (size_t i = 0; i < window.machine_count; i++)
+            if (!snapshot_machine(&window, &canvas, &window.machines[i]))
+                code = EXIT_FAILED;
     }
     canvas_done(&canvas);
     window_end(&window);
