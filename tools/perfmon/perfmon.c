@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { STATUS = 1, SNAPSHOT, EXPLAIN };
-enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL, COUNTER_FILE };
+enum { JSON = 1, QUERY, EVENTS, VERBOSE, MACHINE, INTERVAL, COUNTER_FILE, PLAIN };
 enum { SHOWN = -1, MOST_SECONDS = 3600 };
 static const double LEAST_SECONDS = 0.05;
 enum { DEFAULT_EVENTS = 3, MOST_EVENTS = 1000, DEFAULT_WIDTH = 80, LEAST_WIDTH = 40 };
@@ -32,6 +32,7 @@ static const struct option_row window_rows[] = {
     {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0},
     {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
     {0, "counter-file", "FILE", COUNTER_FILE, "Chart the counters in a file, one in each line.", "@files", 0, "cf"},
+    {'p', "plain", NULL, PLAIN, "For screen readers: print what changes, at most a line in a second.", NULL, 0},
     {0},
 };
 static const char status_more[] =
@@ -87,8 +88,8 @@ static bool read_count(const char *text, unsigned *ret)
     return *text >= '0' && *text <= '9' && !*end && count <= MOST_EVENTS;
 }
 
-/* Parses the command line; `list` keeps the words that are no options. Returns 0; SHOWN: help or version was printed; or an exit code after a
- * message. */
+/* Parses the command line; `list` keeps the words that are no options. Returns 0; SHOWN: help or
+ * version was printed; or an exit code after a message. */
 static int parse(struct options *options, struct perfmon *perfmon, struct text_list *list)
 {
     int id;
@@ -117,6 +118,9 @@ static int parse(struct options *options, struct perfmon *perfmon, struct text_l
             if (!read_count(options->value, &perfmon->events))
                 return options_complain(options, "%s: not a number from 0 to %d", options->value,
                                         MOST_EVENTS);
+            break;
+        case PLAIN:
+            perfmon->plain = true;
             break;
         case COUNTER_FILE:
             if (!text_list_read(list, options->value))
@@ -236,6 +240,7 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                                          perfmon->machine_count + !perfmon->machine_count,
                                      .paths = perfmon->args,
                                      .path_count = perfmon->arg_count,
+                                     .plain = perfmon->plain,
                                      .seconds = perfmon->seconds,
                                      .utf8 = perfmon->utf8,
                                      .colours = perfmon->colours};
@@ -256,11 +261,12 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
         }
     if (options.files && !can_read(options.files))
         return EXIT_FAILED;
-    if (options.files && snapshot) {
-        fputs("perfmon: a snapshot is of a machine; use relog for a capture\n", stderr);
+    if (options.files && (snapshot || options.plain)) {
+        fputs("perfmon: a snapshot and --plain are of a machine; use relog for a capture\n",
+              stderr);
         return EXIT_USAGE;
     }
-    if (snapshot || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+    if (snapshot || (!options.plain && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))))
         return finish(window_snapshot(&options, perfmon->width));
     return window_run(&options);
 }

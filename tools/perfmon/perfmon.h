@@ -24,7 +24,7 @@ struct perfmon {
     char **args;    /* services, or paths */
     size_t arg_count;
     int width;
-    bool utf8, colours;
+    bool utf8, colours, plain;
 };
 
 /* ---- events.c: the whole event log ---- */

@@ -375,6 +375,21 @@ void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last)
         draw_legend(chart, canvas, last - legend, last);
 }
 
+size_t chart_lines(struct chart *chart)
+{
+    choose_ticks(chart, 1);
+    find_lines(chart);
+    return chart->count;
+}
+
+void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity)
+{
+    char path[512], value[TEXT_SIZE];
+    line_path(&chart->lines[at], path, sizeof path);
+    text_number(chart->lines[at].span.last, value);
+    snprintf(ret, capacity, "%s: %s", path, value);
+}
+
 /* ---- keys ---- */
 
 static void remove_selected(struct chart *chart, struct window *window)

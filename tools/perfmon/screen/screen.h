@@ -15,6 +15,8 @@
  *
  * machines   a line for each of several machines
  *
+ * plain      what changes, as lines of text
+ *
  * selections saved ones: lists of counters for the chart
  *
  * tree       all objects, counters and instances, with explanations; adds to the chart
@@ -147,6 +149,10 @@ void chart_free(struct chart *chart);
 bool chart_add(struct chart *chart, const char *path);
 /* Removes all counters. */
 void chart_clear(struct chart *chart);
+/* Finds what there is to show now; returns the number of lines. */
+size_t chart_lines(struct chart *chart);
+/* "PATH: VALUE" of such a line. */
+void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity);
 /* The path of the `at`-th counter that was added; NULL: there are fewer. */
 const char *chart_path(const struct chart *chart, size_t at);
 void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last);
@@ -172,6 +178,10 @@ const char *machine_title(const struct machine *machine);
 void machines_draw(struct window *window, struct canvas *canvas, int row, int last);
 bool machines_key(struct window *window, int key);
 
+/* ---- plain.c ---- */
+/* Prints what changes, until standard output is closed. Returns an exit code. */
+int plain_run(struct window *window);
+
 /* ---- window.c ---- */
 struct window_options {
     const char **machines; /* NULL in it: this machine */
@@ -180,9 +190,9 @@ struct window_options {
     char **paths;          /* counters to chart */
     size_t path_count;
     double seconds;
-    bool colours, utf8;
+    bool colours, utf8, plain;
 };
-/* Runs until the user ends it. Returns an exit code. */
+/* Runs until the user ends it, on a terminal or `plain`. Returns an exit code. */
 int window_run(const struct window_options *options);
 /* Prints the first view as text. */
 int window_snapshot(const struct window_options *options, int columns);

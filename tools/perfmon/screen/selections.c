@@ -108,7 +108,7 @@ bool selections_draw(struct selections *selections, struct canvas *canvas, int r
     return true;
 }
 
-static void say(struct window *window, const char *what, const char *name)
+static void report(struct window *window, const char *what, const char *name)
 {
     snprintf(window->message, sizeof window->message, "%s %s: %s", what, name, strerror(errno));
 }
@@ -125,7 +125,7 @@ static void save(struct selections *selections, struct window *window)
     else if (write_selection(name, window->now->chart) && selection_path(name, path))
         snprintf(window->message, sizeof window->message, "saved in %s", path);
     else
-        say(window, "not saved:", name);
+        report(window, "not saved:", name);
 }
 
 static void open_selected(struct selections *selections, struct window *window)
@@ -134,7 +134,7 @@ static void open_selected(struct selections *selections, struct window *window)
     struct text_list paths = {0};
     const char *name = selections->names.texts[selections->cursor.at];
     if (!selection_path(name, path) || !text_list_read(&paths, path)) {
-        say(window, "not read:", name);
+        report(window, "not read:", name);
     } else {
         chart_clear(window->now->chart);
         for (size_t i = 0; i < paths.count; i++)
@@ -151,7 +151,7 @@ static void delete_selected(struct selections *selections, struct window *window
     char path[PATH_SIZE];
     const char *name = selections->names.texts[selections->cursor.at];
     if (!selection_path(name, path) || unlink(path))
-        say(window, "not deleted:", name);
+        report(window, "not deleted:", name);
     else
         snprintf(window->message, sizeof window->message, "deleted %s", path);
     read_names(selections);

@@ -204,6 +204,22 @@ static void take_click(struct window *window)
         window->view = view;
 }
 
+static void choose_view(struct window *window, int key)
+{
+    if (key >= '1' && key < '1' + VIEWS)
+        window->view = key - '1';
+    else if (key == 'a' || key == KEY_IC)
+        window->view = VIEW_TREE;
+    else if (key == 'm' && window->machine_count > 1)
+        window->view = VIEW_MACHINES;
+    else if (key == '\t')
+        window->view = (window->view + 1) % VIEWS;
+    else if (key == TERMINAL_CLICK)
+        take_click(window);
+    if (window->view == VIEW_TREE && !window->now->tree)
+        window->now->tree = tree_new(window->now->name, window->now->files);
+}
+
 /* False: the user wants to leave. */
 static bool take_key(struct window *window, int key)
 {
@@ -225,23 +241,6 @@ static bool take_key(struct window *window, int key)
     case 'q':
     case KEY_F(10):
         return false;
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-        window->view = key - '1';
-        break;
-    case 'm':
-        if (window->machine_count > 1)
-            window->view = VIEW_MACHINES;
-        break;
-    case 'a':
-    case KEY_IC:
-        window->view = VIEW_TREE;
-        break;
-    case '\t':
-        window->view = (window->view + 1) % VIEWS;
-        break;
     case '?':
     case KEY_F(1):
         window->help = true;
@@ -257,17 +256,12 @@ static bool take_key(struct window *window, int key)
     case 'w':
         window->help = window->rule = true;
         break;
-    case TERMINAL_CLICK:
-        take_click(window);
-        break;
     case CONTROL_L:
         terminal_redraw();
         break;
     default:
-        break;
+        choose_view(window, key);
     }
-    if (window->view == VIEW_TREE && !window->now->tree)
-        window->now->tree = tree_new(window->now->name, window->now->files);
     return true;
 }
 
@@ -363,6 +357,11 @@ int window_run(const struct window_options *options)
         fputs("perfmon: there is not enough memory\n", stderr);
         window_end(&window);
         return EXIT_FAILED;
+    }
+    if (options->plain) {
+        int code = plain_run(&window);
+        window_end(&window);
+        return code;
     }
     bool good = terminal_begin(options->colours);
     if (good) {

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --plain, for screen readers and logs: no cursor movement; a line is printed when what it says has
+ * changed, and at most one in a second, so that it can be listened to.
+ */
+#include "screen.h"
+
+#include "../../common/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LINE = 640, LINES_MOST = 256 };
+
+struct plain {
+    char now[LINES_MOST][LINE], printed[LINES_MOST][LINE];
+    size_t count, next; /* the line that is looked at first, so that none is printed for ever */
+};
+
+/* The sentence and the shares, then each counter with its newest value. */
+static void describe_machine(struct plain *plain, const struct window *window,
+                             const struct machine *machine)
+{
+    char verdict[200], shares[2][TEXT_SIZE], title[280] = "";
+    double processors, memory;
+    size_t lines = chart_lines(machine->chart);
+    if (window->machine_count > 1)
+        snprintf(title, sizeof title, "%s: ", machine_title(machine));
+    overview_verdict(machine->overview, verdict, sizeof verdict);
+    overview_shares(machine->overview, &processors, &memory);
+    text_whole(processors, shares[0]);
+    text_whole(memory, shares[1]);
+    if (plain->count + 2 + lines > LINES_MOST)
+        lines = plain->count + 2 < LINES_MOST ? LINES_MOST - plain->count - 2 : 0;
+    if (plain->count + 2 > LINES_MOST)
+        return;
+    snprintf(plain->now[plain->count++], LINE, "%sheld up by: %s", title, verdict);
+    snprintf(plain->now[plain->count++], LINE, "%sprocessors %s %%, memory %s %%", title, shares[0],
+             shares[1]);
+    for (size_t i = 0; i < lines; i++) {
+        int used = snprintf(plain->now[plain->count], LINE, "%s", title);
+        chart_line(machine->chart, i, plain->now[plain->count++] + used, LINE - (size_t)used);
+    }
+}
+
+/* Prints the next line that has changed; false: standard output is closed. */
+static bool print_next(struct plain *plain)
+{
+    for (size_t i = 0; i < plain->count; i++) {
+        size_t at = (plain->next + i) % plain->count;
+        if (!strcmp(plain->now[at], plain->printed[at]))
+            continue;
+        strcpy(plain->printed[at], plain->now[at]);
+        plain->next = at + 1;
+        return puts(plain->now[at]) >= 0 && fflush(stdout) == 0;
+    }
+    return true;
+}
+
+int plain_run(struct window *window)
+{
+    struct plain *plain = calloc(1, sizeof *plain);
+    bool good = plain != NULL;
+    while (good) {
+        struct timespec second = {1, 0};
+        model_update(window->model);
+        plain->count = 0;
+        for (size_t i = 0; i < window->machine_count; i++)
+            describe_machine(plain, window, &window->machines[i]);
+        good = print_next(plain);
+        nanosleep(&second, NULL);
+    }
+    free(plain);
+    return EXIT_FAILED;
+}
