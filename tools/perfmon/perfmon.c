@@ -261,8 +261,9 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
         }
     if (options.files && !can_read(options.files))
         return EXIT_FAILED;
-    if (options.files && (snapshot || options.plain)) {
-        fputs("perfmon: a snapshot and --plain are of a machine; use relog for a capture\n",
+    if (options.files && options.plain) {
+        fputs("perfmon: --plain is for machines; without a terminal, a capture is printed as a "
+              "report\n",
               stderr);
         return EXIT_USAGE;
     }

@@ -157,13 +157,23 @@ void canvas_bar(struct canvas *canvas, int row, int column, int width, double fr
     }
 }
 
+/* The columns without the blanks at the end. */
+static int used_columns(const struct canvas *canvas, int row)
+{
+    int end = canvas->columns;
+    while (end > 0 && canvas->cells[row * canvas->columns + end - 1].text[0] == L' ')
+        end--;
+    return end;
+}
+
 void canvas_write(const struct canvas *canvas, FILE *out)
 {
-    for (int r = 0; r < canvas->rows; r++) {
+    int rows = canvas->rows;
+    while (rows > 0 && !used_columns(canvas, rows - 1))
+        rows--;
+    for (int r = 0; r < rows; r++) {
         const struct canvas_cell *row = &canvas->cells[r * canvas->columns];
-        int end = canvas->columns;
-        while (end > 0 && row[end - 1].text[0] == L' ')
-            end--;
+        int end = used_columns(canvas, r);
         for (int c = 0; c < end; c++)
             for (const wchar_t *text = row[c].text; *text; text++)
                 fprintf(out, "%lc", (wint_t)*text);

@@ -55,7 +55,7 @@ int canvas_wrap(struct canvas *canvas, int row, int column, int width, int lines
 /* Part `from` to `to` (of 0 to 1) of a bar of `width` columns, in eighths of a column. */
 void canvas_bar(struct canvas *canvas, int row, int column, int width, double from, double to,
                 enum style style);
-/* Prints the rows without the blanks at their ends. */
+/* Prints the rows without the blanks at their ends, and without empty rows at the end. */
 void canvas_write(const struct canvas *canvas, FILE *out);
 
 #endif

@@ -375,6 +375,11 @@ void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last)
         draw_legend(chart, canvas, last - legend, last);
 }
 
+void chart_report(struct chart *chart)
+{
+    chart->mode = MODE_REPORT;
+}
+
 size_t chart_lines(struct chart *chart)
 {
     choose_ticks(chart, 1);

@@ -149,6 +149,8 @@ void chart_free(struct chart *chart);
 bool chart_add(struct chart *chart, const char *path);
 /* Removes all counters. */
 void chart_clear(struct chart *chart);
+/* Shows the counters as a report from now on. */
+void chart_report(struct chart *chart);
 /* Finds what there is to show now; returns the number of lines. */
 size_t chart_lines(struct chart *chart);
 /* "PATH: VALUE" of such a line. */
@@ -194,7 +196,7 @@ struct window_options {
 };
 /* Runs until the user ends it, on a terminal or `plain`. Returns an exit code. */
 int window_run(const struct window_options *options);
-/* Prints the first view as text. */
+/* Prints the first view as text, or the charted counters as a report. */
 int window_snapshot(const struct window_options *options, int columns);
 
 #endif

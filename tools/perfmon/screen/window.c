@@ -388,10 +388,46 @@ static void wait_for_rates(struct window *window)
     }
 }
 
-static bool snapshot_machine(struct window *window, struct canvas *canvas, struct machine *machine)
+/* Reads the capture to its end; a file that gives no more samples for a while is not waited for. */
+static void wait_for_end(struct window *window)
+{
+    struct model_source source = {0};
+    for (int waited = 0; waited < SNAPSHOT_WAIT && source.state != MODEL_COMPLETE; waited += 50) {
+        struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
+        if (model_update(window->model))
+            waited = 0;
+        model_source(window->model, window->now->source, &source);
+        if (source.state != MODEL_COMPLETE)
+            poll(&samples, 1, 50);
+    }
+}
+
+/* The charted counters as a report. */
+static bool print_report(struct window *window, struct canvas *canvas)
+{
+    char why[256];
+    int rows = (int)chart_lines(window->now->chart) + SNAPSHOT_ROWS; /* and problems */
+    if (!canvas_begin(canvas, rows, canvas->columns))
+        return false;
+    chart_report(window->now->chart);
+    chart_draw(window->now->chart, canvas, 0, rows);
+    canvas_write(canvas, stdout);
+    if (!describe_source(window, why, sizeof why))
+        return true;
+    fprintf(stderr, "perfmon: %s\n", why);
+    return false;
+}
+
+static bool snapshot_machine(struct window *window, struct canvas *canvas, struct machine *machine,
+                             bool report)
 {
     window->now = machine;
-    wait_for_rates(window);
+    if (machine->files)
+        wait_for_end(window);
+    else
+        wait_for_rates(window);
+    if (report)
+        return print_report(window, canvas);
     if (!overview_ready(machine->overview)) {
         fprintf(stderr, "perfmon: there is no sample of %s; \"perfmon status\" shows why\n",
                 machine->name ? machine->name : "this machine");
@@ -413,7 +449,8 @@ int window_snapshot(const struct window_options *options, int columns)
     if (window_begin(&window, options) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
         code = EXIT_GOOD;
         for (size_t i = 0; i < window.machine_count; i++)
-            if (!snapshot_machine(&window, &canvas, &window.machines[i]))
+            if (!snapshot_machine(&window, &canvas, &window.machines[i],
+                                  options->path_count || options->files))
                 code = EXIT_FAILED;
     }
     canvas_done(&canvas);
