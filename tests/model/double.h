@@ -143,7 +143,8 @@ static inline bool double_is_away(const struct double_counter *counter)
     return counter->remote && pdh_double.away;
 }
 
-PDH_STATUS PdhAddCounterA(PDH_HQUERY handle, const char *path, DWORD_PTR user, PDH_HCOUNTER *ret)
+PDH_STATUS PdhAddEnglishCounterA(PDH_HQUERY handle, const char *path, DWORD_PTR user,
+                                 PDH_HCOUNTER *ret)
 {
     double_enter(ADD, path);
     struct double_query *query = handle;
@@ -165,6 +166,13 @@ PDH_STATUS PdhAddCounterA(PDH_HQUERY handle, const char *path, DWORD_PTR user, P
     pdh_double.counters++;
     *ret = counter;
     return double_leave(status);
+}
+
+/* There are no names in another language. */
+PDH_STATUS PdhAddCounterA(PDH_HQUERY handle, const char *path, DWORD_PTR user, PDH_HCOUNTER *ret)
+{
+    *ret = NULL;
+    return (PDH_STATUS)(pdh_double.has_object ? PDH_CSTATUS_NO_COUNTER : PDH_CSTATUS_NO_OBJECT);
 }
 
 PDH_STATUS PdhCollectQueryDataWithTime(PDH_HQUERY handle, LONGLONG *time)

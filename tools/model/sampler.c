@@ -87,7 +87,11 @@ static PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNT
 {
     char full[2 * PDH_MAX_COUNTER_PATH];
     full_path(sampler->source, path, full, sizeof full);
-    return PdhAddCounterA(sampler->query, full, 0, ret);
+    PDH_STATUS status = PdhAddEnglishCounterA(sampler->query, full, 0, ret);
+    if ((DWORD)status != PDH_CSTATUS_NO_OBJECT && (DWORD)status != PDH_CSTATUS_NO_COUNTER)
+        return status;
+    PDH_STATUS user = PdhAddCounterA(sampler->query, full, 0, ret); /* in the user's language */
+    return user ? status : user;
 }
 
 /* The counter `name` for the same object and instances as `path`. */

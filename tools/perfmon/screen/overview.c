@@ -390,7 +390,9 @@ static void draw_pressure(struct area *area, const struct overview *overview)
         text_percent(full, text);
         if (!isnan(full))
             snprintf(detail, sizeof detail, "all: %.8s %%", text);
-        draw_share(area, table->rows[r].name, value(table, r, PRESSURE_SOME), detail);
+        double some =
+            value(table, r, PRESSURE_SOME); /* the kernel's time may jump ahead a little */
+        draw_share(area, table->rows[r].name, some > 100 ? 100 : some, detail);
     }
 }
 

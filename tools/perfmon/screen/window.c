@@ -14,7 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_MILLISECONDS = 1000, SNAPSHOT_ROWS = 60, SNAPSHOT_WAIT = 3000, CONTROL_L = 'L' - 64 };
+enum {
+    IDLE_MILLISECONDS = 1000,
+    SNAPSHOT_ROWS = 60,
+    SNAPSHOT_WAIT = 15000,
+    AWAY_WAIT = 1000,
+    CONTROL_L = 'L' - 64
+};
 static const char *const view_names[VIEWS] = {"1 overview", "2 processes", "3 chart", "4 counters"};
 
 static void clock_text(const struct window *window, char *ret, size_t capacity)
@@ -376,15 +382,18 @@ int window_run(const struct window_options *options)
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* Waits for the sample with the first rates. */
+/* Waits for the sample with the first rates, for as long as a loaded machine may need. */
 static void wait_for_rates(struct window *window)
 {
+    struct model_source source = {0};
     model_update(window->model);
-    for (int waited = 0; waited < SNAPSHOT_WAIT && !overview_ready(window->now->overview);
+    for (int waited = 0; waited < (source.state == MODEL_AWAY ? AWAY_WAIT : SNAPSHOT_WAIT) &&
+                         !overview_ready(window->now->overview);
          waited += 50) {
         struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
         poll(&samples, 1, 50);
         model_update(window->model);
+        model_source(window->model, window->now->source, &source);
     }
 }
 
