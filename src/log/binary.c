@@ -299,11 +299,13 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         "still being written");
 }
 
-/* Returns the record's size. Records with a full header begin with it; those with a short header
- * have it after their kind. */
+/* Returns the record's size; 0: this is no head of a record. Records with a full header begin with
+ * it; those with a short header have it after their kind. */
 static uint32_t record_size(const unsigned char *record)
 {
     int type = record[2];
+    if (!(record[3] & 0x80) || get32(record) == UINT32_MAX) /* the buffer's filler */
+        return 0;
     bool full = type == 0x0A || type == 0x14 || type == 0x12 || type == 0x13;
     return get16(record + (full ? 0 : 4));
 }
@@ -325,10 +327,8 @@ static enum record_step read_record(struct file *file, struct binary *binary,
         return STEP_BUFFER_ENDS;
     const unsigned char *record = view->bytes + binary->offset;
     bool there = binary->offset + 8 <= view->got;
-    if (there && get32(record) == UINT32_MAX)
-        return STEP_BUFFER_ENDS;
     uint32_t size = there ? record_size(record) : 0;
-    if (there && (!(record[3] & 0x80) || size < 8 || size > left)) {
+    if (there && (size < 8 || size > left)) {
         uint64_t offset = view->offset + binary->offset;
         next_buffer(binary);
         *ret_status =
@@ -371,7 +371,10 @@ static PDH_STATUS next_record(struct file *file, struct binary *binary, const un
         case STEP_RECORD:
             *ret_offset = offset;
             return 0;
-        case STEP_OTHER:
+        case STEP_OTHER: /* of a system record, such as the capture's head, nothing is shown */
+            if ((*ret)[2] != 1 && (*ret)[2] != 2)
+                file_lose(file, LOSS_RECORD, 1, "the one at offset %llu, whose GUID is another",
+                          (unsigned long long)offset);
             break;
         case STEP_BUFFER_ENDS:
             status = leave_buffer(binary, &view);
@@ -412,6 +415,15 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     return 0;
 }
 
+/* Counts the body that is being assembled, because its other parts do not follow. */
+static void drop_body(struct file *file, struct binary *binary)
+{
+    if (binary->part)
+        file_lose(file, LOSS_RECORD, 1, "the one at offset %llu, of which %u of %u parts are there",
+                  (unsigned long long)binary->body_offset, binary->part, binary->parts);
+    binary->part = binary->parts = 0;
+}
+
 /* Returns the next body; its parts are joined if it has several. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
@@ -420,10 +432,17 @@ static PDH_STATUS next_body(struct file *file, struct binary *binary, struct rec
         uint32_t size;
         uint64_t offset;
         PDH_STATUS status = next_record(file, binary, &record, &size, &offset);
+        if ((DWORD)status == PDH_NO_MORE_DATA && binary->part && !file->problem.len)
+            file_problem(file, status, binary->body_offset,
+                         "the file ends after %u of %u parts of this record, which is skipped: it "
+                         "was truncated, or is still being written",
+                         binary->part, binary->parts);
         if (status)
             return status;
         *ret = (struct record){record[4], offset, (LONGLONG)get64(record + 16),
                                record + RECORD_BODY, size - RECORD_BODY};
+        if (get32(record + 64) <= 1 || get32(record + 68) <= 1)
+            drop_body(file, binary);
         if (get32(record + 68) <= 1)
             return 0;
         status = add_part(file, binary, record, size, offset);

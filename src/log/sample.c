@@ -275,6 +275,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
     if (!is_piece(body, size, 0) || body[3] != 0 || get32(body + 4) > size)
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
                             "this sample has no head; it is skipped");
+    bool more = size - get32(body + 4) >= VALUE_HEAD;
     size = get32(body + 4);
     file->turn++;
     size_t at = VALUE_HEAD, entry = 0;
@@ -286,7 +287,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
         at = next_piece(body, size, at + length);
     }
     if (entry == file->mapped && entry > 0) {
-        if (is_piece(body, size, at))
+        if (more || is_piece(body, size, at))
             file_lose(file, LOSS_SURPLUS, 1, "in the sample at offset %llu",
                       (unsigned long long)offset);
         return 0;

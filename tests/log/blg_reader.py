@@ -152,8 +152,8 @@ def begin_of(rule, year):
     return day if day.month == month else day - datetime.timedelta(7)
 
 
-def records(data, head, lost):
-    """Yields (kind, time, body), parts put together."""
+def records(data, head, lost, unshown):
+    """Yields (kind, time, body), parts put together. `unshown` receives the records of others."""
     buffers = [data[at:at + head.size] for at in range(head.size, len(data), head.size)]
     buffers = [one for one in buffers if len(one) >= 72 and one[:72].strip(b"\0")]
     if head.circular:
@@ -177,6 +177,8 @@ def records(data, head, lost):
                 elif part == parts:
                     yield kind, struct.unpack_from("<Q", one, at + 16)[0], body
                 before = part
+            else:
+                unshown[f"record {len(unshown)}"] = "its GUID is not the one of captures"
             if size < 8:
                 break
             at += (size + 7) // 8 * 8
@@ -319,7 +321,7 @@ class Capture:
         self.before, self.now = {}, {}                   # lower path -> Raw, of the row before and of this one
         self.titles = {}                                 # lower machine -> index -> name
         self.head = Head(data)
-        everything = list(records(data, self.head, self.lost))
+        everything = list(records(data, self.head, self.lost, self.unshown))
         self.read_names(body for kind, _, body in everything if kind == NAMES)
         catalogue, last = [], None
         for kind, time, body in everything:

@@ -462,6 +462,63 @@ static void damage_is_reported_once_with_its_offset(void **state)
     log_close(log);
 }
 
+/* Reads a capture; what costs samples must be reported, or counted. */
+static void nothing_is_silent(const struct buffer *capture, size_t at)
+{
+    struct log *log = open_bytes(capture->data, capture->len);
+    bool reported;
+    int count = read_all(log, &reported);
+    if (count < SAMPLES && !reported && !log_losses(log)->any)
+        fail_msg("byte %zu, now %02hhX: %d samples, without a message", at, capture->data[at],
+                 count);
+    log_close(log);
+}
+
+/* Changes each byte of the third sample's head in several ways, and then the whole head. */
+static void no_damaged_head_costs_samples_silently(void **state)
+{
+    (void)state;
+    const size_t third = FIRST_SAMPLE + 2 * SAMPLE_SIZE;
+    char head[72];
+    memcpy(head, golden.data + third, sizeof(head));
+    for (size_t i = 0; i < sizeof(head); i++) {
+        const char byte = head[i];
+        const char changes[] = {byte, (char)~byte, 1, 2, 4, 8, 16, 32, 64, (char)128};
+        for (size_t change = 0; change < sizeof(changes); change++) {
+            golden.data[third + i] = byte ^ changes[change];
+            if (i != 4 || golden.data[third + i] != 0x23) /* a closing index: nothing is shown */
+                nothing_is_silent(&golden, third + i);
+        }
+        golden.data[third + i] = byte;
+    }
+    for (size_t size = 4; size <= sizeof(head); size += 4) {
+        memset(golden.data + third, 0xff, size);
+        nothing_is_silent(&golden, third);
+        memset(golden.data + third, 0, size);
+        nothing_is_silent(&golden, third);
+        memcpy(golden.data + third, head, size);
+    }
+}
+
+/* The filler where records should be is damage; where none are, the buffer's end. */
+static void filler_in_place_of_records_is_reported(void **state)
+{
+    (void)state;
+    const size_t third = FIRST_SAMPLE + 2 * SAMPLE_SIZE, rest = (SAMPLES - 2) * SAMPLE_SIZE;
+    BUFFER_AUTO capture = {0};
+    assert_true(buffer_add(&capture, golden.data, golden.len));
+    memset(capture.data + third, 0xff, rest);
+    struct log *log = open_bytes(capture.data, capture.len);
+    const struct log_sample *sample;
+    next(log);
+    next(log);
+    assert_int_equal((DWORD)log_next(log, &sample), PDH_BINARY_LOG_CORRUPT);
+    assert_non_null(strstr(log_problem(log), "the rest of this buffer is skipped"));
+    ends(log);
+    assert_null(log_problem(log));
+    log_close(log);
+}
+
 /* ---- a file that grows ---- */
 
 static void what_is_written_later_comes_later(void **state)
@@ -750,6 +807,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_flipped_bit_is_survived),
         cmocka_unit_test(every_truncation_is_survived),
         cmocka_unit_test(damage_is_reported_once_with_its_offset),
+        cmocka_unit_test(no_damaged_head_costs_samples_silently),
+        cmocka_unit_test(filler_in_place_of_records_is_reported),
         cmocka_unit_test(what_is_written_later_comes_later),
         cmocka_unit_test(a_pipe_is_read_as_it_fills),
         cmocka_unit_test(text_without_zone_or_quotes_is_read),
