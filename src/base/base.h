@@ -121,10 +121,11 @@ LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer 
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
 LSTATUS file_remove(int dir_fd, const char *path); /* unlinks, then syncs the folder */
-/* Opens a file that is to be overwritten in place. It must be a regular file of the effective user;
- * no link is followed. A missing file is created, readable by all users whatever the umask; with
- * `make_folder` also its folder. -1: it cannot be opened. */
-int file_open_to_write(const char *path, bool make_folder);
+/* Opens a file that is to be overwritten in place. It must be a regular file of the effective user
+ * without a second hard link, which another user may have made; no symbolic link is followed. A
+ * missing file is created, readable by all users whatever the umask; with `make_folder` also its
+ * folder, whose path must be absolute. -1: it cannot be opened. */
+int file_open_to_write(int dir_fd, const char *path, bool make_folder);
 /* Like mkdir -p; each new folder has `mode` and is durable. */
 LSTATUS file_make_folders(const char *path, mode_t mode);
 LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* creates the file if it is missing;

@@ -111,7 +111,7 @@ void event_last_keep(const struct event_record *event)
 {
     bool named = *event->service && !event->service[strcspn(event->service, "\n\t")];
     FREE_AUTO char *path = named ? path_beside(place_answers()) : NULL;
-    int fd = path ? file_open_to_write(path, !place_events()) : -1;
+    int fd = path ? file_open_to_write(AT_FDCWD, path, !place_events()) : -1;
     if (fd < 0)
         return;
     write_at_its_place(fd, event);

@@ -264,19 +264,19 @@ LSTATUS file_remove(int dir_fd, const char *path)
 
 /* ---- writing in place ---- */
 
-int file_open_to_write(const char *path, bool make_folder)
+int file_open_to_write(int dir_fd, const char *path, bool make_folder)
 {
     enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
     struct stat st;
-    int fd = open(path, FLAGS, 0644);
+    int fd = openat(dir_fd, path, FLAGS, 0644);
     if (fd < 0 && make_folder) {
         FREE_AUTO char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
         if (folder && !mkdir(folder, geteuid() == 0 ? 0755 : 0700))
-            fd = open(path, FLAGS, 0644);
+            fd = openat(dir_fd, path, FLAGS, 0644);
     }
     if (fd < 0)
         return fd;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink <= 1 && st.st_uid == geteuid() &&
         (st.st_size || !fchmod(fd, 0644)))
         return fd;
     close(fd);

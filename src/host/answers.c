@@ -158,7 +158,7 @@ void answers_write(const struct service_table *table, bool last)
         return;
     lock_take(&lock);
     if (anything_new(table)) {
-        struct answers_update writing = {.fd = file_open_to_write(path, !place_events())};
+        struct answers_update writing = {.fd = file_open_to_write(AT_FDCWD, path, !place_events())};
         for (size_t i = 0; writing.fd >= 0 && i < table->count; i++)
             if (table->services[i].code)
                 write_one(&writing, &table->services[i]);

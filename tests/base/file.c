@@ -277,6 +277,27 @@ static void only_few_are_trusted(void **state)
     }
 }
 
+/* Other users may be able to create a name for any file here, and root would write to it. */
+static void only_a_file_with_one_name_is_overwritten(void **state)
+{
+    struct stat st;
+    static const char *const strange[] = {"link", "symlink", "fifo", "folder"};
+    int fd = file_open_to_write(folder_fd, "new", false);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_mode, S_IFREG | 0644);
+    close(fd);
+    assert_int_equal(fchmodat(folder_fd, "new", 0600, 0), 0);
+    assert_int_equal(linkat(folder_fd, "new", folder_fd, "link", 0), 0);
+    assert_int_equal(symlinkat("new", folder_fd, "symlink"), 0);
+    assert_int_equal(mkfifoat(folder_fd, "fifo", 0600), 0);
+    assert_int_equal(mkdirat(folder_fd, "folder", 0700), 0);
+    for (size_t i = 0; i < COUNT(strange); i++)
+        assert_int_equal(file_open_to_write(folder_fd, strange[i], false), -1);
+    assert_int_equal(fstatat(folder_fd, "new", &st, 0), 0);
+    assert_int_equal(st.st_mode, S_IFREG | 0600);
+    assert_int_equal(unlinkat(folder_fd, "folder", AT_REMOVEDIR), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -292,6 +313,7 @@ int main(void)
         TEST(folders_are_made_once),
         TEST(a_lock_keeps_others_out),
         TEST(only_few_are_trusted),
+        TEST(only_a_file_with_one_name_is_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

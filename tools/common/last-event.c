@@ -3,11 +3,14 @@
 #include "last-event.h"
 #include "service.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pdh.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Events after which the provider's data is missing; the others do not affect data. */
 static bool costs_data(DWORD id)
@@ -64,6 +67,21 @@ time_t last_event_time(const opl_load_event *event)
     enum { TICKS = 10000000 };
     static const int64_t from_1601 = 11644473600; /* seconds from 1601 to 1970 */
     return (time_t)(event->when / TICKS - from_1601);
+}
+
+FILE *last_event_open(const char *path, const char **ret_why)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool strange =
+        fd < 0 ? errno == ELOOP || errno == ENXIO : !fstat(fd, &st) && !S_ISREG(st.st_mode);
+    FILE *file = fd < 0 || strange ? NULL : fdopen(fd, "r");
+    *ret_why = strange ? "not a regular file; delete it, and events are written there again"
+               : errno == ENOENT ? NULL
+                                 : strerror(errno);
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
 }
 
 /* ---- an object that is missing ---- */

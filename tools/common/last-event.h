@@ -7,6 +7,7 @@
 #include <winerror.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <time.h>
 
 /* True if the data is missing since the provider's last event, and no answer was accepted since:
@@ -15,6 +16,9 @@ bool last_event_fails(const char *service, opl_load_event *ret);
 /* If the provider fails or is in quarantine: prints the object and that event, or the quarantine,
  * on stderr. False: neither. */
 bool last_event_report(const char *tool, const char *object, const char *service);
+/* Opens a file of events for reading, if it is a regular one: reading another kind may never end.
+ * NULL: *ret_why is the reason, NULL if there is no such file. */
+FILE *last_event_open(const char *path, const char **ret_why);
 time_t last_event_time(const opl_load_event *event);
 /* Calls last_event_report for the service that has this object, if there is one. */
 void last_event_explain(const char *tool, const char *object);

@@ -48,12 +48,12 @@ static void print_event(struct pcview *view, char *line)
     text_wrap(view->out, text, LABEL_INDENT, view->width - LABEL_INDENT);
 }
 
-/* Prints the last lines, which it keeps in a ring buffer. */
+/* Prints the last lines, which it keeps in a ring buffer. `file` NULL: there are none. */
 static void print_last(struct pcview *view, FILE *file)
 {
     char **lines = calloc(view->events, sizeof *lines), *line = NULL;
     size_t capacity = 0, count = 0;
-    while (lines && getline(&line, &capacity, file) > 0) {
+    while (lines && file && getline(&line, &capacity, file) > 0) {
         free(lines[count % view->events]);
         lines[count++ % view->events] = line;
         line = NULL;
@@ -124,20 +124,17 @@ static int show_journal(struct pcview *view)
 int events_print(struct pcview *view)
 {
     char path[PATH_MAX];
-    const char *root = getenv("OPENPERFLIB_ROOT");
+    const char *root = getenv("OPENPERFLIB_ROOT"), *why;
     if (!root || !*root)
         return show_journal(view);
     snprintf(path, sizeof path, "%s/events", root);
-    FILE *file = fopen(path, "r");
-    if (!file && errno != ENOENT) {
-        fprintf(stderr, "pcview: %s: %s\n", path, strerror(errno));
+    FILE *file = last_event_open(path, &why);
+    if (!file && why) {
+        fprintf(stderr, "pcview: %s: %s\n", path, why);
         return EXIT_FAILED;
     }
-    if (!file)
-        file = fopen("/dev/null", "r");
-    if (!file)
-        return EXIT_FAILED;
     print_last(view, file);
-    fclose(file);
+    if (file)
+        fclose(file);
     return EXIT_GOOD;
 }

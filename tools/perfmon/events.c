@@ -3,6 +3,8 @@
  * --output=export. If the log cannot be read, that is no error, but its events are unknown. */
 #include "perfmon.h"
 
+#include "../common/last-event.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -63,13 +65,13 @@ static void read_line(struct event_log *log, char *line)
 static bool read_file(struct event_log *log, const char *path)
 {
     char *line = NULL;
+    const char *why;
     size_t capacity = 0;
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        if (errno != ENOENT)
-            cannot_read(log, path, strerror(errno));
-        return errno == ENOENT;
-    }
+    FILE *file = last_event_open(path, &why);
+    if (!file && why)
+        cannot_read(log, path, why);
+    if (!file)
+        return !why;
     while (getline(&line, &capacity, file) > 0)
         read_line(log, line);
     free(line);

@@ -208,8 +208,7 @@ void cache_write(const struct registry_edit *edit, const struct range_cache *cac
     buffer_add(&text, rows->data, rows->len);
     int fd = rows->failed || text.failed
                  ? -1
-                 : openat(registry_edit_folder(edit), CACHE_FILE,
-                          O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0644);
+                 : file_open_to_write(registry_edit_folder(edit), CACHE_FILE, false);
     if (fd < 0)
         return;
     off_t start = whole ? 0 : (off_t)cache->text.len;
