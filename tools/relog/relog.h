@@ -69,7 +69,16 @@ void report_progress(const struct input_log *source, LONGLONG time);
 struct relog_report {
     LONGLONG first, last;
     unsigned long samples;
+    struct relog_order {
+        unsigned long read, backward, place; /* `place`: number of the first of these samples */
+        LONGLONG newest, least;              /* of the last sample that was read, and of all */
+        LONGLONG from, to;                   /* where times run backwards first */
+    } order;
 };
+/* Adds the time of a sample that was read to `order`. */
+void report_time(struct relog_order *order, LONGLONG time);
+/* Prints how many samples are earlier than the one before them; nothing if there are none. */
+void report_order(const struct relog *opts, const struct relog_order *order);
 /* Prints the block about the output. `good`: the conversion was successful. */
 void report_output(const struct relog *opts, const struct relog_report *report, bool good);
 bool report_wanted(const struct relog *opts);

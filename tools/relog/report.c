@@ -106,3 +106,30 @@ void report_output(const struct relog *opts, const struct relog_report *report, 
     if (good)
         printf("\nThe command completed successfully.\n");
 }
+
+void report_time(struct relog_order *order, LONGLONG time)
+{
+    if (!order->read++)
+        order->least = time;
+    else if (time < order->newest && !order->backward++) {
+        order->place = order->read;
+        order->from = order->newest;
+        order->to = time;
+    }
+    order->newest = time;
+    order->least = time < order->least ? time : order->least;
+}
+
+void report_order(const struct relog *opts, const struct relog_order *order)
+{
+    char from[SHEET_TIME_SIZE], to[SHEET_TIME_SIZE];
+    if (!order->backward)
+        return;
+    when_print(order->from, from);
+    when_print(order->to, to);
+    fprintf(stderr,
+            "relog: %s: times run backwards: %lu of %lu samples are earlier than the one before "
+            "them, the first is number %lu, at %s after %s\n",
+            opts->inputs.count == 1 ? opts->inputs.texts[0] : "the captures", order->backward,
+            order->read, order->place, to, from);
+}

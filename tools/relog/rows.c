@@ -215,6 +215,7 @@ static int copy_rows(struct sheet_rows *rows)
             continue;
         if (!more)
             break;
+        report_time(&rows->report->order, rows->time);
         if (rows->means)
             add_to_means(rows);
         if (rows->seen++ % every)

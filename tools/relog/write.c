@@ -17,8 +17,13 @@ static void read_span(PDH_HLOG log, struct relog_report *report)
 {
     PDH_TIME_INFO span = {0};
     DWORD count = 1, size = sizeof span;
-    if (!PdhGetDataSourceTimeRangeH(log, &count, &span, &size))
-        *report = (struct relog_report){span.StartTime, span.EndTime, span.SampleCount};
+    if (PdhGetDataSourceTimeRangeH(log, &count, &span, &size))
+        return;
+    report->first = span.StartTime;
+    report->last = span.EndTime;
+    if (span.SampleCount > report->samples)
+        report_time(&report->order, span.EndTime);
+    report->samples = span.SampleCount;
 }
 
 /* The last time in the capture to append to; 0: it does not exist yet, or has no samples. */
@@ -32,7 +37,7 @@ static LONGLONG latest_time(const char *output)
     return span.EndTime;
 }
 
-static void warn_of_order(const struct relog *opts, LONGLONG latest, LONGLONG first)
+static void warn_of_overlap(const struct relog *opts, LONGLONG latest, LONGLONG first)
 {
     char before[SHEET_TIME_SIZE], appended[SHEET_TIME_SIZE];
     when_print(latest, before);
@@ -64,10 +69,9 @@ static int copy_samples(const struct relog *opts, struct input_log *source, PDH_
                 return code;
             continue;
         }
-        if (report_due(opts, source)) {
-            read_span(log, report);
+        read_span(log, report);
+        if (report_due(opts, source))
             report_progress(source, report->last);
-        }
     }
 }
 
@@ -82,10 +86,9 @@ static int copy(const struct relog *opts, struct input_log *source, struct relog
     if (status)
         return pdh_complain("relog", opts->output, status);
     int code = copy_samples(opts, source, log, report);
-    read_span(log, report);
     status = PdhCloseLog(log, 0);
-    if (!status && report->samples && report->first < latest)
-        warn_of_order(opts, latest, report->first);
+    if (!status && report->samples && report->order.least < latest)
+        warn_of_overlap(opts, latest, report->order.least);
     return status && !code ? pdh_complain("relog", opts->output, status) : code;
 }
 
@@ -98,6 +101,7 @@ int write_output(const struct relog *opts, struct input_log *source)
             pdh_is_enough(opts) ? copy(opts, source, &report) : rows_write(opts, source, &report);
     if (pace_stopped() && !opts->follow)
         code = EXIT_FAILED;
+    report_order(opts, &report.order);
     if (!code || report.samples)
         report_output(opts, &report, !code);
     if (!code && !report.samples && (opts->begin || opts->end))
