@@ -148,6 +148,17 @@ static struct channel_text put_query(struct text_place *place, const char *query
     return (struct channel_text){(uint32_t)aligned, (uint32_t)size};
 }
 
+uint32_t isolate_limit_mib(uint32_t registered_mib)
+{
+#ifdef __SANITIZE_ADDRESS__
+    enum { FOR_ITSELF_MIB = 768 };
+#else
+    enum { FOR_ITSELF_MIB = 0 };
+#endif
+    uint32_t limit_mib = registered_mib ? registered_mib : 256;
+    return limit_mib > UINT32_MAX - FOR_ITSELF_MIB ? UINT32_MAX : limit_mib + FOR_ITSELF_MIB;
+}
+
 static LSTATUS write_request(struct channel *channel, const struct isolate_request *request)
 {
     struct text_place place = {.texts = channel_texts(channel)};
@@ -155,8 +166,7 @@ static LSTATUS write_request(struct channel *channel, const struct isolate_reque
     channel->order.capacity = (uint32_t)request->capacity;
     channel->order.observes = request->observes;
     channel->order.children = request->children;
-    channel->order.memory_mib =
-        request->memory_mib ? request->memory_mib : (uint32_t)ISOLATE_MEMORY_MIB;
+    channel->order.memory_mib = isolate_limit_mib(request->memory_mib);
     channel->order.query = put_query(&place, request->query);
     channel->order.service = put_text(&place, request->service);
     channel->order.library = put_text(&place, request->library);

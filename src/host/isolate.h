@@ -47,10 +47,12 @@ struct isolate_request {
     /* used only when a helper is started: */
     bool observes;       /* the provider may read other processes' data */
     bool children;       /* the provider may start processes */
-    uint32_t memory_mib; /* limit of resident memory; 0: ISOLATE_MEMORY_MIB */
+    uint32_t memory_mib; /* registered limit of resident memory; 0: the default */
 };
 enum { ISOLATE_LARGEST = 64 << 20 }; /* bytes; a provider that needs a larger buffer has failed */
-enum { ISOLATE_MEMORY_MIB = 256 };
+/* Returns the limit that applies to a helper's resident memory: the registered one or 256 MiB, and
+ * more if built with sanitizers, which need much memory themselves. */
+uint32_t isolate_limit_mib(uint32_t registered_mib);
 
 struct isolate_reply {
     enum isolate_stage stage;

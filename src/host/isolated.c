@@ -131,11 +131,10 @@ static void take_crash(struct service *service, const struct host_settings *sett
 static void take_largeness(struct service *service, const struct host_settings *settings,
                            const struct isolate_reply *reply)
 {
-    uint32_t limit_mib = service->memory_mib ? service->memory_mib : ISOLATE_MEMORY_MIB;
     trace("host", "%s: ended, it had %u MiB", service->name, (unsigned)reply->resident_mib);
     verdict_report(service, 4014,
                    EVENT_FIELDS(EVENT_NUMBER("Resident", reply->resident_mib),
-                                EVENT_NUMBER("Limit", limit_mib)),
+                                EVENT_NUMBER("Limit", isolate_limit_mib(service->memory_mib))),
                    NULL);
     quarantine_take(service, settings, PROVIDER_FAILED, "it exceeded its memory limit");
     forget_file(service->code);

@@ -73,7 +73,7 @@ static bool read_order(uint32_t slot)
         mmap(NULL, CHANNEL_PAGE, PROT_READ, MAP_SHARED, KEEPER_MEMORY_FD, keeper_slot_offset(slot));
     if (channel == MAP_FAILED)
         return false;
-    keeper.limits_mib[slot] = memory_limit_mib(channel->order.memory_mib);
+    keeper.limits_mib[slot] = channel->order.memory_mib;
     keeper.children |= channel->order.children != 0;
     munmap(channel, CHANNEL_PAGE);
     return true;

@@ -41,9 +41,6 @@ void crash_write_calls(char *to, size_t capacity);
 /* ---- perfhost_memory.c ---- */
 /* Resident memory of the process in MiB; 0: unknown. */
 uint32_t memory_resident_mib(pid_t pid);
-/* Memory limit of a helper in MiB: `registered_mib`, and more if built with sanitizers, which need
- * much memory themselves. */
-uint32_t memory_limit_mib(uint32_t registered_mib);
 
 /* ---- perfhost_helper.c ---- */
 /* Installs the signal handler that records the address of a crash; called once, in the keeper. */

@@ -189,7 +189,7 @@ _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t tit
     seccomp_deny_moving(served, reserved);
     sandbox_enter(served->order.observes, served->order.children);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    serve(memory_limit_mib(served->order.memory_mib));
+    serve(served->order.memory_mib);
 }
 
 #ifdef __SANITIZE_ADDRESS__

@@ -18,14 +18,3 @@ uint32_t memory_resident_mib(pid_t pid)
         fclose(file);
     return (uint32_t)((uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) >> 20);
 }
-
-uint32_t memory_limit_mib(uint32_t registered_mib)
-{
-#ifdef __SANITIZE_ADDRESS__
-    enum { FOR_ITSELF_MIB = 768 };
-#else
-    enum { FOR_ITSELF_MIB = 0 };
-#endif
-    return registered_mib > UINT32_MAX - FOR_ITSELF_MIB ? UINT32_MAX
-                                                        : registered_mib + FOR_ITSELF_MIB;
-}

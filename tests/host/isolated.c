@@ -513,6 +513,12 @@ static void a_leak_is_a_failure_and_is_reported(void **state)
         assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_int_equal(count_events(4014), 1);
     assert_non_null(strstr(read_all(events), "it exceeded its memory limit"));
+    unsigned resident = 0, limit = 0;
+    const char *numbers = strstr(read_all(events), " had ");
+    assert_int_equal(sscanf(numbers, " had %u MiB of memory and was ended; its limit is %u MiB",
+                            &resident, &limit),
+                     2);
+    assert_true(resident > limit && resident <= limit + 110); /* 100 MiB in each Collect */
     assert_int_equal(count_events(1017), 1);
 }
 
