@@ -3,9 +3,9 @@
 #ifndef OPL_LOADPERF_TEST_H
 #define OPL_LOADPERF_TEST_H
 
+#include "../names/name.h"
 #include "../registry/test.h"
 #include "loadperf/inner.h"
-#include "names/table.h"
 
 #define LIBRARY_PATH "/nowhere/my.so"
 #define SERVICE_KEY REGISTRY_SERVICES "\\MyPerf"
@@ -128,28 +128,6 @@ static inline uint32_t number_of(const char *service, const char *value)
     FREE_AUTO char *key = text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service);
     registry_get_dword(key, value, &number);
     return number;
-}
-
-/* The text of an index, valid until the next but three calls; NULL: none. */
-static inline const char *name_of(uint32_t index, uint32_t language)
-{
-    static char texts[4][4096];
-    static unsigned next;
-    BUFFER_AUTO text = {0};
-    if (!names_lookup(index, language, &text))
-        return NULL;
-    char *copy = texts[next++ % COUNT(texts)];
-    snprintf(copy, sizeof texts[0], "%s", text.data);
-    return copy;
-}
-
-static inline void assert_name(uint32_t index, uint32_t language, const char *expected)
-{
-    const char *text = name_of(index, language);
-    if (expected && text)
-        assert_string_equal(text, expected);
-    else
-        assert_ptr_equal(text, expected);
 }
 
 static inline void assert_loaded(const char *service, uint32_t first, uint32_t last)

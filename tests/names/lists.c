@@ -294,16 +294,6 @@ static void a_list_of_others_is_not_used(void **state)
 
 /* ---- writing ---- */
 
-static ssize_t full_disk(int fd, const void *data, size_t size)
-{
-    static bool some;
-    some = !some;
-    if (some)
-        return write(fd, data, size / 2);
-    errno = ENOSPC;
-    return -1;
-}
-
 static void a_full_disk_leaves_nothing(void **state)
 {
     ssize_t (*const kept)(int, const void *, size_t) = file_steps.write;

@@ -4,7 +4,7 @@
 #define OPL_NAMES_TEST_H
 
 #include "../registry/test.h"
-#include "names/table.h"
+#include "name.h"
 
 #define SERVICE(name, language) REGISTRY_SERVICES "\\" name "\\Performance\\Names\\" language
 
@@ -40,19 +40,6 @@ static inline void put_service(const char *name, const char *language, const cha
     put(file, text.data);
 }
 
-/* The text of an index, valid until the next but three calls; NULL: none. */
-static inline const char *name_of(uint32_t index, uint32_t language)
-{
-    static char texts[4][4096];
-    static unsigned next;
-    BUFFER_AUTO text = {0};
-    if (!names_lookup(index, language, &text))
-        return NULL;
-    char *copy = texts[next++ % COUNT(texts)];
-    snprintf(copy, sizeof texts[0], "%s", text.data);
-    return copy;
-}
-
 /* The lowest index with this name; 0: none. */
 static inline uint32_t names_find(const char *name, uint32_t language)
 {
@@ -62,15 +49,6 @@ static inline uint32_t names_find(const char *name, uint32_t language)
     name_list_numbers(list, name, &index, 1);
     name_list_drop(list);
     return index;
-}
-
-static inline void assert_name(uint32_t index, uint32_t language, const char *expected)
-{
-    const char *text = name_of(index, language);
-    if (expected && text)
-        assert_string_equal(text, expected);
-    else
-        assert_ptr_equal(text, expected);
 }
 
 #define NAMES_TEST(function)                                                                       \

@@ -307,16 +307,6 @@ static void it_may_be_replaced_while_it_is_used(void **state)
     assert_text(SERVICE, "Object List", "1848");
 }
 
-static ssize_t full_disk(int fd, const void *data, size_t size)
-{
-    static bool some;
-    some = !some;
-    if (some)
-        return write(fd, data, size / 2);
-    errno = ENOSPC;
-    return -1;
-}
-
 static void a_full_disk_leaves_nothing(void **state)
 {
     ssize_t (*const kept)(int, const void *, size_t) = file_steps.write;

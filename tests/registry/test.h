@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,5 +98,16 @@ static inline void assert_file_has(const char *name, const char *text)
 }
 
 #define ROOT_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+/* For file_steps.write: writes half of the bytes, and at the next call finds the disk full. */
+static inline ssize_t full_disk(int fd, const void *data, size_t size)
+{
+    static bool some;
+    some = !some;
+    if (some)
+        return write(fd, data, size / 2);
+    errno = ENOSPC;
+    return -1;
+}
 
 #endif
