@@ -31,6 +31,7 @@ static struct {
     unsigned instance_count, second_first, second_count; /* "Second" has only these */
     unsigned capture_samples, range_samples;
     PDH_STATUS open_status;
+    DWORD type; /* of all counters; PDH has a formula for PERF_COUNTER_RAWCOUNT only */
     /* what happened */
     unsigned queries, counters, collects, hung;
 } pdh_double;
@@ -52,6 +53,7 @@ static inline void double_reset(void)
     pthread_mutex_lock(&double_mutex);
     memset(&pdh_double, 0, sizeof pdh_double);
     pdh_double.has_object = pdh_double.has_second = true;
+    pdh_double.type = PERF_COUNTER_RAWCOUNT;
     pdh_double.instances[0] = "one";
     pdh_double.instances[1] = "two";
     pdh_double.instances[2] = "three";
@@ -216,7 +218,7 @@ static inline PDH_STATUS double_array(PDH_HCOUNTER handle, DWORD *size, DWORD *c
         PDH_RAW_COUNTER_ITEM_A *raw = items;
         strcpy(name, pdh_double.instances[first + i]);
         if (each == sizeof *raw)
-            raw[i] = (PDH_RAW_COUNTER_ITEM_A){.szName = name};
+            raw[i] = (PDH_RAW_COUNTER_ITEM_A){.szName = name, .RawValue = {.FirstValue = 7000 + i}};
         else
             formatted[i] = (PDH_FMT_COUNTERVALUE_ITEM_A){
                 .szName = name,
@@ -263,11 +265,18 @@ PDH_STATUS PdhGetCounterInfoA(PDH_HCOUNTER handle, BOOLEAN explain, DWORD *size,
     }
     memset(info, 0, sizeof *info);
     if (!double_is_away(counter)) {
-        info->dwType = PERF_COUNTER_RAWCOUNT;
+        info->dwType = pdh_double.type;
         info->lDefaultScale = -2;
         info->szExplainText = text;
     }
     return double_leave(0);
+}
+
+PDH_STATUS PdhFormatFromRawValue(DWORD type, DWORD format, LONGLONG *time_base,
+                                 PDH_RAW_COUNTER *newest, PDH_RAW_COUNTER *before,
+                                 PDH_FMT_COUNTERVALUE *ret)
+{
+    return type == PERF_COUNTER_RAWCOUNT ? 0 : (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
 PDH_STATUS PdhGetDataSourceTimeRangeA(const char *source, DWORD *entries, PDH_TIME_INFO *info,

@@ -4,6 +4,7 @@
  * that cannot be reached, captures compared with what relog writes of them, damaged ones, long
  * ones.
  */
+#include "catalogue.h"
 #include "model.h"
 
 #include <math.h>
@@ -99,6 +100,45 @@ static const struct table *go_on(unsigned table)
     model_update(model);
     uint64_t tick = source_now(0).tick;
     return after(table, tick + 1);
+}
+
+static const struct catalogue_object *find_process(struct catalogue *catalogue, size_t *ret)
+{
+    size_t ready, count;
+    do {
+        pass(10);
+        count = catalogue_count(catalogue, &ready);
+    } while (!count || ready < count);
+    for (*ret = 0; strcmp(catalogue_object(catalogue, *ret)->name, "Process") != 0;)
+        (*ret)++;
+    return catalogue_object(catalogue, *ret);
+}
+
+static bool has_instance(const struct catalogue_object *object, const char *name)
+{
+    for (size_t i = 0; i < object->instance_count; i++)
+        if (!strcmp(object->instances[i], name))
+            return true;
+    return false;
+}
+
+static void the_catalogue_reads_instances_anew(void **state)
+{
+    size_t at;
+    frozen_process(41, "elder", 1, 100);
+    struct catalogue *catalogue = catalogue_new(NULL, NULL);
+    const struct catalogue_object *object = find_process(catalogue, &at);
+    assert_true(has_instance(object, "elder"));
+    assert_false(object->single);
+    frozen_process(42, "younger", 1, 200);
+    for (int i = 0; i < 3000 && !has_instance(object, "younger"); i++) {
+        catalogue_watch(catalogue, at);
+        pass(10);
+    }
+    assert_true(has_instance(object, "younger"));
+    assert_true(has_instance(object, "elder"));
+    catalogue_free(catalogue);
+    frozen_end_process(42);
 }
 
 static void processes_keep_their_identity(void **state)
@@ -444,13 +484,10 @@ int main(int argc, char **argv)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        CASE(processes_keep_their_identity),
-        CASE(threads_of_one_process),
-        CASE(a_machine_that_cannot_be_reached),
-        CASE(captures_equal_what_relog_writes),
-        CASE(torn_captures),
-        CASE(a_capture_that_is_not_there),
-        CASE(processes_in_a_text_capture),
+        CASE(processes_keep_their_identity),    CASE(the_catalogue_reads_instances_anew),
+        CASE(threads_of_one_process),           CASE(a_machine_that_cannot_be_reached),
+        CASE(captures_equal_what_relog_writes), CASE(torn_captures),
+        CASE(a_capture_that_is_not_there),      CASE(processes_in_a_text_capture),
         CASE(a_capture_of_many_samples),
     };
     relog = argv[argc - 1];

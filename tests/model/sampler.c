@@ -323,6 +323,29 @@ static void instances_are_born_and_die(void **state)
 
 /* ---- what is missing ---- */
 
+static void a_type_without_a_formula_is_raw(void **state)
+{
+    pdh_double.type = PERF_COUNTER_HISTOGRAM_TYPE;
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, false);
+    UNTIL(model_table(model, table)->tick > 0 && model_table(model, table)->columns[0].raw);
+    const struct table *now = model_table(model, table);
+    assert_int_equal(now->row_count, 3);
+    assert_true(table_cell(now, 1, 0)->number == 7001);
+    assert_false(model_type_is_raw(PERF_COUNTER_RAWCOUNT));
+}
+
+static void a_text_has_no_number(void **state)
+{
+    pdh_double.type = PERF_COUNTER_TEXT;
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, first, 1, false);
+    UNTIL(model_table(model, table)->tick > 0);
+    const struct table *now = model_table(model, table);
+    assert_int_equal(now->row_count, 3);
+    assert_true(isnan(table_cell(now, 1, 0)->number));
+}
+
 static void a_missing_object_says_so(void **state)
 {
     model_add_machine(model, NULL);
@@ -736,6 +759,8 @@ int main(void)
         CASE(a_column_with_fewer_instances),
         CASE(instances_with_equal_names),
         CASE(instances_are_born_and_die),
+        CASE(a_type_without_a_formula_is_raw),
+        CASE(a_text_has_no_number),
         CASE(a_missing_object_says_so),
         CASE(what_comes_later_is_found),
         CASE(no_query_no_sample),

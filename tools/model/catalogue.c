@@ -2,7 +2,7 @@
 /* Reads the catalogue through PDH, object by object; explanations are those of this machine. */
 #include "catalogue.h"
 
-#include "../view/view.h"
+#include "model.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,14 +10,18 @@
 #include <string.h>
 #include <time.h>
 
+enum { WATCH_SECONDS = 3 };
+
 struct catalogue {
     char *machine, *files;
     pthread_t thread;
     pthread_mutex_t mutex;
-    pthread_cond_t finished;
+    pthread_cond_t changed;
     struct catalogue_object *objects;
     size_t count, ready;
-    bool stop, ended;
+    bool threaded, stop, ended;
+    size_t watched;               /* the object whose instances are read anew, */
+    struct catalogue_object news; /* and what was read; without a list: nothing */
     struct view_names names;
 };
 
@@ -41,34 +45,108 @@ static const char *explain(struct catalogue *catalogue, const char *title)
     return NULL;
 }
 
-/* Fails without harm: the object then has no counters. */
-static void read_items(struct catalogue *catalogue, struct catalogue_object *object)
+/* The path of a counter for all instances. */
+static void path_of(const struct catalogue *catalogue, const struct catalogue_object *object,
+                    const char *counter, char *ret, size_t capacity)
+{
+    const char *machine = catalogue->machine ? catalogue->machine : "";
+    snprintf(ret, capacity, "%s%s\\%s%s\\%s", *machine && *machine != '\\' ? "\\\\" : "", machine,
+             object->name, object->single ? "" : "(*)", counter);
+}
+
+/* Finds type and unit of a counter. */
+static void describe(struct catalogue *catalogue, const struct catalogue_object *object,
+                     PDH_HQUERY query, struct catalogue_counter *counter)
+{
+    char path[2 * PDH_MAX_COUNTER_PATH];
+    PDH_HCOUNTER handle;
+    DWORD index = 0, size = 0;
+    PDH_COUNTER_INFO_A *info = NULL;
+    path_of(catalogue, object, counter->name, path, sizeof path);
+    if (PdhAddCounterA(query, path, 0, &handle))
+        return;
+    PdhGetCounterInfoA(handle, FALSE, &size, NULL);
+    info = size ? calloc(1, size) : NULL;
+    if (info && !PdhGetCounterInfoA(handle, FALSE, &size, info)) {
+        PdhLookupPerfIndexByNameA(catalogue->machine, counter->name, &index);
+        const char *english = index ? names_english(&catalogue->names, index) : NULL;
+        counter->unit.now.definition.CounterType = info->dwType;
+        view_describe(&counter->unit, index, english ? english : counter->name);
+        counter->text = (info->dwType & 0xc00) == PERF_TYPE_TEXT;
+        counter->raw = model_type_is_raw(info->dwType);
+    }
+    free(info);
+    PdhRemoveCounter(handle);
+}
+
+static PDH_STATUS read_lists(const struct catalogue *catalogue, struct catalogue_object *object)
 {
     DWORD counters = 0, instances = 0;
     PDH_STATUS status =
         PdhEnumObjectItemsA(catalogue->files, catalogue->machine, object->name, NULL, &counters,
                             NULL, &instances, PERF_DETAIL_WIZARD, 0);
     if ((DWORD)status != PDH_MORE_DATA)
-        return;
+        return status ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
     counters += counters / 2; /* they may become more until the next call */
     instances += instances / 2 + 256;
     object->counter_list = calloc(1, counters + 2);
     object->instance_list = calloc(1, instances + 2);
-    if (!object->counter_list || !object->instance_list ||
-        PdhEnumObjectItemsA(catalogue->files, catalogue->machine, object->name,
-                            object->counter_list, &counters, object->instance_list, &instances,
-                            PERF_DETAIL_WIZARD, 0))
-        return;
-    object->single = instances <= 1 || !*object->instance_list;
-    object->counters = calloc(list_count(object->counter_list) + 1, sizeof *object->counters);
+    if (!object->counter_list || !object->instance_list)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    status = PdhEnumObjectItemsA(catalogue->files, catalogue->machine, object->name,
+                                 object->counter_list, &counters, object->instance_list, &instances,
+                                 PERF_DETAIL_WIZARD, 0);
+    object->single = instances == 0;
     object->instances = calloc(list_count(object->instance_list) + 1, sizeof *object->instances);
-    if (!object->counters || !object->instances)
-        return;
-    for (char *at = object->counter_list; *at; at += strlen(at) + 1)
-        object->counters[object->counter_count++] =
-            (struct catalogue_counter){at, explain(catalogue, at)};
-    for (char *at = object->instance_list; *at; at += strlen(at) + 1)
+    for (char *at = object->instance_list; object->instances && *at; at += strlen(at) + 1)
         object->instances[object->instance_count++] = at;
+    return status;
+}
+
+static void items_free(struct catalogue_object *object)
+{
+    free(object->counters);
+    free(object->instances);
+    free(object->counter_list);
+    free(object->instance_list);
+}
+
+/* Fails without harm: the object then has no counters. */
+static PDH_STATUS read_items(struct catalogue *catalogue, struct catalogue_object *object)
+{
+    PDH_HQUERY query;
+    PDH_STATUS status = read_lists(catalogue, object);
+    if (status)
+        return status;
+    object->counters = calloc(list_count(object->counter_list) + 1, sizeof *object->counters);
+    for (char *at = object->counter_list; object->counters && *at; at += strlen(at) + 1)
+        object->counters[object->counter_count++] =
+            (struct catalogue_counter){.name = at, .explain = explain(catalogue, at)};
+    if ((status = PdhOpenQueryA(catalogue->files, 0, &query)))
+        return status;
+    for (size_t c = 0; c < object->counter_count; c++)
+        describe(catalogue, object, query, &object->counters[c]);
+    return PdhCloseQuery(query);
+}
+
+/* Hands over the instances that the object has now. */
+static void read_instances(struct catalogue *catalogue, size_t at)
+{
+    char path[2 * PDH_MAX_COUNTER_PATH];
+    DWORD size = 0;
+    struct catalogue_object news = {.name = catalogue->objects[at].name};
+    path_of(catalogue, &catalogue->objects[at], "*", path, sizeof path);
+    if (!catalogue->files) /* so that the lists are not those of the first time */
+        PdhExpandWildCardPathA(NULL, path, NULL, &size, PDH_REFRESHCOUNTERS);
+    bool good = read_lists(catalogue, &news) == 0 && news.instances;
+    pthread_mutex_lock(&catalogue->mutex);
+    if (good && at == catalogue->watched) {
+        struct catalogue_object old = catalogue->news;
+        catalogue->news = news;
+        news = old;
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+    items_free(&news);
 }
 
 static int compare_objects(const void *left, const void *right)
@@ -99,6 +177,27 @@ static void publish(struct catalogue *catalogue, size_t count, size_t ready, boo
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
+/* Until the end. */
+static void watch_instances(struct catalogue *catalogue)
+{
+    struct timespec until;
+    pthread_mutex_lock(&catalogue->mutex);
+    while (!catalogue->stop) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += WATCH_SECONDS;
+        pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
+        size_t at = catalogue->watched;
+        bool read = !catalogue->stop && at < catalogue->ready && !catalogue->objects[at].single;
+        pthread_mutex_unlock(&catalogue->mutex);
+        if (read)
+            read_instances(catalogue, at);
+        pthread_mutex_lock(&catalogue->mutex);
+    }
+    catalogue->ended = true;
+    pthread_cond_broadcast(&catalogue->changed);
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
 static void *catalogue_run(void *argument)
 {
     struct catalogue *catalogue = argument;
@@ -119,10 +218,7 @@ static void *catalogue_run(void *argument)
         read_items(catalogue, &catalogue->objects[i]);
         publish(catalogue, count, i + 1, &stop);
     }
-    pthread_mutex_lock(&catalogue->mutex);
-    catalogue->ended = true;
-    pthread_cond_broadcast(&catalogue->finished);
-    pthread_mutex_unlock(&catalogue->mutex);
+    watch_instances(catalogue);
     return NULL;
 }
 
@@ -131,21 +227,19 @@ static void release(struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue->count; i++) {
         struct catalogue_object *object = &catalogue->objects[i];
         free(object->name);
-        free(object->counters);
-        free(object->instances);
-        free(object->counter_list);
-        free(object->instance_list);
+        items_free(object);
     }
+    items_free(&catalogue->news);
     free(catalogue->objects);
     names_done(&catalogue->names);
-    pthread_cond_destroy(&catalogue->finished);
+    pthread_cond_destroy(&catalogue->changed);
     pthread_mutex_destroy(&catalogue->mutex);
     free(catalogue->machine);
     free(catalogue->files);
     free(catalogue);
 }
 
-struct catalogue *catalogue_new(const char *machine, const char *files)
+static struct catalogue *catalogue_make(const char *machine, const char *files)
 {
     pthread_condattr_t monotonic;
     struct catalogue *catalogue = calloc(1, sizeof *catalogue);
@@ -153,12 +247,56 @@ struct catalogue *catalogue_new(const char *machine, const char *files)
         return NULL;
     catalogue->machine = machine ? strdup(machine) : NULL;
     catalogue->files = files ? strdup(files) : NULL;
+    catalogue->watched = (size_t)-1;
     pthread_mutex_init(&catalogue->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&catalogue->finished, &monotonic);
+    pthread_cond_init(&catalogue->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&catalogue->thread, NULL, catalogue_run, catalogue) == 0)
+    return catalogue;
+}
+
+struct catalogue *catalogue_new(const char *machine, const char *files)
+{
+    struct catalogue *catalogue = catalogue_make(machine, files);
+    if (!catalogue)
+        return NULL;
+    catalogue->threaded = pthread_create(&catalogue->thread, NULL, catalogue_run, catalogue) == 0;
+    if (catalogue->threaded)
+        return catalogue;
+    release(catalogue);
+    return NULL;
+}
+
+/* The object's name in the user's language; of a capture the name as it was given. */
+static char *full_name(const struct catalogue *catalogue, const char *name)
+{
+    char text[1024], *end;
+    DWORD size = sizeof text, index = (DWORD)strtoul(name, &end, 10);
+    bool number = *name >= '0' && *name <= '9' && !*end;
+    if (!catalogue->files &&
+        (number || !PdhLookupPerfIndexByNameA(catalogue->machine, name, &index)) &&
+        !PdhLookupPerfNameByIndexA(catalogue->machine, index, text, &size))
+        return strdup(text);
+    return strdup(name);
+}
+
+struct catalogue *catalogue_find(const char *machine, const char *files, const char *name,
+                                 PDH_STATUS *ret_status)
+{
+    struct catalogue *catalogue = catalogue_make(machine, files);
+    *ret_status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    if (!catalogue)
+        return NULL;
+    names_load(&catalogue->names, "009");
+    catalogue->objects = calloc(1, sizeof *catalogue->objects);
+    struct catalogue_object *object = catalogue->objects;
+    if (object && (object->name = full_name(catalogue, name))) {
+        catalogue->count = catalogue->ready = 1;
+        object->explain = explain(catalogue, object->name);
+        *ret_status = read_items(catalogue, object);
+    }
+    if (!*ret_status)
         return catalogue;
     release(catalogue);
     return NULL;
@@ -174,15 +312,17 @@ void catalogue_free(struct catalogue *catalogue)
     until.tv_sec += 1;
     pthread_mutex_lock(&catalogue->mutex);
     catalogue->stop = true;
-    while (!catalogue->ended && failed != ETIMEDOUT)
-        failed = pthread_cond_timedwait(&catalogue->finished, &catalogue->mutex, &until);
-    bool ended = catalogue->ended;
+    pthread_cond_broadcast(&catalogue->changed);
+    while (catalogue->threaded && !catalogue->ended && failed != ETIMEDOUT)
+        failed = pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
+    bool running = catalogue->threaded && !catalogue->ended;
     pthread_mutex_unlock(&catalogue->mutex);
-    if (!ended) {
+    if (running) {
         pthread_detach(catalogue->thread);
         return;
     }
-    pthread_join(catalogue->thread, NULL);
+    if (catalogue->threaded)
+        pthread_join(catalogue->thread, NULL);
     release(catalogue);
 }
 
@@ -198,6 +338,31 @@ size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready)
 const struct catalogue_object *catalogue_object(struct catalogue *catalogue, size_t at)
 {
     return &catalogue->objects[at];
+}
+
+bool catalogue_watch(struct catalogue *catalogue, size_t at)
+{
+    struct catalogue_object news = {0};
+    pthread_mutex_lock(&catalogue->mutex);
+    if (at == catalogue->watched)
+        news = catalogue->news;
+    else
+        items_free(&catalogue->news);
+    catalogue->news = (struct catalogue_object){0};
+    if (at != catalogue->watched) /* at once: what was read may be old */
+        pthread_cond_broadcast(&catalogue->changed);
+    catalogue->watched = at;
+    pthread_mutex_unlock(&catalogue->mutex);
+    if (!news.instances)
+        return false;
+    struct catalogue_object *object = &catalogue->objects[at];
+    free(object->instances);
+    free(object->instance_list);
+    free(news.counter_list);
+    object->instances = news.instances;
+    object->instance_list = news.instance_list;
+    object->instance_count = news.instance_count;
+    return true;
 }
 
 /* ---- search ---- */

@@ -41,6 +41,7 @@ struct column {
     char *path;        /* as given to model_add_table */
     PDH_STATUS status; /* of PdhAddCounter; the counter is added again every few seconds */
     DWORD type;        /* 0 until the counter was found */
+    bool raw;          /* PDH has no formula for the type: the numbers are the raw values */
     LONG default_scale;
     char *explain; /* NULL: none, or not found yet */
 };
@@ -145,5 +146,7 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
 /* The power of ten by which a value is drawn: the default scale if it brings `most` between 1 and
  * 100, else what brings it between 10 and 100. */
 int model_scale(LONG default_scale, double most);
+/* Has PDH no formula for this type? Texts are of such types, too. */
+bool model_type_is_raw(DWORD type);
 
 #endif

@@ -61,6 +61,15 @@ double model_now(void)
 
 /* ---- counters ---- */
 
+bool model_type_is_raw(DWORD type)
+{
+    LONGLONG time_base = 1;
+    PDH_RAW_COUNTER raw = {0};
+    PDH_FMT_COUNTERVALUE value;
+    return (DWORD)PdhFormatFromRawValue(type, PDH_FMT_DOUBLE, &time_base, &raw, &raw, &value) ==
+           PDH_INVALID_ARGUMENT;
+}
+
 static void describe(PDH_HCOUNTER handle, struct column *column)
 {
     DWORD size = 0;
@@ -68,6 +77,7 @@ static void describe(PDH_HCOUNTER handle, struct column *column)
     PDH_COUNTER_INFO_A *info = size ? calloc(1, size) : NULL;
     if (info && PdhGetCounterInfoA(handle, TRUE, &size, info) == 0) {
         column->type = info->dwType;
+        column->raw = model_type_is_raw(info->dwType);
         column->default_scale = info->lDefaultScale;
         if (info->szExplainText && *info->szExplainText && !column->explain)
             column->explain = strdup(info->szExplainText);
@@ -359,6 +369,26 @@ static DWORD count_items(PDH_HCOUNTER counter)
     return count;
 }
 
+/* A column whose type PDH has no formula for: of texts there is no number. */
+static void fill_raw_column(const struct sampler *sampler, struct table_sample *sample,
+                            size_t column)
+{
+    const struct spec *spec = sample->spec;
+    const PDH_RAW_COUNTER_ITEM_A *items = sampler->values.data;
+    bool text = (spec->found[column].type & 0xc00) == PERF_TYPE_TEXT;
+    size_t expected = 0;
+    for (DWORD i = 0; i < sampler->values.count; i++) {
+        size_t row = find_row(sample, items[i].szName, expected);
+        if (row == sample->row_count)
+            continue;
+        const PDH_RAW_COUNTER *raw = &items[i].RawValue;
+        bool good = raw->CStatus <= PDH_CSTATUS_NEW_DATA && !text;
+        sample->cells[row * spec->column_count + column] = (struct cell){
+            good ? (double)raw->FirstValue : NAN, text ? PDH_CSTATUS_INVALID_DATA : raw->CStatus};
+        expected = row + 1;
+    }
+}
+
 /* The column with the most instances gives the rows. */
 static bool sample_table(struct sampler *sampler, struct spec *spec, struct table_sample *sample)
 {
@@ -381,7 +411,9 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
     if (!make_rows(sampler, sample, spec))
         return false;
     for (size_t c = 0; c < columns; c++)
-        if (items_read(&sampler->values, formatted_array, counters->handles[c]))
+        if (spec->found[c].raw && items_read(&sampler->values, raw_array, counters->handles[c]))
+            fill_raw_column(sampler, sample, c);
+        else if (items_read(&sampler->values, formatted_array, counters->handles[c]))
             fill_column(sampler, sample, c, columns);
     return true;
 }
