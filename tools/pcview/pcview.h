@@ -7,7 +7,6 @@
 #include "../view/view.h"
 
 enum { WANTED_INDICES = 32, MAX_WANTED = 64, SAMPLE_MILLISECONDS = 250 };
-enum { TITLE_LINES = 4, TITLE_SIZE = 48 };
 
 /* One OBJECT of the command line: "Process", "230", "Process(bash*)". */
 struct requested_object {
@@ -108,8 +107,6 @@ void type_fields(const struct view_counter *counter, char *out, size_t capacity)
 void block_time(const opl_block *block, char *out, size_t capacity);
 void block_system(const opl_block *block, char *out, size_t capacity);
 struct style style_make(bool colours);
-/* Breaks a title at blanks into lines of at most `width` columns; returns the number of lines. */
-size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE]);
 
 /* ---- watch.c ---- */
 int watch_run(struct pcview *view);

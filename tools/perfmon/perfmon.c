@@ -4,6 +4,7 @@
 #include "perfmon.h"
 #include "screen/screen.h"
 
+#include "../common/beside.h"
 #include "../common/pdh-message.h"
 #include "../common/status.h"
 #include "../common/text-list.h"
@@ -55,12 +56,14 @@ static const struct tool commands[] = {
 };
 static const struct tool tool = {
     .name = "perfmon", .summary = "Performance monitor.",
-    .usage = "[OPTION]... [PATH]...\n[OPTION]... CAPTURE [PATH]...\nCOMMAND [OPTION]... [ARGUMENT]...",
-    .rows = window_rows, .commands = commands, .without_command = true, .complete_args = "@paths",
+    .usage = "[OPTION]... [PATH]...\n[OPTION]... OBJECT\n[OPTION]... CAPTURE [PATH|OBJECT]...\nCOMMAND [OPTION]... [ARGUMENT]...",
+    .rows = window_rows, .commands = commands, .without_command = true, .complete_args = "@objects",
     .more = "Without a command, perfmon shows processors, memory, pressure, disks, network and the busiest\n"
-            "processes of this machine on the terminal. With PATH it charts these counters; with CAPTURE, a\n"
-            "file that ends in .blg, .csv or .tsv, it charts the counters of the capture: all of them, or\n"
-            "those with a PATH. Press ? for the keys.\n"
+            "processes of this machine on the terminal. With PATH it charts these counters; with OBJECT, a\n"
+            "name or number such as Process or 230, it shows a table of the object's instances and counters,\n"
+            "and with Process(b*) of some instances; with CAPTURE, a file that ends in .blg, .csv or .tsv, it\n"
+            "charts the counters of the capture: all of them, or those with a PATH. Press ? for the keys.\n"
+            "Without a terminal it prints what it would show once, as text.\n"
             "\"perfmon COMMAND --help\" describes a command.\n",
 };
 /* clang-format on */
@@ -179,27 +182,21 @@ static int run_status(struct perfmon *perfmon)
     return finish(code);
 }
 
-/* Runs typeperf --explain, which is installed beside this program. */
+/* Runs typeperf --explain. */
 static int run_explain(const struct perfmon *perfmon)
 {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "typeperf");
-    char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
     char **args = calloc(perfmon->arg_count + 4, sizeof *args);
-    if (!perfmon->arg_count || !slash || !args) {
+    if (!perfmon->arg_count || !args) {
         free(args);
         fputs("perfmon: explain: name a counter, such as 'Memory::Available Bytes'\n", stderr);
         return EXIT_USAGE;
     }
-    strcpy(slash + 1, "typeperf");
-    args[0] = path;
     args[1] = (char *)"--explain";
     args[2] = (char *)"--";
     memcpy(&args[3], perfmon->args, perfmon->arg_count * sizeof *args);
-    execv(path, args);
-    fprintf(stderr, "perfmon: %s could not be started: %s\n", path, strerror(errno));
+    int code = beside_run("perfmon", "typeperf", args);
     free(args);
-    return EXIT_FAILED;
+    return code;
 }
 
 static bool is_capture(const char *name)
@@ -233,6 +230,12 @@ static bool is_path(const char *text)
     return *text == '\\' || strstr(text, "::");
 }
 
+static bool has_screen(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && (!term || strcmp(term, "dumb") != 0);
+}
+
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
     struct window_options options = {.machines = perfmon->machines,
@@ -250,15 +253,6 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
         options.paths++;
         options.path_count--;
     }
-    for (size_t i = 0; i < options.path_count; i++)
-        if (!is_path(options.paths[i])) {
-            fprintf(
-                stderr,
-                "perfmon: %s: neither a command, a counter path such as '\\Memory\\Available "
-                "Bytes', nor a capture (.blg, .csv, .tsv); \"perfmon --help\" lists the commands\n",
-                options.paths[i]);
-            return EXIT_USAGE;
-        }
     if (options.files && !can_read(options.files))
         return EXIT_FAILED;
     if (options.files && options.plain) {
@@ -267,9 +261,32 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
               stderr);
         return EXIT_USAGE;
     }
-    if (snapshot || (!options.plain && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))))
-        return finish(window_snapshot(&options, perfmon->width));
-    return window_run(&options);
+    struct catalogue *object = NULL;
+    int code = EXIT_GOOD;
+    for (size_t i = 0; i < options.path_count; i++)
+        if (!is_path(options.paths[i]) && options.path_count > 1) {
+            fprintf(stderr,
+                    "perfmon: %s: give either one object or counter paths, such as '\\Memory\\"
+                    "Available Bytes'; \"perfmon --help\" lists the commands\n",
+                    options.paths[i]);
+            return EXIT_USAGE;
+        }
+    if (options.path_count && !is_path(*options.paths)) {
+        if (options.plain) {
+            fputs("perfmon: --plain takes counter paths, not an object\n", stderr);
+            return EXIT_USAGE;
+        }
+        object = find_object(perfmon, options.files, *options.paths, &options.instances, &code);
+        if (!object)
+            return code;
+        options.object = catalogue_object(object, 0);
+        options.path_count = 0;
+    }
+    code = snapshot || (!options.plain && !has_screen())
+               ? finish(window_snapshot(&options, perfmon->width))
+               : window_run(&options);
+    catalogue_free(object);
+    return code;
 }
 
 int main(int argc, char **argv)

@@ -8,6 +8,7 @@
 #include "../common/options.h"
 #include "../common/owner.h"
 #include "../common/service.h"
+#include "../model/catalogue.h"
 #include "../view/view.h"
 
 #include <time.h>
@@ -117,6 +118,13 @@ const char *provider_place(const struct provider *provider);
 /* What the user can do next, a sentence or two; "" for nothing. */
 void provider_next(const struct provider *provider, const struct owners *owners, char *text,
                    size_t capacity);
+
+/* ---- find-object.c ---- */
+/* The object that a word names, such as "Process", "230", "Process(b*)" or a service; the word may
+ * be changed, and *ret_instances is its pattern of instances, if it has one. NULL: a message was
+ * printed, and *ret_code is the exit code. */
+struct catalogue *find_object(const struct perfmon *perfmon, const char *files, char *word,
+                              const char **ret_instances, int *ret_code);
 
 /* ---- print.c, as-json.c ---- */
 void status_print(const struct perfmon *perfmon, const struct providers *providers,

@@ -148,6 +148,27 @@ void text_wrap(FILE *out, const char *text, int indent, int width)
     fputc('\n', out);
 }
 
+/* A line of one character, as "%" of "% Processor Time", is joined with the next word. */
+size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE])
+{
+    char text[256], *at = text;
+    size_t count = 0;
+    text_clean(title, text, sizeof text);
+    memset(lines, 0, TITLE_LINES * sizeof *lines);
+    for (char *word; (word = strsep(&at, " "));) {
+        if (!*word)
+            continue;
+        int before = count ? text_width(lines[count - 1]) : 0;
+        bool joins = before == 1 || (count && before + 1 + text_width(word) <= width); /* "%" */
+        if (!joins && count == TITLE_LINES)
+            break;
+        char *line = joins ? lines[count - 1] : lines[count++];
+        size_t used = strlen(line);
+        snprintf(line + used, TITLE_SIZE - used, "%s%s", used ? " " : "", word);
+    }
+    return count;
+}
+
 static wchar_t folded(const char **text)
 {
     wchar_t code;

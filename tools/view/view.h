@@ -182,6 +182,9 @@ void text_clean(const char *text, char *out, size_t capacity);
 void text_cell(FILE *out, const char *text, int width);
 /* Prints in lines of at most `width` columns, each after `indent` blanks. */
 void text_wrap(FILE *out, const char *text, int indent, int width);
+/* Breaks a title at blanks into lines of at most `width` columns; returns the number of lines. */
+enum { TITLE_LINES = 4, TITLE_SIZE = 48 };
+size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE]);
 bool text_equal(const char *left, const char *right); /* ignoring case */
 bool text_contains(const char *text, const char *part);
 

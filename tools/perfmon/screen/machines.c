@@ -12,12 +12,14 @@
 enum { NAME = 24, SHARE = 8 };
 
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
-                   const char *files)
+                   const char *files, bool views)
 {
     int source = files ? model_add_capture(model, files) : model_add_machine(model, name);
     if (source < 0)
         return false;
     *machine = (struct machine){.source = (size_t)source, .name = name, .files = files};
+    if (!views)
+        return true;
     machine->overview = overview_new(model, machine->source);
     machine->processes = processes_new(model, machine->source);
     machine->chart = chart_new(model, machine->source);
@@ -32,6 +34,8 @@ void machine_end(struct machine *machine)
         processes_free(machine->processes);
     if (machine->chart)
         chart_free(machine->chart);
+    if (machine->object)
+        object_free(machine->object);
     if (machine->tree)
         tree_free(machine->tree);
 }

@@ -7,7 +7,7 @@ bool terminal_begin(bool colours)
     (void)colours;
     fputs(
         "perfmon: this program was built without ncurses and cannot show its views; use \"perfmon "
-        "snapshot\" or \"pcview --watch\"\n",
+        "snapshot\" or \"perfmon OBJECT | cat\"\n",
         stderr);
     return false;
 }

@@ -20,12 +20,15 @@
  * selections saved ones: lists of counters for the chart
  *
  * tree       all objects, counters and instances, with explanations; adds to the chart
+ *
+ * object     the table of one object
  */
 #ifndef OPL_PERFMON_SCREEN_H
 #define OPL_PERFMON_SCREEN_H
 
 #include "canvas.h"
 #include "../../common/text-list.h"
+#include "../../model/catalogue.h"
 #include "../../model/model.h"
 
 /* ---- terminal.c ---- */
@@ -93,7 +96,15 @@ struct selections {
     bool listed; /* the list is shown in place of the chart */
 };
 
-enum { VIEW_OVERVIEW, VIEW_PROCESSES, VIEW_CHART, VIEW_TREE, VIEWS, VIEW_MACHINES = VIEWS };
+enum {
+    VIEW_OVERVIEW,
+    VIEW_PROCESSES,
+    VIEW_CHART,
+    VIEW_TREE,
+    VIEW_OBJECT,
+    VIEWS,
+    VIEW_MACHINES = VIEWS
+};
 /* A machine or a capture with its views. */
 struct machine {
     size_t source;
@@ -101,7 +112,8 @@ struct machine {
     struct overview *overview;
     struct processes *processes;
     struct chart *chart;
-    struct tree *tree; /* NULL until it is shown first */
+    struct tree *tree;     /* NULL until it is shown first */
+    struct object *object; /* NULL until one was chosen */
 };
 
 struct window {
@@ -166,6 +178,18 @@ void tree_free(struct tree *tree);
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last);
 bool tree_key(struct tree *tree, int key, struct window *window);
 
+/* `of` must stay valid. `instances`: a pattern, NULL for all. NULL: no memory. */
+struct object *object_new(struct model *model, size_t source, const struct catalogue_object *of,
+                          const char *instances);
+void object_free(struct object *object);
+void object_draw(struct object *object, struct canvas *canvas, int row, int last);
+const struct field *object_filter(const struct object *object);
+bool object_key(struct object *object, int key, struct window *window);
+/* Has the first sample with rates arrived? */
+bool object_ready(const struct object *object);
+/* Prints the whole table, in as many parts as its columns need. False: no memory. */
+bool object_print(struct object *object, bool utf8, int columns, FILE *out);
+
 /* False: the list is not open, so that nothing was drawn. */
 bool selections_draw(struct selections *selections, struct canvas *canvas, int row, int last);
 bool selections_key(struct selections *selections, int key, struct window *window);
@@ -173,7 +197,7 @@ bool selections_key(struct selections *selections, int key, struct window *windo
 /* ---- machines.c ---- */
 /* Adds the source and its views; false: no memory. */
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
-                   const char *files);
+                   const char *files, bool views);
 void machine_end(struct machine *machine);
 /* Its name, or that of this host or of the capture. */
 const char *machine_title(const struct machine *machine);
@@ -185,18 +209,23 @@ bool machines_key(struct window *window, int key);
 int plain_run(struct window *window);
 
 /* ---- window.c ---- */
+/* Shows the table of this object. */
+void window_open_object(struct window *window, const struct catalogue_object *of,
+                        const char *instances);
 struct window_options {
     const char **machines; /* NULL in it: this machine */
     size_t machine_count;  /* at least 1 */
     const char *files;     /* NULL: live */
     char **paths;          /* counters to chart */
     size_t path_count;
+    const struct catalogue_object *object; /* whose table is shown first; NULL: none */
+    const char *instances;                 /* its instances; NULL: all */
     double seconds;
     bool colours, utf8, plain;
 };
 /* Runs until the user ends it, on a terminal or `plain`. Returns an exit code. */
 int window_run(const struct window_options *options);
-/* Prints the first view as text, or the charted counters as a report. */
+/* Prints as text: the charted counters as a report, the table of the object, or the first view. */
 int window_snapshot(const struct window_options *options, int columns);
 
 #endif

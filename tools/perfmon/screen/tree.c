@@ -5,8 +5,6 @@
 
 #include "keys.h"
 
-#include "../../model/catalogue.h"
-
 #include <pdh.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +95,30 @@ static void make_nodes(struct tree *tree)
     }
 }
 
+/* Takes over the instances that the open object has now, or the selected one; the selection stays
+ * on its instance. */
+static void renew_instances(struct tree *tree)
+{
+    char name[PDH_MAX_INSTANCE_NAME] = "";
+    struct node none = {NOTHING, NOTHING, NOTHING};
+    const struct node *at = tree->cursor.at < tree->count ? &tree->nodes[tree->cursor.at] : &none;
+    int watched = tree->open_object != NOTHING ? tree->open_object : at->object;
+    if (watched == NOTHING)
+        return;
+    const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)watched);
+    bool inside = at->object == watched && at->instance != NOTHING;
+    if (inside)
+        snprintf(name, sizeof name, "%s", object->instances[at->instance]);
+    if (!catalogue_watch(tree->catalogue, (size_t)watched) || !inside)
+        return;
+    size_t first = tree->cursor.at - (size_t)at->instance; /* the node of instance 0 */
+    for (size_t i = 0; i < object->instance_count && i < INSTANCES_SHOWN; i++)
+        if (!strcmp(object->instances[i], name)) {
+            tree->cursor.at = first + i;
+            return;
+        }
+}
+
 /* ---- drawing ---- */
 
 static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
@@ -112,8 +134,15 @@ static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
                          "%zu instance%s", object->instance_count,
                          object->instance_count == 1 ? "" : "s");
     } else if (node->instance == NOTHING) {
-        canvas_print(canvas, row, 4, canvas->columns - 4, STYLE_PLAIN, "%s",
-                     object->counters[node->counter].name);
+        const struct catalogue_counter *counter = &object->counters[node->counter];
+        const char *type = counter->unit.type.name;
+        int used = canvas_text(canvas, row, 4, canvas->columns - 4, STYLE_PLAIN, counter->name);
+        if (counter->raw)
+            canvas_print(canvas, row, 6 + used, canvas->columns - 6 - used, STYLE_WEAK, "%s%s",
+                         counter->text ? "text" : "raw: ",
+                         counter->text ? ""
+                         : type        ? type
+                                       : "a type without a name");
     } else {
         canvas_print(canvas, row, 8, canvas->columns - 8, STYLE_PLAIN, "%s",
                      object->instances[node->instance]);
@@ -137,6 +166,7 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
 {
     size_t ready, count = catalogue_count(tree->catalogue, &ready);
+    renew_instances(tree);
     make_nodes(tree);
     if (tree->filter.open || *tree->filter.text)
         canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s",
@@ -146,7 +176,8 @@ void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
                      ready, count);
     else
         canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK,
-                     "%zu objects   / search   right: open   Enter: add to the chart", count);
+                     "%zu objects   / search   right: open   Enter: add to the chart   o: table",
+                     count);
     int end = last - row > 2 * EXPLAIN_LINES ? last - EXPLAIN_LINES : last;
     cursor_fit(&tree->cursor, tree->count, end - row > 1 ? (size_t)(end - row - 1) : 1);
     tree->cursor.row = row + 1;
@@ -235,6 +266,12 @@ bool tree_key(struct tree *tree, int key, struct window *window)
     case KEY_LEFT:
         if (any)
             close_node(tree);
+        return true;
+    case 'o':
+        if (any)
+            window_open_object(
+                window, catalogue_object(tree->catalogue, (size_t)tree->nodes[cursor->at].object),
+                NULL);
         return true;
     case '/':
     case KEY_F(3):

@@ -19,9 +19,11 @@ enum {
     SNAPSHOT_ROWS = 60,
     SNAPSHOT_WAIT = 15000,
     AWAY_WAIT = 1000,
+    ESCAPE = 27,
     CONTROL_L = 'L' - 64
 };
-static const char *const view_names[VIEWS] = {"1 overview", "2 processes", "3 chart", "4 counters"};
+static const char *const view_names[VIEWS] = {"1 overview", "2 processes", "3 chart", "4 counters",
+                                              "5 object"};
 
 static void clock_text(const struct window *window, char *ret, size_t capacity)
 {
@@ -77,14 +79,17 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     char text[256];
     int row = canvas->rows - 1, at = 0;
     memset(window->view_ends, 0, sizeof window->view_ends);
-    const struct field *filter = processes_filter(window->now->processes);
+    const struct field *filter = window->view == VIEW_OBJECT
+                                     ? object_filter(window->now->object)
+                                     : processes_filter(window->now->processes);
     if (window->help) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
                     window->rule ? "any key closes this"
                                  : "up, down: more of this help; any other key closes it");
         return;
     }
-    bool filtered = *filter->text && !*window->message && window->view <= VIEW_PROCESSES;
+    bool filtered = *filter->text && !*window->message &&
+                    (window->view <= VIEW_PROCESSES || window->view == VIEW_OBJECT);
     if (filter->open || filtered) {
         canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
                      "filter: %s%s   Escape shows all", filter->text, filter->open ? "_" : "");
@@ -102,7 +107,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         return;
     }
     at = 2 + canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK, "? keys  q quit");
-    for (int i = 0; i < VIEWS; i++) {
+    for (int i = 0; i < VIEWS - !window->now->object; i++) {
         at += 2 + canvas_text(canvas, row, at, canvas->columns - at,
                               i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
         window->view_ends[i] = at;
@@ -115,7 +120,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
 static void draw_help(struct window *window, struct canvas *canvas, int row)
 {
     static const char *const lines[] = {
-        "1 2 3 4, Tab     overview, processes, chart, counters",
+        "1 2 3 4 5, Tab   overview, processes, chart, counters, table of an object",
         "q                quit",
         "mouse            the wheel and a click select; a click opens a view in the last line",
         "space            pause and continue",
@@ -144,6 +149,13 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
         "Counters",
         "/                search names and explanations; also cpu, mem, net, load",
         "right, left      open, close; Enter adds the counter or instance to the chart",
+        "o                the table of the selected object",
+        "",
+        "Table of an object",
+        "right, left      sort by another column; i turns the order",
+        "/                show only lines with all these words",
+        "Enter            add the counter of the line to the chart",
+        "Escape           show all lines again; then back to the counters",
     };
     const int count = (int)(sizeof lines / sizeof *lines), rows = canvas->rows - 1 - row;
     cursor_fit(&window->help_line, count > rows ? (size_t)(count - rows + 1) : 1, 1);
@@ -181,12 +193,26 @@ static void draw(struct window *window, struct canvas *canvas)
         chart_draw(window->now->chart, canvas, 1, last);
     else if (window->view == VIEW_MACHINES)
         machines_draw(window, canvas, 1, last);
+    else if (window->view == VIEW_OBJECT)
+        object_draw(window->now->object, canvas, 1, last);
     else if (window->view == VIEW_TREE && window->now->tree)
         tree_draw(window->now->tree, canvas, 1, last);
     draw_bottom(window, canvas);
 }
 
 /* ---- keys ---- */
+
+void window_open_object(struct window *window, const struct catalogue_object *of,
+                        const char *instances)
+{
+    struct object *object = object_new(window->model, window->now->source, of, instances);
+    if (!object)
+        return;
+    if (window->now->object)
+        object_free(window->now->object);
+    window->now->object = object;
+    window->view = VIEW_OBJECT;
+}
 
 static void change_seconds(struct window *window, bool shorter)
 {
@@ -212,14 +238,17 @@ static void take_click(struct window *window)
 
 static void choose_view(struct window *window, int key)
 {
-    if (key >= '1' && key < '1' + VIEWS)
+    if (key == '1' + VIEW_OBJECT && !window->now->object)
+        snprintf(window->message, sizeof window->message,
+                 "o opens the table of an object that is selected in 4 counters");
+    else if (key >= '1' && key < '1' + VIEWS)
         window->view = key - '1';
-    else if (key == 'a' || key == KEY_IC)
+    else if (key == 'a' || key == KEY_IC || (key == ESCAPE && window->view == VIEW_OBJECT))
         window->view = VIEW_TREE;
     else if (key == 'm' && window->machine_count > 1)
         window->view = VIEW_MACHINES;
     else if (key == '\t')
-        window->view = (window->view + 1) % VIEWS;
+        window->view = (window->view + 1) % (VIEWS - !window->now->object);
     else if (key == TERMINAL_CLICK)
         take_click(window);
     if (window->view == VIEW_TREE && !window->now->tree)
@@ -238,6 +267,7 @@ static bool take_key(struct window *window, int key)
     bool used = window->view == VIEW_CHART ? selections_key(&window->selections, key, window) ||
                                                  chart_key(window->now->chart, key, window)
                 : window->view == VIEW_MACHINES ? machines_key(window, key)
+                : window->view == VIEW_OBJECT   ? object_key(window->now->object, key, window)
                 : window->view == VIEW_TREE
                     ? window->now->tree && tree_key(window->now->tree, key, window)
                     : processes_key(window->now->processes, key, window);
@@ -312,14 +342,19 @@ static void add_paths(struct window *window, const struct window_options *option
     free(list);
 }
 
-/* Adds the machine and what is charted first. */
+/* Adds the machine and what is charted first; of an object that is only printed, only its table. */
 static bool add_machine(struct window *window, const struct window_options *options,
-                        const char *name)
+                        const char *name, bool print)
 {
     static const char *const processor = "\\Processor(_Total)\\% Processor Time";
     window->now = &window->machines[window->machine_count++];
-    if (!machine_begin(window->now, window->model, name, options->files))
+    if (!machine_begin(window->now, window->model, name, options->files,
+                       !print || !options->object))
         return false;
+    if (options->object)
+        window_open_object(window, options->object, options->instances);
+    if (options->object && (print || !window->now->object))
+        return window->now->object;
     for (size_t i = 0; i < options->path_count; i++)
         add_paths(window, options, options->paths[i]);
     if (!options->path_count)
@@ -329,7 +364,7 @@ static bool add_machine(struct window *window, const struct window_options *opti
     return true;
 }
 
-static bool window_begin(struct window *window, const struct window_options *options)
+static bool window_begin(struct window *window, const struct window_options *options, bool print)
 {
     *window = (struct window){.seconds = options->seconds,
                               .model = model_new(options->seconds),
@@ -337,10 +372,11 @@ static bool window_begin(struct window *window, const struct window_options *opt
     if (!window->model || !window->machines)
         return false;
     for (size_t i = 0; i < options->machine_count; i++)
-        if (!add_machine(window, options, options->machines[i]))
+        if (!add_machine(window, options, options->machines[i], print))
             return false;
     window->now = window->machines;
     window->view = options->machine_count > 1              ? VIEW_MACHINES
+                   : options->object                       ? VIEW_OBJECT
                    : options->path_count || options->files ? VIEW_CHART
                                                            : VIEW_OVERVIEW;
     return true;
@@ -359,7 +395,7 @@ static void window_end(struct window *window)
 int window_run(const struct window_options *options)
 {
     struct window window;
-    if (!window_begin(&window, options)) {
+    if (!window_begin(&window, options, false)) {
         fputs("perfmon: there is not enough memory\n", stderr);
         window_end(&window);
         return EXIT_FAILED;
@@ -382,13 +418,18 @@ int window_run(const struct window_options *options)
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
+static bool is_ready(const struct machine *machine)
+{
+    return machine->object ? object_ready(machine->object) : overview_ready(machine->overview);
+}
+
 /* Waits for the sample with the first rates, for as long as a loaded machine may need. */
 static void wait_for_rates(struct window *window)
 {
     struct model_source source = {0};
     model_update(window->model);
     for (int waited = 0; waited < (source.state == MODEL_AWAY ? AWAY_WAIT : SNAPSHOT_WAIT) &&
-                         !overview_ready(window->now->overview);
+                         !is_ready(window->now);
          waited += 50) {
         struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
         poll(&samples, 1, 50);
@@ -437,10 +478,15 @@ static bool snapshot_machine(struct window *window, struct canvas *canvas, struc
         wait_for_rates(window);
     if (report)
         return print_report(window, canvas);
-    if (!overview_ready(machine->overview)) {
+    if (!is_ready(machine)) {
         fprintf(stderr, "perfmon: there is no sample of %s; \"perfmon status\" shows why\n",
                 machine->name ? machine->name : "this machine");
         return false;
+    }
+    if (machine->object) {
+        if (window->machine_count > 1)
+            printf("%s: ", machine_title(machine));
+        return object_print(machine->object, canvas->utf8, canvas->columns, stdout);
     }
     if (!canvas_begin(canvas, SNAPSHOT_ROWS, canvas->columns))
         return false;
@@ -455,11 +501,11 @@ int window_snapshot(const struct window_options *options, int columns)
     struct window window;
     struct canvas canvas = {.utf8 = options->utf8};
     int code = EXIT_FAILED;
-    if (window_begin(&window, options) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
+    if (window_begin(&window, options, true) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
         code = EXIT_GOOD;
         for (size_t i = 0; i < window.machine_count; i++)
             if (!snapshot_machine(&window, &canvas, &window.machines[i],
-                                  options->path_count || options->files))
+                                  !options->object && (options->path_count || options->files)))
                 code = EXIT_FAILED;
     }
     canvas_done(&canvas);

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of one object: a row for each instance and a column for each counter; of an object
+ * without instances, a row for each counter. */
+#include "screen.h"
+
+#include "keys.h"
+
+#include "../../common/pdh-message.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ESCAPE = 27,
+    BY_ORDER = -1, /* not sorted: the order of the object */
+    EXPLAIN_LINES = 4,
+    EXPLAIN_FROM = 16, /* lines that the view has for it to be shown */
+    TITLE_WIDTH = 11,
+    COLUMN_LEAST = 7,
+    COLUMN_MOST = 30,
+    TEXT_LEAST = 14,
+    NAME_LEAST = 12,
+    NAME_MOST = 40,
+    TYPE_WIDTH = 32,
+    CELL_SIZE = 512
+};
+
+struct line {
+    const char *name;
+    uint64_t identity;
+    size_t at;                /* its row of the table, or its counter */
+    unsigned copy;            /* how many rows before it are called the same */
+    double number;            /* of the counter that is sorted by */
+    const char *const *texts; /* of its row; NULL: there are none (yet) */
+};
+
+struct object {
+    struct model *model;
+    size_t source;
+    const struct catalogue_object *of;
+    char *instances;                       /* a pattern */
+    unsigned table, texts;                 /* 0: the object has no such counters */
+    const struct table *numbers, *strings; /* these tables; until the next sample */
+    size_t *places;                        /* of each counter in its table */
+    int *widths;                           /* of each counter's column; they only grow */
+    struct line *lines;                    /* of the newest sample, as they are shown */
+    size_t count, capacity;                /* of lines */
+    struct cursor cursor;
+    uint64_t selected; /* identity of the selected line */
+    int column;        /* sorted by this counter, which Enter adds; or BY_ORDER */
+    size_t first, end; /* the columns that are shown */
+    bool ascending;
+    struct field filter;
+};
+
+/* ---- begin and end ---- */
+
+/* Watches the counters that are texts, or those that are not. 0: there are none, or no memory. */
+static unsigned watch(struct object *object, bool text)
+{
+    const struct catalogue_object *of = object->of;
+    char **paths = calloc(of->counter_count + 1, sizeof *paths);
+    size_t count = 0;
+    unsigned table = 0;
+    for (size_t c = 0; paths && c < of->counter_count; c++) {
+        if (of->counters[c].text != text)
+            continue;
+        object->places[c] = count;
+        if (asprintf(&paths[count], "\\%s%s%s%s\\%s", of->name, of->single ? "" : "(",
+                     of->single ? "" : object->instances, of->single ? "" : ")",
+                     of->counters[c].name) < 0)
+            break;
+        count++;
+    }
+    if (count)
+        table =
+            text ? model_add_texts(object->model, object->source, (const char *const *)paths, count)
+                 : model_add_table(object->model, object->source, (const char *const *)paths, count,
+                                   false);
+    for (size_t i = 0; paths && i < count; i++)
+        free(paths[i]);
+    free(paths);
+    return table;
+}
+
+struct object *object_new(struct model *model, size_t source, const struct catalogue_object *of,
+                          const char *instances)
+{
+    struct object *object = calloc(1, sizeof *object);
+    if (!object)
+        return NULL;
+    *object = (struct object){.model = model, .source = source, .of = of, .column = BY_ORDER};
+    object->instances = strdup(instances ? instances : "*");
+    object->places = calloc(of->counter_count + 1, sizeof *object->places);
+    object->widths = calloc(of->counter_count + 1, sizeof *object->widths);
+    if (object->instances && object->places && object->widths) {
+        object->table = watch(object, false);
+        object->texts = watch(object, true);
+        return object;
+    }
+    object_free(object);
+    return NULL;
+}
+
+void object_free(struct object *object)
+{
+    model_remove_table(object->model, object->table);
+    model_remove_table(object->model, object->texts);
+    free(object->instances);
+    free(object->places);
+    free(object->widths);
+    free(object->lines);
+    free(object);
+}
+
+bool object_ready(const struct object *object)
+{
+    const struct table *table = model_table(object->model, object->table);
+    const struct table *texts = model_table(object->model, object->texts);
+    struct model_source source;
+    model_source(object->model, object->source, &source);
+    return source.state == MODEL_COMPLETE ||
+           ((!table || table->tick > 1) && (!texts || texts->tick > 0));
+}
+
+const struct field *object_filter(const struct object *object)
+{
+    return &object->filter;
+}
+
+/* ---- cells ---- */
+
+static double number_of(const struct object *object, const struct line *line, size_t counter)
+{
+    const struct table *table = object->numbers;
+    size_t row = object->of->single ? 0 : line->at;
+    if (!table || row >= table->row_count || object->of->counters[counter].text)
+        return NAN;
+    return table_cell(table, row, object->places[counter])->number;
+}
+
+static void cell_text(const struct object *object, const struct line *line, size_t counter,
+                      char *ret)
+{
+    const struct catalogue_counter *of = &object->of->counters[counter];
+    const char *text = of->text && line->texts ? line->texts[object->places[counter]] : NULL;
+    double number = number_of(object, line, counter);
+    struct view_value value = {.number = number, .whole = of->raw || view_whole(&of->unit)};
+    snprintf(ret, CELL_SIZE, "%s", text && *text ? text : "-");
+    if (isnan(number))
+        return;
+    value.raw.first = fabs(number) < 9e18 ? (int64_t)number : number < 0 ? INT64_MIN : INT64_MAX;
+    view_number_text(&of->unit, &value, ret, CELL_SIZE);
+}
+
+/* ---- lines ---- */
+
+static struct line *add_line(struct object *object)
+{
+    if (object->count == object->capacity) {
+        size_t capacity = 2 * object->capacity + 64;
+        struct line *lines = realloc(object->lines, capacity * sizeof *lines);
+        if (!lines)
+            return NULL;
+        object->lines = lines;
+        object->capacity = capacity;
+    }
+    struct line *line = &object->lines[object->count++];
+    *line = (struct line){0};
+    return line;
+}
+
+/* Both tables have the instances in the order of the object, but were not read at the same moment.
+ */
+static const char *const *find_texts(const struct table *texts, const char *name, size_t *at)
+{
+    for (size_t i = 0; texts && i < texts->row_count; i++) {
+        size_t row = (*at + i) % texts->row_count;
+        if (!strcmp(texts->rows[row].name, name)) {
+            *at = row + 1;
+            return &texts->texts[row * texts->column_count];
+        }
+    }
+    return NULL;
+}
+
+/* Is every word of the filter in the name or in a text? */
+static bool matches(const struct object *object, const struct line *line)
+{
+    char copy[sizeof object->filter.text], *rest;
+    const struct table *texts = object->of->single ? NULL : object->strings;
+    snprintf(copy, sizeof copy, "%s", object->filter.text);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        bool found = text_contains(line->name, word);
+        for (size_t c = 0; texts && line->texts && c < texts->column_count; c++)
+            found |= line->texts[c] && text_contains(line->texts[c], word);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* A total is by Perflib's convention called so. */
+static bool is_total(const struct line *line)
+{
+    return !strncmp(line->name, "_Total", strlen("_Total"));
+}
+
+static int compare_lines(const void *left, const void *right, void *context)
+{
+    const struct object *object = context;
+    const struct line *l = left, *r = right;
+    int order = is_total(r) - is_total(l);
+    if (order || object->of->single || object->column == BY_ORDER)
+        return order ? order
+                     : ((l->at > r->at) - (l->at < r->at)) *
+                           (object->ascending && object->column == BY_ORDER ? -1 : 1);
+    size_t counter = (size_t)object->column;
+    double a = l->number, b = r->number;
+    if (object->of->counters[counter].text) {
+        char one[CELL_SIZE], two[CELL_SIZE];
+        cell_text(object, l, counter, one);
+        cell_text(object, r, counter, two);
+        order = strcmp(one, two);
+    } else if (isnan(a) || isnan(b)) {
+        return isnan(a) - isnan(b) ? isnan(a) - isnan(b) : (l->at > r->at) - (l->at < r->at);
+    } else {
+        order = (a < b) - (a > b);
+    }
+    order = object->ascending ? -order : order;
+    return order ? order : (l->at > r->at) - (l->at < r->at);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct line *l = left, *r = right;
+    int order = strcmp(l->name, r->name);
+    return order ? order : (l->at > r->at) - (l->at < r->at);
+}
+
+/* Counts those that are called the same, and leaves out what the filter does not want. */
+static void choose_lines(struct object *object)
+{
+    struct line *lines = object->lines;
+    size_t kept = 0;
+    if (object->count)
+        qsort(lines, object->count, sizeof *lines, compare_names);
+    for (size_t i = 1; i < object->count; i++)
+        if (!strcmp(lines[i - 1].name, lines[i].name))
+            lines[i].copy = lines[i - 1].copy + 1;
+    for (size_t i = 0; i < object->count; i++)
+        if (matches(object, &lines[i]))
+            lines[kept++] = lines[i];
+    object->count = kept;
+}
+
+/* The name as paths have it: "name#2". */
+static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
+{
+    snprintf(ret, PDH_MAX_INSTANCE_NAME, line->copy ? "%s#%u" : "%s", line->name, line->copy);
+}
+
+/* The rows come from the numbers, or if there are none, from the texts. */
+static void make_lines(struct object *object)
+{
+    bool single = object->of->single;
+    object->numbers = model_table(object->model, object->table);
+    object->strings = model_table(object->model, object->texts);
+    const struct table *rows = object->table ? object->numbers : object->strings;
+    size_t at = 0, all = single ? object->of->counter_count : rows ? rows->row_count : 0;
+    object->count = 0;
+    for (size_t i = 0; i < all; i++) {
+        struct line *line = add_line(object);
+        if (!line)
+            return;
+        line->name = single ? object->of->counters[i].name : rows->rows[i].name;
+        line->identity = single ? i + 1 : rows->rows[i].identity;
+        line->at = i;
+        at = single ? 0 : at;
+        line->texts = find_texts(object->strings, single ? "" : line->name, &at);
+        line->number = object->column < 0 ? NAN : number_of(object, line, (size_t)object->column);
+    }
+    choose_lines(object);
+    if (object->count)
+        qsort_r(object->lines, object->count, sizeof *object->lines, compare_lines, object);
+    for (size_t i = 0; i < object->count; i++) /* the selection stays on its line */
+        if (object->lines[i].identity == object->selected)
+            object->cursor.at = i;
+}
+
+/* ---- drawing ---- */
+
+static int name_width(const struct object *object, int most)
+{
+    int width = NAME_LEAST;
+    for (size_t i = 0; i < object->count; i++) {
+        char text[PDH_MAX_INSTANCE_NAME];
+        name_text(&object->lines[i], text);
+        int columns = text_width(text);
+        width = columns > width ? columns : width;
+    }
+    return width < most ? width : most;
+}
+
+/* The title of a column in lines, with the mark of the one that is sorted by. */
+static size_t column_title(const struct object *object, size_t counter, int width,
+                           char lines[TITLE_LINES][TITLE_SIZE])
+{
+    char title[512];
+    const struct catalogue_counter *of = &object->of->counters[counter];
+    const char *mark = (int)counter != object->column ? "" : object->ascending ? "<" : ">";
+    snprintf(title, sizeof title, "%s%s%s", of->name, of->raw && !of->text ? " (raw)" : "", mark);
+    return title_lines(title, width, lines);
+}
+
+static int fit_width(struct object *object, size_t counter, size_t rows)
+{
+    char lines[TITLE_LINES][TITLE_SIZE], text[CELL_SIZE];
+    int width = object->widths[counter] ? object->widths[counter] : COLUMN_LEAST;
+    bool marked = (int)counter == object->column; /* the mark breaks no line */
+    size_t count = column_title(object, counter, TITLE_WIDTH + marked, lines);
+    for (size_t i = 0; i < count; i++)
+        width = text_width(lines[i]) > width ? text_width(lines[i]) : width;
+    for (size_t i = object->cursor.first; i < object->count && i < object->cursor.first + rows;
+         i++) {
+        cell_text(object, &object->lines[i], counter, text);
+        width = text_width(text) > width ? text_width(text) : width;
+    }
+    return object->widths[counter] = width < COLUMN_MOST ? width : COLUMN_MOST;
+}
+
+/* Finds the columns that fit, from the first one on. A text at the end may be cut. */
+static void find_end(struct object *object, int name, int columns, size_t rows)
+{
+    object->end = object->first;
+    for (int used = name; object->end < object->of->counter_count; object->end++) {
+        int width = 2 + fit_width(object, object->end, rows);
+        bool cut = object->of->counters[object->end].text && width > TEXT_LEAST;
+        if (used + (cut ? TEXT_LEAST : width) > columns && object->end > object->first)
+            return;
+        used += width;
+    }
+}
+
+/* Scrolls so that the column that is sorted by is among those that fit. */
+static void fit_columns(struct object *object, int name, int columns, size_t rows)
+{
+    if (object->column < (int)object->first)
+        object->first = object->column < 0 ? 0 : (size_t)object->column;
+    find_end(object, name, columns, rows);
+    while (object->column >= (int)object->end) {
+        object->first++;
+        find_end(object, name, columns, rows);
+    }
+}
+
+/* The titles end at the same line. Returns how many lines there are. */
+static int draw_titles(struct object *object, struct canvas *canvas, int row, int name)
+{
+    char lines[TITLE_LINES][TITLE_SIZE];
+    size_t most = 1;
+    int at = name;
+    for (size_t c = object->first; c < object->end; c++) {
+        size_t count = column_title(object, c, object->widths[c], lines);
+        most = count > most ? count : most;
+    }
+    canvas_text(canvas, row + (int)most - 1, 0, name,
+                object->column == BY_ORDER ? STYLE_TITLE : STYLE_WEAK,
+                object->column == BY_ORDER && object->ascending ? "INSTANCE<" : "INSTANCE");
+    for (size_t c = object->first; c < object->end; at += 2 + object->widths[c++]) {
+        size_t count = column_title(object, c, object->widths[c], lines);
+        for (size_t i = 0; i < count; i++) {
+            int line = row + (int)(most - count + i);
+            enum style style = (int)c == object->column ? STYLE_TITLE : STYLE_WEAK;
+            if (object->of->counters[c].text)
+                canvas_text(canvas, line, at + 2, object->widths[c], style, lines[i]);
+            else
+                canvas_right(canvas, line, at + 2, object->widths[c], style, lines[i]);
+        }
+    }
+    return (int)most;
+}
+
+static void draw_cells(const struct object *object, struct canvas *canvas, int row, int name,
+                       const struct line *line)
+{
+    char text[PDH_MAX_INSTANCE_NAME + CELL_SIZE];
+    enum style style = is_total(line) ? STYLE_STRONG : STYLE_PLAIN;
+    name_text(line, text);
+    canvas_text(canvas, row, 0, name, style, text);
+    int at = name;
+    for (size_t c = object->first; c < object->end; at += 2 + object->widths[c++]) {
+        bool last = c + 1 == object->end; /* a text at the end has the rest of the line */
+        cell_text(object, line, c, text);
+        if (object->of->counters[c].text)
+            canvas_text(canvas, row, at + 2, last ? canvas->columns - at - 2 : object->widths[c],
+                        style, text);
+        else
+            canvas_right(canvas, row, at + 2, object->widths[c], style, text);
+    }
+}
+
+static const char *type_name(const struct catalogue_counter *counter)
+{
+    return counter->unit.type.name ? counter->unit.type.name : "a type without a name";
+}
+
+/* A counter with its value and, where there is space, its type. */
+static void draw_counter(const struct object *object, struct canvas *canvas, int row,
+                         const struct line *line)
+{
+    enum { VALUE = 18 };
+    char text[CELL_SIZE];
+    const struct catalogue_counter *of = &object->of->counters[line->at];
+    int type = canvas->columns < 90 ? 0 : TYPE_WIDTH + 2;
+    int name = name_width(object, canvas->columns - VALUE - 2 - type);
+    canvas_text(canvas, row, 0, name, STYLE_PLAIN, line->name);
+    cell_text(object, line, line->at, text);
+    if (of->raw && !of->text)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " (raw)");
+    if (of->text)
+        canvas_text(canvas, row, name + 2, canvas->columns - name - 2, STYLE_PLAIN, text);
+    else
+        canvas_right(canvas, row, name + 1, VALUE, STYLE_PLAIN, text);
+    if (type && !of->text)
+        canvas_text(canvas, row, name + VALUE + 3, TYPE_WIDTH, STYLE_WEAK, type_name(of));
+}
+
+/* The counter that is explained and that Enter adds; NULL: none is selected. */
+static const struct catalogue_counter *focus_of(const struct object *object)
+{
+    if (object->of->single)
+        return object->cursor.at < object->count
+                   ? &object->of->counters[object->lines[object->cursor.at].at]
+                   : NULL;
+    return object->column == BY_ORDER ? NULL : &object->of->counters[object->column];
+}
+
+static void draw_explanation(const struct object *object, struct canvas *canvas, int row)
+{
+    const struct catalogue_counter *focus = focus_of(object);
+    const struct column *column =
+        focus && object->numbers && !focus->text
+            ? &object->numbers->columns[object->places[focus - object->of->counters]]
+            : NULL;
+    const char *text = focus ? focus->explain : object->of->explain;
+    if (column && column->explain)
+        text = column->explain; /* in the user's language */
+    for (int c = 0; c < canvas->columns; c++)
+        canvas_put(canvas, row, c, STYLE_WEAK, canvas->utf8 ? 0x2500 : L'-');
+    int used = canvas_print(canvas, row, 1, canvas->columns - 2, STYLE_TITLE, " %s ",
+                            focus ? focus->name : object->of->name);
+    if (focus)
+        canvas_print(canvas, row, 1 + used, canvas->columns - 2 - used, STYLE_WEAK, "%s%s ",
+                     type_name(focus),
+                     focus->raw && !focus->text ? ": raw, because PDH has no formula for it" : "");
+    if (column && column->status)
+        text = pdh_message(column->status);
+    canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
+                text ? text : "There is no explanation.");
+}
+
+static void draw_head(const struct object *object, struct canvas *canvas, int row)
+{
+    char right[64] = "";
+    const char *what = object->of->single ? "counter" : "instance";
+    size_t all = object->of->counter_count;
+    if (!object->of->single && object->end - object->first < all)
+        snprintf(right, sizeof right, "columns %zu-%zu of %zu", object->first + 1, object->end,
+                 all);
+    int used = canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE, object->of->name);
+    canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK, "%zu %s%s",
+                 object->count, what, object->count == 1 ? "" : "s");
+    canvas_right(canvas, row, used + 15, canvas->columns - used - 15, STYLE_WEAK, right);
+}
+
+/* Draws the lines from `first` on; `active`: with the selected one. */
+static void draw_lines(struct object *object, struct canvas *canvas, int row, int last,
+                       size_t first, int name, bool active)
+{
+    for (size_t i = first; i < object->count && row < last; i++, row++) {
+        if (object->of->single)
+            draw_counter(object, canvas, row, &object->lines[i]);
+        else
+            draw_cells(object, canvas, row, name, &object->lines[i]);
+        if (active && i == object->cursor.at)
+            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+    }
+}
+
+void object_draw(struct object *object, struct canvas *canvas, int row, int last)
+{
+    int end = last - row >= EXPLAIN_FROM ? last - EXPLAIN_LINES : last, name = 0;
+    make_lines(object);
+    size_t rows = end - row > 2 ? (size_t)(end - row - 1) : 1;
+    if (!object->of->single) {
+        name =
+            name_width(object, canvas->columns / 3 < NAME_MOST ? canvas->columns / 3 : NAME_MOST);
+        fit_columns(object, name, canvas->columns, rows);
+    }
+    draw_head(object, canvas, row++);
+    if (!object->of->single)
+        row += draw_titles(object, canvas, row, name);
+    cursor_fit(&object->cursor, object->count, end > row ? (size_t)(end - row) : 1);
+    object->cursor.row = row;
+    draw_lines(object, canvas, row, end, object->cursor.first, name, true);
+    if (!object->count)
+        canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
+                    *object->filter.text   ? "nothing matches the filter"
+                    : object_ready(object) ? "there are no instances now"
+                                           : "the first sample is being taken");
+    if (end < last)
+        draw_explanation(object, canvas, end);
+}
+
+bool object_print(struct object *object, bool utf8, int columns, FILE *out)
+{
+    struct canvas canvas = {.utf8 = utf8};
+    size_t all = object->of->counter_count;
+    bool good = true;
+    make_lines(object);
+    int rows = (int)object->count + TITLE_LINES;
+    int name = name_width(object, columns / 3 < NAME_MOST ? columns / 3 : NAME_MOST);
+    fprintf(out, "%s\n", object->of->name);
+    while (object->end < all && (good = canvas_begin(&canvas, rows, columns))) {
+        int row = 0;
+        object->first = object->end;
+        if (object->of->single) {
+            object->end = all;
+        } else {
+            find_end(object, name, columns, object->count);
+            row = draw_titles(object, &canvas, 0, name);
+        }
+        draw_lines(object, &canvas, row, rows, 0, name, false);
+        canvas.rows = row + (int)object->count;
+        fputc('\n', out);
+        canvas_write(&canvas, out);
+        canvas.rows = rows;
+    }
+    canvas_done(&canvas);
+    return good;
+}
+
+/* ---- keys ---- */
+
+static void add_selected(const struct object *object, struct window *window)
+{
+    char path[PDH_MAX_COUNTER_PATH], name[PDH_MAX_INSTANCE_NAME];
+    const struct catalogue_counter *focus = focus_of(object);
+    const char *cannot = !focus        ? "left and right choose a counter, which Enter then adds"
+                         : focus->text ? "a text has no line in the chart"
+                                       : NULL;
+    if (object->cursor.at >= object->count || cannot) {
+        snprintf(window->message, sizeof window->message, "%s", cannot ? cannot : "");
+        return;
+    }
+    name_text(&object->lines[object->cursor.at], name);
+    bool single = object->of->single;
+    snprintf(path, sizeof path, "\\%s%s%s%s\\%s", object->of->name, single ? "" : "(",
+             single ? "" : name, single ? "" : ")", focus->name);
+    bool added = chart_add(window->now->chart, path);
+    snprintf(window->message, sizeof window->message, added ? "added %s" : "no memory for %s",
+             path);
+}
+
+static bool column_key(struct object *object, int key)
+{
+    int count = object->of->single ? 0 : (int)object->of->counter_count;
+    if (key == KEY_LEFT || key == '<')
+        object->column -= object->column > BY_ORDER;
+    else if (key == KEY_RIGHT || key == '>')
+        object->column += object->column + 1 < count;
+    else if (key == 'i' || key == KEY_F(6))
+        object->ascending = !object->ascending;
+    else
+        return false;
+    if (key != 'i' && key != KEY_F(6))
+        object->ascending = false;
+    return true;
+}
+
+bool object_key(struct object *object, int key, struct window *window)
+{
+    if (field_key(&object->filter, key) || column_key(object, key))
+        return true;
+    if (cursor_key(&object->cursor, key)) {
+        if (object->cursor.at < object->count)
+            object->selected = object->lines[object->cursor.at].identity;
+        return true;
+    }
+    if (key == 'a' || cursor_enter(&object->cursor, key)) {
+        add_selected(object, window);
+        return true;
+    }
+    switch (key) {
+    case '/':
+    case KEY_F(3):
+        object->filter.open = true;
+        return true;
+    case ESCAPE:
+        if (!*object->filter.text)
+            return false;
+        object->filter.text[0] = 0;
+        return true;
+    default:
+        return false;
+    }
+}
