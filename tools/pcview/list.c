@@ -197,6 +197,6 @@ void list_objects(struct pcview *view)
     free(lines);
     list_absent(view);
     if (view->terminal && view->block_count == 0)
-        fprintf(view->out, "\n%sShow one: pcview NAME    watch: pcview --watch [NAME]%s\n",
+        fprintf(view->out, "\n%sShow one: pcview NAME    watch: perfmon [NAME]%s\n",
                 view->style.weak, view->style.off);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pcview: shows performance blocks, live or saved: lists objects, shows one with its counters,
- * types, instances and values, dumps the bytes, writes JSON, or updates a live view. It has no
- * built-in knowledge of any object.
+ * types, instances and values, dumps the bytes, or writes JSON. It has no built-in knowledge of any
+ * object.
  */
 #include "pcview.h"
+#include "../common/beside.h"
 #include "../common/machine-message.h"
 #include "../common/machines.h"
 
@@ -29,7 +30,8 @@ enum {
     SAVE,
     WATCH,
     EVENTS,
-    MACHINE
+    MACHINE,
+    INTERVAL
 };
 enum { EVENTS_SHOWN = 20, EVENTS_MOST = 100000 };
 enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60 };
@@ -54,8 +56,8 @@ static const struct option_row rows[] = {
     {'o', "save", "FILE", SAVE, "Write the unchanged block to FILE; - is standard output.",
      "@files", 0},
     {'w', "watch", "[SECONDS]", WATCH,
-     "Full-screen live view of the OBJECT, or of processor, memory and the busiest processes. "
-     "Without a terminal: one snapshot.", NULL, 0},
+     "Start perfmon, which shows the OBJECT or the machine, with a sample every SECONDS.", NULL, 0},
+    {'i', "interval", "SECONDS", INTERVAL, "With --watch: the same as --watch=SECONDS.", NULL, 0},
     {0, "events", "[N]", EVENTS, "Show the last N events (default 20): mistakes of providers, and the consequences.", NULL, 0},
     {0, "names", NULL, NAMES, "Print the objects' names only, for completions.", NULL, true},
     {0},
@@ -76,8 +78,7 @@ static const char more[] =
     "                                  one counter of every processor\n"
     "  pcview --save now.perf 2 4      save the bytes of System and Memory\n"
     "  pcview --block now.perf --hex   show them later\n"
-    "  pcview --watch                  watch this machine\n"
-    "  pcview -m ssh://web1 --watch    watch another machine\n"
+    "  pcview --watch Process          watch the processes, with perfmon\n"
     "\n"
     "Exit codes: 0 success, 1 failure or damage, 2 usage, 3 an object is missing.\n";
 
@@ -104,9 +105,9 @@ static bool take_language(struct pcview *view, const char *text)
 static bool take_seconds(struct pcview *view, const char *text)
 {
     char *end = NULL;
-    view->watch = true;
-    view->seconds = text ? strtod(text, &end) : 1.0;
-    return !text || (end != text && !*end && view->seconds >= 0.1 && view->seconds <= 3600);
+    double seconds = text ? strtod(text, &end) : 1;
+    view->seconds = text ? text : view->seconds;
+    return !text || (end != text && !*end && seconds >= 0.1 && seconds <= 3600);
 }
 
 static bool take_events(struct pcview *view, const char *text)
@@ -138,12 +139,14 @@ static int take_option(struct pcview *view, const struct options *options, int i
         return options_complain(options, "more than %d objects", MAX_WANTED);
     else if (id == LANGUAGE && !take_language(view, options->value))
         return options_complain(options, "not a language id like 009 or 019: %s", options->value);
-    else if (id == WATCH && !take_seconds(view, options->value))
+    else if ((id == WATCH || id == INTERVAL) && !take_seconds(view, options->value))
         return options_complain(options, "not a number of seconds from 0.1 to 3600: %s",
                                 options->value);
     else if (id == EVENTS && !take_events(view, options->value))
         return options_complain(options, "not a number from 1 to %d: %s", EVENTS_MOST,
                                 options->value);
+    else if (id == WATCH)
+        view->watch = true;
     else if (id == MACHINE)
         view->machine = options->value;
     else if (id == BLOCK && view->block_count == 2)
@@ -180,6 +183,11 @@ static int check_options(const struct pcview *view, const struct options *option
                                 "--hex, --json, --save, --watch, --events exclude each other");
     if (view->watch && view->block_count)
         return options_complain(options, "--watch cannot be used with a saved block");
+    if (view->seconds && !view->watch)
+        return options_complain(options, "--interval needs --watch");
+    if (view->watch && strcmp(view->language, "009") != 0)
+        return options_complain(options, "--watch shows names in the language of LC_MESSAGES, "
+                                         "without --language");
     if (view->machine && (view->block_count || view->events))
         return options_complain(options,
                                 "--block and --events cannot be used with another machine");
@@ -451,6 +459,26 @@ static void done(struct pcview *view)
     snapshot_done(&view->before);
 }
 
+/* Runs perfmon with the same options. */
+static int watch(const struct pcview *view)
+{
+    char *args[8] = {NULL};
+    size_t count = 1;
+    if (view->machine) {
+        args[count++] = (char *)"--machine";
+        args[count++] = (char *)view->machine;
+    }
+    if (view->seconds) {
+        args[count++] = (char *)"--interval";
+        args[count++] = (char *)view->seconds;
+    }
+    if (view->wanted_count) {
+        args[count++] = (char *)"--";
+        args[count++] = (char *)view->wanted[0].text;
+    }
+    return beside_run("pcview", "perfmon", args);
+}
+
 /* Connects to the machine, except for counter paths: PDH connects by itself. */
 static bool connect_machine(const struct pcview *view)
 {
@@ -472,6 +500,8 @@ int main(int argc, char **argv)
     int code = read_options(&view, argc, argv);
     if (code >= 0)
         return code;
+    if (view.watch)
+        return watch(&view);
     if (!connect_machine(&view))
         return EXIT_FAILED;
     if (!view.events && !view.paths)
@@ -481,11 +511,9 @@ int main(int argc, char **argv)
         code = events_print(&view);
     else if (view.paths)
         code = paths_print(&view);
-    else if (view.watch)
-        code = watch_run(&view);
     else
         code = view.block_count ? read_blocks(&view) : query_system(&view);
-    if (!code && !view.watch && !view.events && !view.paths)
+    if (!code && !view.events && !view.paths)
         code = show_snapshot(&view);
     if (!output_end(&view))
         code = EXIT_FAILED;

@@ -21,7 +21,7 @@ struct requested_object {
 
 /* Escape sequences, all "" without colours. */
 struct style {
-    const char *strong, *weak, *title, *good, *warn, *bad, *reverse, *off;
+    const char *strong, *weak, *title, *good, *warn, *bad, *off;
 };
 
 struct pcview {
@@ -35,9 +35,9 @@ struct pcview {
     const char *save;
     const char *machine; /* the machine to query; NULL: this one */
     bool counters, values, explain, hex, json, watch, names_only;
-    bool paths;      /* the arguments are counter paths */
-    unsigned events; /* --events: number of events to show */
-    double seconds;
+    bool paths;          /* the arguments are counter paths */
+    unsigned events;     /* --events: number of events to show */
+    const char *seconds; /* between samples; NULL: not given */
     struct requested_object wanted[MAX_WANTED];
     size_t wanted_count;
     struct view_names names;
@@ -107,8 +107,5 @@ void type_fields(const struct view_counter *counter, char *out, size_t capacity)
 void block_time(const opl_block *block, char *out, size_t capacity);
 void block_system(const opl_block *block, char *out, size_t capacity);
 struct style style_make(bool colours);
-
-/* ---- watch.c ---- */
-int watch_run(struct pcview *view);
 
 #endif

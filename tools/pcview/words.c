@@ -65,7 +65,7 @@ void block_system(const opl_block *block, char *out, size_t capacity)
 struct style style_make(bool colours)
 {
     if (!colours)
-        return (struct style){"", "", "", "", "", "", "", ""};
+        return (struct style){"", "", "", "", "", "", ""};
     return (struct style){"\033[1m",  "\033[2m",  "\033[1;36m", "\033[32m",
-                          "\033[33m", "\033[31m", "\033[7m",    "\033[0m"};
+                          "\033[33m", "\033[31m", "\033[0m"};
 }
