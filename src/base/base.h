@@ -60,7 +60,7 @@ LSTATUS buffer_status(const struct buffer *buffer); /* 0 or ERROR_NOT_ENOUGH_MEM
 void free_pointer(void *pointer_to_pointer);
 #define FREE_AUTO __attribute__((cleanup(free_pointer)))
 
-/* ---- utf.c ---- */
+/* ---- text.c: UTF-8 and UTF-16 ---- */
 /* Converts `count` units of `text`. Writes at most `capacity` units to `out` and returns how many
  * the whole text needs (capacity 0: only measures). Invalid UTF-8 bytes become U+FFFD each; lone
  * surrogates survive both conversions. */
@@ -89,7 +89,7 @@ bool library_is_unreleased(const char *path);
 #define LIBRARY_UNRELEASED                                                                         \
     "it was built for an unreleased version of openperflib and must be built again"
 
-/* ---- text.c ---- */
+/* ---- text.c: words and numbers ---- */
 /* Returns the start of the next word and sets *count to its length; *cursor moves after it. Words
  * are separated by spaces and tabs. NULL: no more words. */
 const char *text_word(const char **cursor, size_t *count);
@@ -245,7 +245,7 @@ int64_t clock_filetime_of(const struct timespec *unix_time);
 void clock_systemtime(int64_t filetime, SYSTEMTIME *ret);
 int64_t clock_filetime_from(const SYSTEMTIME *time);
 
-/* ---- machine.c ---- */
+/* ---- place.c: this machine's name ---- */
 /* First label of the host name, upper case, at most 15 characters; never empty. */
 void machine_name(char name[static 16 * 4]);
 /* The same for the given host name. */
@@ -274,7 +274,7 @@ bool detached_would_be_process_1(void); /* true: a child of this process would b
 bool trace_on(void);
 void trace(const char *station, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* ---- shortage.c: what this thread's last answers lacked, for reports ---- */
+/* ---- trace.c: what this thread's last answers lacked, for reports ---- */
 struct shortage {
     size_t needed;    /* size of the whole answer in bytes; 0: unknown */
     size_t instances; /* number of instances of the object whose instances take the most bytes */

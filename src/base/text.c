@@ -5,6 +5,249 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- UTF-8 and UTF-16 ---- */
+
+/*
+ * UTF-8 <-> UTF-16, and the case folding by which names are compared.
+ *
+ * UTF-8 is the generalized form: a lone surrogate, which Windows allows anywhere, is encoded in
+ * three bytes and survives both conversions. A byte that belongs to no valid sequence becomes
+ * U+FFFD.
+ */
+
+enum { REPLACEMENT = 0xfffd };
+
+static bool is_high(uint32_t unit)
+{
+    return unit >= 0xd800 && unit < 0xdc00;
+}
+
+static bool is_low(uint32_t unit)
+{
+    return unit >= 0xdc00 && unit < 0xe000;
+}
+
+/* Returns text + count. An empty text may be NULL, and C forbids pointer arithmetic on NULL. */
+static const unsigned char *end_of(const unsigned char *text, size_t count)
+{
+    return count ? text + count : text;
+}
+
+/* Decodes the code point of several bytes at *text, which is before `end`, and moves *text past it.
+ * False: the bytes are invalid; then *ret is U+FFFD, and only one byte is skipped. */
+static bool decode_long(const unsigned char **text, const unsigned char *end, uint32_t *ret)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *at = *text;
+    size_t length = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+    *text = at + 1;
+    *ret = REPLACEMENT;
+    if (*at < 0xc2 || *at > 0xf4 || (size_t)(end - at) < length)
+        return false;
+    uint32_t code = *at & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return false;
+        code = code << 6 | (at[i] & 0x3f);
+    }
+    if (code < smallest[length] || code > 0x10ffff)
+        return false;
+    *text = at + length;
+    *ret = code;
+    return true;
+}
+
+static inline bool decode(const unsigned char **text, const unsigned char *end, uint32_t *ret)
+{
+    if (**text >= 0x80)
+        return decode_long(text, end, ret);
+    *ret = *(*text)++;
+    return true;
+}
+
+size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
+    size_t needed = 0;
+    while (at < end) {
+        uint32_t code;
+        uint16_t units[2];
+        size_t width = 1;
+        decode(&at, end, &code);
+        units[0] = (uint16_t)code;
+        if (code > 0xffff) {
+            units[0] = (uint16_t)(0xd800 + ((code - 0x10000) >> 10));
+            units[1] = (uint16_t)(0xdc00 + (code & 0x3ff));
+            width = 2;
+        }
+        for (size_t i = 0; i < width; i++, needed++)
+            if (needed < capacity)
+                out[needed] = units[i];
+    }
+    return needed;
+}
+
+static size_t encode(uint32_t code, char bytes[static 4])
+{
+    if (code < 0x80) {
+        bytes[0] = (char)code;
+        return 1;
+    }
+    size_t width = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = width - 1; i > 0; i--, code >>= 6)
+        bytes[i] = (char)(0x80 | (code & 0x3f));
+    bytes[0] = (char)((0xf00 >> width) | code);
+    return width;
+}
+
+static uint16_t unit_at(const unsigned char *bytes, size_t index)
+{
+    uint16_t unit;
+    memcpy(&unit, bytes + index * sizeof unit, sizeof unit);
+    return unit;
+}
+
+size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t capacity)
+{
+    size_t needed = 0;
+    for (size_t i = 0; i < count; i++) {
+        char bytes[4];
+        uint32_t code = unit_at(text, i);
+        if (is_high(code) && i + 1 < count && is_low(unit_at(text, i + 1)))
+            code = 0x10000 + ((code & 0x3ff) << 10) + (unit_at(text, ++i) & 0x3ffu);
+        size_t width = encode(code, bytes);
+        for (size_t k = 0; k < width; k++, needed++)
+            if (needed < capacity)
+                out[needed] = bytes[k];
+    }
+    return needed;
+}
+
+size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity)
+{
+    return utf16_to_8_bytes(text, count, out, capacity);
+}
+
+bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count)
+{
+    size_t needed = utf16_to_8(text, count, NULL, 0);
+    if (!buffer_reserve(buffer, needed))
+        return false;
+    utf16_to_8(text, count, buffer->data + buffer->len, needed);
+    buffer->len += needed;
+    buffer->data[buffer->len] = '\0';
+    return true;
+}
+
+bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
+    /* the buffer may be misaligned, so units are copied as bytes, one block after the other */
+    while (at < end) {
+        uint16_t units[128];
+        size_t used = 0;
+        while (at < end && used + 2 <= COUNT(units)) {
+            const unsigned char *begin = at;
+            uint32_t code;
+            decode(&at, end, &code);
+            used += utf8_to_16((const char *)begin, (size_t)(at - begin), units + used, 2);
+        }
+        if (!buffer_add(buffer, units, used * sizeof units[0]))
+            return false;
+    }
+    return true;
+}
+
+bool utf8_valid(const char *text, size_t count)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = end_of(at, count);
+    uint32_t code;
+    while (at < end)
+        if (*at < 0x80)
+            at++;
+        else if (!decode(&at, end, &code))
+            return false;
+    return true;
+}
+
+size_t utf16_length(const uint16_t *text)
+{
+    size_t length = 0;
+    while (text[length])
+        length++;
+    return length;
+}
+
+static const struct fold_run {
+    uint32_t first, last, step;
+    int32_t delta;
+} fold_runs[] = {
+#include "fold.inc"
+};
+
+uint32_t unicode_upper(uint32_t code_point)
+{
+    if (code_point < 0x80)
+        return code_point >= 'a' && code_point <= 'z' ? code_point - 32 : code_point;
+    size_t low = 0, high = COUNT(fold_runs);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (fold_runs[middle].last < code_point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct fold_run *run = &fold_runs[low];
+    if (low == COUNT(fold_runs) || code_point < run->first || (code_point - run->first) % run->step)
+        return code_point;
+    return (uint32_t)((int32_t)code_point + run->delta);
+}
+
+int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count)
+{
+    const unsigned char *l = (const unsigned char *)left, *l_end = l + left_count;
+    const unsigned char *r = (const unsigned char *)right, *r_end = r + right_count;
+    /* the common case: identical bytes */
+    if (left_count == right_count && left_count && !memcmp(left, right, left_count))
+        return 0;
+    for (; l < l_end && r < r_end && *l == *r && *l < 0x80; l++, r++)
+        ;
+    while (l < l_end && r < r_end) {
+        uint32_t a = *l, b = *r;
+        if (a < 0x80 && b < 0x80) {
+            l++, r++;
+        } else {
+            decode(&l, l_end, &a);
+            decode(&r, r_end, &b);
+        }
+        if (a != b && (a = unicode_upper(a)) != (b = unicode_upper(b)))
+            return a < b ? -1 : 1;
+    }
+    return (l < l_end) - (r < r_end);
+}
+
+uint64_t text_hash_fold(const char *text, size_t count)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + count;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    while (at < end) {
+        uint32_t code;
+        if (*at < 0x80)
+            code = *at - (*at >= 'a' && *at <= 'z' ? 'a' - 'A' : 0u), at++;
+        else if (decode_long(&at, end, &code))
+            code = unicode_upper(code);
+        hash = (hash ^ code) * UINT64_C(0x100000001b3);
+    }
+    return hash ^ hash >> 32;
+}
+
+int text_compare_fold(const char *left, const char *right)
+{
+    return text_compare_fold_n(left, strlen(left), right, strlen(right));
+}
+
+/* ---- words and numbers ---- */
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';

@@ -37,17 +37,12 @@ enum { TICKS_PER_MS = CLOCK_TICKS_PER_SECOND / 1000 };
 /* How long a provider may take if its registration does not say. */
 enum { DEFAULT_OPEN_MS = 2000, DEFAULT_COLLECT_MS = 1000, DEFAULT_COSTLY_MS = 30000 };
 
-/* ---- guard.c: a buffer between two guard patterns; it grows and is reused ---- */
+/* ---- library.c: a buffer between two guard patterns; it grows and is reused ---- */
 enum { GUARD_BYTES = 1024 };
 struct guarded {
     unsigned char *memory;
     size_t allocated, capacity;
 };
-/* makes the buffer at least this large and writes both patterns */
-LSTATUS guard_arm(struct guarded *guarded, size_t capacity);
-unsigned char *guard_start(const struct guarded *guarded);
-bool guard_intact(const struct guarded *guarded);
-void guard_done(struct guarded *guarded);
 
 /* ---- service.c: one provider's registration ---- */
 enum { VALIDATION_BYTES = 16 };
@@ -77,17 +72,10 @@ struct service {
     bool disabled, on_probation; /* state when the table was made */
     struct library *code;        /* NULL until the service is queried */
 };
-/* Returns an array sorted by name; services without Library are left out. */
-LSTATUS services_read(struct service **ret, size_t *ret_count);
-void services_free(struct service *services, size_t count);
-/* True if both load the same functions, so that loaded code may be kept when the registry has
- * changed. */
-bool service_same_code(const struct service *left, const struct service *right);
-void settings_read(struct host_settings *ret);
 int64_t service_open_ms(const struct service *service);
 int64_t service_collect_ms(const struct service *service, const struct query *query);
 
-/* ---- service_table.c: all services at one time; never changed, so queries need no lock ---- */
+/* ---- service.c: all services at one time; never changed, so queries need no lock ---- */
 struct listed_object {
     uint32_t object, position;
 };
@@ -115,7 +103,7 @@ void service_table_release(struct service_table *table);
 LSTATUS service_table_index(struct service_table *table);
 void service_table_index_done(struct service_table *table);
 
-/* ---- owner.c: each object number has one owner ---- */
+/* ---- judge.c: each object number has one owner ---- */
 /* Returns whether `service` may answer with the object. OWNED_BY_OTHER: *ret_other is the owner. */
 enum ownership { OWNED, OWNED_BY_OTHER, UNOWNED };
 enum ownership owner_find(const struct service_table *table, const struct service *service,
@@ -123,16 +111,11 @@ enum ownership owner_find(const struct service_table *table, const struct servic
 /* Checks the owners of the objects in an answer that passed all other checks. False: an object
  * belongs to another service; this was reported, and the answer must be dropped. */
 struct piece;
-bool owner_check(struct service *service, const struct host_settings *settings,
-                 struct piece *piece);
 /* True if [data, data + size) already has an object of the piece, which must be dropped then. The
  * report names the service that `at` returns for that object's offset. */
 bool owner_check_twice(const struct service *service, const struct piece *piece, const void *data,
                        size_t size, const struct service *(*at)(const void *self, size_t offset),
                        const void *self);
-/* Reports title numbers that have no name in any language, once per session. */
-void owner_check_titles(struct service *service, const struct host_settings *settings,
-                        const struct piece *piece);
 
 /* ---- select.c ---- */
 /* Writes the positions of the services that the query concerns, ascending, and returns their
@@ -144,7 +127,7 @@ size_t select_services(const struct service_table *table, const struct query *qu
  * at which to insert it. */
 size_t select_listed(const struct service_table *table, uint32_t object);
 
-/* ---- quarantine.c: a provider that fails is not queried, for a longer time after each failure
+/* ---- verdict.c: a provider that fails is not queried, for a longer time after each failure
  * ---- */
 enum backoff_count {
     NO_COUNT,
@@ -167,7 +150,7 @@ struct backoff {
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
 } quarantine_clock; /* the clocks; replaced by tests */
-/* What happened to a provider; `transitions` in quarantine.c has the consequences of each. */
+/* What happened to a provider; `transitions` in verdict.c has the consequences of each. */
 enum provider_event {
     PROVIDER_UNCHANGED,
     PROVIDER_FAILED, /* it crashed, hung or damaged memory: `why` says which */
@@ -244,7 +227,7 @@ struct isolated {
  * process holds `lock`; a thread that queries its helper holds `claim`, and takes `lock` only to
  * read `place` and `path`. */
 struct library {
-    unsigned holders; /* number of service tables that refer to it; guarded by service_table.c's
+    unsigned holders; /* number of service tables that refer to it; guarded by service.c's
                        * lock */
     struct heard heard;
     struct claim claim;
@@ -280,9 +263,6 @@ LSTATUS library_new(struct library **ret);
 /* Finds and checks the library's file, and decides where it runs. A failure is reported and retried
  * later. The caller holds the lock. */
 LSTATUS library_place(struct service *service);
-/* Loads the library and calls Open in this process. A failure is reported, what was done is undone,
- * and the next query tries again. */
-LSTATUS library_open(struct service *service, const struct host_settings *settings);
 /* Each of these logs a failure to load or open the library as an event. `why` may be "". */
 void library_report_load(const struct service *service, LSTATUS status, const char *why);
 void library_report_missing(const struct service *service, enum module_procedure missing);
@@ -295,10 +275,8 @@ void library_free(struct service *service);
 /* True if the registered path alone shows that it is a shipped library. Fast; used to sort the
  * services. */
 bool library_named_as_shipped(const char *library);
-/* Between these calls a provider's code runs in this thread. A query by that code would wait for
- * itself, so it is refused. */
-void provider_enter(void);
-void provider_leave(void);
+/* True if a provider's code runs in this thread. A query by that code would wait for itself, so it
+ * is refused. */
 bool provider_inside(void);
 
 /* ---- verdict.c: what follows from each mistake of a provider ---- */
@@ -376,7 +354,7 @@ LSTATUS judge(struct service *service, const struct host_settings *settings,
 /* Records that other answers lacked space after this provider filled its buffer. */
 void note_buffer_pressure(struct service *service);
 
-/* ---- call.c ---- */
+/* ---- library.c: Collect ---- */
 /* Loads, opens and collects in this process. */
 LSTATUS call_collect(struct service *service, const struct host_settings *settings,
                      const struct query *query, struct piece *piece);

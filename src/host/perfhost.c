@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,87 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- the keeper's second thread ---- */
+
+/*
+ * The keeper's second thread: it waits at the futex that the client increments for each request,
+ * and makes a descriptor readable that the first thread polls. The word `life` is on its robust
+ * list, so the kernel marks it when the process ends, even by SIGKILL or for lack of memory.
+ */
+
+static struct keeper_page *watched;
+static int call_fd;
+static _Atomic uint32_t ready; /* a futex: 1 when the thread runs */
+
+/* The kernel finds each futex of a robust list at the address of its entry plus an offset that is
+ * the same for the whole list. libc's list has another offset, so this thread uses a list of its
+ * own. */
+static struct robust_list life_entry;
+static struct robust_list_head head;
+
+static void promise_last_sign(void)
+{
+    head.list.next = &life_entry;
+    life_entry.next = &head.list;
+    head.futex_offset = (long)((intptr_t)&watched->life - (intptr_t)&life_entry);
+    syscall(SYS_set_robust_list, &head, sizeof(head));
+    atomic_store(&watched->life.value, (uint32_t)syscall(SYS_gettid) | FUTEX_WAITERS);
+}
+
+static void *watch(void *argument)
+{
+    promise_last_sign();
+    atomic_store(&ready, 1);
+    channel_wake(&ready);
+    for (uint32_t seen = 0;;) {
+        uint32_t number = atomic_load(&watched->request.value);
+        uint64_t one = 1;
+        if (number == seen)
+            channel_sleep(&watched->request.value, seen, INT64_MAX);
+        else if (write(call_fd, &one, sizeof(one)) == sizeof(one))
+            seen = number;
+    }
+    return argument;
+}
+
+/* Starts the thread, and returns when it runs. A fork() while a thread is being created could give
+ * the child a lock (such as one of a sanitizer) whose holder does not exist there. */
+static bool watch_start(struct keeper_page *page, int event_fd)
+{
+    watched = page;
+    call_fd = event_fd;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+#ifndef __SANITIZE_ADDRESS__
+    pthread_attr_setstacksize(&attributes, 64 << 10);
+#endif
+    bool started = pthread_create(&thread, &attributes, watch, NULL) == 0;
+    while (started && !atomic_load(&ready))
+        channel_sleep(&ready, 0, INT64_MAX);
+    return started;
+}
+
+/* ---- memory ---- */
+
+/* How much memory a helper has. The kernel's limits RLIMIT_AS and RLIMIT_DATA cannot be used,
+ * because they also count memory that managed code and sanitizers only reserve. */
+
+uint32_t memory_resident_mib(pid_t pid)
+{
+    char path[32];
+    unsigned long pages = 0;
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%*u %lu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (uint32_t)((uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) >> 20);
+}
+
+/* ---- the keeper ---- */
 
 static struct {
     struct keeper_page *page;

@@ -6,11 +6,6 @@
 
 #include "host/channel.h"
 
-/* ---- perfhost_watch.c: the keeper's second thread ---- */
-/* Starts the thread. From then on the client notices the keeper's end, whatever ends it, and
- * `event_fd` becomes readable when the client makes a request. */
-bool watch_start(struct keeper_page *page, int event_fd);
-
 /* ---- perfhost_sandbox.c ---- */
 /* Sets limits and restrictions that stop a provider's mistakes. They are not a security
  * boundary. */
@@ -33,12 +28,7 @@ void seccomp_deny_priorities(void); /* denies changing other processes' prioriti
 /* denies mremap for this memory; may be called once */
 void seccomp_deny_moving(const void *memory, size_t size);
 
-/* ---- perfhost_crash.c ---- */
-void crash_prepare(void);
-/* Called in a signal handler: writes the address of the crash and its callers, innermost first. */
-void crash_write_calls(char *to, size_t capacity);
-
-/* ---- perfhost_memory.c ---- */
+/* ---- perfhost.c: memory ---- */
 /* Resident memory of the process in MiB; 0: unknown. */
 uint32_t memory_resident_mib(pid_t pid);
 
@@ -48,12 +38,5 @@ void helper_prepare(void);
 /* Serves one channel, in a process that was forked for it; never returns. `title`: the memory in
  * which ps finds the process name. */
 _Noreturn void helper_serve(pid_t keeper, uint32_t slot, char *title, size_t title_bytes);
-
-/* ---- perfhost_provider.c ---- */
-/* Each runs one of the provider's functions and writes the result to channel->reply. */
-void provider_collect(struct channel *channel);
-void provider_close(struct channel *channel, bool and_unload);
-/* called instead of provider_collect if the buffer cannot be made large enough */
-void provider_has_no_capacity(struct channel *channel);
 
 #endif

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A helper process: forked by the keeper, for one channel and one provider. */
 #include "host/perfhost.h"
+#include "base/base.h"
+#include "host/module.h"
 
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +16,229 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* ---- crashes ---- */
+
+/* Finds where a helper crashed: the chain of calls, with names as far as the libraries' symbol
+ * tables have them. */
+
+enum { MOST = 8 }; /* maximum number of recorded frames, including those of the handler */
+
+static void crash_prepare(void)
+{
+    void *frame;
+    backtrace(&frame, 1); /* loads the library that backtrace needs now; after a crash that may fail
+                           * */
+}
+
+/* Writes a place such as "farm.so+0x1234 (CollectFarm+0x20)"; outside of libraries, the address. */
+static int write_place(char *to, size_t capacity, const char *before, void *place,
+                       const Dl_info *info)
+{
+    uintptr_t at = (uintptr_t)place;
+    if (!info->dli_fname)
+        return snprintf(to, capacity, "%s0x%" PRIxPTR, before, at);
+    const char *slash = strrchr(info->dli_fname, '/');
+    const char *name = slash ? slash + 1 : info->dli_fname;
+    uintptr_t offset = at - (uintptr_t)info->dli_fbase;
+    if (!info->dli_sname)
+        return snprintf(to, capacity, "%s%s+0x%" PRIxPTR, before, name, offset);
+    return snprintf(to, capacity, "%s%s+0x%" PRIxPTR " (%s+0x%" PRIxPTR ")", before, name, offset,
+                    info->dli_sname, at - (uintptr_t)info->dli_saddr);
+}
+
+/* True if `place` is in perfhost's own code, which handles the signal and called the provider. */
+static bool is_own(void *place)
+{
+    Dl_info own, info;
+    return dladdr((void *)(uintptr_t)crash_prepare, &own) && dladdr(place, &info) &&
+           info.dli_fbase == own.dli_fbase;
+}
+
+/* Called in a signal handler: writes the address of the crash and its callers, innermost first. */
+static void crash_write_calls(char *to, size_t capacity)
+{
+    void *frames[MOST];
+    int count = backtrace(frames, MOST), used = 0, i = 0;
+    while (i < count && !is_own(frames[i])) /* skip frames of a sanitizer */
+        i++;
+    while (i < count && is_own(frames[i]))
+        i++;
+    i++; /* skip the frame by which the kernel returns from the handler */
+    for (; i < count && (size_t)used < capacity && !is_own(frames[i]); i++) {
+        Dl_info info = {0};
+        dladdr(frames[i], &info);
+        used += write_place(to + used, capacity - (size_t)used, used ? ", called by " : "",
+                            frames[i], &info);
+    }
+}
+
+/* ---- the provider ---- */
+
+/* Loads the provider, finds its procedures and calls them. Everything here may crash, hang or end
+ * the process, so `stage` is set before each step. (docs/windows/articles.md#c39,
+ * docs/windows/providers.md#d2) */
+
+static struct {
+    struct module module;
+    uint16_t *export_names;
+    char *path;
+    bool opened;
+} provider;
+
+static bool is_loaded(void)
+{
+    return provider.module.handle != NULL;
+}
+
+/* A copy of the current stage outside of the channel, so that a provider that overwrites the
+ * channel does not overwrite it. */
+static enum isolate_stage running;
+
+/* Ends the helper if the provider has overwritten the channel. Then only the exit code, which
+ * contains the stage, can inform the client. */
+static void check_marks(const struct channel *channel)
+{
+    if (!channel_is_marked(channel))
+        _exit(CHANNEL_EXIT_OVERWRITTEN + (int)running);
+}
+
+static void enter_stage(struct channel *channel, enum isolate_stage stage)
+{
+    check_marks(channel);
+    running = stage;
+    atomic_store(&channel->stage.value, stage);
+}
+
+static const char *text_of(struct channel *channel, const struct channel_text *text)
+{
+    return text->bytes ? channel_texts(channel) + text->offset : NULL;
+}
+
+/* Makes a private copy for each call, because the provider may write to it. */
+static void *copy_of(struct channel *channel, const struct channel_text *text)
+{
+    void *copy = text->bytes ? malloc(text->bytes) : NULL;
+    return copy ? memcpy(copy, text_of(channel, text), text->bytes) : NULL;
+}
+
+static void reply(struct channel *channel, enum isolate_stage stage, LSTATUS status,
+                  const char *text)
+{
+    check_marks(channel);
+    channel->reply.stage = stage;
+    channel->reply.status = (uint32_t)status;
+    memccpy(channel->reply.text, text, 0, CHANNEL_TEXT - 1);
+}
+
+static void unload(void)
+{
+    module_unload(&provider.module);
+    provider.opened = false;
+}
+
+static bool load(struct channel *channel)
+{
+    char text[MODULE_TEXT] = "no memory";
+    enter_stage(channel, ISOLATE_LOAD);
+    free(provider.path);
+    provider.path = copy_of(channel, &channel->order.library);
+    LSTATUS status = provider.path ? module_load(&provider.module, provider.path, text)
+                                   : ERROR_NOT_ENOUGH_MEMORY;
+    if (status)
+        reply(channel, ISOLATE_LOAD, status, text);
+    return !status;
+}
+
+static bool find(struct channel *channel)
+{
+    const char *names[MODULE_PROCEDURES];
+    enum module_procedure missing;
+    enter_stage(channel, ISOLATE_FIND);
+    for (size_t i = 0; i < COUNT(names); i++)
+        names[i] = text_of(channel, &channel->order.procedures[i]);
+    LSTATUS status = module_find(&provider.module, names, &missing);
+    if (status) {
+        reply(channel, ISOLATE_FIND, status, names[missing] ? names[missing] : "");
+        unload();
+    }
+    return !status;
+}
+
+static bool open_provider(struct channel *channel)
+{
+    enter_stage(channel, ISOLATE_OPEN);
+    free(provider.export_names);
+    provider.export_names = copy_of(channel, &channel->order.export_names);
+    LSTATUS status = ERROR_SUCCESS;
+    if (provider.module.open)
+        status = (LSTATUS)provider.module.open((LPWSTR)provider.export_names);
+    provider.opened = !status;
+    if (status) {
+        reply(channel, ISOLATE_OPEN, status, "");
+        unload();
+    }
+    return provider.opened;
+}
+
+static bool make_ready(struct channel *channel)
+{
+    if (provider.opened)
+        return true;
+    bool ready = (is_loaded() || (load(channel) && find(channel))) && open_provider(channel);
+    /* wakes the client to read `stage`, because Collect has another deadline than Open */
+    enter_stage(channel, ready ? ISOLATE_COLLECT : channel->reply.stage);
+    if (ready)
+        channel_wake(&channel->answer.value);
+    return ready;
+}
+
+/* Called instead of provider_collect if the buffer cannot be made large enough */
+static void provider_has_no_capacity(struct channel *channel)
+{
+    memset(&channel->reply, 0, sizeof(channel->reply));
+    reply(channel, ISOLATE_COLLECT, ERROR_NOT_ENOUGH_MEMORY,
+          "no memory to call it; see ulimit -v of the program");
+}
+
+/* Each runs one of the provider's functions and writes the result to channel->reply. */
+static void provider_collect(struct channel *channel)
+{
+    memset(&channel->reply, 0, sizeof(channel->reply));
+    if (!make_ready(channel))
+        return;
+    enter_stage(channel, ISOLATE_COLLECT);
+    uint16_t *query = copy_of(channel, &channel->order.query);
+    if (!query) {
+        provider_has_no_capacity(channel);
+        return;
+    }
+    void *start = channel_buffer(channel), *end = start;
+    DWORD bytes = channel->order.capacity, objects = 0;
+    int64_t begin = clock_ticks();
+    DWORD status = provider.module.collect((LPWSTR)query, &end, &bytes, &objects);
+    channel->reply.took_100ns = clock_ticks() - begin;
+    free(query);
+    channel->reply.bytes = bytes;
+    channel->reply.objects = objects;
+    channel->reply.end_offset = (int64_t)((intptr_t)end - (intptr_t)start);
+    reply(channel, ISOLATE_COLLECT, (LSTATUS)status, "");
+}
+
+static void provider_close(struct channel *channel, bool and_unload)
+{
+    memset(&channel->reply, 0, sizeof(channel->reply));
+    enter_stage(channel, ISOLATE_CLOSE);
+    LSTATUS status = ERROR_SUCCESS;
+    if (provider.opened && provider.module.close)
+        status = (LSTATUS)provider.module.close();
+    provider.opened = false;
+    if (and_unload)
+        unload();
+    reply(channel, ISOLATE_CLOSE, status, "");
+}
+
+/* ---- the helper ---- */
 
 static struct channel *served;
 static size_t reserved, usable; /* bytes of the channel: how many are reserved, and how many of

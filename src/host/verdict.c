@@ -7,10 +7,14 @@
  */
 #include "host/internal.h"
 #include "names/names.h"
+#include "registry/registry.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 enum effect {
     DROP,
@@ -187,4 +191,383 @@ bool verdict_keep(struct service *service, const struct host_settings *settings,
     service->code->reported |= bit;
     quarantine_take(service, settings, verdict->means, verdict->why);
     return keep;
+}
+
+/* ---- quarantine ---- */
+
+/*
+ * A provider that crashes, hangs or damages memory is not queried for a while: first in this
+ * session, for 1 s, 2 s, 4 s ...; after Error Count Limit failures it is disabled by `Disable
+ * Performance Counters` = 1 and a value `Quarantine` with the reason and the end: 10 minutes, then
+ * twice as long each time. After that it is tried again, and one more failure starts the next
+ * quarantine. A provider that is disabled by hand has no such value and stays disabled.
+ * (docs/windows/providers.md#d4, 12; docs/windows/providers.md#d5)
+ *
+ * A late answer is not a failure: a program that queries only once exits before it can know whether
+ * the provider is slow or hung. The value `Unanswered` counts such programs until one of them gets
+ * an answer; when it reaches Error Count Limit, programs still query the provider, but do not wait
+ * for it.
+ *
+ * `transitions` has one row with the consequences of each event, and one function applies it.
+ */
+
+#define SECONDS(count) ((int64_t)(count)*CLOCK_TICKS_PER_SECOND)
+enum { LONGEST_DOUBLINGS = 6, QUARANTINE_MINUTES = 10, QUARANTINE_DOUBLINGS = 7 };
+static const int64_t forgotten_after = SECONDS(600);
+
+static const char *const ordinals[] = {"", "first", "second", "third"};
+
+struct quarantine_clock quarantine_clock = {clock_ticks, clock_filetime};
+
+/* ---- values in the registry ---- */
+
+static char *service_path(const struct service *service)
+{
+    return text_format("%s\\%s\\Performance", REGISTRY_SERVICES, service->name);
+}
+
+/* Writes the value to the machine's layer. If the program may not do that, and this user registered
+ * the provider with --user, it writes to the user's layer, because only this user's programs query
+ * that provider. */
+static LSTATUS set_value(const char *path, const char *value, uint32_t type, const void *data,
+                         size_t size)
+{
+    LSTATUS status = registry_set(LAYER_MACHINE, path, value, type, data, size);
+    if (status && registry_is_users(path, "Library"))
+        status = registry_set(LAYER_USER, path, value, type, data, size);
+    return status;
+}
+
+static LSTATUS set_number(const char *path, const char *value, uint32_t number)
+{
+    return set_value(path, value, REG_DWORD, &number, sizeof(number));
+}
+
+static LSTATUS delete_value(const char *path, const char *value)
+{
+    LSTATUS status = registry_delete_value(LAYER_MACHINE, path, value);
+    if (registry_is_users(path, value))
+        status = registry_delete_value(LAYER_USER, path, value);
+    return status;
+}
+
+/* Reads the number in the text after the time: " (first quarantine): why", " (4th quarantine): why"
+ * or " (5 times in a row): why"; older records have ", time 1: why". Returns 0 if there is none. */
+static unsigned read_ordinal(const char *text)
+{
+    unsigned number = 0;
+    for (unsigned i = 1; i < COUNT(ordinals); i++)
+        if (!strncmp(text, " (", 2) && !strncmp(text + 2, ordinals[i], strlen(ordinals[i])))
+            return i;
+    bool read = sscanf(text, " (%9u", &number) == 1 || sscanf(text, ", time %9u", &number) == 1;
+    return read ? number : 0;
+}
+
+/* Parses a text such as "until 2026-11-21T20:10:00Z (first quarantine): crashed in Collect". */
+unsigned quarantine_read(const char *text, int64_t *ret_end)
+{
+    struct tm utc = {0};
+    int used = 0;
+    *ret_end = 0;
+    if (!text || sscanf(text, "until %4d-%2d-%2dT%2d:%2d:%2dZ%n", &utc.tm_year, &utc.tm_mon,
+                        &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &used) < 6)
+        return 0;
+    utc.tm_year -= 1900;
+    utc.tm_mon -= 1;
+    struct timespec end = {.tv_sec = timegm(&utc)};
+    *ret_end = clock_filetime_of(&end);
+    return used ? read_ordinal(text + used) : 0;
+}
+
+static void write_end(int64_t filetime, char when[static 32])
+{
+    SYSTEMTIME utc;
+    clock_systemtime(filetime, &utc);
+    snprintf(when, 32, "%04u-%02u-%02uT%02u:%02u:%02uZ", utc.wYear % 10000u, utc.wMonth % 100u,
+             utc.wDay % 100u, utc.wHour % 100u, utc.wMinute % 100u, utc.wSecond % 100u);
+}
+
+/* Returns the start of a value, such as "until 2026-11-21T20:10:00Z (first": the end of the new
+ * quarantine, and its number. *ret_length: its duration. */
+static char *write_period(const struct service *service, int64_t *ret_length)
+{
+    char when[32];
+    int64_t end;
+    unsigned before = quarantine_read(service->quarantine, &end);
+    unsigned doublings = before < QUARANTINE_DOUBLINGS ? before : QUARANTINE_DOUBLINGS;
+    *ret_length = SECONDS(60 * QUARANTINE_MINUTES) << doublings;
+    write_end(quarantine_clock.filetime() + *ret_length, when);
+    if (before + 1 < COUNT(ordinals))
+        return text_format("until %s (%s", when, ordinals[before + 1]);
+    unsigned number = before + 1, ending = number / 10 % 10 == 1 ? 0 : number % 10;
+    return text_format("until %s (%u%.2s", when, number, &"thstndrd"[ending > 3 ? 0 : 2 * ending]);
+}
+
+/* Writes the reason before it disables the provider, so that no reader sees a disabled provider
+ * without a reason. */
+static LSTATUS write_quarantine(const char *path, const char *text)
+{
+    LSTATUS status = set_value(path, "Quarantine", REG_SZ, text, strlen(text) + 1);
+    if (!status)
+        status = set_number(path, "Disable Performance Counters", 1);
+    if (!status)
+        delete_value(path, "Error Count");
+    return status;
+}
+
+static void report(const struct service *service, const char *why, LSTATUS written)
+{
+    BUFFER_AUTO more = {0};
+    buffer_add_text(&more, why);
+    if (written)
+        buffer_printf(&more,
+                      "; only in this program, because the registry cannot be written: %s (%d)",
+                      status_text(written), (int)written);
+    verdict_report(service, written ? 1018 : 1017, NULL, more.data);
+}
+
+/* ---- consequences in the registry and the event log ---- */
+
+static bool is_registered(const struct service *service)
+{
+    FREE_AUTO char *path = service_path(service);
+    BUFFER_AUTO library = {0};
+    return path && !registry_get_text(path, "Library", &library);
+}
+
+static bool is_counted(const struct host_settings *settings)
+{
+    return !(settings->configuration & CONFIGURATION_NEVER_DISABLE) && settings->error_limit;
+}
+
+/* Starts a quarantine. If it can be written to the registry, its end there counts. */
+static void start_quarantine(struct service *service, const struct host_settings *settings,
+                             const char *why)
+{
+    int64_t length;
+    if (!is_counted(settings))
+        return;
+    FREE_AUTO char *path = service_path(service);
+    FREE_AUTO char *period = write_period(service, &length);
+    FREE_AUTO char *text = period ? text_format("%s quarantine): %s", period, why) : NULL;
+    FREE_AUTO char *because = period ? text_format("%s time), because %s", period, why) : NULL;
+    LSTATUS status = path && text ? write_quarantine(path, text) : ERROR_NOT_ENOUGH_MEMORY;
+    service->code->backoff =
+        (struct backoff){.until = status ? quarantine_clock.ticks() + length : 0};
+    report(service, because ? because : why, status);
+}
+
+/* Disables the provider at once and permanently. */
+static void disable(struct service *service, const struct host_settings *settings, const char *why)
+{
+    static const char reason[] = "permanently: Collect changed none of its outputs";
+    if (settings->configuration & CONFIGURATION_NEVER_DISABLE)
+        return;
+    FREE_AUTO char *path = service_path(service);
+    LSTATUS status = path ? write_quarantine(path, reason) : ERROR_NOT_ENOUGH_MEMORY;
+    service->code->backoff.off = status != ERROR_SUCCESS;
+    report(service, "permanently, because Collect changed none of its outputs", status);
+}
+
+/* Counts the failure in the registry, for all processes together; if it cannot be written, each
+ * process counts its own. */
+static void share_failure(struct service *service, const struct host_settings *settings,
+                          const char *why)
+{
+    uint32_t count = 0;
+    if (!is_counted(settings))
+        return;
+    FREE_AUTO char *path = service_path(service);
+    if (path)
+        registry_get_dword(path, "Error Count", &count);
+    count = count < UINT32_MAX ? count + 1 : count;
+    if (!path || set_number(path, "Error Count", count))
+        count = service->code->backoff.counts[FAILURES];
+    if (count >= settings->error_limit)
+        start_quarantine(service, settings, why);
+}
+
+/* Counts in the registry how many programs in a row got no answer. If it cannot be written, each
+ * program has only its own count. */
+static void share_miss(struct service *service, const struct host_settings *settings,
+                       const char *why)
+{
+    BUFFER_AUTO before = {0};
+    char when[32], more[96];
+    int64_t end = 0, now = quarantine_clock.filetime();
+    unsigned times = 1;
+    if (!is_counted(settings))
+        return;
+    FREE_AUTO char *path = service_path(service);
+    if (path && !registry_get_text(path, "Unanswered", &before))
+        times += quarantine_read(before.data, &end);
+    if (end <= now)
+        times = 1;
+    write_end(now + forgotten_after, when);
+    FREE_AUTO char *text = text_format("until %s (%u time%s in a row): it did not answer in time",
+                                       when, times, times == 1 ? "" : "s");
+    if (!path || !text || set_value(path, "Unanswered", REG_SZ, text, strlen(text) + 1) ||
+        times != settings->error_limit)
+        return;
+    snprintf(more, sizeof(more),
+             "%u times in a row; for 10 minutes, or until it answers, queries do not wait for it",
+             times);
+    verdict_report(service, 1015, NULL, more);
+}
+
+/* Removes the value Unanswered from the registry. If that fails for lack of rights, it is not tried
+ * again. */
+static void share_answer(struct service *service, const struct host_settings *settings,
+                         const char *why)
+{
+    struct backoff *backoff = &service->code->backoff;
+    backoff->answered = true;
+    if (!service->unanswered || backoff->kept)
+        return;
+    FREE_AUTO char *path = service_path(service);
+    LSTATUS status = path ? delete_value(path, "Unanswered") : ERROR_NOT_ENOUGH_MEMORY;
+    backoff->kept = status && status != ERROR_FILE_NOT_FOUND;
+}
+
+/* Removes a value. If this process may not do that the value stays, and every process queries the
+ * provider once to try it. */
+static void forget_value(const struct service *service, const char *value)
+{
+    FREE_AUTO char *path = service_path(service);
+    if (path)
+        delete_value(path, value);
+}
+
+static void share_pass(struct service *service, const struct host_settings *settings,
+                       const char *why)
+{
+    struct backoff *backoff = &service->code->backoff;
+    if (backoff->counts[FAILURES] &&
+        quarantine_clock.ticks() - backoff->last_failure >= forgotten_after) {
+        forget_value(service, "Error Count");
+        *backoff = (struct backoff){.cleared = backoff->cleared, .kept = backoff->kept};
+    }
+    /* an administrator enabled the provider: remove the old value, because otherwise disabling it
+     * by hand later would look like a quarantine */
+    if (service->quarantine && !service->disable_flags && !backoff->cleared) {
+        forget_value(service, "Quarantine");
+        backoff->cleared = true;
+    }
+    share_answer(service, settings, why);
+}
+
+static void share_end(struct service *service, const struct host_settings *settings,
+                      const char *why)
+{
+    if (!service->code->backoff.cleared) {
+        trace("host", "%s: its quarantine is over", service->name);
+        forget_value(service, "Error Count");
+        forget_value(service, "Disable Performance Counters");
+        forget_value(service, "Quarantine");
+        service->code->backoff = (struct backoff){.cleared = true};
+    }
+    share_pass(service, settings, why);
+}
+
+/* Counts one missing answer less, because it has arrived. If an answer has passed the checks
+ * before, the count is 0 already. */
+static void take_miss_back(struct service *service, const struct host_settings *settings,
+                           const char *why)
+{
+    struct backoff *backoff = &service->code->backoff;
+    if (!backoff->counts[MISSES])
+        return;
+    backoff->counts[MISSES]--;
+    backoff->until = 0;
+    backoff->lasts = backoff->counts[FAILURES] + backoff->counts[MISSES] > 0;
+}
+
+/* ---- the table ---- */
+
+/* The consequences of each event: `then` is called; for the first query after a quarantine
+ * `on_probation` instead, if it is set. During a quarantine a provider is not queried. */
+static const struct transition {
+    enum backoff_count grows, clears;
+    unsigned skips_from; /* when the count reaches this value, the provider is not queried for some
+                          * time; 0: it always is */
+    /* what becomes of the counts: unchanged, end with the session, kept until an answer passes,
+     * session ended, all forgotten */
+    enum { SAME, TEMPORARY, PERSISTENT, SESSION_OVER, FORGOTTEN } past;
+    bool if_registered; /* `then` is not called for a service that was removed since the query began
+                         * */
+    void (*then)(struct service *, const struct host_settings *, const char *why);
+    void (*on_probation)(struct service *, const struct host_settings *, const char *why);
+} transitions[PROVIDER_EVENTS] = {
+  /* clang-format off */
+    [PROVIDER_FAILED]       = {FAILURES,        NO_COUNT,        1, SAME,         false, share_failure, start_quarantine},
+    [PROVIDER_CRASHED_LAST] = {FAILURES,        NO_COUNT,        2, PERSISTENT,   true,  share_failure, start_quarantine},
+    [PROVIDER_MISSED]       = {MISSES,          NO_COUNT,        2, PERSISTENT,   true,  share_miss, NULL},
+    [PROVIDER_CAUGHT_UP]    = {NO_COUNT,        NO_COUNT,        0, SAME,         false, take_miss_back, NULL},
+    [PROVIDER_OVERDUE]      = {OVERDUE_ANSWERS, NO_COUNT,        2, SAME,         false, share_answer, NULL},
+    [PROVIDER_ANSWERED]     = {NO_COUNT,        NO_COUNT,        0, SAME,         false, share_answer, NULL},
+    [PROVIDER_IN_TIME]      = {NO_COUNT,        OVERDUE_ANSWERS, 0, SAME,         false, NULL, NULL},
+    [PROVIDER_PASSED]       = {NO_COUNT,        MISSES,          0, TEMPORARY,    false, share_pass, share_end},
+    [PROVIDER_SILENT]       = {NO_COUNT,        NO_COUNT,        0, SAME,         false, disable, NULL},
+    [PROVIDER_NO_HELPER]    = {NO_COUNT,        NO_COUNT,        1, SAME,         false, NULL, NULL},
+    [PROVIDER_CLOSED]       = {NO_COUNT,        NO_COUNT,        0, SESSION_OVER, false, NULL, NULL},
+    [PROVIDER_ENABLED]      = {NO_COUNT,        NO_COUNT,        0, FORGOTTEN,    false, NULL, NULL},
+  /* clang-format on */
+};
+
+/* Counts the event. If its count has reached `skips_from`, the provider is not queried: for 1 s the
+ * first time, then for twice as long each time. */
+static void count(struct backoff *backoff, const struct transition *row)
+{
+    unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;
+    if (row->grows == FAILURES)
+        backoff->last_failure = quarantine_clock.ticks();
+    backoff->counts[row->clears] = 0;
+    if (!row->skips_from || times < row->skips_from)
+        return;
+    unsigned doublings = times - row->skips_from;
+    if (doublings > LONGEST_DOUBLINGS)
+        doublings = LONGEST_DOUBLINGS;
+    backoff->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
+}
+
+void quarantine_take(struct service *service, const struct host_settings *settings,
+                     enum provider_event event, const char *why)
+{
+    const struct transition *row = &transitions[event];
+    struct backoff *backoff = &service->code->backoff;
+    void (*then)(struct service *, const struct host_settings *, const char *) =
+        service->on_probation && row->on_probation ? row->on_probation : row->then;
+    if (row->grows && !settings)
+        return;
+    count(backoff, row);
+    if (then && (!row->if_registered || is_registered(service)))
+        then(service, settings, why);
+    if (row->past == TEMPORARY || row->past == PERSISTENT)
+        backoff->lasts = row->past == PERSISTENT;
+    else if (row->past == FORGOTTEN || (row->past == SESSION_OVER && !backoff->lasts))
+        *backoff = (struct backoff){0};
+    else if (row->past == SESSION_OVER)
+        backoff->off = backoff->answered = false;
+}
+
+/* ---- before a query ---- */
+
+bool quarantine_suspects(const struct service *service, const struct host_settings *settings)
+{
+    return is_counted(settings) && service->unanswered_times >= settings->error_limit &&
+           quarantine_clock.filetime() < service->unanswered_end &&
+           !service->code->backoff.answered;
+}
+
+bool quarantine_waits(struct service *service)
+{
+    struct backoff *backoff = &service->code->backoff;
+    if (atomic_exchange(&service->code->forgiven, false))
+        quarantine_take(service, NULL, PROVIDER_ENABLED, NULL);
+    bool waits = backoff->off || quarantine_clock.ticks() < backoff->until;
+    if (waits)
+        trace("host", "%s is not queried now: it failed %u times%s", service->name,
+              backoff->counts[FAILURES] + backoff->counts[MISSES],
+              backoff->off ? ", and not again in this session" : "");
+    return waits;
 }

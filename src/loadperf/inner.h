@@ -116,9 +116,6 @@ unsigned decode_code_page(uint32_t language);
 /* Appends the text in UTF-8; a byte that the code page does not have becomes U+FFFD and sets
  * *ret_bad. ERROR_NOT_SUPPORTED: the C library does not know the code page. */
 LSTATUS decode_text(struct text_span text, unsigned code_page, struct buffer *ret, bool *ret_bad);
-/* Reads the next line from *rest; a line ends with CRLF, LF or CR, and Ctrl-Z ends the file. False:
- * there is none. */
-bool decode_line(struct text_span *rest, struct text_span *ret);
 
 /* ---- ini/ini.c: sections and keys, by the rules of GetPrivateProfileString ---- */
 struct ini_entry {
@@ -138,7 +135,7 @@ void ini_done(struct ini *ini);
 /* Returns the first entry with that name; NULL: there is none. */
 const struct ini_entry *ini_find(const struct ini *ini, const char *section, const char *key);
 
-/* ---- ini/symbols.c: the #define lines of a C header ---- */
+/* ---- ini/ini.c: the #define lines of a C header ---- */
 struct symbol {
     struct text_span name;
     int64_t value;

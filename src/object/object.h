@@ -101,8 +101,6 @@ struct opl_reading {
     const char *line;
 };
 
-bool kept_is_ours(const struct kept *kept); /* false: the program has closed it, or opened another
-                                             * file with its number */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
 void kept_close(struct kept *kept);
 /* Finds or creates the source for the provider's `is`. NULL: no memory, or it requires a feature
@@ -117,8 +115,6 @@ LSTATUS source_load_keys(opl_reading *reading, struct source *source);
 LSTATUS source_load_words(opl_reading *reading, struct source *source, unsigned wanted);
 /* True if word `number` exists and is a number. Only valid for a word that some row needs. */
 bool source_has_number(const struct source *source, unsigned number);
-void source_find_pairs(struct source *source); /* finds the keys of a source whose lines come in
-                                                * pairs; pairs.c */
 /* `number` is 1 to OBJECT_MAX_WORDS */
 void source_request_word(struct source *source, unsigned number);
 void source_done(struct source *source);
@@ -129,8 +125,6 @@ const char *source_place(opl_reading *reading, const char *path, char storage[OB
 uint64_t key_number(const struct source_key *key, unsigned column);
 uint64_t text_number(const char **cursor); /* parses a decimal number that may be negative; *cursor
                                             * stops after its digits */
-const char *skip_blanks(const char *at);
-const char *skip_word(const char *at); /* returns the blank, line end or NUL after the word */
 
 /* ---- row.c: one counter of this machine ---- */
 struct term {
@@ -220,15 +214,6 @@ void listing_single(opl_listing *listing); /* reads the values of an object with
 void listing_total(opl_listing *listing);
 void listing_done(opl_listing *listing);
 
-/* ---- priority.c: lowers the calling thread's priority while costly objects are collected ---- */
-struct priority {
-    bool niced, batch; /* what was lowered; both false: nothing was */
-    int nice;          /* the nice value before it was lowered */
-};
-/* Lowers the priority only if the thread may raise it again afterwards. */
-struct priority priority_lower(void);
-void priority_restore(struct priority usual);
-
 /* ---- tables.c: checked copies of the provider's tables ---- */
 struct tables {
     opl_table_list list; /* refers to `objects` and the rows behind it */
@@ -263,11 +248,11 @@ LSTATUS object_fix(struct object *object, const opl_provider *provider);
 bool object_hide_denied(struct object *object, const opl_provider *provider);
 void object_done(struct object *object);
 
-/* ---- write.c: the binary format ---- */
+/* ---- define.c: the binary format ---- */
 size_t object_size(const struct object *object); /* bytes of its answer */
 void object_write(const struct object *object, unsigned char *out, LONGLONG now);
 
-/* ---- name.c ---- */
+/* ---- reading.c: names ---- */
 /* Replaces slashes, and the characters that opl_sanitize_name replaces. */
 void name_sanitize(uint16_t *units, size_t count);
 
@@ -280,7 +265,7 @@ struct folder {
 LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep);
 void folder_done(struct folder *folder);
 
-/* ---- tree.c: the folders in a folder ---- */
+/* ---- folder.c: the folders in a folder ---- */
 struct text_buffer {
     char *text;
     size_t used, capacity;

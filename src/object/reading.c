@@ -2,8 +2,13 @@
 /* Functions that OPL_FN rows may call, and the time at which the system started. */
 #include "object/object.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <time.h>
+#include <unistd.h>
 
 bool opl_reading_column(opl_reading *reading, const opl_source *is, unsigned column, uint64_t *ret)
 {
@@ -120,4 +125,162 @@ int64_t opl_boot_time(opl_reading *reading)
             boot = first;
     }
     return provider->boot = boot;
+}
+
+/* ---- small files, and memory that lasts until Close ---- */
+
+/* What the functions of a provider may use besides rows and sources: small files that are read
+ * once, and memory that lasts until Close. */
+
+bool opl_reading_file(opl_reading *reading, const char *path, char *storage, size_t bytes)
+{
+    char place[OBJECT_MAX_PATH];
+    ssize_t count = -1;
+    if (bytes == 0)
+        return false;
+    *storage = 0;
+    path = source_place(reading, path, place);
+    int fd = path ? source_openat(provider_root(reading->provider), path, O_RDONLY) : -1;
+    if (fd < 0)
+        return false;
+    do
+        count = read(fd, storage, bytes - 1);
+    while (count < 0 && errno == EINTR);
+    close(fd);
+    storage[count > 0 ? count : 0] = 0;
+    return count >= 0;
+}
+
+/* ---- memory ---- */
+
+void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes)
+{
+    if (slot >= OBJECT_MEMORIES)
+        return NULL;
+    struct provider_memory *memory = &reading->provider->memories[slot];
+    if (memory->at && bytes <= memory->bytes)
+        return memory->at;
+    char *grown = realloc(memory->at, bytes ? bytes : 1);
+    if (!grown) {
+        reading->provider->failed = true;
+        return NULL;
+    }
+    memset(grown + memory->bytes, 0, bytes - memory->bytes);
+    memory->at = grown;
+    memory->bytes = bytes;
+    return grown;
+}
+
+void memories_done(opl_provider *provider)
+{
+    for (size_t i = 0; i < OBJECT_MEMORIES; i++)
+        free(provider->memories[i].at);
+}
+
+/* ---- inodes ---- */
+
+/* How many files a file system can have, and how many more it can take: the counts of its
+ * inodes. */
+
+/* Archives of another system have them in a file "statfs.inodes": all, free, and the mount
+ * point. */
+static const opl_source archive = {"statfs.inodes"};
+
+static bool inodes_of_archive(opl_reading *reading, const char *path, uint64_t *ret_all,
+                              uint64_t *ret_free)
+{
+    struct source *source = source_of(reading->provider, &archive);
+    if (!source || source_load(reading, source))
+        return false;
+    for (const char *line = source->text; *line; line = opl_next_line(line)) {
+        *ret_all = text_number(&line);
+        line += strspn(line, " ");
+        *ret_free = text_number(&line);
+        line += strspn(line, " ");
+        if (strcspn(line, "\n") == strlen(path) && strncmp(line, path, strlen(path)) == 0)
+            return *ret_all > 0;
+    }
+    return false;
+}
+
+bool opl_reading_inodes(opl_reading *reading, const char *path, uint64_t *ret_all,
+                        uint64_t *ret_free)
+{
+    struct statfs now;
+    if (!provider_live())
+        return inodes_of_archive(reading, path, ret_all, ret_free);
+    if (statfs(path, &now) != 0)
+        return false;
+    *ret_all = (uint64_t)now.f_files;
+    *ret_free = (uint64_t)now.f_ffree;
+    return *ret_all > 0;
+}
+
+/* ---- names ---- */
+
+/* Makes the names of instances from the system's names. (docs/windows/providers.md#d6) */
+
+static bool is_ordinary(unsigned c)
+{
+    static const uint64_t special =
+        0xffffffff | 1ull << '(' | 1ull << ')' | 1ull << '#' | 1ull << '*' | 1ull << '/';
+    return c < 64 ? !(special >> c & 1) : c != '\\';
+}
+
+/* Returns the replacement for `c`, a byte of UTF-8 or a unit of UTF-16; most stay as they are. */
+static unsigned sanitized(unsigned c, bool is_path)
+{
+    if (is_ordinary(c) || (is_path && c == '/'))
+        return c;
+    return c == '(' ? '[' : c == ')' ? ']' : '_';
+}
+
+/* Returns how many bytes to keep of a name that is too long, so that no character is cut. */
+static size_t whole_characters(const char *name, size_t bytes)
+{
+    size_t whole = bytes;
+    while (whole > 0 && bytes - whole < 3 && ((unsigned char)name[whole] & 0xc0) == 0x80)
+        whole--;
+    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* not UTF-8 */
+}
+
+size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t bytes, bool is_path)
+{
+    if (capacity == 0)
+        return 0;
+    if (bytes >= capacity)
+        bytes = whole_characters(name, capacity - 1);
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (char)sanitized((unsigned char)name[i], is_path);
+    to[bytes] = 0;
+    return bytes;
+}
+
+void name_sanitize(uint16_t *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        units[i] = (uint16_t)sanitized(units[i], false);
+}
+
+static bool is_octal(const char *word, size_t bytes)
+{
+    return bytes >= 4 && word[0] == '\\' && word[1] >= '0' && word[1] <= '3' && word[2] >= '0' &&
+           word[2] <= '7' && word[3] >= '0' && word[3] <= '7';
+}
+
+size_t opl_octal_name(char *to, size_t capacity, const char *word, size_t bytes)
+{
+    size_t used = 0;
+    if (capacity == 0)
+        return 0;
+    for (size_t at = 0; at < bytes && used + 1 < capacity; used++)
+        if (is_octal(word + at, bytes - at)) {
+            to[used] =
+                (char)((word[at + 1] - '0') * 64 + (word[at + 2] - '0') * 8 + word[at + 3] - '0');
+            at += 4;
+        } else {
+            to[used] = word[at++];
+        }
+    to[used] = 0;
+    return used;
 }

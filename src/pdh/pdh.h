@@ -98,7 +98,7 @@ PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 /* Appends the path that has these parts. PDH_INVALID_ARGUMENT: object or counter is missing. */
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 
-/* ---- alias.c ---- */
+/* ---- path.c: aliases ---- */
 /* Removes "(*)" from a path if its object is another agent's name for an object that has no
  * instances here. */
 void path_alias_brackets(struct pdh_path *path);

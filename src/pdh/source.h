@@ -92,7 +92,7 @@ struct data_source {
  * capture. */
 struct source_ops {
     bool real_time; /* values are those at the time of the collection */
-    bool aliases;   /* names that other agents use are accepted, too (alias.c) */
+    bool aliases;   /* names that other agents use are accepted, too */
     /* Appends the labels of its machines as a multi-string: those of the capture, or those that
      * were connected so far. */
     PDH_STATUS (*machines)(struct data_source *source, struct buffer *ret);

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,172 @@ enum {
     EVENT_DAMAGED_ENTRY = 4003,
     EVENT_NO_INSTALLATION = 4005
 };
+
+static bool same_time(const struct timespec *left, const struct timespec *right)
+{
+    return left->tv_sec == right->tv_sec && left->tv_nsec == right->tv_nsec;
+}
+
+bool file_state_same(const struct file_state *left, const struct file_state *right)
+{
+    return left->device == right->device && left->inode == right->inode &&
+           left->size == right->size && same_time(&left->mtime, &right->mtime) &&
+           same_time(&left->ctime, &right->ctime);
+}
+
+/* Logs the event of a damaged line. */
+static void file_report_damaged(const char *file, const opl_reg_entry *entry)
+{
+    char start[81];
+    snprintf(start, sizeof start, "%s", entry->name);
+    event_log("Perflib", EVENT_DAMAGED_ENTRY, file,
+              EVENT_FIELDS(EVENT_TEXT("Path", file), EVENT_NUMBER("Line", entry->line),
+                           EVENT_TEXT("Reason", entry->why), EVENT_TEXT("Entry", start)),
+              NULL);
+}
+
+/* ---- lazy values ---- */
+
+/*
+ * Lazy values: they stay in their file until they are used. The texts of a service in five
+ * languages are fifty times as large as the rest of its file. Programs that read counters do not
+ * need them, and reading those of a thousand services would take seconds. A key is lazy only if no
+ * other file has values for it.
+ */
+
+/* guards the members `lazy` and the values of lazy keys; taken after other locks of the registry */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct owned {
+    struct lazy lazy;
+    struct file_state state;
+    char text[];
+};
+
+static struct lazy *make(const struct lazy *like)
+{
+    size_t folder_size = strlen(like->folder) + 1, name_size = strlen(like->name) + 1;
+    struct owned *owned = malloc(sizeof *owned + folder_size + name_size);
+    if (!owned)
+        return NULL;
+    owned->lazy = *like;
+    owned->state = *like->state;
+    owned->lazy.state = &owned->state;
+    owned->lazy.folder = memcpy(owned->text, like->folder, folder_size);
+    owned->lazy.name = memcpy(owned->text + folder_size, like->name, name_size);
+    return &owned->lazy; /* `lazy` is the first member of *owned */
+}
+
+/* Describes lazy values: the section of the file `name` in `folder`. It is UTF-8 text that begins
+ * with the key's line. */
+static struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
+                             const struct hive_section *section)
+{
+    return make(&(struct lazy){.state = state,
+                               .folder = folder,
+                               .name = name,
+                               .offset = (off_t)section->offset,
+                               .size = section->size,
+                               .line = section->line});
+}
+
+struct lazy *lazy_copy(const struct lazy *lazy)
+{
+    return make(lazy);
+}
+
+bool tree_is_lazy(const struct tree_key *key)
+{
+    return __atomic_load_n(&key->lazy, __ATOMIC_ACQUIRE) != NULL;
+}
+
+/* Reads the section as if it were a file of its own. If the file was replaced meanwhile it returns
+ * ERROR_FILE_NOT_FOUND, and the merged view is rebuilt at the next call. */
+static LSTATUS read_section(const struct lazy *lazy, struct buffer *ret)
+{
+    struct stat st;
+    struct file_state now = {0};
+    buffer_clear(ret);
+    buffer_add_text(ret, HIVE_HEADER "\n");
+    if (!buffer_reserve(ret, lazy->size + 1))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    FREE_AUTO char *path = text_format("%s/%s", lazy->folder, lazy->name);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        file_state_of(&st, &now);
+    ssize_t count = file_state_same(&now, lazy->state)
+                        ? pread(fd, ret->data + ret->len, lazy->size, lazy->offset)
+                        : -1;
+    if (fd >= 0)
+        close(fd);
+    if (count != (ssize_t)lazy->size) {
+        store_invalidate();
+        return ERROR_FILE_NOT_FOUND;
+    }
+    ret->len += lazy->size;
+    ret->data[ret->len] = '\0';
+    return ERROR_SUCCESS;
+}
+
+LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **ret_lazy)
+{
+    lock_take(&lock);
+    *ret_lazy = key->lazy ? lazy_copy(key->lazy) : NULL;
+    LSTATUS status = *ret_lazy   ? read_section(*ret_lazy, ret)
+                     : key->lazy ? ERROR_NOT_ENOUGH_MEMORY
+                                 : ERROR_NOT_FOUND;
+    lock_release(&lock);
+    return status;
+}
+
+/* entry->line counts from the header line that read_section put before the section. */
+void lazy_report_damaged(const struct lazy *lazy, const opl_reg_entry *entry)
+{
+    opl_reg_entry there = *entry;
+    there.line += lazy->line - 2;
+    file_report_damaged(lazy->name, &there);
+}
+
+struct filling {
+    struct tree_key *key;
+    bool failed;
+};
+
+static bool fill_entry(void *self, const opl_reg_entry *entry)
+{
+    struct filling *filling = self;
+    if (entry->kind == OPL_REG_VALUE)
+        filling->failed |=
+            !tree_put(filling->key, entry->name, entry->type, entry->data, entry->size);
+    else if (entry->kind == OPL_REG_DELETE_VALUE)
+        filling->failed |= !tree_put_gone(filling->key, entry->name);
+    else if (entry->kind == OPL_REG_DAMAGED)
+        lazy_report_damaged(filling->key->lazy, entry);
+    return !filling->failed;
+}
+
+bool tree_fill(const struct tree_key *given)
+{
+    BUFFER_AUTO text = {0};
+    struct filling filling = {.key = (struct tree_key *)given};
+    if (!tree_is_lazy(given))
+        return true;
+    lock_take(&lock);
+    struct lazy *lazy = given->lazy;
+    LSTATUS status = lazy ? read_section(lazy, &text) : ERROR_NOT_FOUND;
+    if (!status)
+        status = opl_reg_read(text.data, text.len, 0, fill_entry, &filling);
+    if (!status && !filling.failed) {
+        __atomic_store_n(&filling.key->lazy, NULL, __ATOMIC_RELEASE);
+        if (!given->image)
+            free(lazy);
+    }
+    lock_release(&lock);
+    return status != ERROR_NOT_ENOUGH_MEMORY && !filling.failed;
+}
+
+/* ---- files ---- */
+
 enum { UNSETTLED_100NS = 50 * 10000, LARGEST_FILE = 256 << 20 };
 
 static void close_auto(int *fd)
@@ -34,18 +201,6 @@ void file_state_of(const struct stat *st, struct file_state *ret)
 {
     *ret = (struct file_state){st->st_dev,  st->st_ino,  st->st_size,
                                st->st_mtim, st->st_ctim, st->st_mode};
-}
-
-static bool same_time(const struct timespec *left, const struct timespec *right)
-{
-    return left->tv_sec == right->tv_sec && left->tv_nsec == right->tv_nsec;
-}
-
-bool file_state_same(const struct file_state *left, const struct file_state *right)
-{
-    return left->device == right->device && left->inode == right->inode &&
-           left->size == right->size && same_time(&left->mtime, &right->mtime) &&
-           same_time(&left->ctime, &right->ctime);
 }
 
 bool layer_trusts(enum registry_layer layer, const struct stat *st)
@@ -93,16 +248,6 @@ static bool load_key(struct loading *loading, const opl_reg_entry *entry)
         return tree_write_key_tombstone(loading->root, loading->path.data);
     loading->key = tree_make(loading->root, loading->path.data, true);
     return loading->key;
-}
-
-void file_report_damaged(const char *file, const opl_reg_entry *entry)
-{
-    char start[81];
-    snprintf(start, sizeof start, "%s", entry->name);
-    event_log("Perflib", EVENT_DAMAGED_ENTRY, file,
-              EVENT_FIELDS(EVENT_TEXT("Path", file), EVENT_NUMBER("Line", entry->line),
-                           EVENT_TEXT("Reason", entry->why), EVENT_TEXT("Entry", start)),
-              NULL);
 }
 
 static void report_not_trusted(const char *path, const struct stat *st)

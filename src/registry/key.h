@@ -5,7 +5,7 @@
 
 #include "registry/store.h"
 
-/* ---- mount.c: keys whose content other modules compute ---- */
+/* ---- value.c: keys whose content other modules compute ---- */
 const struct mount *mount_of_handle(HKEY key); /* the mount of a performance key; NULL: `key` is not
                                                 * one */
 const struct mount *mount_of_path(const char *path);

@@ -48,21 +48,18 @@ bool hive_is_name(const char *name); /* true for a visible name that ends with .
 /* Opens the folder. ERROR_ACCESS_DENIED: it is not trusted, which is logged as an event. The caller
  * closes *ret_fd unless it is -1, on any status. */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
-/* Logs the event of a damaged line; include registry/hive.h for its type. */
-struct opl_reg_entry;
-void file_report_damaged(const char *file, const struct opl_reg_entry *entry);
 /* Sets *ret to the bytes of a file. ERROR_ACCESS_DENIED: the file is not trusted. */
 LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct buffer *ret);
-/* Reads one file. `folder` is its path; texts of services are lazy then (lazy.c). NULL: no values
+/* Reads one file. `folder` is its path; texts of services are lazy then. NULL: no values
  * are lazy. *ret_remarks (may be NULL) gets the comment lines, and damaged lines as comments. */
 LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
                   struct layer_file *ret, struct buffer *ret_remarks);
-bool file_state_same(const struct file_state *left, const struct file_state *right);
 void file_state_of(const struct stat *st, struct file_state *ret);
+bool file_state_same(const struct file_state *left, const struct file_state *right);
 bool layer_trusts(enum registry_layer layer, const struct stat *st);
 
-/* ---- lazy.c ---- */
+/* ---- files.c: lazy values ---- */
 struct lazy {
     const struct file_state *state; /* the file's state when it was parsed */
     const char *folder, *name;
@@ -158,11 +155,11 @@ void writers_leave(struct writers_lock *lock);
 enum registry_layer layer_of_path(const char *path);
 bool layer_writable(enum registry_layer layer);
 
-/* ---- mount.c ---- */
+/* ---- value.c: keys of other modules ---- */
 /* The tables that registry_init was given; empty ones before that, never NULL. */
 extern const struct registry_tables *registry_tables;
 
-/* ---- path.c ---- */
+/* ---- tree.c: paths ---- */
 /* Replaces an alias at the path's beginning (HKEY_CLASSES_ROOT, HKEY_USERS with the user's number)
  * by the path under which the key is stored. False: no memory. */
 bool path_canonical(struct buffer *path);

@@ -62,14 +62,10 @@ bool tree_put_gone(struct tree_key *key, const char *name);
 /* Merges a file into the merged view; `time`: the file's FILETIME. False: no memory. */
 bool tree_merge(struct tree_key *merged, const struct tree_key *file, int64_t time);
 
-/* ---- lazy.c: values that stay in their file until they are read ---- */
+/* ---- files.c: values that stay in their file until they are read ---- */
 struct file_state;
 struct hive_section;
 struct opl_reg_entry;
-/* Describes lazy values: the section of the file `name` in `folder`. It is UTF-8 text that begins
- * with the key's line. */
-struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
-                      const struct hive_section *section);
 struct lazy *lazy_copy(const struct lazy *lazy);
 bool tree_is_lazy(const struct tree_key *key);
 /* Reads the key's values if they are lazy; must be called before the values are used. Thread-safe.

@@ -3,14 +3,45 @@
  * UTF-16. */
 #include "base/base.h"
 #include "names/names.h"
+#include "win32/text.h"
 #include <winbase.h>
 
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- texts ---- */
+
+/* Converts the names of W functions to UTF-8. */
+
+void name_done(struct name *name)
+{
+    free(name->large);
+}
+
+LSTATUS narrow(LPCWSTR wide, struct name *ret)
+{
+    ret->text = NULL;
+    ret->large = NULL;
+    if (!wide)
+        return ERROR_SUCCESS;
+    size_t count = utf16_length(wide);
+    char *storage = ret->small;
+    size_t need = utf16_to_8(wide, count, storage, sizeof ret->small - 1);
+    if (need >= sizeof ret->small) {
+        storage = ret->large = malloc(need + 1);
+        if (!storage)
+            return ERROR_NOT_ENOUGH_MEMORY;
+        utf16_to_8(wide, count, storage, need);
+    }
+    storage[need] = 0;
+    ret->text = storage;
+    return ERROR_SUCCESS;
+}
 
 /* ---- last error ---- */
 

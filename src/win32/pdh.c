@@ -2,6 +2,48 @@
 /* The functions of pdh.h: queries, counters, values. */
 #include "win32/pdh_text.h"
 
+#include <string.h>
+
+/* ---- texts ---- */
+
+/* Writes the lists and names that functions of pdh.h return into the caller's buffer, by the rules
+ * for lengths that all of them share. */
+
+bool out_valid(struct text_out out)
+{
+    return out.length && (out.text || *out.length == 0);
+}
+
+/* Copies `bytes` bytes of UTF-8, which include all NULs. *out.length becomes the length that is
+ * needed. */
+static PDH_STATUS copy_out(const char *text, size_t bytes, struct text_out out)
+{
+    size_t needed = out.wide ? utf8_to_16(text, bytes, NULL, 0) : bytes;
+    DWORD capacity = *out.length;
+    *out.length = (DWORD)needed;
+    if (needed > capacity)
+        return (PDH_STATUS)PDH_MORE_DATA;
+    if (out.wide)
+        utf8_to_16(text, bytes, out.text, needed);
+    else
+        memcpy(out.text, text, bytes);
+    return 0;
+}
+
+PDH_STATUS copy_list(const struct buffer *list, struct text_out out)
+{
+    if (list->failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return list->len ? copy_out(list->data, list->len + 1, out) : copy_out("\0", 2, out);
+}
+
+PDH_STATUS copy_text(const struct buffer *text, struct text_out out)
+{
+    if (text->failed)
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return copy_out(text->len ? text->data : "", text->len + 1, out);
+}
+
 /* ---- queries ---- */
 
 PDH_STATUS PdhOpenQueryA(LPCSTR source, DWORD_PTR user, PDH_HQUERY *query)
@@ -168,4 +210,90 @@ PDH_STATUS PdhGetDllVersion(LPDWORD version)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     *version = PDH_VERSION;
     return 0;
+}
+
+/* ---- for Visual Basic ---- */
+
+/* The functions of pdh.h with the simple signatures that Visual Basic can call: ANSI text, no
+ * structures. (docs/windows/pdh.md#f2) */
+
+PDH_STATUS PdhVbOpenQuery(PDH_HQUERY *query)
+{
+    return query_open(FROM_NAME(NULL), 0, query);
+}
+
+PDH_STATUS PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
+{
+    return counter_add(query, path, false, 0, counter);
+}
+
+/* Returns 0 if there is no value; then *counter_status is the value's status, or the call's if the
+ * counter was not found. */
+double PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
+{
+    PDH_FMT_COUNTERVALUE value = {0};
+    PDH_STATUS status = counter_value(counter, PDH_FMT_DOUBLE, NULL, &value);
+    if (counter_status)
+        *counter_status = value.CStatus || !status ? value.CStatus : (DWORD)status;
+    return status ? 0 : value.doubleValue;
+}
+
+DWORD PdhVbIsGoodStatus(PDH_STATUS status)
+{
+    return status >= 0;
+}
+
+/* ---- parts of a path ---- */
+
+enum { MACHINE, OBJECT, INSTANCE, PARENT, COUNTER, PARTS };
+
+static PDH_STATUS copy_parts(const struct pdh_path *path, LPSTR const *ret, DWORD size)
+{
+    const char *parts[PARTS] = {path->machine, path->object, path->instance, path->parent,
+                                path->counter};
+    for (size_t i = 0; i < PARTS; i++)
+        if (parts[i] && strlen(parts[i]) >= size)
+            return (PDH_STATUS)PDH_MORE_DATA;
+    for (size_t i = 0; i < PARTS; i++)
+        strcpy(ret[i], parts[i] ? parts[i] : "");
+    return 0;
+}
+
+PDH_STATUS PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object, LPSTR instance,
+                                       LPSTR parent, LPSTR counter, DWORD size)
+{
+    PATH_AUTO found = {0};
+    const LPSTR parts[PARTS] = {machine, object, instance, parent, counter};
+    if (!path || !size || !machine || !object || !instance || !parent || !counter)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = path_parse(path, &found);
+    return status ? status : copy_parts(&found, parts, size);
+}
+
+/* ---- captures ---- */
+
+PDH_STATUS PdhVbOpenLog(LPCSTR file, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD max_size,
+                        LPCSTR caption, PDH_HLOG *log)
+{
+    const struct capture_options options = {file, caption, access, max_size, query};
+    return capture_open(&options, type, log);
+}
+
+PDH_STATUS PdhVbUpdateLog(PDH_HLOG log, LPCSTR user_string)
+{
+    return capture_update(log, user_string);
+}
+
+/* Fails for sizes above 2 GiB, which do not fit into a Long of Visual Basic. */
+PDH_STATUS PdhVbGetLogFileSize(PDH_HLOG log, LONG *size)
+{
+    LONGLONG bytes;
+    if (!size)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = capture_size(log, &bytes);
+    if (!status && bytes > INT32_MAX)
+        return (PDH_STATUS)PDH_INSUFFICIENT_BUFFER;
+    if (!status)
+        *size = (LONG)bytes;
+    return status;
 }

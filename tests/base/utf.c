@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/utf.c. */
+/* Tests of base/text.c: UTF-8 and UTF-16. */
 #include "test.h"
 
 #include <string.h>

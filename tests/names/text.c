@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/table.c (whole bases) and names/store.c (bases written by programs). */
+/* Tests of names/table.c (whole bases) and names/lookup.c (bases written by programs). */
 #include "test.h"
 
 enum { ENGLISH = LANGUAGE_ENGLISH, GERMAN = 0x007 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of services are read from their file only when needed (lazy.c), which is not visible: every
+ * Texts of services are read from their file only when needed, which is not visible: every
  * way of asking, layers and deletions over them, files that change meanwhile. Then single files:
  * what there is, replacing and removing them.
  */

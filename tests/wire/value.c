@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/value.c: numbers, texts, and the pairs that PDH keeps
+/* Tests of wire/type.c, values: numbers, texts, and the pairs that PDH keeps
  * (docs/windows/types.md#b3). */
 #include "golden.h"
 

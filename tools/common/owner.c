@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which service owns a number, as in src/host/owner.c: the shipped provider that lists it, else the
+ * Which service owns a number, as in src/host/judge.c: the shipped provider that lists it, else the
  * service whose numbers (First Counter to Last Counter) include it, else the first service that
  * lists it.
  */

@@ -48,12 +48,11 @@ bool column_is_open(const struct log_column *column);
 struct snapshot *log_source_block(struct log_source *source, size_t column,
                                   const struct log_value *value);
 
-/* ---- problem.c: the text of opl_capture_problem, for this thread ---- */
+/* ---- capture.c: the text of opl_capture_problem, for this thread ---- */
 void problem_clear(void);
 void problem_note(const char *text); /* `text` NULL: does nothing */
 /* problem_lose adds to the result of opl_capture_unshown; problem_losses replaces it. */
 void problem_lose(const struct log_losses *losses);
-void problem_losses(const struct log_losses *losses);
 
 /* ---- writer.c: writes a query's values as CSV or TSV ---- */
 struct capture_writer;

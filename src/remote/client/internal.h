@@ -8,7 +8,7 @@
 
 #define REMOTE_MACHINES REMOTE_SETTINGS "\\Machines"
 
-/* ---- link.c: a stream; the program may close its descriptor at any time ---- */
+/* ---- call.c: a stream; the program may close its descriptor at any time ---- */
 struct link {
     int fd; /* valid if `pid` is not 0 */
     pid_t pid;
@@ -20,14 +20,10 @@ LSTATUS link_open_socket(const char *path, struct link *ret);
 /* Starts a program whose standard input and output are the stream. The calling program gets no
  * SIGCHLD for it and cannot wait for it. */
 LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret);
-bool link_is_ours(const struct link *link); /* false: opened by another process, or its descriptor
-                                             * is another file now */
-void link_close(struct link *link);
-/* Transfer as much as possible without waiting. WAIT_TIMEOUT: not complete yet; RPC_S_CALL_FAILED:
- * the stream is lost. link_send advances *sent. link_receive appends to `ret` until it has `size`
- * bytes; memory is allocated only as data arrives. */
-LSTATUS link_send(const struct link *link, const void *data, size_t size, size_t *sent);
+/* Appends to `ret` what arrives, without waiting, until it has `size` bytes; memory is allocated
+ * only as data arrives. WAIT_TIMEOUT: not complete yet; RPC_S_CALL_FAILED: the stream is lost. */
 LSTATUS link_receive(const struct link *link, size_t size, struct buffer *ret);
+void link_close(struct link *link);
 
 /* ---- target.c: one connection to each machine, shared by its keys ---- */
 /* A reply that missed its deadline: the bytes that have arrived, and what is needed to check the

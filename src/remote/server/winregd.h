@@ -65,7 +65,7 @@ bool objects_are_hidden(const struct peer *peer, const struct query *query);
 /* Removes them from a block of either byte order; returns its new size. 0: it is not a block. */
 size_t objects_hide(char *data, size_t size);
 
-/* ---- limits.c: numbers that the processes of all clients share ---- */
+/* ---- session.c: numbers that the processes of all clients share ---- */
 bool limits_share(void); /* to be called before the first client's process starts */
 /* Starts the entry of the client at `place`; `peer` NULL: ends it. */
 void limits_set(size_t place, const struct peer *peer);
@@ -77,9 +77,7 @@ uint64_t limits_owner(size_t place); /* returns a number for the user or caller 
 uint64_t limits_owner_of(const struct peer *peer); /* the same for a peer; 0: root that does not act
                                                     * for a caller */
 /* The clock_ticks since which the client has no running query; 0: one is running. */
-void limits_set_idle(bool idle);
 int64_t limits_idle_since(size_t place);
-void limits_set_refused(bool refused); /* says that the client may not read at present */
 bool limits_refused(size_t place);
 bool limits_begin_costly(void); /* false: too many Costly queries are running */
 void limits_end_costly(void);
