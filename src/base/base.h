@@ -65,9 +65,8 @@ void free_pointer(void *pointer_to_pointer);
  * the whole text needs (capacity 0: only measures). Invalid UTF-8 bytes become U+FFFD each; lone
  * surrogates survive both conversions. */
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity);
-size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity);
-/* Like utf16_to_8; `text` may be misaligned, as in network data. */
-size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t capacity);
+/* `text` may be misaligned, as in network data. */
+size_t utf16_to_8(const void *text, size_t count, char *out, size_t capacity);
 bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count);
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count);
 bool utf8_valid(const char *text, size_t count);

@@ -54,20 +54,6 @@ void clock_both(int64_t *ret_ticks, int64_t *ret_filetime)
  * period of 400 years. */
 enum { DAYS_BEFORE_1601 = 306, DAYS_PER_400_YEARS = 146097 };
 
-static void date_of_day(int64_t day, SYSTEMTIME *ret)
-{
-    int64_t since_march = day + DAYS_BEFORE_1601;
-    int64_t period = since_march / DAYS_PER_400_YEARS;
-    int64_t rest = since_march % DAYS_PER_400_YEARS;
-    int64_t year = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
-    int64_t day_of_year = rest - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * day_of_year + 2) / 153;
-    ret->wDay = (WORD)(day_of_year - (153 * month + 2) / 5 + 1);
-    ret->wMonth = (WORD)(month < 10 ? month + 3 : month - 9);
-    ret->wYear = (WORD)(1600 + 400 * period + year + (ret->wMonth <= 2));
-    ret->wDayOfWeek = (WORD)((day + 1) % 7); /* 1601-01-01 was a Monday */
-}
-
 static int64_t day_of_date(const SYSTEMTIME *time)
 {
     int64_t year = (int64_t)time->wYear - 1600 - (time->wMonth <= 2);
@@ -80,8 +66,17 @@ void clock_systemtime(int64_t filetime, SYSTEMTIME *ret)
 {
     if (filetime < 0)
         filetime = 0;
+    int64_t day = filetime / ticks_per_day, since_march = day + DAYS_BEFORE_1601;
+    int64_t period = since_march / DAYS_PER_400_YEARS;
+    int64_t rest = since_march % DAYS_PER_400_YEARS;
+    int64_t year = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
+    int64_t day_of_year = rest - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * day_of_year + 2) / 153;
+    ret->wDay = (WORD)(day_of_year - (153 * month + 2) / 5 + 1);
+    ret->wMonth = (WORD)(month < 10 ? month + 3 : month - 9);
+    ret->wYear = (WORD)(1600 + 400 * period + year + (ret->wMonth <= 2));
+    ret->wDayOfWeek = (WORD)((day + 1) % 7); /* 1601-01-01 was a Monday */
     int64_t millisecond = filetime % ticks_per_day / 10000;
-    date_of_day(filetime / ticks_per_day, ret);
     ret->wMilliseconds = (WORD)(millisecond % 1000);
     ret->wSecond = (WORD)(millisecond / 1000 % 60);
     ret->wMinute = (WORD)(millisecond / 60000 % 60);

@@ -79,32 +79,22 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-static void enter(void)
+void lock_take(pthread_mutex_t *lock)
 {
     cancel_forbid();
     pthread_once(&registered, watch_forks);
     if (!held)
         pthread_rwlock_rdlock(&gate);
     held++;
-}
-
-static void leave(void)
-{
-    if (--held == 0)
-        pthread_rwlock_unlock(&gate);
-    cancel_permit(NULL);
-}
-
-void lock_take(pthread_mutex_t *lock)
-{
-    enter();
     pthread_mutex_lock(lock);
 }
 
 void lock_release(pthread_mutex_t *lock)
 {
     pthread_mutex_unlock(lock);
-    leave();
+    if (--held == 0)
+        pthread_rwlock_unlock(&gate);
+    cancel_permit(NULL);
 }
 
 static bool is_open(uint32_t word)

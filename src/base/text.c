@@ -17,16 +17,6 @@
 
 enum { REPLACEMENT = 0xfffd };
 
-static bool is_high(uint32_t unit)
-{
-    return unit >= 0xd800 && unit < 0xdc00;
-}
-
-static bool is_low(uint32_t unit)
-{
-    return unit >= 0xdc00 && unit < 0xe000;
-}
-
 /* Returns text + count. An empty text may be NULL, and C forbids pointer arithmetic on NULL. */
 static const unsigned char *end_of(const unsigned char *text, size_t count)
 {
@@ -100,32 +90,24 @@ static size_t encode(uint32_t code, char bytes[static 4])
     return width;
 }
 
-static uint16_t unit_at(const unsigned char *bytes, size_t index)
-{
-    uint16_t unit;
-    memcpy(&unit, bytes + index * sizeof unit, sizeof unit);
-    return unit;
-}
-
-size_t utf16_to_8_bytes(const void *text, size_t count, char *out, size_t capacity)
+size_t utf16_to_8(const void *text, size_t count, char *out, size_t capacity)
 {
     size_t needed = 0;
     for (size_t i = 0; i < count; i++) {
         char bytes[4];
-        uint32_t code = unit_at(text, i);
-        if (is_high(code) && i + 1 < count && is_low(unit_at(text, i + 1)))
-            code = 0x10000 + ((code & 0x3ff) << 10) + (unit_at(text, ++i) & 0x3ffu);
+        uint16_t units[2] = {0};
+        memcpy(units, (const char *)text + i * 2, i + 1 < count ? 4 : 2);
+        uint32_t code = units[0];
+        if ((units[0] & 0xfc00) == 0xd800 && (units[1] & 0xfc00) == 0xdc00) {
+            code = 0x10000 + ((units[0] & 0x3ffu) << 10) + (units[1] & 0x3ffu);
+            i++;
+        }
         size_t width = encode(code, bytes);
         for (size_t k = 0; k < width; k++, needed++)
             if (needed < capacity)
                 out[needed] = bytes[k];
     }
     return needed;
-}
-
-size_t utf16_to_8(const uint16_t *text, size_t count, char *out, size_t capacity)
-{
-    return utf16_to_8_bytes(text, count, out, capacity);
 }
 
 bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count)
@@ -266,19 +248,14 @@ const char *text_word(const char **cursor, size_t *count)
     return end > start ? start : NULL;
 }
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 static bool number(const char *text, size_t count, unsigned base, uint32_t *ret)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < count; i++) {
-        unsigned digit = (unsigned)digit_value(text[i]);
+        char c = text[i], letter = (char)(c | 0x20);
+        unsigned digit = c >= '0' && c <= '9'             ? (unsigned)(c - '0')
+                         : letter >= 'a' && letter <= 'f' ? (unsigned)(letter - 'a') + 10
+                                                          : base;
         if (digit >= base)
             return false;
         value = value * base + digit;

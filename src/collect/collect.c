@@ -4,9 +4,9 @@
  * them. (docs/windows/articles.md#c2, docs/windows/queries.md)
  */
 #include "collect/collect.h"
+#include "base/base.h"
 #include "host/host.h"
 #include "query/query.h"
-#include "base/base.h"
 
 #include <winperf.h>
 
@@ -24,21 +24,15 @@
 
 enum { PROCESSOR_OBJECT = 238, ALIGNMENT = 8, NAME_UNITS = 16 };
 
-static size_t name_bytes(const char *machine)
-{
-    return (utf8_to_16(machine, strlen(machine), NULL, 0) + 1) * sizeof(WCHAR);
-}
+struct header {
+    uint16_t name[NAME_UNITS * 2]; /* the machine's name, ended by a NUL */
+    size_t name_bytes;             /* with the NUL */
+    size_t size; /* bytes of the header and the name, rounded up to 8: the offset of the first
+                  * object */
+};
 
-/* Bytes of the header and the machine's name (UTF-8), rounded up to 8: the offset of the first
- * object. */
-static size_t header_size(const char *machine)
-{
-    size_t size = sizeof(PERF_DATA_BLOCK) + name_bytes(machine);
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-/* Writes the header with the clocks' present values; `data` has at least header_size bytes. */
-static void header_write(void *data, const char *machine, size_t total, uint32_t objects)
+/* Writes the header with the clocks' present values; `data` has at least its size. */
+static void header_write(const struct header *is, void *data, size_t total, uint32_t objects)
 {
     static const WCHAR signature[4] = {'P', 'E', 'R', 'F'};
     const uint16_t order = 1;
@@ -47,13 +41,12 @@ static void header_write(void *data, const char *machine, size_t total, uint32_t
         .Version = PERF_DATA_VERSION,
         .Revision = PERF_DATA_REVISION,
         .TotalByteLength = (DWORD)total,
-        .HeaderLength = (DWORD)header_size(machine),
+        .HeaderLength = (DWORD)is->size,
         .NumObjectTypes = objects,
         .DefaultObject = PROCESSOR_OBJECT,
-        .SystemNameLength = (DWORD)name_bytes(machine),
+        .SystemNameLength = (DWORD)is->name_bytes,
         .SystemNameOffset = sizeof(PERF_DATA_BLOCK),
     };
-    uint16_t name[NAME_UNITS * 2] = {0};
     memcpy(header.Signature, signature, sizeof(signature));
     int64_t ticks, filetime;
     clock_both(&ticks, &filetime);
@@ -61,10 +54,9 @@ static void header_write(void *data, const char *machine, size_t total, uint32_t
     header.PerfFreq.QuadPart = CLOCK_TICKS_PER_SECOND;
     header.PerfTime100nSec.QuadPart = filetime;
     clock_systemtime(filetime, &header.SystemTime);
-    memset(data, 0, header_size(machine));
+    memset(data, 0, is->size);
     memcpy(data, &header, sizeof(header));
-    utf8_to_16(machine, strlen(machine), name, COUNT(name));
-    memcpy((char *)data + sizeof(header), name, header.SystemNameLength);
+    memcpy((char *)data + sizeof(header), is->name, is->name_bytes);
 }
 
 /* ---- the query ---- */
@@ -78,54 +70,13 @@ struct question {
 static struct question *free_list;
 static pthread_mutex_t free_list_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct question *question_take(void)
-{
-    lock_take(&free_list_lock);
-    struct question *question = free_list;
-    if (question)
-        free_list = question->next;
-    lock_release(&free_list_lock);
-    return question ? question : malloc(sizeof(*question));
-}
-
-static void question_return(struct question *question)
-{
-    lock_take(&free_list_lock);
-    question->next = free_list;
-    free_list = question;
-    lock_release(&free_list_lock);
-}
-
-static const char *kind_text(enum query_kind kind)
-{
-    static const char *const texts[] = {[QUERY_NOTHING] = "nothing known",
-                                        [QUERY_GLOBAL] = "Global",
-                                        [QUERY_COSTLY] = "Costly",
-                                        [QUERY_FOREIGN] = "Foreign",
-                                        [QUERY_OBJECTS] = "objects",
-                                        [QUERY_NAMES] = "names",
-                                        [QUERY_HELPS] = "helps"};
-    return texts[kind];
-}
-
-/* Returns the last of `count` objects, which fill the `used` bytes at `at`, and its type in *ret;
- * NULL: the objects' lengths are inconsistent. */
-static unsigned char *last_object(unsigned char *at, size_t used, uint32_t count,
-                                  PERF_OBJECT_TYPE *ret)
-{
-    for (; count; count--) {
-        if (used < sizeof *ret)
-            return NULL;
-        memcpy(ret, at, sizeof *ret);
-        if (ret->TotalByteLength < sizeof *ret || ret->TotalByteLength > used)
-            return NULL;
-        if (count == 1)
-            return ret->TotalByteLength == used ? at : NULL;
-        at += ret->TotalByteLength;
-        used -= ret->TotalByteLength;
-    }
-    return NULL;
-}
+static const char *const kind_texts[] = {[QUERY_NOTHING] = "nothing known",
+                                         [QUERY_GLOBAL] = "Global",
+                                         [QUERY_COSTLY] = "Costly",
+                                         [QUERY_FOREIGN] = "Foreign",
+                                         [QUERY_OBJECTS] = "objects",
+                                         [QUERY_NAMES] = "names",
+                                         [QUERY_HELPS] = "helps"};
 
 /* Returns how many bytes must follow the last object if it has no instances: some readers take it
  * for an object without instance definitions, and read a counter block after its definitions.
@@ -153,16 +104,29 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
     return size > there && size <= LARGEST ? (size_t)(size - there) : 0;
 }
 
-static LSTATUS pad_last(unsigned char *objects, size_t *used, uint32_t count, size_t capacity)
+/* Adds these bytes after the last of the `count` objects that fill the `*used` bytes at `last`;
+ * none if the objects' lengths are inconsistent. */
+static LSTATUS pad_last(unsigned char *last, size_t *used, uint32_t count, size_t capacity)
 {
-    PERF_OBJECT_TYPE object;
-    unsigned char *last = last_object(objects, *used, count, &object);
-    size_t lacking = last && object.NumInstances == 0 ? counter_block_lacking(last, &object) : 0;
+    PERF_OBJECT_TYPE object = {0};
+    size_t left = *used;
+    for (uint32_t i = 0; i < count; i++) {
+        last += object.TotalByteLength;
+        left -= object.TotalByteLength;
+        if (left < sizeof object)
+            return ERROR_SUCCESS;
+        memcpy(&object, last, sizeof object);
+        if (object.TotalByteLength < sizeof object || object.TotalByteLength > left)
+            return ERROR_SUCCESS;
+    }
+    if (!count || object.TotalByteLength != left || object.NumInstances != 0)
+        return ERROR_SUCCESS;
+    size_t lacking = counter_block_lacking(last, &object);
     if (lacking > capacity - *used)
         return ERROR_MORE_DATA;
     if (!lacking)
         return ERROR_SUCCESS;
-    memset(objects + *used, 0, lacking);
+    memset(last + left, 0, lacking);
     object.TotalByteLength += (DWORD)lacking;
     memcpy(last, &object, sizeof object);
     *used += lacking;
@@ -171,27 +135,33 @@ static LSTATUS pad_last(unsigned char *objects, size_t *used, uint32_t count, si
 
 static LSTATUS collect_block(const struct query *query, unsigned char *data, DWORD *size)
 {
-    char name[16 * 4];
+    char machine[16 * 4];
+    struct header header = {.name = {0}};
     size_t used = 0;
     uint32_t objects = 0;
     bool whole = false;
-    machine_name(name);
-    size_t header = header_size(name);
-    if (!data || *size < header)
+    machine_name(machine);
+    size_t units = utf8_to_16(machine, strlen(machine), header.name, COUNT(header.name) - 1);
+    header.name_bytes = (units + 1) * sizeof(WCHAR);
+    header.size =
+        (sizeof(PERF_DATA_BLOCK) + header.name_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (!data || *size < header.size)
         return ERROR_MORE_DATA;
-    LSTATUS status = host_collect(query, data + header, *size - header, &used, &objects, &whole);
+    unsigned char *at = data + header.size;
+    size_t capacity = *size - header.size;
+    LSTATUS status = host_collect(query, at, capacity, &used, &objects, &whole);
     if (status)
         return status;
     if (whole) {
-        memmove(data, data + header, used);
+        memmove(data, at, used);
         *size = (DWORD)used;
         return ERROR_SUCCESS;
     }
-    status = pad_last(data + header, &used, objects, *size - header);
+    status = pad_last(at, &used, objects, capacity);
     if (status)
         return status;
-    header_write(data, name, header + used, objects);
-    *size = (DWORD)(header + used);
+    *size = (DWORD)(header.size + used);
+    header_write(&header, data, *size, objects);
     return ERROR_SUCCESS;
 }
 
@@ -200,18 +170,27 @@ LSTATUS collect_query(const char *text, void *data, DWORD *size)
     if (!size)
         return ERROR_INVALID_PARAMETER;
     UNCANCELLED;
-    struct question *question = question_take();
+    lock_take(&free_list_lock);
+    struct question *question = free_list;
+    if (question)
+        free_list = question->next;
+    lock_release(&free_list_lock);
+    if (!question)
+        question = malloc(sizeof(*question));
     if (!question)
         return ERROR_NOT_ENOUGH_MEMORY;
     LSTATUS status = query_parse(text, &question->query);
     if (!status) {
         trace("query", "\"%s\" asks for %s, %zu indices; buffer of %u bytes", question->query.text,
-              kind_text(question->query.kind), question->query.object_count,
+              kind_texts[question->query.kind], question->query.object_count,
               data ? (unsigned)*size : 0);
         status = collect_block(&question->query, data, size);
         trace("collect", "%s, %u bytes", status_text(status), status ? 0 : (unsigned)*size);
     }
-    question_return(question);
+    lock_take(&free_list_lock);
+    question->next = free_list;
+    free_list = question;
+    lock_release(&free_list_lock);
     return status;
 }
 

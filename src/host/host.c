@@ -114,25 +114,6 @@ static struct service *chosen_service(const struct collection *collection, size_
     return &collection->table->services[collection->round->chosen[i]];
 }
 
-/* Adds an answer to the block. If it does not fit, the query will return ERROR_MORE_DATA, but the
- * other providers are still queried, as on Windows. */
-static void add_piece(struct collection *collection, const struct piece *piece, LSTATUS status)
-{
-    if (!status && collection->whole) {
-        return;
-    } else if (!status && piece->size && piece->whole) {
-        memmove(collection->data, piece->data, piece->size);
-        collection->used = piece->size;
-        collection->objects = 0;
-        collection->whole = true;
-    } else if (!status && piece->size) {
-        collection->used += piece->size;
-        collection->objects += piece->objects;
-    } else if (status && (!collection->status || collection->status == ERROR_MORE_DATA)) {
-        collection->status = status;
-    }
-}
-
 /* Returns the service whose objects are at that offset of the block. */
 static const struct service *service_at(const void *self, size_t offset)
 {
@@ -145,7 +126,8 @@ static const struct service *service_at(const void *self, size_t offset)
 }
 
 /* Adds the answer to the block, unless the block already has an object with one of its numbers:
- * readers would never find the second one. */
+ * readers would never find the second one. If it does not fit, the query will return
+ * ERROR_MORE_DATA, but the other providers are still queried, as on Windows. */
 static void take_piece(struct collection *collection, size_t i, struct piece *piece, LSTATUS status)
 {
     struct service *service = chosen_service(collection, i);
@@ -159,7 +141,15 @@ static void take_piece(struct collection *collection, size_t i, struct piece *pi
     if (piece->took_100ns >= 0)
         answers_note(service->code, piece->took_100ns);
     taken->begin = collection->used;
-    add_piece(collection, piece, status);
+    if (status && (!collection->status || collection->status == ERROR_MORE_DATA))
+        collection->status = status;
+    if (!status && piece->size && !collection->whole) {
+        if (piece->whole)
+            memmove(collection->data, piece->data, piece->size);
+        collection->whole = piece->whole;
+        collection->used = piece->whole ? piece->size : collection->used + piece->size;
+        collection->objects = piece->whole ? 0 : collection->objects + piece->objects;
+    }
     taken->end = collection->used;
 }
 
@@ -205,23 +195,19 @@ static void collect_one(struct collection *collection, size_t i)
     take_piece(collection, i, &piece, status);
 }
 
-static enum run_state state_for(struct service *service)
+/* Finds out where each provider runs, and collects from the shipped ones. */
+static void collect_shipped(struct collection *collection)
 {
     static const enum run_state states[] = {[PLACE_UNKNOWN] = RUN_NONE,
                                             [PLACE_SHIPPED] = RUN_SHIPPED,
                                             [PLACE_INSIDE] = RUN_IN_PROCESS,
                                             [PLACE_HELPER] = RUN_ISOLATED};
-    lock_take(&service->code->lock);
-    library_place(service);
-    enum run_state state = states[service->code->place];
-    lock_release(&service->code->lock);
-    return state;
-}
-
-static void collect_shipped(struct collection *collection)
-{
     for (size_t i = 0; i < collection->round->count; i++) {
-        enum run_state state = state_for(chosen_service(collection, i));
+        struct service *service = chosen_service(collection, i);
+        lock_take(&service->code->lock);
+        library_place(service);
+        enum run_state state = states[service->code->place];
+        lock_release(&service->code->lock);
         collection->round->states[i] = state == RUN_SHIPPED ? RUN_NONE : state;
         if (state == RUN_SHIPPED)
             collect_one(collection, i);

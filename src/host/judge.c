@@ -35,18 +35,13 @@ static const struct service *find_range(const struct service_table *table, uint3
     return NULL;
 }
 
-/* Returns the first enabled service that lists the object; shipped services come first. */
-static const struct service *find_lister(const struct service_table *table, uint32_t object)
-{
-    size_t at = select_listed(table, object);
-    bool listed = at < table->listed_count && table->listed[at].object == object;
-    return listed ? &table->services[table->listed[at].position] : NULL;
-}
-
 enum ownership owner_find(const struct service_table *table, const struct service *service,
                           uint32_t object, const struct service **ret_other)
 {
-    const struct service *owner = find_lister(table, object);
+    size_t at = select_listed(table, object);
+    bool listed = at < table->listed_count && table->listed[at].object == object;
+    /* the first enabled service that lists it; shipped services come first */
+    const struct service *owner = listed ? &table->services[table->listed[at].position] : NULL;
     bool shipped = owner && owner < table->services + table->shipped;
     if (!shipped && has_in_range(service, object))
         return OWNED;
@@ -282,32 +277,15 @@ static void take_finding(void *self, const struct wire_finding *found)
     }
 }
 
-/* Makes checks 5 to 8 and those that Windows does not have. Warnings are reported; returns the
- * first finding because of which the answer must be dropped. */
-static struct fault_finding judge_content(struct service *service,
-                                          const struct host_settings *settings,
-                                          const struct answer *answer, const struct piece *piece,
-                                          const struct fault_finding *pointer)
-{
-    struct answer_content content = {service, settings, answer, pointer, {FAULT_NONE}};
-    wire_check_each(piece->data, (size_t)answer->end, answer->objects, take_finding, &content);
-    return content.grave;
-}
-
-/* True if the answer is one whole block of a foreign machine, in either byte order.
- * (docs/windows/articles.md#c121) */
-static bool is_whole_block(const struct answer *answer, const struct piece *piece)
-{
-    return answer->foreign && answer->end > 0 && wire_is_block(piece->data, (size_t)answer->end);
-}
-
 static struct fault_finding judge_block(const struct answer *answer, const struct piece *piece)
 {
     bool good = wire_check_block(piece->data, (size_t)answer->end);
     return (struct fault_finding){good ? FAULT_NONE : FAULT_OBJECTS, .numbers = {answer->objects}};
 }
 
-/* Checks the bytes that were copied into the piece. */
+/* Checks the bytes that were copied into the piece: checks 5 to 8 and those that Windows does not
+ * have. Warnings are reported; returns the first finding because of which the answer must be
+ * dropped. */
 static struct fault_finding judge_bytes(struct service *service,
                                         const struct host_settings *settings,
                                         const struct answer *answer, const struct piece *piece,
@@ -317,22 +295,10 @@ static struct fault_finding judge_bytes(struct service *service,
         return (struct fault_finding){
             FAULT_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
         };
+    struct answer_content content = {service, settings, answer, pointer, {FAULT_NONE}};
     if (level_of(service, settings) <= 1 || pointer->fault)
-        return judge_content(service, settings, answer, piece, pointer);
-    return (struct fault_finding){FAULT_NONE};
-}
-
-/* Joins two findings: a wrong length is reported together with what is wrong in the content. If the
- * length is right, or above level 2, only the content's finding is returned. */
-static struct fault_finding join(const struct fault_finding *pointer,
-                                 const struct fault_finding *content, uint32_t level)
-{
-    struct fault_finding both = *pointer;
-    if (!pointer->fault || level > 2)
-        return *content;
-    both.because = content->fault;
-    both.content = content->content;
-    return both;
+        wire_check_each(piece->data, (size_t)answer->end, answer->objects, take_finding, &content);
+    return content.grave;
 }
 
 /* Reports check 4: the pattern before or after the buffer was overwritten. */
@@ -345,28 +311,20 @@ static bool report_guard(struct service *service, const struct host_settings *se
 
 /* ---- buffer size ---- */
 
-/* True if less than a sixteenth of the buffer is left. */
-static bool is_full(const struct answer *answer)
-{
-    return answer->end > 0 && answer->capacity - (size_t)answer->end < answer->capacity / 16;
-}
-
 /* True if a provider fills buffers of any size: it filled one while other providers lacked space,
  * and then one that was four times as large. A provider that just needs much space leaves more of a
- * larger buffer free. */
-static bool fills_any_buffer(const struct service *service, const struct answer *answer)
+ * larger buffer free: at least a sixteenth. If false, records whether the buffer is full. */
+static bool fills_any_buffer(struct service *service, const struct answer *answer)
 {
-    size_t least = atomic_load(&service->code->least_filled);
-    return is_full(answer) &&
-           (answer->capacity >= LARGEST_ANSWER || (least && answer->capacity / 4 >= least));
-}
-
-static void note_capacity(struct service *service, const struct answer *answer)
-{
-    bool full = is_full(answer);
-    atomic_store(&service->code->filled, full ? answer->capacity : 0);
+    struct library *code = service->code;
+    size_t least = atomic_load(&code->least_filled), capacity = answer->capacity;
+    bool full = answer->end > 0 && capacity - (size_t)answer->end < capacity / 16;
+    if (full && (capacity >= LARGEST_ANSWER || (least && capacity / 4 >= least)))
+        return true;
+    atomic_store(&code->filled, full ? capacity : 0);
     if (!full)
-        atomic_store(&service->code->least_filled, 0);
+        atomic_store(&code->least_filled, 0);
+    return false;
 }
 
 void note_buffer_pressure(struct service *service)
@@ -392,17 +350,23 @@ static bool keep(struct service *service, const struct host_settings *settings,
         return verdict_keep(
             service, settings,
             &(struct fault_finding){FAULT_BUFFER_HOG, .numbers = {answer->capacity}});
-    note_capacity(service, answer);
     if ((size_t)answer->end > piece->capacity)
         return true; /* the caller will retry with a larger buffer */
     if (answer->copy)
         answer->copy(answer->self, piece->data, (size_t)answer->end);
-    piece->whole = is_whole_block(answer, piece);
+    /* a whole block of a foreign machine, in either byte order (docs/windows/articles.md#c121) */
+    piece->whole =
+        answer->foreign && answer->end > 0 && wire_is_block(piece->data, (size_t)answer->end);
     struct fault_finding content = piece->whole
                                        ? judge_block(answer, piece)
                                        : judge_bytes(service, settings, answer, piece, &pointer);
-    struct fault_finding both = join(&pointer, &content, level);
-    if (!verdict_keep(service, settings, &both))
+    if (pointer.fault && level <= 2) {
+        /* a wrong length is reported together with what is wrong in the content */
+        pointer.because = content.fault;
+        pointer.content = content.content;
+        content = pointer;
+    }
+    if (!verdict_keep(service, settings, &content))
         return false;
     if (!answer->end || piece->whole)
         return true;

@@ -44,20 +44,12 @@ static LSTATUS guard_arm(struct guarded *guarded, size_t capacity)
     return ERROR_SUCCESS;
 }
 
-static unsigned char *guard_start(const struct guarded *guarded)
-{
-    return guarded->memory + GUARD_BYTES;
-}
-
-static bool pattern_intact(const unsigned char *guard)
-{
-    return guard[0] == GUARD_PATTERN && memcmp(guard, guard + 1, GUARD_BYTES - 1) == 0;
-}
-
 static bool guard_intact(const struct guarded *guarded)
 {
-    return pattern_intact(guarded->memory) &&
-           pattern_intact(guarded->memory + GUARD_BYTES + guarded->capacity);
+    const unsigned char *before = guarded->memory;
+    const unsigned char *after = before + GUARD_BYTES + guarded->capacity;
+    return before[0] == GUARD_PATTERN && memcmp(before, before + 1, GUARD_BYTES - 1) == 0 &&
+           memcmp(before, after, GUARD_BYTES) == 0;
 }
 
 static void guard_done(struct guarded *guarded)
@@ -404,7 +396,8 @@ static void run_collect(struct library *code, unsigned char *start, struct answe
 
 static void copy_from_guarded(void *self, void *to, size_t size)
 {
-    memcpy(to, guard_start(self), size);
+    const struct guarded *guarded = self;
+    memcpy(to, guarded->memory + GUARD_BYTES, size);
 }
 
 static LSTATUS run_guarded(struct library *code, const struct host_settings *settings,
@@ -413,24 +406,12 @@ static LSTATUS run_guarded(struct library *code, const struct host_settings *set
     LSTATUS status = guard_arm(&code->buffer, answer->capacity);
     if (status)
         return status;
-    run_collect(code, guard_start(&code->buffer), answer);
+    run_collect(code, code->buffer.memory + GUARD_BYTES, answer);
     if (settings->test_level <= 2 && !(settings->configuration & CONFIGURATION_NO_GUARDS))
         answer->guards_intact = guard_intact(&code->buffer);
     answer->copy = copy_from_guarded;
     answer->self = &code->buffer;
     return ERROR_SUCCESS;
-}
-
-/* Reports a Collect that took too long. In this process it cannot be interrupted, so its answer is
- * kept. Not reported for shipped providers, which may be slow on a busy machine. */
-static void report_overdue(struct service *service, const struct host_settings *settings,
-                           const struct query *query, int64_t ms)
-{
-    bool tested = service->code->place != PLACE_SHIPPED || service->collect_timeout;
-    if (tested && !(settings->configuration & CONFIGURATION_NO_HANG_TEST) &&
-        ms > service_collect_ms(service, query))
-        verdict_keep(service, settings,
-                     &(struct fault_finding){FAULT_OVERDUE, .numbers = {(uint64_t)ms}});
 }
 
 static LSTATUS collect(struct service *service, const struct host_settings *settings,
@@ -456,7 +437,14 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
     answer.took_100ns = clock_ticks() - start;
     trace("host", "%s: Collect(\"%s\") returned %d, %u bytes, %u objects", service->name,
           query->text, (int)answer.status, answer.bytes, answer.objects);
-    report_overdue(service, settings, query, answer.took_100ns / TICKS_PER_MS);
+    /* In this process a Collect that takes too long cannot be interrupted, so its answer is kept.
+     * Shipped providers may be slow on a busy machine. */
+    int64_t ms = answer.took_100ns / TICKS_PER_MS;
+    bool tested = code->place != PLACE_SHIPPED || service->collect_timeout;
+    if (tested && !(settings->configuration & CONFIGURATION_NO_HANG_TEST) &&
+        ms > service_collect_ms(service, query))
+        verdict_keep(service, settings,
+                     &(struct fault_finding){FAULT_OVERDUE, .numbers = {(uint64_t)ms}});
     return judge(service, settings, &answer, piece);
 }
 

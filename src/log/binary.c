@@ -120,7 +120,7 @@ static void read_zone(struct binary *binary, const unsigned char *start)
         while (units < 32 && get16(name + 2 * units))
             units++;
         char *text = binary->zone_text[i];
-        text[utf16_to_8_bytes(name, units, text, sizeof(binary->zone_text[i]) - 1)] = '\0';
+        text[utf16_to_8(name, units, text, sizeof(binary->zone_text[i]) - 1)] = '\0';
     }
 }
 

@@ -32,7 +32,7 @@ static bool add_utf16(struct buffer *buffer, const unsigned char *at, size_t uni
 {
     if (!buffer_reserve(buffer, 3 * units + 1))
         return false;
-    buffer->len += utf16_to_8_bytes(at, units, buffer->data + buffer->len, 3 * units);
+    buffer->len += utf16_to_8(at, units, buffer->data + buffer->len, 3 * units);
     return buffer_add(buffer, "", 1);
 }
 

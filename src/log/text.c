@@ -97,7 +97,7 @@ static bool add_wide(struct log_text *text, const struct text_line *line, size_t
     if (text->encoding == UTF16_BE)
         start = swap_bytes(&text->swapped, start, size);
     if (start)
-        text->line.len = utf16_to_8_bytes(start, size / 2, text->line.data, 3 * size);
+        text->line.len = utf16_to_8(start, size / 2, text->line.data, 3 * size);
     return start;
 }
 

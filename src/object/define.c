@@ -297,7 +297,8 @@ static void write_dword(unsigned char *out, uint64_t value)
     memcpy(out, &dword, sizeof dword);
 }
 
-/* Writes a fraction whose values have 32 bits: both parts are shifted right until they fit. */
+/* Writes a fraction whose values have 32 bits, with its base: both parts are shifted right until
+ * they fit. */
 static void write_fraction(const struct row *row, const uint64_t *values, unsigned char *block)
 {
     uint64_t part = values[0], whole = values[1];
@@ -317,15 +318,6 @@ static void write_text(const struct row *row, uint64_t value, unsigned char *out
     memcpy(out + row->offset, units, (count < capacity ? count : capacity) * 2);
 }
 
-/* Writes a text; or a fraction, whose row and base are written together. */
-static void write_other(const struct row *row, const uint64_t *values, unsigned char *block)
-{
-    if (row->type == PERF_RAW_FRACTION)
-        write_fraction(row, values, block);
-    else if (row->text)
-        write_text(row, *values, block);
-}
-
 static void write_block(const struct object *object, const uint64_t *values, unsigned char *block)
 {
     memset(block, 0, object->block_size);
@@ -341,8 +333,10 @@ static void write_block(const struct object *object, const uint64_t *values, uns
             write_dword(block + cell->offset, value);
         else if (cell->format == CELL_LEVEL)
             write_dword(block + cell->offset, value < UINT32_MAX ? value : UINT32_MAX);
-        else
-            write_other(&object->rows[i], values + i, block);
+        else if (object->rows[i].type == PERF_RAW_FRACTION)
+            write_fraction(&object->rows[i], values + i, block);
+        else if (object->rows[i].text)
+            write_text(&object->rows[i], value, block);
     }
 }
 
@@ -365,8 +359,7 @@ static unsigned char *write_instance(const opl_listing *listing, size_t position
     return out + definition.ByteLength;
 }
 
-/* `out` has at least object_size() bytes. */
-void object_write(const struct object *object, unsigned char *out, LONGLONG now)
+unsigned char *object_write(const struct object *object, unsigned char *out, LONGLONG now)
 {
     const opl_listing *listing = &object->listing;
     PERF_OBJECT_TYPE type;
@@ -386,4 +379,5 @@ void object_write(const struct object *object, unsigned char *out, LONGLONG now)
     }
     if (listing->count == 0)
         memset(at, 0, object->block_size);
+    return out + type.TotalByteLength;
 }

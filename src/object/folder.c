@@ -26,6 +26,7 @@ struct folder_entry {
     char name[];
 };
 
+/* Adds the number if the name is one. */
 static LSTATUS folder_add(struct folder *folder, const char *name)
 {
     uint32_t number;
@@ -67,16 +68,6 @@ static int compare_numbers(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
-/* True if the numbers ascend, as those from the kernel do. In archived trees they have any
- * order. */
-static bool folder_ascends(const struct folder *folder)
-{
-    for (size_t i = 1; i < folder->count; i++)
-        if (folder->numbers[i - 1] > folder->numbers[i])
-            return false;
-    return true;
-}
-
 /* Reads the numeric names in the folder. With `keep` the folder stays open for the next call, which
  * must have the same path. */
 LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *path, bool keep)
@@ -91,7 +82,10 @@ LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *p
         close(fd);
         folder->kept.fd = -1;
     }
-    if (!status && !folder_ascends(folder))
+    bool ascending = true; /* as those from the kernel; in archived trees they have any order */
+    for (size_t i = 1; i < folder->count; i++)
+        ascending &= folder->numbers[i - 1] <= folder->numbers[i];
+    if (!status && !ascending)
         qsort(folder->numbers, folder->count, sizeof *folder->numbers, compare_numbers);
     return status;
 }
@@ -209,16 +203,6 @@ static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
     return proc.st_nlink > 2 + others;
 }
 
-static bool count_by_names(opl_provider *provider, uint64_t *ret)
-{
-    struct folder folder = {.kept.fd = -1};
-    bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
-    *ret = folder.count;
-    folder_done(&folder);
-    /* at least this process must be there; otherwise the folder is not a proc file system */
-    return readable && *ret > 0;
-}
-
 /* Returns in *ret the number of processes. It is counted once per collection, because several
  * objects show it. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
@@ -229,8 +213,17 @@ bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
         return true;
     int fd =
         kept_open(&provider->processes, provider_root(provider), "proc", O_RDONLY | O_DIRECTORY);
-    if (fd < 0 || (!count_by_links(provider, fd, ret) && !count_by_names(provider, ret)))
+    if (fd < 0)
         return false;
+    if (!count_by_links(provider, fd, ret)) {
+        struct folder folder = {.kept.fd = -1};
+        bool readable = folder_read(provider, &folder, "proc", false) == ERROR_SUCCESS;
+        *ret = folder.count;
+        folder_done(&folder);
+        /* at least this process must be there; otherwise the folder is not a proc file system */
+        if (!readable || *ret == 0)
+            return false;
+    }
     provider->processes_counted_for = provider->collection;
     provider->process_count = *ret;
     return true;

@@ -67,11 +67,6 @@ static uint64_t *values_of(const opl_listing *listing, size_t position)
     return listing->values + position * listing->object->all_rows;
 }
 
-static uint64_t *unknown_of(const opl_listing *listing, size_t position)
-{
-    return listing->unknown + position * listing->object->mask_words;
-}
-
 /* Adds an instance and returns it; the caller must set all its values. NULL: no memory. */
 static struct instance *listing_next(opl_listing *listing)
 {
@@ -79,7 +74,8 @@ static struct instance *listing_next(opl_listing *listing)
         return NULL;
     struct instance *instance = &listing->instances[listing->count];
     *instance = (struct instance){.name = listing->names_used};
-    memset(unknown_of(listing, listing->count), 0, listing->object->mask_words * sizeof(uint64_t));
+    size_t words = listing->object->mask_words;
+    memset(listing->unknown + listing->count * words, 0, words * sizeof(uint64_t));
     listing->count++;
     return instance;
 }
@@ -154,7 +150,8 @@ static void listing_own_name(opl_listing *listing, struct instance *instance,
 static void row_unknown(opl_listing *listing, size_t position, size_t row)
 {
     struct row *what = &listing->object->rows[row];
-    unknown_of(listing, position)[row / 64] |= (uint64_t)1 << row % 64;
+    uint64_t *unknown = listing->unknown + position * listing->object->mask_words;
+    unknown[row / 64] |= (uint64_t)1 << row % 64;
     values_of(listing, position)[row] = 0;
     if (listing->provider->opening || what->complained || what->is_base)
         return;

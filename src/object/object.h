@@ -250,7 +250,8 @@ void object_done(struct object *object);
 
 /* ---- define.c: the binary format ---- */
 size_t object_size(const struct object *object); /* bytes of its answer */
-void object_write(const struct object *object, unsigned char *out, LONGLONG now);
+/* Writes it; `out` has at least object_size() bytes. Returns the address after it. */
+unsigned char *object_write(const struct object *object, unsigned char *out, LONGLONG now);
 
 /* ---- reading.c: names ---- */
 /* Replaces slashes, and the characters that opl_sanitize_name replaces. */

@@ -93,20 +93,6 @@ static void object_request(opl_provider *provider, const opl_object *address)
     }
 }
 
-static bool query_names(const opl_provider *provider, const opl_object *is)
-{
-    switch (provider->query.kind) {
-    case QUERY_GLOBAL:
-        return !is->costly;
-    case QUERY_COSTLY:
-        return is->costly;
-    case QUERY_OBJECTS:
-        return query_wants_object(&provider->query, is->index + provider->first_counter);
-    default:
-        return false;
-    }
-}
-
 static LSTATUS provider_parse(opl_provider *provider, LPCWSTR query)
 {
     const uint16_t *text = (const uint16_t *)query;
@@ -118,39 +104,33 @@ static LSTATUS provider_parse(opl_provider *provider, LPCWSTR query)
     return query_parse(provider->query_text, &provider->query);
 }
 
-static bool provider_select(opl_provider *provider)
+/* Requests the objects that the query needs. False: it needs none. *ret_costly: one of them is
+ * costly. */
+static bool provider_select(opl_provider *provider, bool *ret_costly)
 {
+    const struct query *query = &provider->query;
     bool any = false;
     for (size_t i = 0; i < provider->object_count; i++)
         provider->objects[i].listing.requested = false;
+    for (size_t i = 0; i < provider->object_count; i++) {
+        const opl_object *is = provider->objects[i].is;
+        bool wanted = query->kind == QUERY_GLOBAL ? !is->costly
+                      : query->kind == QUERY_COSTLY
+                          ? is->costly
+                          : query->kind == QUERY_OBJECTS &&
+                                query_wants_object(query, is->index + provider->first_counter);
+        if (!provider->objects[i].row_count || !wanted)
+            continue;
+        object_request(provider, provider->objects[i].address);
+        any = true;
+    }
+    *ret_costly = false;
     for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].row_count && query_names(provider, provider->objects[i].is)) {
-            object_request(provider, provider->objects[i].address);
-            any = true;
-        }
+        *ret_costly |= provider->objects[i].listing.requested && provider->objects[i].is->costly;
     return any;
 }
 
-static bool provider_is_costly(const opl_provider *provider)
-{
-    for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].listing.requested && provider->objects[i].is->costly)
-            return true;
-    return false;
-}
-
 /* ---- collecting ---- */
-
-static void object_list(struct object *object)
-{
-    opl_listing *listing = &object->listing;
-    if (!object->is->instances)
-        listing_single(listing);
-    else if (object->is->lines.source)
-        listing_lines(listing);
-    else if (object->is->list)
-        object->is->list(listing);
-}
 
 /* A forked child shares the positions in its parent's open folders, and the kernel reports a change
  * of a watched file to only one of them: so the child opens its own. */
@@ -200,9 +180,18 @@ static void provider_read_once(opl_provider *provider)
     provider->failed = false;
     for (size_t i = 0; i < provider->object_count; i++)
         listing_begin(&provider->objects[i].listing);
-    for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].listing.requested)
-            object_list(&provider->objects[i]);
+    for (size_t i = 0; i < provider->object_count; i++) {
+        const opl_object *is = provider->objects[i].is;
+        opl_listing *listing = &provider->objects[i].listing;
+        if (!listing->requested)
+            continue;
+        if (!is->instances)
+            listing_single(listing);
+        else if (is->lines.source)
+            listing_lines(listing);
+        else if (is->list)
+            is->list(listing);
+    }
 }
 
 static void provider_read(opl_provider *provider)
@@ -214,20 +203,16 @@ static void provider_read(opl_provider *provider)
     provider_read_once(provider);
 }
 
-/* The objects' clock: a FILETIME that does not jump when the system's time is set, so that elapsed
- * times, which count from opl_boot_time, stay right. */
-static LONGLONG provider_clock(opl_provider *provider)
-{
-    struct timespec uptime;
-    if (!provider_live() || !provider->boot)
-        return clock_filetime();
-    clock_gettime(CLOCK_BOOTTIME, &uptime);
-    return provider->boot + (LONGLONG)uptime.tv_sec * CLOCK_TICKS_PER_SECOND + uptime.tv_nsec / 100;
-}
-
+/* Sets the objects' clock, hides what is denied, and adds the totals. The clock is a FILETIME that
+ * does not jump when the system's time is set, so that elapsed times, which count from
+ * opl_boot_time, stay right. */
 static void provider_totals(opl_provider *provider)
 {
-    provider->time = provider_clock(provider);
+    struct timespec uptime;
+    provider->time = clock_filetime();
+    if (provider_live() && provider->boot && clock_gettime(CLOCK_BOOTTIME, &uptime) == 0)
+        provider->time = provider->boot + (LONGLONG)uptime.tv_sec * CLOCK_TICKS_PER_SECOND +
+                         uptime.tv_nsec / 100;
     for (size_t i = 0; i < provider->object_count; i++) {
         struct object *object = &provider->objects[i];
         if (object->is->only_with_instances && object->listing.count == 0)
@@ -237,15 +222,6 @@ static void provider_totals(opl_provider *provider)
         if (object->listing.requested && object->is->instances && object->is->total)
             listing_total(&object->listing);
     }
-}
-
-static size_t provider_size(const opl_provider *provider)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].listing.requested)
-            size += object_size(&provider->objects[i]);
-    return size;
 }
 
 /* Records the size that an answer needs, and its largest object, because the status that the caller
@@ -267,20 +243,6 @@ static void note_need(const opl_provider *provider, size_t size, size_t capacity
           size, capacity, largest->is->name, largest->listing.count, object_size(largest));
 }
 
-static DWORD provider_write(const opl_provider *provider, unsigned char *out)
-{
-    DWORD count = 0;
-    for (size_t i = 0; i < provider->object_count; i++) {
-        const struct object *object = &provider->objects[i];
-        if (!object->listing.requested)
-            continue;
-        object_write(object, out, provider->time);
-        out += object_size(object);
-        count++;
-    }
-    return count;
-}
-
 DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
                        LPDWORD types)
 {
@@ -291,10 +253,11 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
     if (!provider)
         return ERROR_NOT_READY;
     LSTATUS status = provider_parse(provider, query);
-    if (status || !provider_select(provider))
+    bool costly;
+    if (status || !provider_select(provider, &costly))
         return (DWORD)status;
     struct priority usual = {0};
-    if (provider_is_costly(provider))
+    if (costly)
         usual = priority_lower();
     provider_read(provider);
     provider_totals(provider);
@@ -303,14 +266,20 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
         return ERROR_NOT_ENOUGH_MEMORY;
     if (source_lacked()) /* some values are 0 only because a file could not be opened */
         return ERROR_TOO_MANY_OPEN_FILES;
-    size_t size = provider_size(provider);
+    size_t size = 0;
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].listing.requested)
+            size += object_size(&provider->objects[i]);
     if (size > capacity || size > UINT32_MAX) {
         note_need(provider, size, capacity);
         return ERROR_MORE_DATA;
     }
-    *types = provider_write(provider, *data);
+    for (size_t i = 0; i < provider->object_count; i++)
+        if (provider->objects[i].listing.requested) {
+            *data = object_write(&provider->objects[i], *data, provider->time);
+            ++*types;
+        }
     *bytes = (DWORD)size;
-    *data = (unsigned char *)*data + size;
     return ERROR_SUCCESS;
 }
 

@@ -235,40 +235,27 @@ static uint64_t memory_number(const void *at, size_t size)
     }
 }
 
-/* Reads a variable or member. For a text the value is its address; the text is converted when it is
- * written. */
-static enum row_result row_read_memory(const struct row *row, const opl_reading *reading,
-                                       uint64_t *ret)
-{
-    const opl_value *value = row->value;
-    const char *at = value->variable;
-    if (!at && reading->item)
-        at = (const char *)reading->item + value->offset;
-    if (!at)
-        return ROW_UNREADABLE;
-    *ret = row->text ? (uint64_t)(uintptr_t)at : row_unit(row, memory_number(at, value->size));
-    return ROW_READ;
-}
-
-/* Reads the row's number from the item that the list function passed. */
-static enum row_result row_read_item(const struct row *row, const opl_reading *reading,
-                                     uint64_t *ret)
-{
-    const opl_value *item = &row->is->item;
-    *ret = memory_number((const char *)reading->item + item->offset, item->size);
-    return ROW_READ;
-}
-
 enum row_result row_read(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
-    if (row->is->item.size && reading->item)
-        return row_read_item(row, reading, ret);
+    const opl_value *value = row->value, *item = &row->is->item;
+    if (item->size && reading->item) { /* the list function passed the number */
+        *ret = memory_number((const char *)reading->item + item->offset, item->size);
+        return ROW_READ;
+    }
     *ret = 0;
-    if (row->value->size)
-        return row_read_memory(row, reading, ret);
-    if (row->value->function)
-        return row->value->function(reading, ret) ? ROW_READ : ROW_UNREADABLE;
+    if (value->size) {
+        const char *at = value->variable;
+        if (!at && reading->item)
+            at = (const char *)reading->item + value->offset;
+        if (!at)
+            return ROW_UNREADABLE;
+        /* the value of a text is its address; the text is converted when it is written */
+        *ret = row->text ? (uint64_t)(uintptr_t)at : row_unit(row, memory_number(at, value->size));
+        return ROW_READ;
+    }
+    if (value->function)
+        return value->function(reading, ret) ? ROW_READ : ROW_UNREADABLE;
     if (!row->source) /* the list function set the value with opl_listing_set */
         return ROW_READ;
-    return row->value->key ? row_read_keys(row, reading, ret) : row_read_columns(row, reading, ret);
+    return value->key ? row_read_keys(row, reading, ret) : row_read_columns(row, reading, ret);
 }

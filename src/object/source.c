@@ -53,18 +53,6 @@ bool source_lacked(void)
     return reported;
 }
 
-/* Returns a copy of the descriptor that is not 0, 1 or 2: a program that closed these may still
- * print, and its text would go into the kept file. */
-static int away_from_stdio(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(fd);
-    lacked |= moved < 0;
-    return moved;
-}
-
 /* Returns the descriptor; opens the file first if it is not open yet or the program has closed it.
  * -1 with errno: that failed. */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
@@ -72,7 +60,14 @@ int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
     if (kept_is_ours(kept))
         return kept->fd;
     struct stat now;
-    kept->fd = away_from_stdio(source_openat(dir_fd, path, flags));
+    kept->fd = source_openat(dir_fd, path, flags);
+    if (kept->fd >= 0 && kept->fd <= STDERR_FILENO) {
+        /* a program that closed 0, 1 or 2 may still print, and its text would go into the file */
+        int low = kept->fd;
+        kept->fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        lacked |= kept->fd < 0;
+        close(low);
+    }
     if (kept->fd < 0)
         return -1;
     if (fstat(kept->fd, &now) == 0) {
@@ -366,16 +361,6 @@ static LSTATUS source_read_system(opl_provider *provider, struct source *source)
     return status;
 }
 
-/* True if word `if_word` of `if_source` is 0: then this source has no content for the instance, and
- * need not be read. */
-static bool source_is_needless(opl_reading *reading, const struct source *source)
-{
-    uint64_t word;
-    return source->is->if_source &&
-           opl_reading_column(reading, source->is->if_source, source->is->if_word, &word) &&
-           word == 0;
-}
-
 static LSTATUS source_make_silent(struct source *source)
 {
     if (!source->capacity && !source_grow(source))
@@ -384,25 +369,23 @@ static LSTATUS source_make_silent(struct source *source)
     return ERROR_SUCCESS;
 }
 
-/* Records in the provider whether memory or access rights were lacking; returns `status`. */
-static LSTATUS source_note(opl_provider *provider, LSTATUS status)
-{
-    provider->failed |= status == ERROR_NOT_ENOUGH_MEMORY;
-    provider->denied |= status == ERROR_ACCESS_DENIED;
-    return status;
-}
-
 LSTATUS source_load(opl_reading *reading, struct source *source)
 {
     opl_provider *provider = reading->provider;
     uint64_t serial = source->star ? reading->serial : provider->collection;
-    if (source->read_for == serial)
-        return source_note(provider, source->status);
-    source->read_for = serial;
-    if (source_is_needless(reading, source))
-        source->status = source_make_silent(source);
-    else
-        source->status = source->star ? source_read_instance(reading, source)
-                                      : source_read_system(provider, source);
-    return source_note(provider, source->status);
+    if (source->read_for != serial) {
+        const opl_source *is = source->is;
+        uint64_t word = 1;
+        source->read_for = serial;
+        /* if word `if_word` of `if_source` is 0, this source has no content for the instance */
+        if (is->if_source && opl_reading_column(reading, is->if_source, is->if_word, &word) &&
+            word == 0)
+            source->status = source_make_silent(source);
+        else
+            source->status = source->star ? source_read_instance(reading, source)
+                                          : source_read_system(provider, source);
+    }
+    provider->failed |= source->status == ERROR_NOT_ENOUGH_MEMORY;
+    provider->denied |= source->status == ERROR_ACCESS_DENIED;
+    return source->status;
 }

@@ -90,29 +90,21 @@ bool query_wants_object(const struct query *query, uint32_t index)
     return place < query->object_count && query->objects[place] == index;
 }
 
-static LSTATUS add_object(struct query *query, uint32_t index)
-{
-    size_t place = place_of(query, index);
-    uint32_t *at = &query->objects[place];
-    if (place < query->object_count && *at == index)
-        return ERROR_SUCCESS;
-    if (query->object_count == LIMIT_QUERY_OBJECTS)
-        return ERROR_INVALID_PARAMETER;
-    memmove(at + 1, at, (query->object_count - place) * sizeof *at);
-    *at = index;
-    query->object_count++;
-    return ERROR_SUCCESS;
-}
-
 static LSTATUS parse_objects(const char *text, struct query *ret)
 {
     const char *word;
     size_t count;
     while ((word = text_word(&text, &count))) {
         uint32_t index;
-        LSTATUS status = text_decimal(word, count, &index) ? add_object(ret, index) : 0;
-        if (status != ERROR_SUCCESS)
-            return status;
+        if (!text_decimal(word, count, &index) || query_wants_object(ret, index))
+            continue;
+        if (ret->object_count == LIMIT_QUERY_OBJECTS)
+            return ERROR_INVALID_PARAMETER;
+        size_t place = place_of(ret, index);
+        uint32_t *at = &ret->objects[place];
+        memmove(at + 1, at, (ret->object_count - place) * sizeof *at);
+        *at = index;
+        ret->object_count++;
     }
     return ERROR_SUCCESS;
 }
@@ -149,15 +141,6 @@ static LSTATUS parse_words(struct query *ret)
     return status;
 }
 
-static LSTATUS keep_text(const char *text, struct query *ret)
-{
-    size_t size = strnlen(text, sizeof ret->storage);
-    if (size == sizeof ret->storage || utf8_to_16(text, size, NULL, 0) > LIMIT_QUERY_CHARS)
-        return ERROR_INVALID_PARAMETER;
-    memcpy(ret->storage, text, size + 1);
-    return ERROR_SUCCESS;
-}
-
 LSTATUS query_parse(const char *text, struct query *ret)
 {
     ret->kind = QUERY_NOTHING;
@@ -171,9 +154,10 @@ LSTATUS query_parse(const char *text, struct query *ret)
         ret->kind = QUERY_GLOBAL;
         return ERROR_SUCCESS;
     }
-    LSTATUS status = keep_text(text, ret);
-    if (status != ERROR_SUCCESS)
-        return status;
+    size_t size = strnlen(text, sizeof ret->storage);
+    if (size == sizeof ret->storage || utf8_to_16(text, size, NULL, 0) > LIMIT_QUERY_CHARS)
+        return ERROR_INVALID_PARAMETER;
+    memcpy(ret->storage, text, size + 1);
     size_t row = text_query(ret->text);
     if (row == COUNT(text_queries))
         return parse_words(ret);

@@ -251,9 +251,9 @@ static const char *hex_to_text(struct reader *reader)
     if (!reader->regedit4) {
         if (data->len % 2)
             return "text in hexadecimal form has an odd number of bytes";
-        size_t need = utf16_to_8_bytes(data->data, data->len / 2, NULL, 0);
+        size_t need = utf16_to_8(data->data, data->len / 2, NULL, 0);
         if (buffer_reserve(text, need))
-            text->len = utf16_to_8_bytes(data->data, data->len / 2, text->data, need);
+            text->len = utf16_to_8(data->data, data->len / 2, text->data, need);
     } else if (utf8_valid(data->data, data->len)) {
         return NULL;
     } else {
@@ -435,9 +435,9 @@ static void decode(const char *bytes, size_t size, unsigned flags, struct buffer
 {
     *ret = (struct span){bytes, bytes + size};
     if (size >= 2 && !memcmp(bytes, "\xff\xfe", 2)) {
-        size_t count = (size - 2) / 2, need = utf16_to_8_bytes(bytes + 2, count, NULL, 0);
+        size_t count = (size - 2) / 2, need = utf16_to_8(bytes + 2, count, NULL, 0);
         if (buffer_reserve(storage, need))
-            storage->len = utf16_to_8_bytes(bytes + 2, count, storage->data, need);
+            storage->len = utf16_to_8(bytes + 2, count, storage->data, need);
         *ret = (struct span){storage->data, storage->data + storage->len};
     } else if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
         ret->at += 3;

@@ -365,10 +365,10 @@ static bool narrow_data(DWORD type, bool wide, const void *data, size_t size, st
         return false;
     const void *from = wide ? data : units.data;
     size_t count = (wide ? size : units.len) / 2;
-    size_t need = utf16_to_8_bytes(from, count, NULL, 0);
+    size_t need = utf16_to_8(from, count, NULL, 0);
     if (!buffer_reserve(ret, need))
         return false;
-    ret->len = utf16_to_8_bytes(from, count, ret->data, need);
+    ret->len = utf16_to_8(from, count, ret->data, need);
     ret->data[ret->len] = 0;
     return true;
 }

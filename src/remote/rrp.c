@@ -106,11 +106,11 @@ static bool keep_text(struct coder *coder, const unsigned char *units, size_t co
         length++;
     for (size_t i = 2 * length; i < 2 * count; i++)
         coder->is_name_broken |= units[i] != 0;
-    size_t size = utf16_to_8_bytes(units, length, NULL, 0);
+    size_t size = utf16_to_8(units, length, NULL, 0);
     buffer_clear(coder->text);
     if (!buffer_reserve(coder->text, size + 1))
         return false;
-    utf16_to_8_bytes(units, length, coder->text->data, size);
+    utf16_to_8(units, length, coder->text->data, size);
     coder->text->data[coder->text->len = size] = '\0';
     return true;
 }

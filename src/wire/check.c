@@ -211,12 +211,8 @@ static void check_base(struct answer_check *check, const opl_counter_view *count
     report(check, &finding);
 }
 
-/* What the counters require of each instance's counter block. */
-struct needs {
-    size_t most; /* bytes that a counter block must have at least */
-};
-
-static bool definitions_add_up(struct answer_check *check, struct needs *ret)
+/* *ret_needed: bytes that the counters require of each instance's counter block. */
+static bool definitions_add_up(struct answer_check *check, size_t *ret_needed)
 {
     const opl_object_view *object = &check->object;
     opl_counter_view counter = {0}, before;
@@ -230,8 +226,8 @@ static bool definitions_add_up(struct answer_check *check, struct needs *ret)
         if (i > 0)
             check_base(check, &before, type_find(definition->CounterType), definition->CounterType);
         size_t needed = (size_t)definition->CounterOffset + definition->CounterSize;
-        if (definition->CounterSize && needed > ret->most)
-            ret->most = needed;
+        if (definition->CounterSize && needed > *ret_needed)
+            *ret_needed = needed;
         end = counter.offset + definition->ByteLength;
     }
     if (object->type.NumCounters)
@@ -369,7 +365,7 @@ static bool report_slack(struct answer_check *check, const opl_instance_view *la
     return false;
 }
 
-static bool instances_add_up(struct answer_check *check, const struct needs *needs)
+static bool instances_add_up(struct answer_check *check, size_t needed)
 {
     const opl_object_view *object = &check->object;
     opl_instance_view instance = {0};
@@ -377,9 +373,9 @@ static bool instances_add_up(struct answer_check *check, const struct needs *nee
     bool outside = false;
     size_t end = object->offset + object->type.DefinitionLength;
     for (; opl_object_next_instance(&check->block, object, &instance); position++) {
-        if (instance.counters_size < needs->most && !outside)
+        if (instance.counters_size < needed && !outside)
             report_outside(check, &instance);
-        outside |= instance.counters_size < needs->most;
+        outside |= instance.counters_size < needed;
         end = instance.end;
     }
     if (check->block.fault)
@@ -442,32 +438,6 @@ static void check_number(struct answer_check *check)
         }
 }
 
-/* Moves check->object to the next object. False: it cannot be reached because a length is
- * damaged. */
-static bool check_next(struct answer_check *check, bool first)
-{
-    opl_object_view *object = &check->object;
-    size_t offset = first ? 0 : object->offset + object->type.TotalByteLength;
-    struct needs needs = {0};
-    if (!opl_block_next_object(&check->block, object)) {
-        object->position += !first;
-        object->offset = offset;
-        fetch_type(check, offset, &object->type);
-        report_refused(check);
-        return false;
-    }
-    if (object->position < MOST_COMPARED)
-        check_number(check);
-    if (!definitions_add_up(check, &needs) || !instances_add_up(check, &needs))
-        return false;
-    if (object->type.TotalByteLength % 8 != 0) {
-        struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_ALIGNMENT, TotalByteLength);
-        set_expected(&finding, object->type.TotalByteLength, "a multiple of ", 8, "");
-        report(check, &finding);
-    }
-    return true;
-}
-
 enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
                                 void (*each)(void *self, const struct wire_finding *finding),
                                 void *self)
@@ -479,9 +449,29 @@ enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
     };
     if (!objects_add_up(&check, count))
         return check.fault;
-    check.object = (opl_object_view){0};
-    for (uint32_t i = 0; i < count && check_next(&check, i == 0); i++)
-        continue;
+    opl_object_view *object = &check.object;
+    *object = (opl_object_view){0};
+    for (uint32_t i = 0; i < count; i++) {
+        size_t offset = object->offset + object->type.TotalByteLength, needed = 0;
+        if (!opl_block_next_object(&check.block, object)) {
+            object->position = i;
+            object->offset = offset;
+            fetch_type(&check, offset, &object->type);
+            report_refused(&check);
+            break;
+        }
+        if (i < MOST_COMPARED)
+            check_number(&check);
+        /* after a damaged length the next object cannot be reached */
+        if (!definitions_add_up(&check, &needed) || !instances_add_up(&check, needed))
+            break;
+        if (object->type.TotalByteLength % 8 != 0) {
+            struct wire_finding finding =
+                OBJECT_FIELD(&check, WIRE_FAULT_ALIGNMENT, TotalByteLength);
+            set_expected(&finding, object->type.TotalByteLength, "a multiple of ", 8, "");
+            report(&check, &finding);
+        }
+    }
     return check.fault;
 }
 

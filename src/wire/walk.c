@@ -52,15 +52,6 @@ static bool fetch_dwords(const opl_block *block, size_t end, size_t offset, void
     return true;
 }
 
-static bool fetch_object(const opl_block *block, size_t offset, PERF_OBJECT_TYPE *ret)
-{
-    if (!fetch(block, block->size, offset, ret, sizeof(*ret)))
-        return false;
-    if (block->swapped)
-        swap_fields(swap_fields((unsigned char *)ret, 12, 4), 2, 8);
-    return true;
-}
-
 static void swap_header(PERF_DATA_BLOCK *header)
 {
     unsigned char *rest = swap_fields((unsigned char *)header, 4, 2); /* signature */
@@ -192,8 +183,10 @@ bool opl_block_next_object(opl_block *block, opl_object_view *object)
         return false;
     if (next.offset == block->size)
         return damaged(block, OPL_BLOCK_TRUNCATED, next.offset);
-    if (!fetch_object(block, next.offset, &next.type) ||
-        !object_lengths_good(&next.type, block->size - next.offset))
+    bool fetched = fetch(block, block->size, next.offset, &next.type, sizeof(next.type));
+    if (fetched && block->swapped)
+        swap_fields(swap_fields((unsigned char *)&next.type, 12, 4), 2, 8);
+    if (!fetched || !object_lengths_good(&next.type, block->size - next.offset))
         return damaged(block, OPL_BLOCK_OBJECT, next.offset);
     *object = next;
     return true;
@@ -212,12 +205,6 @@ bool opl_block_find_object(opl_block *block, DWORD title_index, opl_object_view 
 
 /* ---- counter definitions ---- */
 
-static bool definition_good(const PERF_COUNTER_DEFINITION *definition, size_t left)
-{
-    return definition->ByteLength >= MINIMUM_DEFINITION && definition->ByteLength <= left &&
-           definition->CounterSize <= INT32_MAX && definition->CounterOffset <= INT32_MAX;
-}
-
 bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
                              opl_counter_view *counter)
 {
@@ -229,8 +216,10 @@ bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
     }
     if (next.position >= object->type.NumCounters)
         return false;
-    if (!fetch_dwords(block, end, next.offset, &next.definition, sizeof(next.definition) / 4) ||
-        !definition_good(&next.definition, end - next.offset))
+    const PERF_COUNTER_DEFINITION *definition = &next.definition;
+    if (!fetch_dwords(block, end, next.offset, &next.definition, sizeof(*definition) / 4) ||
+        definition->ByteLength < MINIMUM_DEFINITION || definition->ByteLength > end - next.offset ||
+        definition->CounterSize > INT32_MAX || definition->CounterOffset > INT32_MAX)
         return damaged(block, OPL_BLOCK_DEFINITION, next.offset);
     *counter = next;
     return true;
@@ -238,18 +227,14 @@ bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
 
 /* ---- instances ---- */
 
-static size_t object_end(const opl_object_view *object)
-{
-    return object->offset + object->type.TotalByteLength;
-}
-
 /* Completes a view whose counter block begins at `counters`. (docs/windows/blocks.md#a6, rule 6) */
 static bool fetch_counter_block(opl_block *block, const opl_object_view *object,
                                 opl_instance_view *ret)
 {
     DWORD length;
-    if (!fetch_dwords(block, object_end(object), ret->counters, &length, 1) ||
-        length < MINIMUM_COUNTERS || length > object_end(object) - ret->counters)
+    size_t end = object->offset + object->type.TotalByteLength;
+    if (!fetch_dwords(block, end, ret->counters, &length, 1) || length < MINIMUM_COUNTERS ||
+        length > end - ret->counters)
         return damaged(block, OPL_BLOCK_COUNTERS, ret->counters);
     ret->counters_size = length;
     ret->end = ret->counters + length;
@@ -283,7 +268,7 @@ bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
     if (object->type.NumInstances == PERF_NO_INSTANCES)
         return next_of_single(block, object, instance);
     opl_instance_view next = {.offset = object->offset + object->type.DefinitionLength};
-    size_t end = object_end(object);
+    size_t end = object->offset + object->type.TotalByteLength;
     if (instance->end > 0) {
         next.offset = instance->end;
         next.position = instance->position + 1;

@@ -76,7 +76,7 @@ static void misaligned_text_is_read(void **state)
 {
     char bytes[7] = {0}, text[8];
     memcpy(bytes + 1, (const uint16_t[]){'o', 'k', 0xe9}, 6);
-    assert_int_equal(utf16_to_8_bytes(bytes + 1, 3, text, sizeof text), 4);
+    assert_int_equal(utf16_to_8(bytes + 1, 3, text, sizeof text), 4);
     assert_memory_equal(text, "oké", 4);
 }
 

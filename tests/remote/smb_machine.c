@@ -69,7 +69,7 @@ static uint32_t handle_of(const struct buffer *request)
 static void text_at(const struct buffer *request, size_t at, char ret[300], size_t *ret_end)
 {
     size_t count = number_at(request, at + 16);
-    size_t size = utf16_to_8_bytes(request->data + at + 20, count, ret, 299);
+    size_t size = utf16_to_8(request->data + at + 20, count, ret, 299);
     ret[size < 299 ? size : 299] = '\0';
     *ret_end = (at + 20 + 2 * count + 3) / 4 * 4;
 }

@@ -52,10 +52,10 @@ static LSTATUS from_utf16(const unsigned char *bytes, size_t size, bool big, str
     }
     if (units.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
-    size_t need = utf16_to_8_bytes(units.data, units.len / 2, NULL, 0);
+    size_t need = utf16_to_8(units.data, units.len / 2, NULL, 0);
     if (!buffer_reserve(ret, need + 1))
         return ERROR_NOT_ENOUGH_MEMORY;
-    ret->len = utf16_to_8_bytes(units.data, units.len / 2, ret->data, need);
+    ret->len = utf16_to_8(units.data, units.len / 2, ret->data, need);
     ret->data[ret->len] = '\0';
     return ERROR_SUCCESS;
 }

@@ -204,10 +204,10 @@ static LSTATUS put_text(struct received *received)
     data->len -= data->len % 2;
     if (received->request->flags & PROTO_WIDE)
         return ERROR_SUCCESS;
-    size_t count = data->len / 2, size = utf16_to_8_bytes(data->data, count, NULL, 0);
+    size_t count = data->len / 2, size = utf16_to_8(data->data, count, NULL, 0);
     if (!buffer_reserve(&narrow, size + 1))
         return ERROR_NOT_ENOUGH_MEMORY;
-    utf16_to_8_bytes(data->data, count, narrow.data, size);
+    utf16_to_8(data->data, count, narrow.data, size);
     buffer_clear(data);
     return buffer_add(data, narrow.data, size) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
