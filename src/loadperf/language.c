@@ -52,10 +52,10 @@ DWORD opl_load_language(const char *language, bool remove, const opl_load_option
         return ERROR_INVALID_PARAMETER;
     }
     bool installed = names_language_installed(id);
-    if (remove && !installed)
+    if (remove && !installed) {
         load_error(&load, NULL, 0, "language %03X is not installed", (unsigned)id);
-    if (remove && !installed)
         return ERROR_FILE_NOT_FOUND;
+    }
     if (installed != remove || load.options->dry_run)
         return ERROR_SUCCESS;
     LSTATUS status = choose(&load, id, !remove);
@@ -233,20 +233,16 @@ DWORD opl_load_replace(const char *counters, const char *helps, const char *lang
 {
     struct load load;
     uint32_t id = 0;
-    size_t count = language ? strlen(language) : 0;
     load_init(&load, options);
     if ((!counters && !helps) || load.layer == LAYER_USER)
         return ERROR_INVALID_PARAMETER;
-    if (!count || count > 4 || !text_hex(language, count, &id) || !id ||
-        !names_language_installed(names_language(id))) {
+    if (!read_language(language, &id) || !names_language_installed(id)) {
         load_error(&load, NULL, 0, "\"%s\" is not an installed language such as 009",
                    language ? language : "");
-        if (count && id && !load.options->dry_run)
-            load_language_event(EVENT_NO_NAMES + !counters, names_language(id),
-                                ERROR_FILE_NOT_FOUND);
+        if (id && !load.options->dry_run)
+            load_language_event(EVENT_NO_NAMES + !counters, id, ERROR_FILE_NOT_FOUND);
         return ERROR_INVALID_PARAMETER;
     }
-    id = names_language(id);
     LSTATUS status = counters ? replace_part(&load, counters, 0, id) : ERROR_SUCCESS;
     if (!status && helps)
         status = replace_part(&load, helps, 1, id);

@@ -224,6 +224,11 @@ static void report_removed(const struct removal *removal)
               NULL);
 }
 
+static bool is_name_of_service(const char *service)
+{
+    return service && *service && strlen(service) < SERVICE_SIZE && !strchr(service, '\\');
+}
+
 DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_load_result *ret)
 {
     struct load load;
@@ -231,7 +236,7 @@ DWORD opl_load_remove(const char *service, const opl_load_options *options, opl_
     opl_load_result result = {0};
     load_init(&load, options);
     removal.record = load.options->library != NULL;
-    if (!service || !*service || strlen(service) >= SERVICE_SIZE || strchr(service, '\\'))
+    if (!is_name_of_service(service))
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = change_begin(&removal.change, &load, service);
     if (!status) {

@@ -212,6 +212,16 @@ static bool next_hex_line(struct reader *reader, struct span *line)
     return false;
 }
 
+/* Reads a byte of one or two hexadecimal digits. False: there is none. */
+static bool read_byte(struct span *line, char *ret)
+{
+    int high = line->at < line->end ? hex_digit(*line->at++) : -1;
+    int low = high >= 0 && line->at < line->end ? hex_digit(*line->at) : -1;
+    line->at += low >= 0;
+    *ret = (char)(low < 0 ? high : high << 4 | low);
+    return high >= 0;
+}
+
 /* Reads bytes separated by commas; a backslash at the end of a line continues it. Returns NULL, or
  * what is wrong with them. */
 static const char *read_hex(struct reader *reader, struct span *line)
@@ -224,12 +234,10 @@ static const char *read_hex(struct reader *reader, struct span *line)
             return "the value is incomplete";
         if (first && (line->at == line->end || *line->at == ';'))
             return NULL;
-        int high = line->at < line->end ? hex_digit(*line->at++) : -1;
-        int low = high >= 0 && line->at < line->end ? hex_digit(*line->at) : -1;
-        if (high < 0)
+        char byte;
+        if (!read_byte(line, &byte))
             return "a byte of two hexadecimal digits is missing";
-        line->at += low >= 0;
-        buffer_add_byte(&reader->data, (char)(low < 0 ? high : high << 4 | low));
+        buffer_add_byte(&reader->data, byte);
         *line = trimmed(*line);
         if (line->at == line->end || *line->at != ',')
             return NULL;

@@ -150,6 +150,21 @@ static bool same_state(const struct disk_state *disk, const struct file_state *s
            disk->changed_ns == (uint32_t)state->ctime.tv_nsec;
 }
 
+/* True if the file in the folder is as the index says, and trusted: it has the folder's `owner`,
+ * who is trusted, or is checked itself. */
+static bool check_file(const struct parts *parts, const struct disk_file *file, int folder_fd,
+                       uid_t owner, struct layer_file *ret)
+{
+    struct stat st;
+    if (file->name >= parts->head->text_size || folder_fd < 0 ||
+        fstatat(folder_fd, parts->text + file->name, &st, 0) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    bool trusted = (st.st_uid == owner && !(st.st_mode & (S_IWGRP | S_IWOTH))) ||
+                   layer_trusts((enum registry_layer)file->layer, &st);
+    file_state_of(&st, &ret->state);
+    return trusted && same_state(&file->state, &ret->state);
+}
+
 /* Adds the index's list of files to the folder. ERROR_FILE_NOT_FOUND: the folder or one of its
  * files has changed since the index was written, or is not trusted. */
 static LSTATUS check_folder(const struct parts *parts, struct layer_folder *folder)
@@ -164,23 +179,15 @@ static LSTATUS check_folder(const struct parts *parts, struct layer_folder *fold
     bool good = fd < 0 || (fstat(fd, &st) == 0 && layer_trusts(folder->layer, &st));
     file_state_of(&st, &folder->state);
     good = good && same_state(&head->folders[folder->layer], &folder->state);
-    uid_t owner = st.st_uid; /* this owner is trusted, so files in the folder with the same owner
-                              * need no other check */
     LSTATUS status = good ? ERROR_SUCCESS : ERROR_FILE_NOT_FOUND;
     for (uint32_t i = 0; !status && i < head->files; i++) {
         const struct disk_file *file = &parts->files[i];
         if (file->layer != (uint32_t)folder->layer)
             continue;
         struct layer_file found = {0};
-        good = file->name < head->text_size && fd >= 0 &&
-               fstatat(fd, parts->text + file->name, &st, 0) == 0 && S_ISREG(st.st_mode) &&
-               ((st.st_uid == owner && !(st.st_mode & (S_IWGRP | S_IWOTH))) ||
-                layer_trusts(folder->layer, &st));
-        file_state_of(&st, &found.state);
-        if (!good || !same_state(&file->state, &found.state))
-            status = ERROR_FILE_NOT_FOUND;
-        else
-            status = folder_add(folder, parts->text + file->name, &found);
+        status = check_file(parts, file, fd, st.st_uid, &found)
+                     ? folder_add(folder, parts->text + file->name, &found)
+                     : ERROR_FILE_NOT_FOUND;
     }
     if (fd >= 0)
         close(fd);

@@ -203,6 +203,15 @@ static void use_index(size_t files, bool *changed, struct index *ret)
     store.indexed = !*changed;
 }
 
+/* True if a file has changed since the last call. */
+static bool take_invalidation(void)
+{
+    bool was = __atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED);
+    if (was && store.current)
+        store.current->identity = 0; /* something was not read as the index describes it */
+    return was;
+}
+
 static LSTATUS refresh(bool every_file)
 {
     struct index index = {0};
@@ -213,11 +222,7 @@ static LSTATUS refresh(bool every_file)
     int64_t now = clock_ticks();
     find_folders();
     bool due = now - store.files_seen >= FILES_EVERY_100NS;
-    if (__atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED)) {
-        every_file = true;
-        if (store.current)
-            store.current->identity = 0; /* something was not read as the index describes it */
-    }
+    every_file |= take_invalidation();
     size_t files = every_file ? SIZE_MAX : due ? FILES_AT_ONCE : 0;
     if (files)
         store.files_seen = now;

@@ -333,13 +333,19 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
     return copy_data(kind, value.data, value.len, wide, type, data, size);
 }
 
+/* False: the result would be expanded, so it must not be limited to some types. */
+static bool flags_are_valid(DWORD flags)
+{
+    bool expands = (flags & RRF_RT_REG_EXPAND_SZ) && !(flags & RRF_NOEXPAND);
+    return !expands || (flags & RRF_RT_ANY) == RRF_RT_ANY;
+}
+
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
                       DWORD *type, void *data, DWORD *size)
 {
     DWORD capacity = size ? *size : 0;
     HKEY opened = NULL;
-    bool expands = (flags & RRF_RT_REG_EXPAND_SZ) && !(flags & RRF_NOEXPAND);
-    if ((data && !size) || (expands && (flags & RRF_RT_ANY) != RRF_RT_ANY))
+    if ((data && !size) || !flags_are_valid(flags))
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = ERROR_SUCCESS;
     if (sub && *sub)

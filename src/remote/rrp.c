@@ -115,6 +115,20 @@ static bool keep_text(struct coder *coder, const unsigned char *units, size_t co
     return true;
 }
 
+/* Reads the text of an RRP_UNICODE_STRING: `count` units, of which `used` bytes are the text. */
+static void read_text(struct coder *coder, const char **text, const struct rrp_capacity *capacity,
+                      uint32_t count, uint32_t used)
+{
+    bool fits = coder->is_reply ? used % 2 == 0 && used / 2 <= count
+                                : used <= capacity->bytes && used / 2 == count;
+    const unsigned char *bytes =
+        fits && count <= RRP_NAME_UNITS ? take(coder, (size_t)count * 2) : NULL;
+    if (!bytes || (text && !keep_text(coder, bytes, used / 2)))
+        coder->bad = true;
+    else if (text)
+        *text = coder->text->data;
+}
+
 /* Codes an RRP_UNICODE_STRING: two sizes in bytes, which include the NUL, and a pointer to the
  * text. In a request the buffer is as large as the text. In a reply a text that is larger than the
  * client's buffer is left out, and the status says so. `text` NULL: the text is a class, which is
@@ -138,18 +152,10 @@ static void code_text(struct coder *coder, const char **text, struct rrp_capacit
     if (!capacity->has_text)
         return;
     uint32_t count = code_array(coder, capacity->bytes / 2u, used / 2);
-    if (coder->out) {
+    if (coder->out)
         buffer_add(coder->out, units.data ? units.data : "", units.len);
-        return;
-    }
-    bool fits = coder->is_reply ? used % 2 == 0 && used / 2 <= count
-                                : used <= capacity->bytes && used / 2 == count;
-    const unsigned char *bytes =
-        fits && count <= RRP_NAME_UNITS ? take(coder, (size_t)count * 2) : NULL;
-    if (!bytes || (text && !keep_text(coder, bytes, used / 2)))
-        coder->bad = true;
-    else if (text)
-        *text = coder->text->data;
+    else
+        read_text(coder, text, capacity, count, used);
 }
 
 /* ---- values ---- */

@@ -153,6 +153,14 @@ static LSTATUS copy_empty(bool wide, void *data, PLONG size)
     return ERROR_SUCCESS;
 }
 
+static LSTATUS query_unnamed(HKEY key, bool wide, DWORD *type, void *data, DWORD *size)
+{
+    /* these keys have no value without name, but would answer this query */
+    if (key == HKEY_PERFORMANCE_TEXT || key == HKEY_PERFORMANCE_NLSTEXT)
+        return ERROR_FILE_NOT_FOUND;
+    return key_query(key, "", wide, type, data, size);
+}
+
 /* Reads the value without name of the subkey; if it is not set, the result is an empty text. */
 static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG size)
 {
@@ -163,10 +171,7 @@ static LSTATUS query_old(HKEY key, const char *sub, bool wide, void *data, PLONG
     LSTATUS status = key_open(key, sub ? sub : "", KEY_QUERY_VALUE, &opened);
     if (status)
         return status;
-    /* these keys have no value without name, but would answer this query */
-    bool texts = opened == HKEY_PERFORMANCE_TEXT || opened == HKEY_PERFORMANCE_NLSTEXT;
-    status = texts ? ERROR_FILE_NOT_FOUND
-                   : key_query(opened, "", wide, &type, data, size ? &capacity : NULL);
+    status = query_unnamed(opened, wide, &type, data, size ? &capacity : NULL);
     key_close(opened);
     if (status == ERROR_FILE_NOT_FOUND)
         return copy_empty(wide, data, size);

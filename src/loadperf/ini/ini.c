@@ -306,36 +306,48 @@ const struct ini_entry *ini_find(const struct ini *ini, const char *section, con
  * number as atol() reads it. Comments count as blanks, as in C.
  */
 
+static bool is_line_end(char character)
+{
+    return character == '\n' || character == '\r';
+}
+
+/* Returns the end of a text in quotation marks, which begins at `at`. */
+static char *end_of_quoted(char *at, const char *end)
+{
+    char quote = *at++;
+    for (; at < end && *at != quote && !is_line_end(*at); at++)
+        if (*at == '\\' && at + 1 < end && at[1] && !is_line_end(at[1]))
+            at++;
+    return at < end ? at + 1 : at;
+}
+
+/* Replaces the comment at `at` by blanks, but for its newlines; returns its end. */
+static char *blank_comment(char *at, const char *end)
+{
+    bool block = at[1] == '*';
+    at[0] = at[1] = ' ';
+    for (at += 2; at < end && (block || !is_line_end(*at)); at++) {
+        if (block && *at == '*' && at + 1 < end && at[1] == '/') {
+            at[0] = at[1] = ' ';
+            return at + 2;
+        }
+        if (!is_line_end(*at))
+            *at = ' ';
+    }
+    return at;
+}
+
 /* Replaces comments by blanks. Newlines and texts in quotation marks are not changed. */
 static void blank_comments(char *text, size_t size)
 {
-    enum { CODE, QUOTED, LINE, BLOCK } state = CODE;
-    char quote = 0;
-    for (size_t i = 0; i < size; i++) {
-        char at = text[i], next = i + 1 < size ? text[i + 1] : '\0';
-        bool line_end = at == '\n' || at == '\r';
-        if (state == CODE && (at == '"' || at == '\'')) {
-            state = QUOTED;
-            quote = at;
-        } else if (state == QUOTED) {
-            if (at == '\\' && next && next != '\n' && next != '\r')
-                i++;
-            else if (at == quote || line_end)
-                state = CODE;
-        } else if (state == CODE && at == '/' && (next == '/' || next == '*')) {
-            state = next == '/' ? LINE : BLOCK;
-            text[i] = text[i + 1] = ' ';
-            i++;
-        } else if (state == BLOCK && at == '*' && next == '/') {
-            state = CODE;
-            text[i] = text[i + 1] = ' ';
-            i++;
-        } else if (state == LINE && line_end) {
-            state = CODE;
-        } else if ((state == LINE || state == BLOCK) && !line_end) {
-            text[i] = ' ';
-        }
-    }
+    const char *end = text + size;
+    for (char *at = text; at < end;)
+        if (*at == '"' || *at == '\'')
+            at = end_of_quoted(at, end);
+        else if (*at == '/' && at + 1 < end && (at[1] == '/' || at[1] == '*'))
+            at = blank_comment(at, end);
+        else
+            at++;
 }
 
 static bool is_name_start(char character)

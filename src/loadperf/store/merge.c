@@ -101,12 +101,22 @@ static LSTATUS judge_version(struct merge *merge, struct merge_target *target)
     return status;
 }
 
+/* True if a package determines the provider's registration: its numbers in the file or here are in
+ * the block of numbers for packages. */
+static bool is_of_package(const struct merge_target *target)
+{
+    const struct stored_provider *provider = target->provider;
+    const struct here *here = target->here;
+    return (provider->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
+            provider->number[LAST_COUNTER] >= NAMES_BLOCK_FIRST) ||
+           (here && here->loaded && here->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
+            here->number[FIRST_COUNTER] >= NAMES_BLOCK_FIRST);
+}
+
 static LSTATUS judge(struct merge *merge, struct merge_target *target)
 {
     const struct stored_provider *provider = target->provider;
     const char *mistake = number_mistake(provider);
-    bool block = provider->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
-                 provider->number[LAST_COUNTER] >= NAMES_BLOCK_FIRST;
     target->here = here_find(&merge->here, provider->name);
     if (mistake) {
         leave(merge, target, mistake);
@@ -115,10 +125,8 @@ static LSTATUS judge(struct merge *merge, struct merge_target *target)
     target->first = provider->number[FIRST_COUNTER];
     target->last = provider->number[LAST_COUNTER] + 1;
     target->place = FROM_FILE;
-    if (block || (target->here && target->here->loaded &&
-                  target->here->number[FIRST_COUNTER] <= NAMES_BLOCK_LAST &&
-                  target->here->number[FIRST_COUNTER] >= NAMES_BLOCK_FIRST)) {
-        target->place = LEFT; /* its package determines its registration */
+    if (is_of_package(target)) {
+        target->place = LEFT;
         merge->result->same++;
     } else if (!target->here && !provider->text[LIBRARY] && !merge->stored->repair)
         leave(merge, target, "there is no such service here");

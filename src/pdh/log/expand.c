@@ -114,6 +114,20 @@ static PDH_STATUS add_open(struct expand_search *search, const struct log_column
 
 /* ---- all columns ---- */
 
+/* Adds the path of a column that fits, and counts what cannot be shown of it. */
+static void add_shown(struct expand_search *search, const struct log_column *column)
+{
+    struct log_losses *losses = &search->source->losses;
+    if (column->twice)
+        losses_add(losses, LOSS_TWICE, 1, "%s", column->path);
+    if (column->kind != LOG_COOKED && !formula_known(column->type))
+        losses_add(losses, LOSS_TYPE, 1, "%s", column->path);
+    if (path_is_pattern(column->instance) || path_is_pattern(column->parent))
+        losses_add(losses, LOSS_PATTERN, 1, "%s", column->path);
+    else
+        buffer_add(search->ret, column->path, strlen(column->path) + 1);
+}
+
 static PDH_STATUS add_column(struct expand_search *search, const struct log_column *column)
 {
     const struct pdh_path *path = search->path;
@@ -124,16 +138,8 @@ static PDH_STATUS add_column(struct expand_search *search, const struct log_colu
         return 0;
     if (column_is_open(column))
         return add_open(search, column);
-    if (!instance_fits(path, column) || !name_fits(path->counter, column->counter))
-        return 0;
-    if (column->twice)
-        losses_add(&search->source->losses, LOSS_TWICE, 1, "%s", column->path);
-    if (column->kind != LOG_COOKED && !formula_known(column->type))
-        losses_add(&search->source->losses, LOSS_TYPE, 1, "%s", column->path);
-    if (path_is_pattern(column->instance) || path_is_pattern(column->parent))
-        losses_add(&search->source->losses, LOSS_PATTERN, 1, "%s", column->path);
-    else
-        buffer_add(search->ret, column->path, strlen(column->path) + 1);
+    if (instance_fits(path, column) && name_fits(path->counter, column->counter))
+        add_shown(search, column);
     return 0;
 }
 
