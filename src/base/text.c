@@ -77,19 +77,6 @@ size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity
     return needed;
 }
 
-static size_t encode(uint32_t code, char bytes[static 4])
-{
-    if (code < 0x80) {
-        bytes[0] = (char)code;
-        return 1;
-    }
-    size_t width = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = width - 1; i > 0; i--, code >>= 6)
-        bytes[i] = (char)(0x80 | (code & 0x3f));
-    bytes[0] = (char)((0xf00 >> width) | code);
-    return width;
-}
-
 size_t utf16_to_8(const void *text, size_t count, char *out, size_t capacity)
 {
     size_t needed = 0;
@@ -102,7 +89,10 @@ size_t utf16_to_8(const void *text, size_t count, char *out, size_t capacity)
             code = 0x10000 + ((units[0] & 0x3ffu) << 10) + (units[1] & 0x3ffu);
             i++;
         }
-        size_t width = encode(code, bytes);
+        size_t width = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        for (size_t k = width - 1; k > 0; k--, code >>= 6)
+            bytes[k] = (char)(0x80 | (code & 0x3f));
+        bytes[0] = (char)(width == 1 ? code : (0xf00u >> width) | code);
         for (size_t k = 0; k < width; k++, needed++)
             if (needed < capacity)
                 out[needed] = bytes[k];

@@ -355,18 +355,15 @@ static bool keep(struct service *service, const struct host_settings *settings,
     if (answer->copy)
         answer->copy(answer->self, piece->data, (size_t)answer->end);
     /* a whole block of a foreign machine, in either byte order (docs/windows/articles.md#c121) */
-    piece->whole =
-        answer->foreign && answer->end > 0 && wire_is_block(piece->data, (size_t)answer->end);
+    piece->whole = answer->foreign && wire_is_block(piece->data, (size_t)answer->end);
     struct fault_finding content = piece->whole
                                        ? judge_block(answer, piece)
                                        : judge_bytes(service, settings, answer, piece, &pointer);
-    if (pointer.fault && level <= 2) {
-        /* a wrong length is reported together with what is wrong in the content */
-        pointer.because = content.fault;
-        pointer.content = content.content;
-        content = pointer;
-    }
-    if (!verdict_keep(service, settings, &content))
+    /* a wrong length is reported together with what is wrong in the content */
+    pointer.because = content.fault;
+    pointer.content = content.content;
+    bool both = pointer.fault && level <= 2;
+    if (!verdict_keep(service, settings, both ? &pointer : &content))
         return false;
     if (!answer->end || piece->whole)
         return true;

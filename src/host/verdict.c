@@ -514,6 +514,22 @@ static const struct transition {
   /* clang-format on */
 };
 
+/* Counts the event. If its count has reached `skips_from`, the provider is not queried: for 1 s the
+ * first time, then for twice as long each time. */
+static void count(struct backoff *backoff, const struct transition *row)
+{
+    unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;
+    if (row->grows == FAILURES)
+        backoff->last_failure = quarantine_clock.ticks();
+    backoff->counts[row->clears] = 0;
+    if (!row->skips_from || times < row->skips_from)
+        return;
+    unsigned doublings = times - row->skips_from;
+    if (doublings > LONGEST_DOUBLINGS)
+        doublings = LONGEST_DOUBLINGS;
+    backoff->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
+}
+
 void quarantine_take(struct service *service, const struct host_settings *settings,
                      enum provider_event event, const char *why)
 {
@@ -523,17 +539,7 @@ void quarantine_take(struct service *service, const struct host_settings *settin
         service->on_probation && row->on_probation ? row->on_probation : row->then;
     if (row->grows && !settings)
         return;
-    unsigned times = row->grows ? ++backoff->counts[row->grows] : 1;
-    if (row->grows == FAILURES)
-        backoff->last_failure = quarantine_clock.ticks();
-    backoff->counts[row->clears] = 0;
-    if (row->skips_from && times >= row->skips_from) {
-        /* it is not queried: for 1 s the first time, then for twice as long each time */
-        unsigned doublings = times - row->skips_from;
-        if (doublings > LONGEST_DOUBLINGS)
-            doublings = LONGEST_DOUBLINGS;
-        backoff->until = quarantine_clock.ticks() + (SECONDS(1) << doublings);
-    }
+    count(backoff, row);
     if (then && (!row->if_registered || is_registered(service)))
         then(service, settings, why);
     if (row->past == TEMPORARY || row->past == PERSISTENT)

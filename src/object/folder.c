@@ -44,24 +44,6 @@ static LSTATUS folder_add(struct folder *folder, const char *name)
     return ERROR_SUCCESS;
 }
 
-static LSTATUS folder_read_fd(opl_provider *provider, struct folder *folder, int fd)
-{
-    for (;;) {
-        long bytes = syscall(SYS_getdents64, fd, provider->entries, sizeof provider->entries);
-        if (bytes < 0)
-            return status_from_errno(errno);
-        if (bytes == 0)
-            return ERROR_SUCCESS;
-        for (long at = 0; at < bytes;) {
-            const struct folder_entry *entry = (const void *)(provider->entries + at);
-            LSTATUS status = folder_add(folder, entry->name);
-            if (status)
-                return status;
-            at += entry->length;
-        }
-    }
-}
-
 static int compare_numbers(const void *left, const void *right)
 {
     uint32_t one = *(const uint32_t *)left, other = *(const uint32_t *)right;
@@ -76,8 +58,17 @@ LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *p
     folder->count = 0;
     if (fd < 0)
         return status_from_errno(errno);
-    LSTATUS status = lseek(fd, 0, SEEK_SET) < 0 ? status_from_errno(errno)
-                                                : folder_read_fd(provider, folder, fd);
+    LSTATUS status = lseek(fd, 0, SEEK_SET) < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
+    for (long bytes = 1; !status && bytes > 0;) {
+        bytes = syscall(SYS_getdents64, fd, provider->entries, sizeof provider->entries);
+        if (bytes < 0)
+            status = status_from_errno(errno);
+        for (long at = 0; !status && at < bytes;) {
+            const struct folder_entry *entry = (const void *)(provider->entries + at);
+            status = folder_add(folder, entry->name);
+            at += entry->length;
+        }
+    }
     if (!keep) {
         close(fd);
         folder->kept.fd = -1;

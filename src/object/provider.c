@@ -203,11 +203,12 @@ static void provider_read(opl_provider *provider)
     provider_read_once(provider);
 }
 
-/* Sets the objects' clock, hides what is denied, and adds the totals. The clock is a FILETIME that
- * does not jump when the system's time is set, so that elapsed times, which count from
- * opl_boot_time, stay right. */
-static void provider_totals(opl_provider *provider)
+/* Sets the objects' clock, hides what is denied, and adds the totals; returns the answer's size.
+ * The clock is a FILETIME that does not jump when the system's time is set, so that elapsed times,
+ * which count from opl_boot_time, stay right. */
+static size_t provider_totals(opl_provider *provider)
 {
+    size_t size = 0;
     struct timespec uptime;
     provider->time = clock_filetime();
     if (provider_live() && provider->boot && clock_gettime(CLOCK_BOOTTIME, &uptime) == 0)
@@ -221,7 +222,10 @@ static void provider_totals(opl_provider *provider)
             object->listing.requested = false;
         if (object->listing.requested && object->is->instances && object->is->total)
             listing_total(&object->listing);
+        if (object->listing.requested)
+            size += object_size(object);
     }
+    return size;
 }
 
 /* Records the size that an answer needs, and its largest object, because the status that the caller
@@ -260,16 +264,12 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
     if (costly)
         usual = priority_lower();
     provider_read(provider);
-    provider_totals(provider);
+    size_t size = provider_totals(provider);
     priority_restore(usual);
     if (provider->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (source_lacked()) /* some values are 0 only because a file could not be opened */
         return ERROR_TOO_MANY_OPEN_FILES;
-    size_t size = 0;
-    for (size_t i = 0; i < provider->object_count; i++)
-        if (provider->objects[i].listing.requested)
-            size += object_size(&provider->objects[i]);
     if (size > capacity || size > UINT32_MAX) {
         note_need(provider, size, capacity);
         return ERROR_MORE_DATA;

@@ -23,16 +23,12 @@ enum {
     EVENT_NO_INSTALLATION = 4005
 };
 
-static bool same_time(const struct timespec *left, const struct timespec *right)
-{
-    return left->tv_sec == right->tv_sec && left->tv_nsec == right->tv_nsec;
-}
-
 bool file_state_same(const struct file_state *left, const struct file_state *right)
 {
     return left->device == right->device && left->inode == right->inode &&
-           left->size == right->size && same_time(&left->mtime, &right->mtime) &&
-           same_time(&left->ctime, &right->ctime);
+           left->size == right->size && left->mtime.tv_sec == right->mtime.tv_sec &&
+           left->mtime.tv_nsec == right->mtime.tv_nsec &&
+           left->ctime.tv_sec == right->ctime.tv_sec && left->ctime.tv_nsec == right->ctime.tv_nsec;
 }
 
 /* Logs the event of a damaged line. */

@@ -241,20 +241,6 @@ static bool fetch_counter_block(opl_block *block, const opl_object_view *object,
     return true;
 }
 
-/* Moves to the only counter block of an object without instance definitions: it lies right after
- * the counter definitions (docs/windows/articles.md#c9). False: the view was already there, or the
- * block is damaged. */
-static bool next_of_single(opl_block *block, const opl_object_view *object,
-                           opl_instance_view *instance)
-{
-    size_t start = object->offset + object->type.DefinitionLength;
-    opl_instance_view only = {.offset = start, .counters = start};
-    if (instance->end > 0 || !fetch_counter_block(block, object, &only))
-        return false;
-    *instance = only;
-    return true;
-}
-
 static bool instance_good(const PERF_INSTANCE_DEFINITION *instance, size_t left)
 {
     return instance->ByteLength >= MINIMUM_INSTANCE && instance->ByteLength <= left &&
@@ -265,10 +251,17 @@ static bool instance_good(const PERF_INSTANCE_DEFINITION *instance, size_t left)
 bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance)
 {
-    if (object->type.NumInstances == PERF_NO_INSTANCES)
-        return next_of_single(block, object, instance);
     opl_instance_view next = {.offset = object->offset + object->type.DefinitionLength};
     size_t end = object->offset + object->type.TotalByteLength;
+    if (object->type.NumInstances == PERF_NO_INSTANCES) {
+        /* the only counter block lies right after the counter definitions
+         * (docs/windows/articles.md#c9) */
+        next.counters = next.offset;
+        if (instance->end > 0 || !fetch_counter_block(block, object, &next))
+            return false;
+        *instance = next;
+        return true;
+    }
     if (instance->end > 0) {
         next.offset = instance->end;
         next.position = instance->position + 1;
