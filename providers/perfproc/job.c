@@ -10,6 +10,7 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "perfproc.h"
@@ -23,6 +24,13 @@ enum { NAME_SIZE = 512, DEPTH = 8 };
 static const opl_source cpu = GROUP("cpu.stat");
 static const opl_source memory_stat = GROUP("memory.stat");
 static const opl_source memory_events = GROUP("memory.events");
+static const opl_source memory_max = GROUP("memory.max");
+static const opl_source cpu_max = GROUP("cpu.max");
+static const opl_source cpu_pressure = GROUP("cpu.pressure");
+static const opl_source memory_pressure = GROUP("memory.pressure");
+static const opl_source io_pressure = GROUP("io.pressure");
+/* With it, each group has its own, too. */
+static const opl_source pressure = {.path = "proc/pressure/memory"};
 static const opl_source processes = {.path = "sys/fs/cgroup/*/cgroup.procs", .pieces = true};
 /* The enabled controllers of the groups below the root. */
 static const opl_source controllers = {.path = "sys/fs/cgroup/cgroup.subtree_control"};
@@ -38,6 +46,27 @@ static bool process_count(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
+/* In the first line, "some avg10=0.12 avg60=0.00 avg300=0.00 total=123", in microseconds. */
+static bool some_time(opl_reading *reading, const opl_source *source, uint64_t *ret)
+{
+    static const char key[] = " total=";
+    const char *text = opl_reading_text(reading, source, NULL);
+    const char *at = text && !strncmp(text, "some ", 5) ? strstr(text, key) : NULL;
+    if (!at)
+        return false;
+    *ret = strtoull(at + sizeof key - 1, NULL, 10) * 10;
+    return true;
+}
+
+#define SOME_TIME(name)                                                                            \
+    static bool name##_time(opl_reading *reading, uint64_t *ret)                                   \
+    {                                                                                              \
+        return some_time(reading, &name, ret);                                                     \
+    }
+SOME_TIME(cpu_pressure)
+SOME_TIME(memory_pressure)
+SOME_TIME(io_pressure)
+
 #define JOB PERF_DETAIL_ADVANCED
 #define TIMER PERF_100NSEC_TIMER, 0, JOB
 #define MILLISECONDS PERF_COUNTER_LARGE_RAWCOUNT, 0, JOB
@@ -45,6 +74,13 @@ static bool process_count(opl_reading *reading, uint64_t *ret)
 #define TOTAL(key) OPL_KEY(&cpu, key, OPL_PARTS(1000)), .total = OPL_NONE
 #define MEMORY(file, key)                                                                          \
     OPL_KEY(&file, key, OPL_ONE), .total = OPL_NONE, .if_source = &controllers, .if_word = "memory"
+#define ON(controller) .total = OPL_NONE, .if_source = &controllers, .if_word = controller
+#define PRESSURE(name, file, what)                                                                 \
+    TIMER, OPL_FN_OF(&name, name##_time),                                                          \
+        .total = OPL_NONE, .if_source = &pressure, .if_word = "some",                              \
+        .where = "`sys/fs/cgroup/*/" file "`: total of the line some, times 10",                   \
+        .help = "Share of time that at least one task of the "                                     \
+                "group waited for " what "."
 
 /* clang-format off */
 static const opl_counter job_counters[] = {
@@ -67,6 +103,17 @@ static const opl_counter job_counters[] = {
      .help = "Processor time in milliseconds that the processes of the group have used in user mode since it was made."},
     {1526, 1527, MILLISECONDS, TOTAL("system_usec"), .name = "Total mSec - Kernel Mode",
      .help = "Processor time in milliseconds that the processes of the group have used in the kernel since it was made."},
+    {102100, 102101, PERF_COUNTER_LARGE_RAWCOUNT, -6, JOB, OPL_COLUMN(&memory_max, 1, OPL_ONE), ON("memory"), .name = "Memory Limit Bytes",
+     .help = "Memory that the group may use at most; 0 if it has no limit. Groups above it may have a lower one."},
+    {102102, 102103, PERF_RAW_FRACTION, 0, JOB, OPL_COLUMN(&cpu_max, 1, OPL_ONE), .base = OPL_COLUMN(&cpu_max, 2, OPL_ONE), ON("cpu"),
+     .name = "% Processor Limit",
+     .help = "Share of one processor's time that the group may use at most, 200 for two processors; 0 if it has no limit. Groups above it may have a "
+             "lower one."},
+    {102104, 102105, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), ON("cpu"), .name = "% Throttled",
+     .help = "Share of time that the group's tasks had to wait because it had used up what processor time it may use."},
+    {102106, 102107, PRESSURE(cpu_pressure, "cpu.pressure", "a processor"), .name = "% Processor Pressure"},
+    {102108, 102109, PRESSURE(memory_pressure, "memory.pressure", "memory"), .name = "% Memory Pressure"},
+    {102110, 102111, PRESSURE(io_pressure, "io.pressure", "a disk or another device"), .name = "% Disk Pressure"},
 };
 
 static const opl_counter details_counters[] = {

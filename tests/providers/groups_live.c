@@ -303,7 +303,9 @@ static void child_job_memory(void)
     IS(job(1520), 0);
     if (!write_file("memory.swap.max", "0"))
         not_reported("swap of groups");
+    IS(job(102100), 0);
     IS(write_file("memory.max", "8388608"), true); /* less than it has */
+    IS(job(102100), 8388608);
     char more = 'm';
     IS(write(orders[1], &more, 1), 1);
     int status = 0;
@@ -317,6 +319,81 @@ static void child_job_memory(void)
 static void faults_and_ends_of_a_job_appear(void **state)
 {
     in_child(child_job_memory);
+}
+
+/* A tenth of a processor may be used. */
+static void child_job_limit(void)
+{
+    begin("");
+    run_query(&perfproc, "1500");
+    if (!answer_has(JOB, 102102) || job(102102) != 0 || !write_file("cpu.max", "10000 100000")) {
+        not_reported("limits of processor time");
+        return;
+    }
+    struct account none = order(' ');
+    uint64_t before = job(102104);
+    struct account used = order('c');
+    double waited =
+        (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
+    CLOSE_TO(job(102104) - before, waited * 10, waited); /* a tenth */
+    IS(job(102102), 10000);
+    IS(answer_number(JOB, group, 102102, true), 100000);
+}
+
+static void limit_of_a_job_appears(void **state)
+{
+    in_child(child_job_limit);
+}
+
+static void use_first_processor(pid_t process)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(0, &set);
+    IS(sched_setaffinity(process, sizeof set, &set), 0);
+}
+
+/* The worker shares a processor with a process outside; then it waits for a disk. */
+static void child_job_pressure(void)
+{
+    begin("");
+    run_query(&perfproc, "1500");
+    if (!answer_has(JOB, 102106)) {
+        not_reported("pressure of groups");
+        return;
+    }
+    struct account none = order(' ');
+    uint64_t before = job(102106), memory_before = job(102108);
+    use_first_processor(worker);
+    pid_t other = fork();
+    if (other == 0) {
+        use_first_processor(0);
+        burn(20000000);
+        _exit(0);
+    }
+    struct account used = order('c');
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    double waited =
+        (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
+    CLOSE_TO(job(102106) - before, waited * 10, waited + 200000);
+    IS(job(102108), memory_before);
+    before = job(102110);
+    uint64_t processor_before = job(102106);
+    none = used;
+    used = order('d');
+    if (!used.done) {
+        not_reported("waiting for a disk");
+        return;
+    }
+    waited = (double)used.elapsed - (double)(used.user + used.system - none.user - none.system) -
+             (double)(job(102106) - processor_before) / 10;
+    CLOSE_TO(job(102110) - before, waited * 10, waited * 5 + 50000);
+}
+
+static void pressure_of_a_job_appears(void **state)
+{
+    in_child(child_job_pressure);
 }
 
 /* ---- processes of jobs: those of Process, which has oracles of its own ---- */
@@ -511,6 +588,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_of_a_job_appears),
         cmocka_unit_test(faults_and_ends_of_a_job_appear),
+        cmocka_unit_test(limit_of_a_job_appears),
+        cmocka_unit_test(pressure_of_a_job_appears),
         cmocka_unit_test(processes_of_a_job_are_those_of_process),
         cmocka_unit_test(time_of_a_unit_appears),
         cmocka_unit_test(waiting_of_a_unit_appears),
