@@ -33,6 +33,12 @@ struct line {
     struct span span; /* of the ticks that are shown */
 };
 
+/* An instance of a counter with a pattern that the user does not want to see. */
+struct hidden {
+    unsigned table;
+    uint64_t identity;
+};
+
 struct chart {
     struct model *model;
     size_t source;
@@ -40,6 +46,8 @@ struct chart {
     size_t table_count;
     struct line lines[LINES_MOST];
     size_t count, left_out;
+    struct hidden *hidden;
+    size_t hidden_count;
     struct cursor cursor;
     enum mode mode;
     bool highlight;
@@ -61,6 +69,7 @@ void chart_free(struct chart *chart)
 {
     chart_clear(chart);
     free(chart->tables);
+    free(chart->hidden);
     free(chart);
 }
 
@@ -129,6 +138,14 @@ static void choose_ticks(struct chart *chart, int dots)
     chart->from = chart->to > length ? chart->to - length : 0;
 }
 
+static bool is_hidden(const struct chart *chart, unsigned table, uint64_t identity)
+{
+    for (size_t i = 0; i < chart->hidden_count; i++)
+        if (chart->hidden[i].table == table && chart->hidden[i].identity == identity)
+            return true;
+    return false;
+}
+
 /* The histories that have a value in the ticks that are shown. */
 static void find_lines(struct chart *chart)
 {
@@ -139,7 +156,8 @@ static void find_lines(struct chart *chart)
         const struct table *table = model_table(chart->model, chart->tables[t]);
         const struct history *const *all = model_histories(chart->model, chart->tables[t], &count);
         for (size_t i = 0; table && i < count; i++) {
-            if (!all[i] || all[i]->seen < chart->from || all[i]->born >= chart->to)
+            if (!all[i] || all[i]->seen < chart->from || all[i]->born >= chart->to ||
+                is_hidden(chart, table->id, all[i]->identity))
                 continue;
             if (chart->count == LINES_MOST) {
                 chart->left_out++;
@@ -223,20 +241,24 @@ static void draw_line(struct grid *grid, const struct chart *chart, size_t at)
     }
 }
 
-static void draw_time(const struct chart *chart, struct canvas *canvas, int row, uint64_t tick,
-                      int column)
+static bool time_text(const struct chart *chart, uint64_t tick, char *ret, size_t capacity)
 {
-    char text[32];
     int64_t filetime = model_time(chart->model, chart->source, tick ? tick : 1);
     time_t seconds = (time_t)(filetime / 10000000 - 11644473600);
     struct tm parts;
     struct model_source source;
     model_source(chart->model, chart->source, &source);
-    if (!filetime)
-        return;
     localtime_r(&seconds, &parts);
-    strftime(text, sizeof text, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
-    canvas_text(canvas, row, column, TIME_WIDTH, STYLE_WEAK, text);
+    strftime(ret, capacity, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
+    return filetime != 0;
+}
+
+static void draw_time(const struct chart *chart, struct canvas *canvas, int row, uint64_t tick,
+                      int column)
+{
+    char text[32];
+    if (time_text(chart, tick, text, sizeof text))
+        canvas_text(canvas, row, column, TIME_WIDTH, STYLE_WEAK, text);
 }
 
 static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int last)
@@ -312,7 +334,10 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
     static const char *const titles[] = {"LAST", "AVERAGE", "MINIMUM", "MAXIMUM"};
     int values = canvas->columns >= 100 ? 4 : canvas->columns >= 70 ? 2 : 1;
     int name = canvas->columns - SCALE - values * VALUE;
-    if (chart->left_out)
+    if (chart->hidden_count)
+        canvas_print(canvas, row, 2, name - 2, STYLE_WARN, "COUNTER (%zu hidden, X shows them)",
+                     chart->hidden_count);
+    else if (chart->left_out)
         canvas_print(canvas, row, 2, name - 2, STYLE_WARN, "COUNTER (%zu more are not shown)",
                      chart->left_out);
     else
@@ -397,6 +422,71 @@ void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity
 
 /* ---- keys ---- */
 
+static void show_hidden(struct chart *chart, struct window *window)
+{
+    snprintf(window->message, sizeof window->message, "%zu hidden instances are shown again",
+             chart->hidden_count);
+    chart->hidden_count = 0;
+}
+
+/* Of a counter with a pattern only this instance; it comes again with show_hidden. */
+static bool hide_selected(struct chart *chart, struct window *window)
+{
+    const struct line *line = &chart->lines[chart->cursor.at];
+    char path[512];
+    if (chart->cursor.at >= chart->count)
+        return false;
+    line_path(line, path, sizeof path);
+    if (!strcmp(path, line->table->columns[0].path))
+        return false;
+    struct hidden *hidden =
+        realloc(chart->hidden, (chart->hidden_count + 1) * sizeof *chart->hidden);
+    if (!hidden)
+        return false;
+    chart->hidden = hidden;
+    hidden[chart->hidden_count++] = (struct hidden){line->table->id, line->history->identity};
+    snprintf(window->message, sizeof window->message,
+             "hidden: %s; X shows it again, Delete removes all of %s", path,
+             line->table->columns[0].path);
+    return true;
+}
+
+/* Shows the minute around the highest value of the selected counter. */
+static void show_highest(struct chart *chart, struct window *window)
+{
+    const struct history *history = chart->lines[chart->cursor.at].history;
+    struct model_source source;
+    struct span span;
+    double most = NAN;
+    uint64_t at = 0;
+    char text[64], number[TEXT_SIZE];
+    if (chart->cursor.at >= chart->count)
+        return;
+    for (uint64_t t = history->born; t <= history->seen; t += history->step ? history->step : 1) {
+        model_span(history, 0, t, t + 1, &span);
+        if (!isnan(span.most) && !(span.most <= most)) {
+            most = span.most;
+            at = t;
+        }
+    }
+    if (!at)
+        return;
+    model_source(chart->model, chart->source, &source);
+    double seconds = (double)(source.time - model_time(chart->model, chart->source, 1)) / 1e7;
+    uint64_t length = chart->to - chart->from;
+    if (source.capture) {
+        while (chart->zoom + 1 < sizeof zooms / sizeof *zooms && seconds > 60 * zooms[chart->zoom])
+            chart->zoom++;
+        length = source.tick / (uint64_t)zooms[chart->zoom] + 1;
+    }
+    uint64_t end = at + length / 2 > length ? at + length / 2 : length; /* from the first on */
+    chart->back = end < source.tick ? source.tick - end : 0;
+    text_number(most, number);
+    time_text(chart, at, text, sizeof text);
+    snprintf(window->message, sizeof window->message, "the highest value is %s, at %s", number,
+             text);
+}
+
 static void remove_selected(struct chart *chart, struct window *window)
 {
     if (chart->cursor.at >= chart->count)
@@ -411,6 +501,9 @@ static void remove_selected(struct chart *chart, struct window *window)
             chart->table_count--;
             break;
         }
+    for (size_t i = chart->hidden_count; i-- > 0;)
+        if (chart->hidden[i].table == table)
+            chart->hidden[i] = chart->hidden[--chart->hidden_count];
     model_remove_table(chart->model, table);
     chart->count = 0;
 }
@@ -481,9 +574,18 @@ bool chart_key(struct chart *chart, int key, struct window *window)
     case 'y':
         show_command(chart, window);
         break;
-    case KEY_DC:
     case 'x':
+        if (!hide_selected(chart, window))
+            remove_selected(chart, window);
+        break;
+    case KEY_DC:
         remove_selected(chart, window);
+        break;
+    case 'X':
+        show_hidden(chart, window);
+        break;
+    case 'm':
+        show_highest(chart, window);
         break;
     default:
         return false;
