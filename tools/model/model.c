@@ -185,8 +185,10 @@ static struct column *columns_new(const char *const *paths, size_t count)
 {
     struct column *columns = calloc(count, sizeof *columns);
     bool good = columns && count > 0;
-    for (size_t i = 0; good && i < count; i++)
-        good = (columns[i].path = strdup(paths[i]));
+    for (size_t i = 0; good && i < count; i++) {
+        columns[i].raw = *paths[i] == *MODEL_RAW;
+        good = (columns[i].path = strdup(paths[i] + columns[i].raw));
+    }
     if (good)
         return columns;
     columns_free(columns, count);

@@ -38,10 +38,10 @@ struct row {
 };
 
 struct column {
-    char *path;        /* as given to model_add_table */
+    char *path;        /* as given to model_add_table, without MODEL_RAW */
     PDH_STATUS status; /* of PdhAddCounter; the counter is added again every few seconds */
     DWORD type;        /* 0 until the counter was found */
-    bool raw;          /* PDH has no formula for the type: the numbers are the raw values */
+    bool raw;          /* the cells are the raw values: asked for, or PDH has no formula for the type */
     LONG default_scale;
     char *explain; /* NULL: none, or not found yet */
 };
@@ -106,8 +106,10 @@ int model_add_capture(struct model *model, const char *files);
 size_t model_source_count(const struct model *model);
 void model_source(const struct model *model, size_t source, struct model_source *ret);
 /* Watches the counters of these paths (without machine; instances with PDH's wildcards), which must
- * be of one object and the same instances. Returns the table's number, above 0; 0: no memory. With
- * `history`, series are kept for every row and column. */
+ * be of one object and the same instances. A path after MODEL_RAW gives the raw values.
+ * Returns the table's number, above 0; 0: no memory. With `history`, series are kept for every row
+ * and column. */
+#define MODEL_RAW "="
 unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
                          bool history);
 /* Watches text counters, which PDH has no values of. They change seldom and may cost much: a sample

@@ -77,7 +77,7 @@ static void describe(PDH_HCOUNTER handle, struct column *column)
     PDH_COUNTER_INFO_A *info = size ? calloc(1, size) : NULL;
     if (info && PdhGetCounterInfoA(handle, TRUE, &size, info) == 0) {
         column->type = info->dwType;
-        column->raw = model_type_is_raw(info->dwType);
+        column->raw |= model_type_is_raw(info->dwType);
         column->default_scale = info->lDefaultScale;
         if (info->szExplainText && *info->szExplainText && !column->explain)
             column->explain = strdup(info->szExplainText);
@@ -369,7 +369,7 @@ static DWORD count_items(PDH_HCOUNTER counter)
     return count;
 }
 
-/* A column whose type PDH has no formula for: of texts there is no number. */
+/* A column of raw values: of texts there is no number. */
 static void fill_raw_column(const struct sampler *sampler, struct table_sample *sample,
                             size_t column)
 {

@@ -5,6 +5,7 @@
 
 #include "keys.h"
 
+#include "../../model/group.h"
 #include "../../view/view.h"
 
 #include <ctype.h>
@@ -18,9 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum column_id { PID, CPU, MEMORY, READ, WRITTEN, THREADS, ELAPSED, PARENT, COLUMNS_ALL };
-enum text_id { USER, STATE, UNIT, GROUP, COMMAND, TEXTS };
-enum grouping { BY_PROCESS, BY_PROGRAM, BY_USER, BY_UNIT, BY_GROUP, GROUPINGS };
 enum { ESCAPE = 27, NAME_LEAST = 16 };
 
 /* clang-format off */
@@ -28,16 +26,24 @@ static const struct {
     const char *counter, *title;
     int width, least_columns; /* shown from this width of the terminal on */
     void (*text)(double, char[TEXT_SIZE]);
-    bool sum; /* a group has the sum of its processes */
-} columns[COLUMNS_ALL] = {
+    bool group; /* shown of groups, too */
+} columns[LINE_VALUES] = {
     [PID]     = {"ID Process",                "PID",     8,  0,   text_whole,    false},
     [CPU]     = {"% Processor Time",          "CPU %",   7,  0,   text_percent,  true},
+    [TIME]    = {NULL,                        "TIME",    11, 100, text_duration, true},
     [MEMORY]  = {"Working Set",               "MEMORY",  9,  0,   text_bytes,    true},
     [READ]    = {"IO Disk Read Bytes/sec",    "READ/s",  10, 60,  text_bytes,    true},
     [WRITTEN] = {"IO Disk Write Bytes/sec",   "WRITE/s", 10, 60,  text_bytes,    true},
     [THREADS] = {"Thread Count",              "THREADS", 8,  110, text_whole,    true},
     [ELAPSED] = {"Elapsed Time",              "AGE",     11, 120, text_duration, false},
     [PARENT]  = {"Creating Process ID",       "PARENT",  8,  140, text_whole,    false},
+    /* of control groups, in the order of group_add_limits */
+    [MEMORY_LIMIT]       = {NULL, "MEM MAX",  9, 0, text_bytes,   true},
+    [PROCESSOR_LIMIT]    = {NULL, "CPU MAX",  8, 0, text_percent, true},
+    [THROTTLED]          = {NULL, "THROTTLE", 9, 0, text_percent, true},
+    [PROCESSOR_PRESSURE] = {NULL, "CPU WAIT", 9, 0, text_percent, true},
+    [MEMORY_PRESSURE]    = {NULL, "MEM WAIT", 9, 0, text_percent, true},
+    [DISK_PRESSURE]      = {NULL, "IO WAIT",  8, 0, text_percent, true},
 };
 static const struct {
     const char *counter, *title, *word; /* the word of filters: "user:www" */
@@ -53,28 +59,21 @@ static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER"
                                                    "CONTROL GROUP"};
 /* clang-format on */
 
-struct line {
-    const char *name;
-    size_t name_length;
-    uint64_t identity;
-    unsigned members;
-    double values[COLUMNS_ALL];
-    const char *const *texts; /* NULL: not known (yet) */
-};
-
 struct processes {
     struct model *model;
     size_t source;
-    unsigned table, texts, io;
-    struct line *lines; /* of the newest sample, as they are shown */
+    unsigned table, texts, io, processors, limits;
+    struct ended *ended;
+    uint64_t ended_tick; /* the sample that `ended` has taken */
+    struct line *lines;  /* of the newest sample, as they are shown */
     size_t line_count, line_capacity;
-    enum column_id sort;
+    enum line_value sort;
     enum grouping grouping;
     bool ascending, kernel;
     struct field filter;
     uint64_t selected; /* identity of the selected line */
     struct cursor cursor;
-    bool shown[COLUMNS_ALL]; /* which columns fitted last */
+    bool shown[LINE_VALUES], any[LINE_VALUES]; /* columns that fitted last, and have a value */
     /* the process that a signal may be sent to; pid 0: none */
     struct {
         pid_t pid;
@@ -86,13 +85,19 @@ struct processes {
 
 struct processes *processes_new(struct model *model, size_t source)
 {
-    char built[COLUMNS_ALL][64];
-    const char *paths[COLUMNS_ALL];
+    static const char *const busy[] = {"\\Processor(*)\\% User Time",
+                                       "\\Processor(*)\\% Privileged Time"};
+    char built[PROCESS_VALUES][64];
+    const char *paths[PROCESS_VALUES];
     struct processes *processes = calloc(1, sizeof *processes);
-    if (!processes)
+    if (!processes || !(processes->ended = ended_new())) {
+        free(processes);
         return NULL;
-    for (size_t i = 0; i < COLUMNS_ALL; i++) {
-        snprintf(built[i], sizeof built[i], "\\Process V2(*)\\%s", columns[i].counter);
+    }
+    for (size_t i = 0; i < PROCESS_VALUES; i++) {
+        bool raw = i == TIME;
+        snprintf(built[i], sizeof built[i], "%s\\Process V2(*)\\%s", raw ? MODEL_RAW : "",
+                 columns[raw ? CPU : i].counter);
         paths[i] = built[i];
     }
     processes->model = model;
@@ -102,7 +107,8 @@ struct processes *processes_new(struct model *model, size_t source)
     processes->here = !of.capture && !*of.name;
     processes->kernel = true;
     processes->sort = CPU;
-    processes->table = model_add_table(model, source, paths, COLUMNS_ALL, false);
+    processes->table = model_add_table(model, source, paths, PROCESS_VALUES, false);
+    processes->processors = model_add_table(model, source, busy, 2, false);
     for (size_t i = 0; i < TEXTS; i++) {
         snprintf(built[i], sizeof built[i], "\\Process Details(*)\\%s", texts[i].counter);
         paths[i] = built[i];
@@ -116,13 +122,16 @@ void processes_free(struct processes *processes)
     model_remove_table(processes->model, processes->table);
     model_remove_table(processes->model, processes->texts);
     model_remove_table(processes->model, processes->io);
+    model_remove_table(processes->model, processes->processors);
+    model_remove_table(processes->model, processes->limits);
+    ended_free(processes->ended);
     free(processes->lines);
     free(processes);
 }
 
 /* ---- what is listed ---- */
 
-static const char *text_of(const struct line *line, enum text_id id)
+static const char *text_of(const struct line *line, enum line_text id)
 {
     return line->texts && line->texts[id] ? line->texts[id] : "";
 }
@@ -133,7 +142,7 @@ static bool holds(const struct line *line, const char *part)
 {
     static const struct {
         const char *word;
-        enum column_id column;
+        enum line_value column;
     } numbers[] = {
         {"cpu>",   CPU    },
         {"mem>",   MEMORY },
@@ -173,12 +182,10 @@ static bool matches(const struct line *line, const char *filter)
     return true;
 }
 
-/* _Total is no process, and Idle is what is left over. */
 static bool listed(const struct processes *processes, const struct line *line)
 {
     bool kernel = line->values[PID] == 2 || line->values[PARENT] == 2;
-    return line->values[PID] > 0 && (processes->kernel || !kernel) &&
-           matches(line, processes->filter.text);
+    return (processes->kernel || !kernel) && matches(line, processes->filter.text);
 }
 
 static bool reserve(struct processes *processes, size_t count)
@@ -240,59 +247,65 @@ static void read_lines(struct processes *processes, const struct table *table)
                           .identity = row->identity,
                           .members = 1};
         line->texts = find_texts(details, row->name, &at);
-        for (size_t c = 0; c < COLUMNS_ALL; c++)
-            line->values[c] = table_cell(table, r, c)->number;
+        for (size_t c = 0; c < LINE_VALUES; c++)
+            line->values[c] = c < PROCESS_VALUES ? table_cell(table, r, c)->number : NAN;
+        line->values[TIME] /= 1e7;
         if (isnan(line->values[WRITTEN]))
             read_bytes(io, line, &io_at);
-        processes->line_count += listed(processes, line);
+        processes->line_count += line->values[PID] > 0; /* not _Total and Idle */
     }
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    const struct line *l = left, *r = right;
-    size_t least = l->name_length < r->name_length ? l->name_length : r->name_length;
-    int order = strncmp(l->name, r->name, least);
-    return order ? order : (l->name_length > r->name_length) - (l->name_length < r->name_length);
-}
+/* ---- groups, and what no process explains ---- */
 
-static void name_group(struct line *line, enum grouping grouping)
+/* Takes a new sample's processes; all draws of it show the same. */
+static void take_ended(struct processes *processes, const struct table *table)
 {
-    static const enum text_id ids[GROUPINGS] = {
-        [BY_USER] = USER, [BY_UNIT] = UNIT, [BY_GROUP] = GROUP};
-    if (grouping == BY_PROGRAM)
+    const struct table *of = model_table(processes->model, processes->processors);
+    unsigned count = 0;
+    double busy = 0;
+    if (processes->ended_tick == table->tick)
         return;
-    const char *text = text_of(line, ids[grouping]);
-    line->name = *text ? text : line->texts ? "(none)" : "(not known)";
-    line->name_length = strlen(line->name);
+    processes->ended_tick = table->tick;
+    for (size_t r = 0; of && of->tick == table->tick && r < of->row_count; r++) {
+        double used = table_cell(of, r, 0)->number + table_cell(of, r, 1)->number;
+        if (isnan(used) || !strcmp(of->rows[r].name, "_Total"))
+            continue;
+        busy += used;
+        count++;
+    }
+    int64_t now = model_time(processes->model, processes->source, table->tick);
+    int64_t before = model_time(processes->model, processes->source, table->tick - 1);
+    ended_take(processes->ended, processes->lines, processes->line_count,
+               before ? (double)(now - before) / 1e7 : NAN, count ? busy : NAN, count);
 }
 
-/* The processes of a program, a user and so on become one line. A value that no member has stays
- * unknown. */
-static void group_lines(struct processes *processes)
+/* With a filter, the line of what no process explains is no answer. */
+static void choose_lines(struct processes *processes)
 {
     size_t used = 0;
-    for (size_t i = 0; i < processes->line_count; i++)
-        name_group(&processes->lines[i], processes->grouping);
-    qsort(processes->lines, processes->line_count, sizeof *processes->lines, compare_names);
+    bool more = false;
+    struct line rest;
     for (size_t i = 0; i < processes->line_count; i++) {
-        struct line *line = &processes->lines[i];
-        struct line *group = used ? &processes->lines[used - 1] : NULL;
-        if (!group || compare_names(group, line)) {
-            processes->lines[used] = *line;
-            group = &processes->lines[used++];
-            group->identity = 0;
-            for (size_t c = 0; c < line->name_length; c++)
-                group->identity = (group->identity ^ (unsigned char)line->name[c]) * 0x100000001b3;
-            continue;
-        }
-        group->members++;
-        for (size_t c = 0; c < COLUMNS_ALL; c++)
-            if (columns[c].sum && !isnan(line->values[c]))
-                group->values[c] =
-                    isnan(group->values[c]) ? line->values[c] : group->values[c] + line->values[c];
+        ended_rate(processes->ended, &processes->lines[i]);
+        if (listed(processes, &processes->lines[i]))
+            processes->lines[used++] = processes->lines[i];
     }
+    if (processes->grouping)
+        used = group_lines(processes->lines, used, processes->grouping);
+    if (!*processes->filter.text)
+        more = ended_line(processes->ended, processes->lines, used, processes->grouping, &rest);
+    if (processes->limits)
+        group_limits(processes->lines, used, processes->grouping,
+                     model_table(processes->model, processes->limits));
+    if (more && reserve(processes, used + 1))
+        processes->lines[used++] = rest;
     processes->line_count = used;
+    for (size_t c = 0; c < LINE_VALUES; c++) {
+        processes->any[c] = false;
+        for (size_t i = 0; i < used; i++)
+            processes->any[c] |= !isnan(processes->lines[i].values[c]);
+    }
 }
 
 static const struct processes *sorting; /* qsort has no argument for its comparison */
@@ -305,7 +318,7 @@ static int compare_lines(const void *left, const void *right)
         order = -order;
     if (!order)
         order = (l->values[MEMORY] < r->values[MEMORY]) - (l->values[MEMORY] > r->values[MEMORY]);
-    return order ? order : compare_names(l, r);
+    return order ? order : group_compare_names(l, r);
 }
 
 /* The selection stays on its process while the order changes around it. */
@@ -337,10 +350,10 @@ static void make_lines(struct processes *processes)
         return;
     add_io(processes, table);
     read_lines(processes, table);
+    take_ended(processes, table);
+    choose_lines(processes);
     if (!processes->line_count)
         return;
-    if (processes->grouping)
-        group_lines(processes);
     sorting = processes;
     qsort(processes->lines, processes->line_count, sizeof *processes->lines, compare_lines);
     find_selected(processes);
@@ -350,7 +363,7 @@ static void make_lines(struct processes *processes)
 
 /* Where each column stands; 0: it is not shown. */
 struct layout {
-    int name, number[COLUMNS_ALL], text[TEXTS], command; /* `command`: width of the last column */
+    int name, number[LINE_VALUES], text[TEXTS], command; /* `command`: width of the last column */
 };
 
 static struct layout make_layout(const struct processes *processes, int all)
@@ -358,9 +371,9 @@ static struct layout make_layout(const struct processes *processes, int all)
     bool grouped = processes->grouping != BY_PROCESS;
     struct layout layout = {.name = grouped ? all / 3 : NAME_LEAST};
     int at = layout.name;
-    for (size_t c = 0; c < COLUMNS_ALL; c++) {
-        if (all < columns[c].least_columns || (grouped && !columns[c].sum) ||
-            at + columns[c].width > all)
+    for (size_t c = 0; c < LINE_VALUES; c++) {
+        if (all < columns[c].least_columns || (grouped && !columns[c].group) ||
+            (c >= MEMORY_LIMIT && !processes->any[c]) || at + columns[c].width > all)
             continue;
         layout.number[c] = at;
         at += columns[c].width;
@@ -380,10 +393,12 @@ static void draw_head(const struct processes *processes, struct canvas *canvas, 
                       const struct layout *layout)
 {
     char text[64];
-    snprintf(text, sizeof text, "%s (%zu)", group_titles[processes->grouping],
-             processes->line_count);
+    size_t count = processes->line_count;
+    for (size_t i = 0; i < processes->line_count; i++)
+        count -= processes->lines[i].members == 0;
+    snprintf(text, sizeof text, "%s (%zu)", group_titles[processes->grouping], count);
     canvas_text(canvas, row, 0, layout->name, STYLE_TITLE, text);
-    for (size_t c = 0; c < COLUMNS_ALL; c++) {
+    for (size_t c = 0; c < LINE_VALUES; c++) {
         bool sorted = c == processes->sort;
         const char *mark = !sorted ? "" : processes->ascending ? "<" : ">";
         snprintf(text, sizeof text, "%s%s", columns[c].title, mark);
@@ -396,17 +411,29 @@ static void draw_head(const struct processes *processes, struct canvas *canvas, 
             canvas_text(canvas, row, layout->text[i], texts[i].width, STYLE_WEAK, texts[i].title);
 }
 
+/* A long path loses its first parts: the last one is what distinguishes it. */
+static const char *path_end(const char *path, int width)
+{
+    const char *end = path;
+    while (*end == '/' && (int)strlen(end) > width && strchr(end + 1, '/'))
+        end = strchr(end + 1, '/');
+    return end;
+}
+
 static void draw_line(const struct processes *processes, struct canvas *canvas, int row,
                       const struct layout *layout, const struct line *line)
 {
     char text[256];
-    int length = (int)line->name_length;
+    const char *name = line->name;
+    if (processes->grouping == BY_GROUP)
+        name = path_end(name, layout->name - 2);
+    int length = (int)(line->name + line->name_length - name);
     if (processes->grouping && line->members > 1)
-        snprintf(text, sizeof text, "%.*s (%u)", length, line->name, line->members);
+        snprintf(text, sizeof text, "%.*s (%u)", length, name, line->members);
     else
-        snprintf(text, sizeof text, "%.*s", length, line->name);
+        snprintf(text, sizeof text, "%.*s", length, name);
     canvas_text(canvas, row, 0, layout->name - 1, STYLE_PLAIN, text);
-    for (size_t c = 0; c < COLUMNS_ALL; c++) {
+    for (size_t c = 0; c < LINE_VALUES; c++) {
         if (!layout->number[c])
             continue;
         columns[c].text(line->values[c], text);
@@ -425,10 +452,10 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
 {
     if (row + 2 > last)
         return;
-    struct layout layout = make_layout(processes, canvas->columns);
-    for (size_t c = 0; c < COLUMNS_ALL; c++)
-        processes->shown[c] = layout.number[c] != 0;
     make_lines(processes);
+    struct layout layout = make_layout(processes, canvas->columns);
+    for (size_t c = 0; c < LINE_VALUES; c++)
+        processes->shown[c] = layout.number[c] != 0;
     draw_head(processes, canvas, row++, &layout);
     cursor_fit(&processes->cursor, processes->line_count, (size_t)(last - row));
     processes->cursor.row = row;
@@ -447,7 +474,7 @@ const struct field *processes_filter(const struct processes *processes)
     return &processes->filter;
 }
 
-static void sort_by(struct processes *processes, enum column_id column)
+static void sort_by(struct processes *processes, enum line_value column)
 {
     processes->sort = column;
     processes->ascending = false;
@@ -457,12 +484,12 @@ static void sort_by(struct processes *processes, enum column_id column)
 static void sort_next(struct processes *processes, int step)
 {
     int column = (int)processes->sort;
-    for (int i = 0; i < COLUMNS_ALL; i++) {
-        column = (column + step + COLUMNS_ALL) % COLUMNS_ALL;
+    for (int i = 0; i < LINE_VALUES; i++) {
+        column = (column + step + LINE_VALUES) % LINE_VALUES;
         if (processes->shown[column])
             break;
     }
-    sort_by(processes, (enum column_id)column);
+    sort_by(processes, (enum line_value)column);
 }
 
 static bool sort_key(struct processes *processes, int key)
@@ -532,7 +559,8 @@ static bool same_process(const struct processes *processes, const struct line *l
 static void choose_signal(struct processes *processes, struct window *window)
 {
     char age[TEXT_SIZE];
-    if (!processes->here || processes->grouping || processes->cursor.at >= processes->line_count) {
+    if (!processes->here || processes->grouping || processes->cursor.at >= processes->line_count ||
+        !processes->lines[processes->cursor.at].members) {
         snprintf(window->message, sizeof window->message,
                  "signals can be sent to single processes of this machine only");
         return;
@@ -587,6 +615,18 @@ static bool signal_key(struct processes *processes, int key, struct window *wind
     return true;
 }
 
+/* They cost much, and only two groupings have them. */
+static void watch_limits(struct processes *processes)
+{
+    bool wanted = processes->grouping >= BY_UNIT;
+    if (wanted && !processes->limits)
+        processes->limits = group_add_limits(processes->model, processes->source);
+    if (wanted)
+        return;
+    model_remove_table(processes->model, processes->limits);
+    processes->limits = 0;
+}
+
 bool processes_key(struct processes *processes, int key, struct window *window)
 {
     if (signal_key(processes, key, window))
@@ -608,6 +648,7 @@ bool processes_key(struct processes *processes, int key, struct window *window)
         return true;
     case 'G':
         processes->grouping = (processes->grouping + 1) % GROUPINGS;
+        watch_limits(processes);
         return true;
     case 'x':
     case KEY_F(9):

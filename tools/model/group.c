@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums and limits of groups of processes, and the processor time that no process explains. */
+#include "group.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ticks of the clock are 10 ms: what one sample has too little the next one has too much. */
+enum { TICKS_PER_SECOND = 100, TICKS_OF_NOISE = 5, GROUPS_MOST = 4096 };
+static const bool sums[LINE_VALUES] = {[CPU] = true,  [TIME] = true,    [MEMORY] = true,
+                                       [READ] = true, [WRITTEN] = true, [THREADS] = true};
+static const double slack = 0.1; /* seconds between the readings of two objects */
+
+/* ---- groups ---- */
+
+int group_compare_names(const struct line *left, const struct line *right)
+{
+    size_t least = left->name_length < right->name_length ? left->name_length : right->name_length;
+    int order = strncmp(left->name, right->name, least);
+    return order ? order
+                 : (left->name_length > right->name_length) -
+                       (left->name_length < right->name_length);
+}
+
+static int compare(const void *left, const void *right)
+{
+    return group_compare_names(left, right);
+}
+
+static uint64_t hash(uint64_t sum, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        sum = (sum ^ (unsigned char)text[i]) * 0x100000001b3;
+    return sum;
+}
+
+void group_name(struct line *line, enum grouping grouping)
+{
+    static const enum line_text ids[GROUPINGS] = {
+        [BY_USER] = USER, [BY_UNIT] = UNIT, [BY_GROUP] = GROUP};
+    if (grouping > BY_PROGRAM) {
+        const char *text = line->texts ? line->texts[ids[grouping]] : NULL;
+        line->name = text && *text ? text : line->texts ? "(none)" : "(not known)";
+        line->name_length = strlen(line->name);
+    }
+    line->identity = hash(0xcbf29ce484222325 + grouping, line->name, line->name_length);
+}
+
+size_t group_lines(struct line *lines, size_t count, enum grouping grouping)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        group_name(&lines[i], grouping);
+    qsort(lines, count, sizeof *lines, compare);
+    for (size_t i = 0; i < count; i++) {
+        struct line *line = &lines[i], *group = used ? &lines[used - 1] : NULL;
+        if (!group || group_compare_names(group, line)) {
+            lines[used++] = *line;
+            continue;
+        }
+        group->members++;
+        for (size_t v = 0; v < LINE_VALUES; v++)
+            if (sums[v] && !isnan(line->values[v]))
+                group->values[v] =
+                    (isnan(group->values[v]) ? 0 : group->values[v]) + line->values[v];
+    }
+    return used;
+}
+
+/* ---- limits ---- */
+
+unsigned group_add_limits(struct model *model, size_t source)
+{
+    static const char *const paths[] = {
+        [MEMORY_LIMIT - MEMORY_LIMIT] = "\\Job Object(*)\\Memory Limit Bytes",
+        [PROCESSOR_LIMIT - MEMORY_LIMIT] = "\\Job Object(*)\\% Processor Limit",
+        [THROTTLED - MEMORY_LIMIT] = "\\Job Object(*)\\% Throttled",
+        [PROCESSOR_PRESSURE - MEMORY_LIMIT] = "\\Job Object(*)\\% Processor Pressure",
+        [MEMORY_PRESSURE - MEMORY_LIMIT] = "\\Job Object(*)\\% Memory Pressure",
+        [DISK_PRESSURE - MEMORY_LIMIT] = "\\Job Object(*)\\% Disk Pressure",
+    };
+    return model_add_table(model, source, paths, sizeof paths / sizeof *paths, false);
+}
+
+/* Is `job` (of which slashes are |) this unit or control group? Long names end in an ellipsis. */
+static bool is_group(const char *job, const struct line *line, enum grouping grouping)
+{
+    static const char ellipsis[] = "\xe2\x80\xa6";
+    const char *last = strrchr(job, '|'), *name = line->name;
+    size_t length = line->name_length, cut = sizeof ellipsis - 1;
+    if (grouping == BY_UNIT && last)
+        job = last + 1;
+    if (grouping == BY_GROUP && length && *name == '/') {
+        name++;
+        length--;
+    }
+    bool whole = length < cut || memcmp(name + length - cut, ellipsis, cut) != 0;
+    length -= whole ? 0 : cut;
+    for (size_t i = 0; i < length; i++) /* names of instances have fewer characters */
+        if (job[i] != name[i] && (!job[i] || !strchr("/\\#*()", name[i])))
+            return false;
+    return length > 0 && (!whole || !job[length]);
+}
+
+/* A limit is also one for the groups below. 0: there is none. */
+static void lower_limits(struct line *line, const struct table *limits, const char *job)
+{
+    for (size_t r = 0; r < limits->row_count; r++) {
+        const char *above = limits->rows[r].name;
+        size_t length = strlen(above);
+        if (strncmp(job, above, length) != 0 || (job[length] && job[length] != '|'))
+            continue;
+        for (size_t v = MEMORY_LIMIT; v <= PROCESSOR_LIMIT; v++) {
+            double limit = table_cell(limits, r, v - MEMORY_LIMIT)->number;
+            if (limit > 0)
+                line->values[v] = fmin(line->values[v], limit); /* fmin ignores NaN */
+        }
+    }
+}
+
+void group_limits(struct line *lines, size_t count, enum grouping grouping,
+                  const struct table *limits)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t v = MEMORY_LIMIT; v < LINE_VALUES; v++)
+            lines[i].values[v] = NAN;
+        for (size_t r = 0; limits && grouping >= BY_UNIT && r < limits->row_count; r++) {
+            if (!is_group(limits->rows[r].name, &lines[i], grouping))
+                continue;
+            for (size_t v = THROTTLED; v < LINE_VALUES; v++)
+                lines[i].values[v] = table_cell(limits, r, v - MEMORY_LIMIT)->number;
+            lower_limits(&lines[i], limits, limits->rows[r].name);
+            break;
+        }
+    }
+}
+
+/* ---- what no process explains ---- */
+
+/* A process of the last sample, by number; or a group of which members have ended, by identity. */
+struct known {
+    uint64_t key;
+    double time, elapsed;
+    double rate;                /* since the sample before, in percent of one processor */
+    uint64_t groups[GROUPINGS]; /* their identities, of a process */
+};
+
+struct ended {
+    struct known *processes; /* of the last sample, by number */
+    size_t process_count;
+    struct known *groups; /* what their ended members used; by identity */
+    size_t group_count;
+    double rate;        /* what no process explains, in percent of one processor; NaN: not known */
+    double unexplained; /* the same, in seconds since the first sample */
+    double members;     /* seconds that processes had used which were seen and have ended */
+    double debt;        /* seconds by which processes had more than the processors */
+    bool all;           /* the kernel's threads are listed, so no process is hidden */
+};
+
+struct ended *ended_new(void)
+{
+    struct ended *ended = calloc(1, sizeof *ended);
+    if (ended)
+        ended->rate = NAN;
+    return ended;
+}
+
+void ended_free(struct ended *ended)
+{
+    if (!ended)
+        return;
+    free(ended->processes);
+    free(ended->groups);
+    free(ended);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct known *l = left, *r = right;
+    return (l->key > r->key) - (l->key < r->key);
+}
+
+static struct known *find(struct known *known, size_t count, uint64_t key)
+{
+    struct known wanted = {.key = key};
+    return count ? bsearch(&wanted, known, count, sizeof *known, by_key) : NULL;
+}
+
+static struct known *find_process(const struct ended *ended, const struct line *line)
+{
+    return find(ended->processes, ended->process_count, (uint64_t)line->values[PID]);
+}
+
+/* Of more groups than GROUPS_MOST the time stays in the line of the rest. */
+static void add_group(struct ended *ended, uint64_t identity, double time)
+{
+    struct known *group = find(ended->groups, ended->group_count, identity);
+    if (!group && ended->group_count < GROUPS_MOST) {
+        struct known *groups =
+            realloc(ended->groups, (ended->group_count + 1) * sizeof *ended->groups);
+        if (!groups)
+            return;
+        ended->groups = groups;
+        groups[ended->group_count++] = (struct known){.key = identity};
+        qsort(groups, ended->group_count, sizeof *groups, by_key);
+        group = find(groups, ended->group_count, identity);
+    }
+    if (group)
+        group->time += time;
+}
+
+/* A number is not given again so soon that half of the interval would not tell it. */
+static bool same_process(const struct known *before, double time, double elapsed, double seconds)
+{
+    return !(time < before->time) && !(elapsed < before->elapsed + (seconds > 0 ? seconds / 2 : 0));
+}
+
+/* PDH has no rate of a process that began since the sample before, or whose name is another one
+ * now. All time of the first is of these seconds; what the second had before is remembered. */
+static double rate_of(const struct ended *ended, const struct line *line, double seconds)
+{
+    const double *values = line->values;
+    const struct known *before = find_process(ended, line);
+    if (!isnan(values[CPU]) || isnan(values[TIME]) || !(seconds > 0))
+        return values[CPU];
+    if (before && same_process(before, values[TIME], values[ELAPSED], seconds))
+        return (values[TIME] - before->time) / seconds * 100;
+    return values[ELAPSED] <= seconds + slack ? values[TIME] / seconds * 100 : NAN;
+}
+
+static struct known know(const struct ended *ended, const struct line *line, double seconds)
+{
+    const double *values = line->values;
+    struct known known = {.key = (uint64_t)values[PID],
+                          .time = isnan(values[TIME]) ? 0 : values[TIME],
+                          .elapsed = values[ELAPSED],
+                          .rate = rate_of(ended, line, seconds)};
+    for (int g = BY_PROGRAM; g < GROUPINGS; g++) {
+        struct line group = *line;
+        group_name(&group, (enum grouping)g);
+        known.groups[g] = group.identity;
+    }
+    return known;
+}
+
+/* Adds what those processes had used that are not there any more, or whose number is another one's
+ * now. */
+static void add_ended(struct ended *ended, struct known *now, size_t count, double seconds)
+{
+    for (size_t i = 0; i < ended->process_count; i++) {
+        const struct known *before = &ended->processes[i], *same = find(now, count, before->key);
+        if (before->time <= 0 || (same && same_process(before, same->time, same->elapsed, seconds)))
+            continue;
+        ended->members += before->time;
+        for (int g = BY_PROGRAM; g < GROUPINGS; g++)
+            add_group(ended, before->groups[g], before->time);
+    }
+}
+
+void ended_take(struct ended *ended, const struct line *processes, size_t count, double seconds,
+                double busy, unsigned processors)
+{
+    double explained = 0, most = (double)TICKS_OF_NOISE / TICKS_PER_SECOND * processors;
+    struct known *now = calloc(count + 1, sizeof *now);
+    ended->rate = NAN;
+    ended->all = false;
+    if (!now)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        now[i] = know(ended, &processes[i], seconds);
+        explained += isnan(now[i].rate) ? 0 : now[i].rate;
+        ended->all |= processes[i].values[PID] == 2 && !strncmp(processes[i].name, "kthreadd", 8);
+    }
+    qsort(now, count, sizeof *now, by_key);
+    add_ended(ended, now, count, seconds);
+    free(ended->processes);
+    ended->processes = now;
+    ended->process_count = count;
+    double gap = (busy - explained) / 100 * seconds - ended->debt;
+    if (isnan(gap) || !(seconds > 0))
+        return;
+    ended->debt = gap < 0 ? fmin(-gap, most) : 0;
+    gap = fmax(gap, 0);
+    ended->unexplained += gap;
+    ended->rate = gap / seconds * 100;
+}
+
+void ended_rate(const struct ended *ended, struct line *process)
+{
+    const struct known *known = find_process(ended, process);
+    if (known && isnan(process->values[CPU]))
+        process->values[CPU] = known->rate;
+}
+
+bool ended_line(const struct ended *ended, struct line *lines, size_t count, enum grouping grouping,
+                struct line *ret)
+{
+    double time = ended->unexplained + ended->members;
+    for (size_t i = 0; grouping && i < count; i++) {
+        const struct known *group = find(ended->groups, ended->group_count, lines[i].identity);
+        if (group && !isnan(lines[i].values[TIME])) {
+            lines[i].values[TIME] += group->time;
+            time -= group->time;
+        }
+    }
+    /* Without the kernel's threads other processes are hidden, too: it may be theirs. */
+    *ret = (struct line){.name = ended->all ? "(ended)" : "(not listed)"};
+    ret->name_length = strlen(ret->name);
+    ret->identity = hash(0, ret->name, ret->name_length);
+    for (size_t v = 0; v < LINE_VALUES; v++)
+        ret->values[v] = NAN;
+    ret->values[CPU] = ended->rate;
+    ret->values[TIME] = time;
+    return !isnan(ended->rate);
+}
