@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+# Sourced by the tests that look at perfmon's screen: the program $perfmon in tmux.
+# shellcheck shell=sh
+# shellcheck disable=SC2154
+if ! command -v tmux >/dev/null; then
+    echo "ok $((count + 1)) # SKIP the screen: tmux is not installed"
+    echo "1..$((count + 1))"
+    exit
+fi
+number=0
+mux() { tmux -S "$folder/tmux$number" -f /dev/null "$@"; }
+trap 'mux kill-server 2>/dev/null; rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
+open() { # COLUMNS ROWS TERM ARGUMENT...
+    columns=$1 rows=$2 term=$3
+    shift 3
+    mux kill-server 2>/dev/null
+    number=$((number + 1))
+    # the shell around it writes how it ended and what it left of the terminal
+    mux new-session -d -s one -x "$columns" -y "$rows" \
+        "stty -g >'$folder/before'; TERM=$term '$perfmon' $* 2>'$folder/err'; echo \$? >'$folder/code'; stty -g >'$folder/after'; sleep 60"
+}
+screen() { mux capture-pane -p -t one >"$folder/out"; }
+until_says() { # PATTERN: within half a minute
+    for _ in $(seq 300); do
+        screen && grep -q -- "$1" "$folder/out" && return
+        sleep 0.1
+    done
+    cat "$folder/out" "$folder/err"
+    return 1
+}
+keys() { mux send-keys -t one "$@"; }
+ended() { # CODE
+    for _ in $(seq 100); do [ -s "$folder/code" ] && [ -s "$folder/after" ] && break; sleep 0.1; done
+    [ "$(cat "$folder/code")" = "$1" ] && cmp "$folder/before" "$folder/after"
+}
+begin() { rm -f "$folder/code" "$folder/after"; open "$@" && until_says 'all .*%'; }
