@@ -43,6 +43,7 @@ struct spec {
     bool read;          /* a capture was read for this table */
     bool text;          /* a table of texts */
     double text_sample; /* when its last sample was taken */
+    int64_t text_born;  /* the start of the newest process that was known then */
     /* for the drawing side */
     struct table table;
     bool history;

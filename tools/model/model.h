@@ -113,7 +113,8 @@ void model_source(const struct model *model, size_t source, struct model_source 
 unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
                          bool history);
 /* Watches text counters, which PDH has no values of. They change seldom and may cost much: a sample
- * is taken every MODEL_TEXT_SECONDS. */
+ * is taken every MODEL_TEXT_SECONDS. If a table of processes has one that was started since, it is
+ * taken half a second after the last one. */
 enum { MODEL_TEXT_SECONDS = 2 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);
