@@ -41,6 +41,11 @@ struct line {
     unsigned members; /* 0: the line of what no process explains */
     double values[LINE_VALUES];
     const char *const *texts; /* NULL: not known (yet) */
+    /* for the tree of parents */
+    bool match;      /* the filter's parts hold for it */
+    unsigned depth;  /* number of its ancestors */
+    uint64_t bars;   /* bit n: its ancestor of depth n, or itself, is followed by a sibling */
+    unsigned hidden; /* how many processes below it are folded away */
 };
 
 /* ---- groups ---- */

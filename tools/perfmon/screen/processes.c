@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of processes, sorted and filtered; or of programs, users, units or control groups, each
  * the sum of its processes. */
-#include "screen.h"
+#include "processes.h"
 
 #include "keys.h"
 
-#include "../../model/group.h"
 #include "../../view/view.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-enum { ESCAPE = 27, NAME_LEAST = 16 };
 
 /* clang-format off */
 static const struct {
@@ -59,30 +51,6 @@ static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER"
                                                    "CONTROL GROUP"};
 /* clang-format on */
 
-struct processes {
-    struct model *model;
-    size_t source;
-    unsigned table, texts, io, processors, limits;
-    struct ended *ended;
-    uint64_t ended_tick; /* the sample that `ended` has taken */
-    struct line *lines;  /* of the newest sample, as they are shown */
-    size_t line_count, line_capacity;
-    enum line_value sort;
-    enum grouping grouping;
-    bool ascending, kernel;
-    struct field filter;
-    uint64_t selected; /* identity of the selected line */
-    struct cursor cursor;
-    bool shown[LINE_VALUES], any[LINE_VALUES]; /* columns that fitted last, and have a value */
-    /* the process that a signal may be sent to; pid 0: none */
-    struct {
-        pid_t pid;
-        double born; /* seconds after the boot */
-        char name[64];
-    } target;
-    bool here; /* the processes are this machine's, now */
-};
-
 struct processes *processes_new(struct model *model, size_t source)
 {
     static const char *const busy[] = {"\\Processor(*)\\% User Time",
@@ -109,6 +77,8 @@ struct processes *processes_new(struct model *model, size_t source)
     processes->sort = CPU;
     processes->table = model_add_table(model, source, paths, PROCESS_VALUES, false);
     processes->processors = model_add_table(model, source, busy, 2, false);
+    processes->other.sort = PID;
+    processes->other.ascending = true;
     for (size_t i = 0; i < TEXTS; i++) {
         snprintf(built[i], sizeof built[i], "\\Process Details(*)\\%s", texts[i].counter);
         paths[i] = built[i];
@@ -119,6 +89,7 @@ struct processes *processes_new(struct model *model, size_t source)
 
 void processes_free(struct processes *processes)
 {
+    details_close(processes);
     model_remove_table(processes->model, processes->table);
     model_remove_table(processes->model, processes->texts);
     model_remove_table(processes->model, processes->io);
@@ -126,12 +97,15 @@ void processes_free(struct processes *processes)
     model_remove_table(processes->model, processes->limits);
     ended_free(processes->ended);
     free(processes->lines);
+    free(processes->folded.of);
+    free(processes->marked.of);
+    free(processes->actions.targets);
     free(processes);
 }
 
 /* ---- what is listed ---- */
 
-static const char *text_of(const struct line *line, enum line_text id)
+const char *text_of(const struct line *line, enum line_text id)
 {
     return line->texts && line->texts[id] ? line->texts[id] : "";
 }
@@ -182,10 +156,22 @@ static bool matches(const struct line *line, const char *filter)
     return true;
 }
 
-static bool listed(const struct processes *processes, const struct line *line)
+/* Kernel threads are children of kthreadd, number 2. In a container that may be any process. */
+static bool has_kthreadd(const struct processes *processes)
 {
-    bool kernel = line->values[PID] == 2 || line->values[PARENT] == 2;
-    return (processes->kernel || !kernel) && matches(line, processes->filter.text);
+    static const char name[] = "kthreadd";
+    for (size_t i = 0; i < processes->line_count; i++)
+        if (processes->lines[i].values[PID] == 2)
+            return !strncmp(processes->lines[i].name, name, strlen(name));
+    return false;
+}
+
+/* The tree decides later what the filter keeps. */
+static bool listed(const struct processes *processes, const struct line *line, bool kthreadd)
+{
+    bool kernel = kthreadd && (line->values[PID] == 2 || line->values[PARENT] == 2);
+    bool tree = processes->tree && !processes->grouping;
+    return (processes->kernel || !kernel) && (line->match || tree);
 }
 
 static bool reserve(struct processes *processes, size_t count)
@@ -229,6 +215,26 @@ static void read_bytes(const struct table *io, struct line *line, size_t *at)
     }
 }
 
+static void fill_line(const struct table *table, size_t row, struct line *ret)
+{
+    const char *name = table->rows[row].name, *number = strrchr(name, ':');
+    *ret = (struct line){.name = name,
+                         .name_length = number ? (size_t)(number - name) : strlen(name),
+                         .identity = table->rows[row].identity,
+                         .members = 1};
+    for (size_t c = 0; c < LINE_VALUES; c++)
+        ret->values[c] = c < PROCESS_VALUES ? table_cell(table, row, c)->number : NAN;
+    ret->values[TIME] /= 1e7;
+}
+
+void line_read(const struct processes *processes, const struct table *table, size_t row,
+               struct line *ret)
+{
+    size_t at = 0;
+    fill_line(table, row, ret);
+    ret->texts = find_texts(model_table(processes->model, processes->texts), ret->name, &at);
+}
+
 static void read_lines(struct processes *processes, const struct table *table)
 {
     const struct table *details = model_table(processes->model, processes->texts);
@@ -238,18 +244,9 @@ static void read_lines(struct processes *processes, const struct table *table)
     if (!reserve(processes, table->row_count))
         return;
     for (size_t r = 0; r < table->row_count; r++) {
-        const struct row *row = &table->rows[r];
-        const char *number = strrchr(row->name, ':');
         struct line *line = &processes->lines[processes->line_count];
-        *line =
-            (struct line){.name = row->name,
-                          .name_length = number ? (size_t)(number - row->name) : strlen(row->name),
-                          .identity = row->identity,
-                          .members = 1};
-        line->texts = find_texts(details, row->name, &at);
-        for (size_t c = 0; c < LINE_VALUES; c++)
-            line->values[c] = c < PROCESS_VALUES ? table_cell(table, r, c)->number : NAN;
-        line->values[TIME] /= 1e7;
+        fill_line(table, r, line);
+        line->texts = find_texts(details, line->name, &at);
         if (isnan(line->values[WRITTEN]))
             read_bytes(io, line, &io_at);
         processes->line_count += line->values[PID] > 0; /* not _Total and Idle */
@@ -284,12 +281,14 @@ static void take_ended(struct processes *processes, const struct table *table)
 static void choose_lines(struct processes *processes)
 {
     size_t used = 0;
-    bool more = false;
+    bool more = false, kthreadd = has_kthreadd(processes);
     struct line rest;
     for (size_t i = 0; i < processes->line_count; i++) {
-        ended_rate(processes->ended, &processes->lines[i]);
-        if (listed(processes, &processes->lines[i]))
-            processes->lines[used++] = processes->lines[i];
+        struct line *line = &processes->lines[i];
+        ended_rate(processes->ended, line);
+        line->match = matches(line, processes->filter.text);
+        if (listed(processes, line, kthreadd))
+            processes->lines[used++] = *line;
     }
     if (processes->grouping)
         used = group_lines(processes->lines, used, processes->grouping);
@@ -298,6 +297,7 @@ static void choose_lines(struct processes *processes)
     if (processes->limits)
         group_limits(processes->lines, used, processes->grouping,
                      model_table(processes->model, processes->limits));
+    rest.match = true;
     if (more && reserve(processes, used + 1))
         processes->lines[used++] = rest;
     processes->line_count = used;
@@ -356,6 +356,8 @@ static void make_lines(struct processes *processes)
         return;
     sorting = processes;
     qsort(processes->lines, processes->line_count, sizeof *processes->lines, compare_lines);
+    if (processes->tree && !processes->grouping)
+        tree_lines(processes);
     find_selected(processes);
 }
 
@@ -370,6 +372,8 @@ static struct layout make_layout(const struct processes *processes, int all)
 {
     bool grouped = processes->grouping != BY_PROCESS;
     struct layout layout = {.name = grouped ? all / 3 : NAME_LEAST};
+    if (processes->tree && !grouped)
+        layout.name = all < 80 ? TREE_LEAST : all < 130 ? all * 3 / 10 : TREE_MOST;
     int at = layout.name;
     for (size_t c = 0; c < LINE_VALUES; c++) {
         if (all < columns[c].least_columns || (grouped && !columns[c].group) ||
@@ -396,7 +400,9 @@ static void draw_head(const struct processes *processes, struct canvas *canvas, 
     size_t count = processes->line_count;
     for (size_t i = 0; i < processes->line_count; i++)
         count -= processes->lines[i].members == 0;
-    snprintf(text, sizeof text, "%s (%zu)", group_titles[processes->grouping], count);
+    int used = snprintf(text, sizeof text, "%s (%zu)", group_titles[processes->grouping], count);
+    if (processes->marked.count && !processes->grouping)
+        snprintf(text + used, sizeof text - (size_t)used, " *%zu", processes->marked.count);
     canvas_text(canvas, row, 0, layout->name, STYLE_TITLE, text);
     for (size_t c = 0; c < LINE_VALUES; c++) {
         bool sorted = c == processes->sort;
@@ -423,16 +429,18 @@ static const char *path_end(const char *path, int width)
 static void draw_line(const struct processes *processes, struct canvas *canvas, int row,
                       const struct layout *layout, const struct line *line)
 {
-    char text[256];
+    char text[TEXT_SIZE] = "", prefix[256];
+    const char *mark = identities_have(&processes->marked, line->identity) ? "*" : "";
     const char *name = line->name;
     if (processes->grouping == BY_GROUP)
         name = path_end(name, layout->name - 2);
-    int length = (int)(line->name + line->name_length - name);
+    tree_prefix(line, canvas->utf8, layout->name, prefix, sizeof prefix);
     if (processes->grouping && line->members > 1)
-        snprintf(text, sizeof text, "%.*s (%u)", length, name, line->members);
-    else
-        snprintf(text, sizeof text, "%.*s", length, name);
-    canvas_text(canvas, row, 0, layout->name - 1, STYLE_PLAIN, text);
+        snprintf(text, sizeof text, " (%u)", line->members);
+    else if (line->hidden)
+        snprintf(text, sizeof text, " (+%u)", line->hidden);
+    canvas_print(canvas, row, 0, layout->name - 1, STYLE_PLAIN, "%s%s%.*s%s", prefix, mark,
+                 (int)(line->name + line->name_length - name), name, text);
     for (size_t c = 0; c < LINE_VALUES; c++) {
         if (!layout->number[c])
             continue;
@@ -450,6 +458,7 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active)
 {
+    processes->alone = false;
     if (row + 2 > last)
         return;
     make_lines(processes);
@@ -467,11 +476,21 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     }
 }
 
+void processes_view(struct processes *processes, struct canvas *canvas, int row, int last)
+{
+    processes->alone = processes->details != NULL;
+    if (processes->alone)
+        details_draw(processes, canvas, row, last);
+    else
+        processes_draw(processes, canvas, row, last, true);
+}
+
 /* ---- keys ---- */
 
 const struct field *processes_filter(const struct processes *processes)
 {
-    return &processes->filter;
+    static const struct field none;
+    return processes->alone ? &none : &processes->filter;
 }
 
 static void sort_by(struct processes *processes, enum line_value column)
@@ -520,99 +539,47 @@ static bool sort_key(struct processes *processes, int key)
     }
 }
 
-/* ---- signals ---- */
-
-/* When it was started, in ticks after the boot; NaN: there is no such process. */
-static double born_of(pid_t pid)
+const struct line *line_selected(const struct processes *processes)
 {
-    char path[64], text[1024];
-    unsigned long long start;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = 0;
-    const char *after = strrchr(text, ')'); /* the name may contain blanks and parentheses */
-    if (!after || sscanf(after + 2,
-                         "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-                         "%*d %*d %*d %llu",
-                         &start) != 1)
-        return NAN;
-    return (double)start;
-}
-
-/* Is the process with this number the one of the sample? Its age has grown since by what passed. */
-static bool same_process(const struct processes *processes, const struct line *line, double born)
-{
-    struct model_source source;
-    struct timespec up, now;
-    model_source(processes->model, processes->source, &source);
-    clock_gettime(CLOCK_BOOTTIME, &up);
-    clock_gettime(CLOCK_REALTIME, &now);
-    double passed =
-        (double)now.tv_sec + (double)now.tv_nsec / 1e9 + 11644473600.0 - (double)source.time / 1e7;
-    double age = (double)up.tv_sec + (double)up.tv_nsec / 1e9 - born / (double)sysconf(_SC_CLK_TCK);
-    return fabs(age - passed - line->values[ELAPSED]) < 1.5;
-}
-
-static void choose_signal(struct processes *processes, struct window *window)
-{
-    char age[TEXT_SIZE];
-    if (!processes->here || processes->grouping || processes->cursor.at >= processes->line_count ||
-        !processes->lines[processes->cursor.at].members) {
-        snprintf(window->message, sizeof window->message,
-                 "signals can be sent to single processes of this machine only");
-        return;
-    }
+    if (processes->grouping || processes->cursor.at >= processes->line_count)
+        return NULL;
     const struct line *line = &processes->lines[processes->cursor.at];
-    processes->target.pid = (pid_t)line->values[PID];
-    processes->target.born = born_of(processes->target.pid);
-    if (!same_process(processes, line, processes->target.born)) {
-        processes->target.pid = 0;
-        snprintf(window->message, sizeof window->message, "this process has ended");
+    return line->members ? line : NULL;
+}
+
+/* The tree has an order of its own: sorted by processor time it would never stand still. */
+static void toggle_tree(struct processes *processes)
+{
+    enum line_value sort = processes->sort;
+    bool ascending = processes->ascending;
+    if (processes->tree && processes->grouping) {
+        processes->grouping = BY_PROCESS;
         return;
     }
-    snprintf(processes->target.name, sizeof processes->target.name, "%.*s", (int)line->name_length,
-             line->name);
-    text_duration(line->values[ELAPSED], age);
-    snprintf(window->message, sizeof window->message,
-             "%s, number %d, %s old: t ends it, K kills it, s stops it, c continues it",
-             processes->target.name, (int)processes->target.pid, age);
+    processes->grouping = BY_PROCESS;
+    processes->tree = !processes->tree;
+    processes->sort = processes->other.sort;
+    processes->ascending = processes->other.ascending;
+    processes->other.sort = sort;
+    processes->other.ascending = ascending;
 }
 
-/* The number may belong to another process by now: the descriptor keeps the process that is
- * compared, and only that one gets the signal. */
-static void send_signal(struct processes *processes, int number, struct window *window)
+/* The selected row belongs to its process from now on. Home goes to the top row and lets go. */
+static void follow(struct processes *processes, int key)
 {
-    int fd = (int)syscall(SYS_pidfd_open, processes->target.pid, 0);
-    int error = fd < 0 ? errno : 0;
-    if (!error && born_of(processes->target.pid) != processes->target.born)
-        error = ESRCH;
-    if (!error && syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) != 0)
-        error = errno;
-    if (fd >= 0)
-        close(fd);
-    snprintf(window->message, sizeof window->message,
-             error ? "%s, number %d, got no signal: %s" : "%s, number %d, got SIG%s",
-             processes->target.name, (int)processes->target.pid,
-             error ? strerror(error) : sigabbrev_np(number));
+    bool any = key != KEY_HOME && processes->cursor.at < processes->line_count;
+    processes->selected = any ? processes->lines[processes->cursor.at].identity : 0;
 }
 
-/* Answers the question; false: none was asked. */
-static bool signal_key(struct processes *processes, int key, struct window *window)
+static void open_selected(struct processes *processes, struct window *window)
 {
-    int number = key == 't'   ? SIGTERM
-                 : key == 'K' ? SIGKILL
-                 : key == 's' ? SIGSTOP
-                 : key == 'c' ? SIGCONT
-                              : 0;
-    if (!processes->target.pid)
-        return false;
-    if (number)
-        send_signal(processes, number, window);
-    processes->target.pid = 0;
-    return true;
+    const struct line *line = line_selected(processes);
+    if (line) {
+        details_open(processes, line);
+        window->view = VIEW_PROCESSES;
+    } else {
+        snprintf(window->message, sizeof window->message, "details are of single processes");
+    }
 }
 
 /* They cost much, and only two groupings have them. */
@@ -629,16 +596,31 @@ static void watch_limits(struct processes *processes)
 
 bool processes_key(struct processes *processes, int key, struct window *window)
 {
-    if (signal_key(processes, key, window))
+    if (actions_key(processes, key, window))
         return true;
-    if (field_key(&processes->filter, key) || sort_key(processes, key))
+    if (processes->alone)
+        return details_key(processes, key);
+    if (field_key(&processes->filter, key) || sort_key(processes, key) ||
+        tree_fold_key(processes, key, window))
         return true;
+    if (cursor_enter(&processes->cursor, key)) {
+        open_selected(processes, window);
+        return true;
+    }
     if (cursor_key(&processes->cursor, key)) {
-        if (processes->cursor.at < processes->line_count)
-            processes->selected = processes->lines[processes->cursor.at].identity;
+        follow(processes, key);
         return true;
     }
     switch (key) {
+    case 't':
+    case KEY_F(5):
+        toggle_tree(processes);
+        return true;
+    case 'F':
+        follow(processes, key);
+        snprintf(window->message, sizeof window->message,
+                 "the selection stays on its process; Home lets go");
+        return true;
     case '/':
     case KEY_F(3):
         processes->filter.open = true;
@@ -649,10 +631,6 @@ bool processes_key(struct processes *processes, int key, struct window *window)
     case 'G':
         processes->grouping = (processes->grouping + 1) % GROUPINGS;
         watch_limits(processes);
-        return true;
-    case 'x':
-    case KEY_F(9):
-        choose_signal(processes, window);
         return true;
     case 'K':
         processes->kernel = !processes->kernel;

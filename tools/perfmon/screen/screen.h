@@ -9,7 +9,7 @@
  *
  * overview   the first view: the machine at a glance, and the busiest processes
  *
- * processes  the list of processes or groups
+ * processes  the list or tree of processes, or groups; one process alone (processes.h)
  *
  * chart      chosen counters as lines, bars or a report, with a legend
  *
@@ -152,6 +152,9 @@ void processes_free(struct processes *processes);
 /* Draws in the rows from `row` up to but without `last`; `active`: with a selected row. */
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active);
+/* The list with a selected row, or the details of one process. */
+void processes_view(struct processes *processes, struct canvas *canvas, int row, int last);
+/* Its filter, while the list is shown; empty otherwise. */
 const struct field *processes_filter(const struct processes *processes);
 /* False: the key has no meaning here. A message for the bottom line may be written. */
 bool processes_key(struct processes *processes, int key, struct window *window);

@@ -6,6 +6,7 @@
 
 #include "../../common/options.h"
 #include "../../common/pdh-message.h"
+#include "../../view/view.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -74,6 +75,24 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
     return true;
 }
 
+/* In the bottom rows, as many as it needs, at most half of the screen. */
+static void draw_message(struct canvas *canvas, const char *text)
+{
+    const int below = canvas->rows, most = canvas->rows / 2; /* nothing is written below */
+    if (text_width(text) <= canvas->columns) {
+        canvas_text(canvas, below - 1, 0, canvas->columns, STYLE_BAR, text);
+        return;
+    }
+    int lines = canvas_wrap(canvas, below, 0, canvas->columns, most + 1, STYLE_BAR, text);
+    bool cut = lines > most;
+    lines = cut ? most : lines;
+    for (int i = 1; i <= lines; i++)
+        canvas_print(canvas, below - i, 0, canvas->columns, STYLE_BAR, "%*s", canvas->columns, "");
+    canvas_wrap(canvas, below - lines, 0, canvas->columns, lines, STYLE_BAR, text);
+    if (cut)
+        canvas_right(canvas, below - 1, canvas->columns - 4, 4, STYLE_BAR, " ...");
+}
+
 static void draw_bottom(struct window *window, struct canvas *canvas)
 {
     char text[256];
@@ -102,8 +121,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         return;
     }
     if (describe_source(window, text, sizeof text) || *window->message) {
-        canvas_text(canvas, row, 0, canvas->columns, STYLE_BAR,
-                    *window->message ? window->message : text);
+        draw_message(canvas, *window->message ? window->message : text);
         return;
     }
     at = 2 + canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK, "? keys  q quit");
@@ -113,7 +131,9 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         window->view_ends[i] = at;
     }
     canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK,
-                window->machine_count > 1 ? "m machines" : "/ search  space pause");
+                window->machine_count > 1        ? "m machines"
+                : window->view == VIEW_PROCESSES ? "/ search  Enter details"
+                                                 : "/ search  space pause");
 }
 
 /* The help may be longer than the screen: the cursor is its first line that is shown. */
@@ -123,13 +143,14 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
         "1 2 3 4 5, Tab   overview, processes, chart, counters, table of an object",
         "q                quit",
         "mouse            the wheel and a click select; a click opens a view in the last line",
-        "space            pause and continue",
+        "p, space         pause and continue (in the list of processes space marks)",
         "m                the list of machines, if there are several; Enter shows one",
         "s, S             sample more often, less often",
         "w                the rule behind \"held up by\"",
         "",
         "Overview and processes",
-        "up, down, PgUp   select",
+        "up, down, F      select; the selection stays on its process until Home",
+        "Enter            details of the selected process; there t shows its threads",
         "left, right      sort by another column; i turns the order",
         "P M R W          sort by processor, memory, bytes read, bytes written",
         "/                show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G",
@@ -139,8 +160,12 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
         "                 user and kernel, without waiting for disks and without stolen time",
         "MEM MAX, CPU MAX the lowest limit of the unit or group and those above it; THROTTLE:",
         "                 time it had to stop for that; WAIT: time its tasks waited",
+        "t                the tree of parents: - folds, + unfolds, * unfolds all",
+        "c                in the tree, a filter shows also what is below its hits",
         "K                show or hide kernel threads",
-        "x                send a signal to the selected process, after a question",
+        "space, U         mark a process (2 processes only), unmark all",
+        "x, n             after a question, send a signal, set the nice value:",
+        "                 of the marked processes or, if there is none, of the selected one",
         "",
         "Chart",
         "up, down         select a counter; h highlights it",
@@ -195,7 +220,7 @@ static void draw(struct window *window, struct canvas *canvas)
     else if (window->view == VIEW_OVERVIEW)
         draw_overview(window, canvas, last, true);
     else if (window->view == VIEW_PROCESSES)
-        processes_draw(window->now->processes, canvas, 1, last, true);
+        processes_view(window->now->processes, canvas, 1, last);
     else if (window->view == VIEW_CHART && !selections_draw(&window->selections, canvas, 1, last))
         chart_draw(window->now->chart, canvas, 1, last);
     else if (window->view == VIEW_MACHINES)
@@ -289,6 +314,7 @@ static bool take_key(struct window *window, int key)
         window->help = true;
         break;
     case ' ':
+    case 'p':
         window->paused = !window->paused;
         model_pause(window->model, window->paused);
         break;

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be done to processes: signals and priorities, each after one question that names all
+ * processes it is for: the marked ones, or else the selected one. */
+#include "keys.h"
+#include "processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NICE_LEAST = -20, NICE_MOST = 19 };
+
+/* ---- the same process? ---- */
+
+/* When it was started, in ticks after the boot; NaN: there is no such process. */
+static double born_of(pid_t pid)
+{
+    char path[64], text[1024];
+    unsigned long long start;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = 0;
+    const char *after = strrchr(text, ')'); /* the name may contain blanks and parentheses */
+    if (!after || sscanf(after + 2,
+                         "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+                         "%*d %*d %*d %llu",
+                         &start) != 1)
+        return NAN;
+    return (double)start;
+}
+
+/* Is the process with this number the one of the sample? Its age has grown since by what passed. */
+static bool same_process(const struct processes *processes, const struct target *target)
+{
+    struct model_source source;
+    struct timespec up, now;
+    model_source(processes->model, processes->source, &source);
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    clock_gettime(CLOCK_REALTIME, &now);
+    double passed =
+        (double)now.tv_sec + (double)now.tv_nsec / 1e9 + 11644473600.0 - (double)source.time / 1e7;
+    double age =
+        (double)up.tv_sec + (double)up.tv_nsec / 1e9 - target->born / (double)sysconf(_SC_CLK_TCK);
+    return fabs(age - passed - target->age) < 1.5;
+}
+
+/* ---- which processes ---- */
+
+static void add_target(struct processes *processes, struct target target)
+{
+    struct actions *actions = &processes->actions;
+    target.born = born_of(target.pid);
+    if (!same_process(processes, &target))
+        return; /* it has ended */
+    struct target *targets =
+        realloc(actions->targets, (actions->count + 1) * sizeof *actions->targets);
+    if (!targets)
+        return;
+    targets[actions->count++] = target;
+    actions->targets = targets;
+}
+
+static void add_line(struct processes *processes, const struct line *line)
+{
+    struct target target = {.pid = (pid_t)line->values[PID], .age = line->values[ELAPSED]};
+    snprintf(target.name, sizeof target.name, "%.*s", (int)line->name_length, line->name);
+    add_target(processes, target);
+}
+
+/* All that are marked, also those that the filter hides. */
+static void add_marked(struct processes *processes)
+{
+    const struct table *table = model_table(processes->model, processes->table);
+    struct line line;
+    for (size_t r = 0; table && r < table->row_count; r++) {
+        if (!identities_have(&processes->marked, table->rows[r].identity))
+            continue;
+        line_read(processes, table, r, &line);
+        add_line(processes, &line);
+    }
+}
+
+/* False: there is none, and a message says why. */
+static bool choose_targets(struct processes *processes, struct window *window)
+{
+    const struct line *line = line_selected(processes);
+    struct target target;
+    bool alone = processes->alone, marked = processes->marked.count > 0 && !alone;
+    processes->actions.count = 0;
+    if (!processes->here || (!marked && !alone && !line)) {
+        snprintf(window->message, sizeof window->message,
+                 "signals and priorities are for single processes of this machine only");
+        return false;
+    }
+    if (marked)
+        add_marked(processes);
+    else if (!alone)
+        add_line(processes, line);
+    else if (details_target(processes, &target))
+        add_target(processes, target);
+    if (!processes->actions.count)
+        snprintf(window->message, sizeof window->message,
+                 marked ? "the marked processes have ended" : "this process has ended");
+    return processes->actions.count > 0;
+}
+
+/* ---- questions and results ---- */
+
+static void append(struct window *window, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void append(struct window *window, const char *format, ...)
+{
+    size_t used = strlen(window->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(window->message + used, sizeof window->message - used, format, args);
+    va_end(args);
+}
+
+/* Begins with what must be seen: names of many processes may not all fit. */
+static void put_question(const struct actions *actions, struct window *window)
+{
+    const struct target *first = actions->targets;
+    bool one = actions->count == 1;
+    const char *them = one ? "it" : "them";
+    char age[TEXT_SIZE];
+    text_duration(first->age, age);
+    window->message[0] = 0;
+    if (one)
+        append(window, "%s, number %d, %s old: ", first->name, (int)first->pid, age);
+    else
+        append(window, "%zu processes: ", actions->count);
+    if (actions->question == QUESTION_SIGNAL)
+        append(window, "t ends %s, K kills %s, s stops %s, c continues %s", them, them, them, them);
+    else if (one)
+        append(window, "nice is %d; type the new value, -20 (first) to 19 (last), and Enter: %s_",
+               getpriority(PRIO_PROCESS, (id_t)first->pid), actions->nice.text);
+    else
+        append(window, "type their nice value, -20 (first) to 19 (last), and Enter: %s_",
+               actions->nice.text);
+    for (size_t i = 0; !one && i < actions->count; i++)
+        append(window, "%s %s %d", i ? "," : " -", first[i].name, (int)first[i].pid);
+}
+
+/* The number may belong to another process by now: the descriptor keeps the process that is
+ * compared, and only that one gets the signal. Returns an error, 0: none. */
+static int send_signal(const struct target *target, int number)
+{
+    int fd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+    int error = fd < 0 ? errno : 0;
+    if (!error && born_of(target->pid) != target->born)
+        error = ESRCH;
+    if (!error && syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) != 0)
+        error = errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+/* Linux keeps a nice value for each thread; all of them get it. Nothing sets it by a descriptor, so
+ * the start is compared before and after: if the process ends between the two, and its number is
+ * given to a new one within these microseconds, that one has got the value; it is reported as an
+ * error. */
+static int set_nice(const struct target *target, int nice)
+{
+    char path[64];
+    int error = born_of(target->pid) == target->born ? 0 : ESRCH;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)target->pid);
+    DIR *folder = error ? NULL : opendir(path);
+    if (!error && !folder)
+        return errno;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        int thread = atoi(entry->d_name);
+        if (thread > 0 && setpriority(PRIO_PROCESS, (id_t)thread, nice) && errno != ESRCH)
+            error = errno;
+    }
+    if (folder)
+        closedir(folder);
+    return error || born_of(target->pid) == target->born ? error : ESRCH;
+}
+
+/* Sends the signal, or sets the nice value if the question was for that. */
+static void act(struct actions *actions, int number, struct window *window)
+{
+    char what[32];
+    const struct target *failed = NULL;
+    int first_error = 0;
+    size_t done = 0;
+    bool nice = actions->question == QUESTION_NICE, one = actions->count == 1;
+    for (size_t i = 0; i < actions->count; i++) {
+        const struct target *target = &actions->targets[i];
+        int error = nice ? set_nice(target, number) : send_signal(target, number);
+        done += !error;
+        if (error && !failed) {
+            failed = target;
+            first_error = error;
+        }
+    }
+    if (nice)
+        snprintf(what, sizeof what, "nice %d", number);
+    else
+        snprintf(what, sizeof what, "SIG%s", sigabbrev_np(number));
+    window->message[0] = 0;
+    if (one && !failed)
+        append(window, "%s, number %d, got %s", actions->targets->name, (int)actions->targets->pid,
+               what);
+    else if (!one)
+        append(window, "%zu of %zu processes got %s%s", done, actions->count, what,
+               failed ? "; " : "");
+    if (failed)
+        append(window, "%s, number %d, got no %s: %s", failed->name, (int)failed->pid, what,
+               strerror(first_error));
+}
+
+/* ---- keys ---- */
+
+static void signal_key(struct actions *actions, int key, struct window *window)
+{
+    int number = key == 't'   ? SIGTERM
+                 : key == 'K' ? SIGKILL
+                 : key == 's' ? SIGSTOP
+                 : key == 'c' ? SIGCONT
+                              : 0;
+    if (number)
+        act(actions, number, window);
+    actions->question = QUESTION_NONE;
+}
+
+static void nice_key(struct actions *actions, int key, struct window *window)
+{
+    char *end;
+    field_key(&actions->nice, key);
+    if (actions->nice.open) {
+        put_question(actions, window);
+        return;
+    }
+    long nice = strtol(actions->nice.text, &end, 10);
+    if (end != actions->nice.text && !*end && nice >= NICE_LEAST && nice <= NICE_MOST)
+        act(actions, (int)nice, window);
+    else if (*actions->nice.text)
+        snprintf(window->message, sizeof window->message, "'%s' is not a number from %d to %d",
+                 actions->nice.text, NICE_LEAST, NICE_MOST);
+    actions->question = QUESTION_NONE;
+}
+
+static void mark(struct processes *processes, struct window *window)
+{
+    const struct line *line = line_selected(processes);
+    if (!line) {
+        snprintf(window->message, sizeof window->message, "only single processes can be marked");
+        return;
+    }
+    identities_toggle(&processes->marked, line->identity);
+    processes->cursor.at += processes->cursor.at + 1 < processes->line_count;
+    processes->selected = processes->lines[processes->cursor.at].identity;
+}
+
+bool actions_key(struct processes *processes, int key, struct window *window)
+{
+    struct actions *actions = &processes->actions;
+    if (actions->question == QUESTION_SIGNAL) {
+        signal_key(actions, key, window);
+        return true;
+    }
+    if (actions->question == QUESTION_NICE) {
+        nice_key(actions, key, window);
+        return true;
+    }
+    if (processes->filter.open)
+        return false;
+    bool list = window->view == VIEW_PROCESSES && !processes->alone;
+    if (key == 'x' || key == KEY_F(9) || key == 'n') {
+        if (!choose_targets(processes, window))
+            return true;
+        actions->question = key == 'n' ? QUESTION_NICE : QUESTION_SIGNAL;
+        actions->nice = (struct field){.open = key == 'n'};
+        put_question(actions, window);
+    } else if (key == ' ' && list) {
+        mark(processes, window);
+    } else if (key == 'U' && list) {
+        processes->marked.count = 0;
+    } else {
+        return false;
+    }
+    return true;
+}

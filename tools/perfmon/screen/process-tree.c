@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes below their parents. */
+#include "processes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDENT = 2, NAME_WIDTH = 8, LEVELS = 64 };
+static const size_t none = (size_t)-1;
+
+struct links {
+    size_t parent, child, next; /* `child` is the first one, `next` its sibling */
+    bool kept;                  /* the filter finds it or a process below it */
+};
+
+bool identities_have(const struct identities *identities, uint64_t identity)
+{
+    for (size_t i = 0; i < identities->count; i++)
+        if (identities->of[i] == identity)
+            return true;
+    return false;
+}
+
+void identities_toggle(struct identities *identities, uint64_t identity)
+{
+    for (size_t i = 0; i < identities->count; i++)
+        if (identities->of[i] == identity) {
+            identities->of[i] = identities->of[--identities->count];
+            return;
+        }
+    uint64_t *of = realloc(identities->of, (identities->count + 1) * sizeof *of);
+    if (!of)
+        return;
+    of[identities->count++] = identity;
+    identities->of = of;
+}
+
+/* ---- parents ---- */
+
+static const struct line *numbered; /* qsort has no argument for its comparison */
+/* What no process explains has no number, and is the last. */
+static int compare_numbers(const void *left, const void *right)
+{
+    double l = numbered[*(const size_t *)left].values[PID];
+    double r = numbered[*(const size_t *)right].values[PID];
+    return isnan(l) ? !isnan(r) : isnan(r) ? -1 : (l > r) - (l < r);
+}
+
+/* `order` has the lines by their numbers. A number may have been given again: a parent was started
+ * before its child; of those that were started in the same tick it has the lower number. */
+static size_t find_parent(const struct line *lines, const size_t *order, size_t count,
+                          const struct line *child)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lines[order[middle]].values[PID] < child->values[PARENT])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == count || lines[order[low]].values[PID] != child->values[PARENT])
+        return none;
+    const double *parent = lines[order[low]].values;
+    bool before = parent[ELAPSED] > child->values[ELAPSED] ||
+                  (parent[ELAPSED] == child->values[ELAPSED] && parent[PID] < child->values[PID]);
+    return before ? order[low] : none;
+}
+
+static void find_parents(const struct line *lines, size_t count, struct links *links, size_t *order)
+{
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    numbered = lines;
+    qsort(order, count, sizeof *order, compare_numbers);
+    for (size_t i = 0; i < count; i++)
+        links[i] = (struct links){find_parent(lines, order, count, &lines[i]), none, none, false};
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = i; lines[i].match && at != none && !links[at].kept; at = links[at].parent)
+            links[at].kept = true;
+}
+
+/* ---- what is shown ---- */
+
+/* If a line is shown, so is its parent. One that is folded away is counted at those that fold it.
+ */
+static bool is_shown(const struct processes *processes, struct line *lines,
+                     const struct links *links, size_t at)
+{
+    bool below = false, folded = false, filtered = *processes->filter.text != 0;
+    for (size_t i = links[at].parent; i != none; i = links[i].parent) {
+        below |= lines[i].match;
+        folded |= identities_have(&processes->folded, lines[i].identity);
+    }
+    if (!links[at].kept && !(processes->branches && below))
+        return false;
+    if (!folded || (filtered && links[at].kept))
+        return true;
+    for (size_t i = links[at].parent; i != none; i = links[i].parent)
+        lines[i].hidden += identities_have(&processes->folded, lines[i].identity);
+    return false;
+}
+
+/* Links the lines that are shown to their parents, in their order; returns the first root. */
+static size_t link_lines(const struct processes *processes, struct line *lines, struct links *links)
+{
+    size_t first = none;
+    for (size_t i = processes->line_count; i-- > 0;) {
+        if (!is_shown(processes, lines, links, i))
+            continue;
+        size_t *link = links[i].parent == none ? &first : &links[links[i].parent].child;
+        links[i].next = *link;
+        *link = i;
+    }
+    return first;
+}
+
+static void put_lines(struct processes *processes, const struct line *lines,
+                      const struct links *links, size_t at)
+{
+    uint64_t bars = 0;
+    unsigned depth = 0;
+    processes->line_count = 0;
+    while (at != none) {
+        uint64_t bit = depth < LEVELS ? (uint64_t)1 << depth : 0;
+        bars = links[at].next != none ? bars | bit : bars & ~bit;
+        struct line *line = &processes->lines[processes->line_count++];
+        *line = lines[at];
+        line->depth = depth;
+        line->bars = bars;
+        if (links[at].child != none) {
+            at = links[at].child;
+            depth++;
+            continue;
+        }
+        while (at != none && links[at].next == none) {
+            at = links[at].parent;
+            depth--;
+        }
+        at = at == none ? none : links[at].next;
+    }
+}
+
+void tree_lines(struct processes *processes)
+{
+    size_t count = processes->line_count;
+    struct line *lines = malloc(count * sizeof *lines);
+    struct links *links = malloc(count * sizeof *links);
+    size_t *order = malloc(count * sizeof *order);
+    if (lines && links && order) {
+        memcpy(lines, processes->lines, count * sizeof *lines);
+        find_parents(lines, count, links, order);
+        put_lines(processes, lines, links, link_lines(processes, lines, links));
+    }
+    free(lines);
+    free(links);
+    free(order);
+}
+
+void tree_prefix(const struct line *line, bool utf8, int width, char *ret, size_t capacity)
+{
+    /* the outer levels are left out that do not fit */
+    unsigned most = width > NAME_WIDTH ? (unsigned)(width - NAME_WIDTH) / INDENT : 0;
+    unsigned level = line->depth > most ? line->depth - most : 0;
+    size_t used = 0;
+    *ret = 0;
+    while (level++ < line->depth) {
+        bool more = level < LEVELS && line->bars >> level & 1, own = level == line->depth;
+        const char *fancy = own ? more ? "\u251c\u2500" : "\u2514\u2500" : more ? "\u2502 " : "  ";
+        const char *simple = own ? more ? "|-" : "`-" : more ? "| " : "  ";
+        if (used < capacity)
+            used += (size_t)snprintf(ret + used, capacity - used, "%s", utf8 ? fancy : simple);
+    }
+}
+
+/* ---- keys ---- */
+
+/* The line above that is its parent. */
+static void select_parent(struct processes *processes)
+{
+    size_t at = processes->cursor.at;
+    unsigned depth = processes->lines[at].depth;
+    while (at > 0 && processes->lines[at].depth >= depth)
+        at--;
+    processes->cursor.at = at;
+    processes->selected = processes->lines[at].identity;
+}
+
+static void fold(struct processes *processes, bool open)
+{
+    size_t at = processes->cursor.at;
+    if (at >= processes->line_count)
+        return;
+    const struct line *line = &processes->lines[at];
+    bool folded = identities_have(&processes->folded, line->identity);
+    bool parent = at + 1 < processes->line_count && line[1].depth > line->depth;
+    if (open == folded && (open || parent))
+        identities_toggle(&processes->folded, line->identity);
+    else if (!open && line->depth > 0)
+        select_parent(processes);
+}
+
+bool tree_fold_key(struct processes *processes, int key, struct window *window)
+{
+    if (!processes->tree || processes->grouping)
+        return false;
+    switch (key) {
+    case '+':
+    case '=':
+    case '-':
+        fold(processes, key != '-');
+        return true;
+    case '*':
+        processes->folded.count = 0;
+        return true;
+    case 'c':
+        processes->branches = !processes->branches;
+        snprintf(window->message, sizeof window->message, "a filter shows what it finds, %s",
+                 processes->branches ? "the parents and the children" : "and the parents");
+        return true;
+    default:
+        return false;
+    }
+}
