@@ -102,6 +102,17 @@ static struct io_entry *entry_of(opl_reading *reading, uint32_t process, uint64_
     return entry;
 }
 
+/* The entry that was found last, if it was updated in this collection: most rows need the same one.
+ * NULL: it was not. */
+static const struct io_entry *entry_latest(opl_reading *reading)
+{
+    const struct store *store = store_grow(reading, FEW);
+    if (!store || store->at >= store->count)
+        return NULL;
+    const struct io_entry *entry = &store->entries[store->at];
+    return entry->seen && entry->seen == opl_reading_time(reading) ? entry : NULL;
+}
+
 /* ---- its counts ---- */
 
 static uint64_t later(uint64_t now, uint64_t before)
@@ -169,8 +180,14 @@ static bool io_of(opl_reading *reading, struct perfproc_io *ret)
     uint64_t process, creation, children;
     struct perfproc_io_look look = {0};
     if (!opl_reading_column(reading, &perfproc_stat, STAT_ID, &process) ||
-        !perfproc_creation(reading, &creation) ||
-        !children_of(reading, &perfproc_stat, &look.children) ||
+        !perfproc_creation(reading, &creation))
+        return false;
+    const struct io_entry *latest = entry_latest(reading);
+    if (latest && latest->process == process && latest->creation == creation) {
+        *ret = latest->shown;
+        return true;
+    }
+    if (!children_of(reading, &perfproc_stat, &look.children) ||
         !opl_reading_key(reading, &perfproc_io, "syscr", &look.all.reads) ||
         !opl_reading_key(reading, &perfproc_io, "syscw", &look.all.writes) ||
         !opl_reading_key(reading, &perfproc_io, "rchar", &look.all.read_bytes) ||
@@ -259,17 +276,24 @@ static const opl_counter counters[] = {
 };
 #undef PROCESS
 
+void perfproc_add_io(opl_listing *listing, const char *folder)
+{
+    if (opl_reading_text(opl_listing_at(listing, folder), &perfproc_io, NULL))
+        opl_listing_read(listing, folder, "", 0);
+}
+
 static void list_readable(opl_listing *listing)
 {
     const uint32_t *numbers;
     size_t count;
     char folder[16];
+    if (opl_listing_count(listing) > 0) /* they were added together with Process V2 */
+        return;
     if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count))
         return;
     for (size_t i = 0; i < count; i++) {
         snprintf(folder, sizeof folder, "%u", (unsigned)numbers[i]);
-        if (opl_reading_text(opl_listing_at(listing, folder), &perfproc_io, NULL))
-            opl_listing_read(listing, folder, "", 0);
+        perfproc_add_io(listing, folder);
     }
 }
 

@@ -61,6 +61,8 @@ struct perfproc_io_look {
 /* The own counts of a process, from its record. False: no memory, and the collection fails. */
 bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
                            struct perfproc_io *ret);
+/* Adds the process to Process IO, if this user may read its counts. */
+void perfproc_add_io(opl_listing *listing, const char *folder);
 bool perfproc_reads(opl_reading *reading, uint64_t *ret);
 bool perfproc_writes(opl_reading *reading, uint64_t *ret);
 bool perfproc_operations(opl_reading *reading, uint64_t *ret);

@@ -98,44 +98,53 @@ static bool add_threads(opl_listing *processes, opl_listing *threads, opl_listin
     return added > 0;
 }
 
-static void add_process(opl_listing *processes, opl_listing *threads, opl_listing *details,
-                        uint32_t number)
+/* Objects that are listed together with the processes; NULL: not requested. */
+struct companions {
+    opl_listing *threads, *details, *io;
+};
+
+static void add_process(opl_listing *processes, struct companions with, uint32_t number)
 {
     char folder[16];
     snprintf(folder, sizeof folder, "%u", (unsigned)number);
     if (!perfproc_read_process(processes, folder, "", 0))
         return;
-    if ((threads || details) && !add_threads(processes, threads, details, number))
+    if (with.io) /* at once, so that the files are read once */
+        perfproc_add_io(with.io, folder);
+    if ((with.threads || with.details) &&
+        !add_threads(processes, with.threads, with.details, number))
         opl_listing_withdraw(processes);
 }
 
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number)
 {
-    add_process(processes, threads, NULL, number);
+    add_process(processes, (struct companions){.threads = threads}, number);
 }
 
-static void list_with(opl_listing *processes, opl_listing *threads, opl_listing *details)
+static void list_with(opl_listing *processes, struct companions with)
 {
     const uint32_t *numbers;
     size_t count;
-    perfproc_add_idle(processes, threads);
-    if (!details && perfproc_list_records(processes, threads))
+    perfproc_add_idle(processes, with.threads);
+    if (!with.details && perfproc_list_records(processes, with.threads))
         return;
     if (!opl_listing_numbers(processes, "proc", 0, &numbers, &count))
         return;
     for (size_t i = 0; i < count; i++)
-        add_process(processes, threads, details, numbers[i]);
+        add_process(processes, with, numbers[i]);
 }
 
 static void list_processes(opl_listing *processes)
 {
-    list_with(processes, opl_listing_of(processes, &perfproc_thread),
-              opl_listing_of(processes, &perfproc_thread_details));
+    list_with(processes,
+              (struct companions){.threads = opl_listing_of(processes, &perfproc_thread),
+                                  .details = opl_listing_of(processes, &perfproc_thread_details)});
 }
 
 static void list_processes_v2(opl_listing *processes)
 {
-    list_with(processes, NULL, NULL);
+    list_with(processes,
+              (struct companions){.io = opl_listing_of(processes, &perfproc_process_io)});
 }
 
 const opl_object perfproc_process = {

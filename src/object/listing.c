@@ -193,6 +193,7 @@ static void listing_read_rows(opl_listing *listing)
     object->all_seen |= all_seen;
 }
 
+/* Begins an instance whose values need not be in files of its own. */
 static void reading_begin(opl_listing *listing, const char *folder, uint64_t note)
 {
     opl_reading *reading = &listing->reading;
@@ -201,6 +202,24 @@ static void reading_begin(opl_listing *listing, const char *folder, uint64_t not
     reading->note = note;
     reading->position = (uint32_t)listing->count;
     reading->serial = ++listing->provider->serial;
+    listing->provider->folder_serial = 0;
+}
+
+/* Begins the instance of a folder. If the instance before, also of another object, has the same
+ * folder, its files are not read again. */
+static void reading_begin_folder(opl_listing *listing, const char *folder, uint64_t note)
+{
+    opl_provider *provider = listing->provider;
+    uint64_t before = provider->folder_serial;
+    bool same = *folder && before > provider->collection && !strcmp(provider->folder, folder);
+    size_t length = strlen(folder);
+    reading_begin(listing, folder, note);
+    if (same)
+        listing->reading.serial = before;
+    else if (length < sizeof provider->folder)
+        memcpy(provider->folder, folder, length + 1);
+    if (length < sizeof provider->folder)
+        provider->folder_serial = listing->reading.serial;
 }
 
 void listing_single(opl_listing *listing)
@@ -304,7 +323,7 @@ void opl_listing_item(opl_listing *listing, const char *name, const void *item)
 
 opl_reading *opl_listing_at(opl_listing *listing, const char *folder)
 {
-    reading_begin(listing, folder, 0);
+    reading_begin_folder(listing, folder, 0);
     return &listing->reading;
 }
 
@@ -377,7 +396,7 @@ static bool listing_read(opl_listing *listing, const char *name, size_t name_byt
 bool opl_listing_read_with(opl_listing *listing, const char *folder, const char *name,
                            size_t name_bytes, uint64_t note, const void *item)
 {
-    reading_begin(listing, folder, note);
+    reading_begin_folder(listing, folder, note);
     listing->reading.item = item;
     return listing_read(listing, name, name_bytes);
 }
@@ -403,7 +422,7 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)
 {
-    reading_begin(listing, folder, note);
+    reading_begin_folder(listing, folder, note);
     if (listing->object->items && item)
         return listing_copy(listing, name, name_bytes, item);
     listing->reading.item = item;

@@ -324,6 +324,9 @@ struct opl_provider {
     bool denied;  /* the current row needed a file that this user may not read */
     uint64_t collection; /* serial number of this collection; never 0 after Open */
     uint64_t serial;     /* the last serial number that a collection or an instance got */
+    /* the last instance with a folder of its own, and its serial; 0: there is none */
+    uint64_t folder_serial;
+    char folder[40];
     LONGLONG time, boot, other_folders_time;
     uint64_t other_folders; /* number of folders of proc that are not processes */
     /* number of processes, and in which collection it was read; 0: never */

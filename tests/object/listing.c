@@ -341,6 +341,58 @@ static void a_folder_without_processes_is_no_proc(void **state)
     provider = kept;
 }
 
+static void list_flock(opl_listing *flock);
+static const opl_source flock_tag = {"herd/*/tag"};
+/* clang-format off */
+static const opl_counter flock_rows[] = {
+    {2, 3, PERF_COUNTER_RAWCOUNT, 0, 100, OPL_COLUMN(&flock_tag, 1, OPL_ONE), .name = "T", .help = "T."},
+};
+/* clang-format on */
+static const opl_object flock = {
+    50, 51, "Flock", "F.", OPL_COUNTERS(flock_rows), .instances = true, .list = list_flock};
+static const opl_object lamb = {
+    52, 53, "Lamb", "L.", OPL_COUNTERS(flock_rows), .instances = true, .listed_with = &flock};
+
+/* The file of 0 changes between the two readings of its folder. So does that of 1, but there another
+ * folder was read in between. */
+static void list_flock(opl_listing *listing)
+{
+    opl_listing *lambs = opl_listing_of(listing, &lamb);
+    opl_listing_read(listing, "0", "zero", 4);
+    if (!lambs)
+        return;
+    tree_write("herd/0/tag", "8\n");
+    opl_listing_read(lambs, "0", "zero", 4);
+    opl_listing_read(listing, "1", "one", 3);
+    tree_write("herd/1/tag", "5\n");
+    opl_listing_read(lambs, "2", "two", 3);
+    opl_listing_read(lambs, "1", "one", 3);
+}
+
+static void files_of_one_folder_are_read_once_for_several_objects(void **state)
+{
+    (void)state;
+    static const opl_object *const list[] = {&flock, &lamb};
+    opl_provider *kept = provider;
+    tree_write("herd/0/tag", "7\n");
+    tree_write("herd/1/tag", "0\n");
+    assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
+    tree_write("herd/0/tag", "7\n");
+    tree_write("herd/1/tag", "0\n");
+    struct answer answer = run_query(u"50 52");
+    assert_int_equal(value_of(&answer, 50, "zero", 2), 7);
+    assert_int_equal(value_of(&answer, 52, "zero", 2), 7);
+    assert_int_equal(value_of(&answer, 50, "one", 2), 0);
+    assert_int_equal(value_of(&answer, 52, "one", 2), 5);
+    answer = run_query(u"50"); /* the same folder as the last of the query before */
+    assert_int_equal(value_of(&answer, 50, "zero", 2), 8);
+    tree_write("herd/0/tag", "6\n");
+    answer = run_query(u"50");
+    assert_int_equal(value_of(&answer, 50, "zero", 2), 6);
+    provider_close(provider);
+    provider = kept;
+}
+
 /* Open and Collect either work or say that there is no memory; nothing leaks, nothing is half
  * done. */
 static void memory_may_run_out_anywhere(void **state)
@@ -381,6 +433,7 @@ int main(void)
         cmocka_unit_test(no_instance_is_an_answer_too),
         cmocka_unit_test(a_total_of_nothing_can_be_left_out),
         cmocka_unit_test(a_folder_without_processes_is_no_proc),
+        cmocka_unit_test(files_of_one_folder_are_read_once_for_several_objects),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, begin, end);
