@@ -166,6 +166,7 @@ static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
     struct machine_group *group = counter->group;
+    int64_t begun = clock_ticks();
     PDH_STATUS status = find_group_machine(group);
     for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
         OBJECT_INFO_AUTO *info = NULL;
@@ -177,6 +178,8 @@ static PDH_STATUS resolve_names(struct counter *counter)
             live_counter(info, counter->path.counter, counter->english);
         if (found)
             status = take_info(counter, info, found);
+        else if (info->taken_ticks >= begun)
+            break; /* these data are as new as others would be */
     }
     return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
 }

@@ -219,10 +219,15 @@ void machine_query_all(struct machine_question *questions, size_t count)
                                   : snapshot_parse(questions[i].snapshot);
 }
 
+/* The answer's buffer is at once as large as the last one was, because if it is too small, the
+ * providers collect again. */
 PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret)
 {
+    static _Atomic size_t usual_bytes;
+    buffer_reserve(&ret->bytes, usual_bytes);
     struct machine_question question = {.machine = machine, .query = query, .snapshot = ret};
     machine_query_all(&question, 1);
+    usual_bytes = ret->bytes.capacity ? ret->bytes.capacity - 1 : 0;
     return question.status;
 }
 

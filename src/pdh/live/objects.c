@@ -297,26 +297,31 @@ static PDH_STATUS find_text_counters(struct text_search *search, const struct ob
 
 int32_t opl_text_values(const char *text, opl_text_found found, void *context)
 {
+    static const enum info_age ages[] = {INFO_STABLE, INFO_NOW}; /* it may have a new number */
     PATH_AUTO path = {0};
-    OBJECT_INFO_AUTO *info = NULL;
     struct machine *machine = NULL;
-    struct snapshot snapshot = {0};
     char number[16];
     if (!text || !found)
         return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     PDH_STATUS status = path_parse(text, &path);
     status = status ? status : machine_find(path.machine, &machine);
-    status =
-        status ? status : live_object(NULL, path.machine, path.object, false, INFO_RECENT, &info);
-    if (status)
-        return status;
-    snprintf(number, sizeof number, "%u", (unsigned)info->index);
-    status = machine_query(machine, number, &snapshot);
-    struct text_search search = {&path, &snapshot, NULL, found, context, false, false};
-    if (!status && !(search.object = snapshot_object(&snapshot, info->index)))
-        status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
-    status = status ? status : find_text_counters(&search, info);
-    snapshot_done(&snapshot);
+    for (size_t i = 0; machine && i < COUNT(ages); i++) {
+        OBJECT_INFO_AUTO *info = NULL;
+        struct snapshot snapshot = {0};
+        struct text_search search = {&path, &snapshot, NULL, found, context, false, false};
+        status = live_object(NULL, path.machine, path.object, false, ages[i], &info);
+        if (!status) {
+            snprintf(number, sizeof number, "%u", (unsigned)info->index);
+            status = machine_query(machine, number, &snapshot);
+        }
+        if (!status && (search.object = snapshot_object(&snapshot, info->index)))
+            status = find_text_counters(&search, info);
+        else if (!status)
+            status = (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+        snapshot_done(&snapshot);
+        if (search.object || !info)
+            break;
+    }
     return status;
 }
 
