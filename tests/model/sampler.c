@@ -224,6 +224,33 @@ static void tables_come_and_go(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
+/* It is not in the query meanwhile, keeps its last sample, and is sampled soon when it is woken. */
+static void a_table_rests(void **state)
+{
+    model_add_machine(model, NULL);
+    unsigned kept = model_add_table(model, 0, first, 1, true);
+    unsigned other = model_add_table(model, 0, both, 2, false);
+    unsigned asleep = model_add_table(model, 0, both, 2, false);
+    model_rest(model, asleep, true);
+    UNTIL(model_table(model, other)->tick > 2);
+    assert_int_equal(double_count(&pdh_double.counters), 3);
+    assert_int_equal(model_table(model, asleep)->tick, 0);
+    model_rest(model, other, true);
+    UNTIL(double_count(&pdh_double.counters) == 1);
+    uint64_t tick = source_now(0).tick;
+    UNTIL(model_table(model, kept)->tick > tick + 5);
+    assert_true(model_table(model, other)->tick <= tick + 1);
+    assert_int_equal(model_table(model, other)->row_count, 3);
+    model_rest(model, other, false);
+    model_rest(model, asleep, false);
+    UNTIL(model_table(model, other)->tick > tick + 5 && model_table(model, asleep)->tick);
+    assert_int_equal(double_count(&pdh_double.counters), 5);
+    model_rest(model, asleep, true);
+    model_remove_table(model, asleep);
+    model_rest(model, 12345, true);
+    UNTIL(double_count(&pdh_double.counters) == 3);
+}
+
 /* As fast as it goes; the thread sanitizer watches. */
 static void tables_come_and_go_at_any_moment(void **state)
 {
@@ -761,6 +788,7 @@ int main(void)
         CASE(instances_are_born_and_die),
         CASE(a_type_without_a_formula_is_raw),
         CASE(a_text_has_no_number),
+        CASE(a_table_rests),
         CASE(a_missing_object_says_so),
         CASE(what_comes_later_is_found),
         CASE(no_query_no_sample),

@@ -34,12 +34,13 @@ struct frame {
 struct counters; /* handles and buffers of the sampler */
 struct spec {
     struct spec *next;
-    bool removed;        /* guarded by the source's mutex */
-    struct column *news; /* the same; NULL: the columns are as the drawing side has them */
+    bool removed, resting; /* guarded by the source's mutex */
+    struct column *news;   /* the same; NULL: the columns are as the drawing side has them */
     /* for the sampler */
     struct column *found;
     size_t column_count;
     struct counters *counters;
+    bool rests;         /* `resting` when the sampler looked last */
     bool read;          /* a capture was read for this table */
     bool text;          /* a table of texts */
     double text_sample; /* when its last sample was taken */

@@ -275,16 +275,28 @@ static struct spec *find_spec(const struct model *model, unsigned table, struct 
     return found;
 }
 
-void model_remove_table(struct model *model, unsigned table)
+/* Sets a flag of a table, which the sampler sees. */
+static void set_flag(struct model *model, unsigned table, size_t offset, bool value)
 {
     struct source *source;
     struct spec *spec = find_spec(model, table, &source);
-    if (!spec)
+    bool *flag = spec ? (bool *)((char *)spec + offset) : NULL;
+    if (!flag || *flag == value) /* only this thread sets it */
         return;
     pthread_mutex_lock(&source->mutex);
-    spec->removed = true;
+    *flag = value;
     pthread_mutex_unlock(&source->mutex);
     source_change(source, false);
+}
+
+void model_remove_table(struct model *model, unsigned table)
+{
+    set_flag(model, table, offsetof(struct spec, removed), true);
+}
+
+void model_rest(struct model *model, unsigned table, bool rest)
+{
+    set_flag(model, table, offsetof(struct spec, resting), rest);
 }
 
 const struct table *model_table(const struct model *model, unsigned table)

@@ -39,7 +39,7 @@ struct row {
 
 struct column {
     char *path;        /* as given to model_add_table, without MODEL_RAW */
-    PDH_STATUS status; /* of PdhAddCounter; the counter is added again every few seconds */
+    PDH_STATUS status; /* of PdhAddCounter; the counter is added again after 5 s, then less and less often */
     DWORD type;        /* 0 until the counter was found */
     bool raw;          /* the cells are the raw values: asked for, or PDH has no formula for the type */
     LONG default_scale;
@@ -119,6 +119,8 @@ enum { MODEL_TEXT_SECONDS = 2 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);
 void model_remove_table(struct model *model, unsigned table);
+/* A table that is not shown rests: it is not sampled and has no counters in the query. */
+void model_rest(struct model *model, unsigned table, bool rest);
 void model_set_seconds(struct model *model, double seconds);
 /* While paused, samples are not taken over; machines are not sampled. */
 void model_pause(struct model *model, bool paused);

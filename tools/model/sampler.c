@@ -18,7 +18,7 @@
 
 enum { NANOSECONDS = 1000000000, SECOND = 10000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
 static const int64_t unix_epoch = 11644473600; /* in seconds since 1601 */
-static const double least = 0.05, soon = 0.25, soon_texts = 0.5, retry_after = 5;
+static const double least = 0.05, soon = 0.25, soon_texts = 0.5, retry_first = 5, retry_last = 300;
 
 /* Of processes and threads the names are not unique in time: two more counters identify them. For a
  * new process, texts are read earlier. */
@@ -37,7 +37,7 @@ struct counters {
     PDH_HCOUNTER *handles; /* one for each column; NULL: not added yet */
     PDH_HCOUNTER identity[IDENTITY_COUNTERS];
     bool has_texts;
-    double tried;
+    double due, wait; /* when the missing ones are added again, and the wait before that */
 };
 
 /* A result of PDH: a number of items, with memory that is used again. */
@@ -176,16 +176,18 @@ static bool add_column(struct sampler *sampler, struct column *column, PDH_HCOUN
     return *handle || column->status != before;
 }
 
-/* Adds what is not added yet. */
+/* Adds what is not added yet. What stays missing is tried ever less often, because each trial may
+ * collect its object several times. */
 static void add_counters(struct sampler *sampler, struct spec *spec)
 {
     struct counters *counters = spec->counters;
-    bool first = counters->tried == 0, changed = first;
-    if (!first && model_now() < counters->tried + retry_after)
+    bool changed = counters->wait == 0;
+    if (model_now() < counters->due)
         return;
-    counters->tried = model_now();
     for (size_t c = 0; c < spec->column_count; c++)
         changed |= add_column(sampler, &spec->found[c], &counters->handles[c]);
+    counters->wait = changed ? retry_first : fmin(2 * counters->wait, retry_last);
+    counters->due = model_now() + counters->wait;
     if (!counters->identity[ID])
         add_identity(sampler, spec);
     if (changed)
@@ -546,7 +548,19 @@ static bool hand_over(struct source *source, struct frame *frame)
     return !stop;
 }
 
-/* The tables to sample, without those that were removed. Returns whether there are new ones. */
+static void leave_resting(struct sampler *sampler)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sampler->count; i++)
+        if (!sampler->specs[i]->rests)
+            sampler->specs[kept++] = sampler->specs[i];
+        else if (sampler->specs[i]->counters)
+            remove_counters(sampler->specs[i]);
+    sampler->count = kept;
+}
+
+/* The tables to sample, without those that rest or were removed. Returns whether there are new
+ * ones. */
 static bool take_changes(struct sampler *sampler)
 {
     struct source *source = sampler->source;
@@ -567,11 +581,13 @@ static bool take_changes(struct sampler *sampler)
         if (specs) {
             sampler->specs = specs;
             specs[sampler->count++] = spec;
-            added |= spec->text ? spec->text_sample == 0 : !spec->counters;
+            spec->rests = spec->resting;
+            added |= !spec->rests && (spec->text ? spec->text_sample == 0 : !spec->counters);
         }
         link = &spec->next;
     }
     pthread_mutex_unlock(&source->mutex);
+    leave_resting(sampler);
     while (removed) {
         struct spec *spec = removed;
         removed = spec->next;

@@ -103,6 +103,13 @@ void processes_free(struct processes *processes)
     free(processes);
 }
 
+void processes_rest(struct processes *processes, bool rest)
+{
+    model_rest(processes->model, processes->table, rest);
+    model_rest(processes->model, processes->texts, rest);
+    model_rest(processes->model, processes->io, rest);
+}
+
 /* ---- what is listed ---- */
 
 const char *text_of(const struct line *line, enum line_text id)

@@ -149,6 +149,8 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
 
 struct processes *processes_new(struct model *model, size_t source);
 void processes_free(struct processes *processes);
+/* While they are not shown, processes are not read. */
+void processes_rest(struct processes *processes, bool rest);
 /* Draws in the rows from `row` up to but without `last`; `active`: with a selected row. */
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active);

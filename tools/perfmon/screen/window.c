@@ -342,6 +342,7 @@ static void loop(struct window *window, const struct window_options *options)
         terminal_size(&rows, &columns);
         if (!canvas_begin(&canvas, rows, columns))
             break;
+        processes_rest(window->processes, window->view > VIEW_PROCESSES);
         model_update(window->model);
         window->rows = rows;
         draw(window, &canvas);
