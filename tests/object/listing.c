@@ -353,8 +353,8 @@ static const opl_object flock = {
 static const opl_object lamb = {
     52, 53, "Lamb", "L.", OPL_COUNTERS(flock_rows), .instances = true, .listed_with = &flock};
 
-/* The file of 0 changes between the two readings of its folder. So does that of 1, but there another
- * folder was read in between. */
+/* The file of 0 changes between the two readings of its folder. So does that of 1, but there the
+ * folder 2 was read in between. */
 static void list_flock(opl_listing *listing)
 {
     opl_listing *lambs = opl_listing_of(listing, &lamb);
