@@ -181,47 +181,6 @@ static void processes_keep_their_identity(void **state)
     assert_true(history->born <= 2 && history->seen == now->tick);
 }
 
-static bool has_text(const struct table *texts, const char *name)
-{
-    for (size_t i = 0; i < texts->row_count; i++)
-        if (!strcmp(texts->rows[i].name, name))
-            return true;
-    return false;
-}
-
-/* Waits for the next sample of the texts; returns the seconds since the last one. */
-static double next_texts(unsigned table)
-{
-    uint64_t before = model_table(model, table)->tick;
-    uint64_t tick = after(table, before)->tick;
-    return (double)(model_time(model, 0, tick) - model_time(model, 0, before)) / 1e7;
-}
-
-/* They are read seldom, but soon when there is a new process, even after many that have none. */
-static void texts_of_new_processes(void **state)
-{
-    static const char *const paths[] = {"\\Process V2(*)\\ID Process"};
-    static const char *const text_paths[] = {"\\Process Details(*)\\User"};
-    frozen_process(60, "first", 1, 200);
-    model_add_machine(model, NULL);
-    unsigned table = model_add_table(model, 0, paths, 1, false);
-    unsigned texts = model_add_texts(model, 0, text_paths, 1);
-    after(table, 0);
-    assert_true(has_text(after(texts, 0), "first:60"));
-    next_texts(texts); /* the start of the first ones is known now */
-    assert_true(next_texts(texts) > MODEL_TEXT_SECONDS - 0.1);
-    hold();
-    frozen_process(61, "second", 1, 9000);
-    model_pause(model, false);
-    double passed = next_texts(texts);
-    assert_true(passed > 0.4 && passed < MODEL_TEXT_SECONDS - 0.1);
-    assert_true(has_text(model_table(model, texts), "second:61"));
-    hold();
-    frozen_end_process(61);
-    model_pause(model, false);
-    assert_true(next_texts(texts) > MODEL_TEXT_SECONDS - 0.1); /* an end is no reason */
-}
-
 /* Its threads come and go; the others keep their identity, and nothing is there twice. */
 static void threads_of_one_process(void **state)
 {
@@ -526,7 +485,7 @@ int main(int argc, char **argv)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         CASE(processes_keep_their_identity),    CASE(the_catalogue_reads_instances_anew),
-        CASE(threads_of_one_process), CASE(texts_of_new_processes),           CASE(a_machine_that_cannot_be_reached),
+        CASE(threads_of_one_process),           CASE(a_machine_that_cannot_be_reached),
         CASE(captures_equal_what_relog_writes), CASE(torn_captures),
         CASE(a_capture_that_is_not_there),      CASE(processes_in_a_text_capture),
         CASE(a_capture_of_many_samples),

@@ -126,6 +126,16 @@ static void texts_have_rows_and_columns(void **state)
     uint64_t tick = texts->tick; /* texts are not read in every sample */
     UNTIL(source_now(0).tick > tick + 5);
     assert_int_equal(model_table(model, table)->tick, tick);
+    double begun = now_seconds();
+    model_want_texts(model, table);
+    UNTIL(model_table(model, table)->tick > tick);
+    assert_true(now_seconds() - begun > MODEL_TEXT_WANTED - 1);
+    assert_true(now_seconds() - begun < MODEL_TEXT_SECONDS - 1);
+    tick = model_table(model, table)->tick;
+    begun = now_seconds();
+    while (now_seconds() < begun + MODEL_TEXT_WANTED + 1) /* wanted once, not for ever */
+        model_update(model), pass(0.01);
+    assert_int_equal(model_table(model, table)->tick, tick);
 }
 
 static void one_query_for_all_that_is_shown(void **state)

@@ -34,8 +34,8 @@ struct frame {
 struct counters; /* handles and buffers of the sampler */
 struct spec {
     struct spec *next;
-    bool removed, resting; /* guarded by the source's mutex */
-    struct column *news;   /* the same; NULL: the columns are as the drawing side has them */
+    bool removed, resting, wanted; /* guarded by the source's mutex */
+    struct column *news; /* the same; NULL: the columns are as the drawing side has them */
     /* for the sampler */
     struct column *found;
     size_t column_count;
@@ -44,7 +44,6 @@ struct spec {
     bool read;          /* a capture was read for this table */
     bool text;          /* a table of texts */
     double text_sample; /* when its last sample was taken */
-    int64_t text_born;  /* the start of the newest process that was known then */
     /* for the drawing side */
     struct table table;
     bool history;

@@ -275,28 +275,38 @@ static struct spec *find_spec(const struct model *model, unsigned table, struct 
     return found;
 }
 
-/* Sets a flag of a table, which the sampler sees. */
-static void set_flag(struct model *model, unsigned table, size_t offset, bool value)
+/* Sets a flag of a table. Returns its source if it was not set before. */
+static struct source *set_flag(struct model *model, unsigned table, size_t offset, bool value)
 {
     struct source *source;
     struct spec *spec = find_spec(model, table, &source);
-    bool *flag = spec ? (bool *)((char *)spec + offset) : NULL;
-    if (!flag || *flag == value) /* only this thread sets it */
-        return;
+    bool *flag = spec ? (bool *)((char *)spec + offset) : NULL, changed = false;
+    if (!flag)
+        return NULL;
     pthread_mutex_lock(&source->mutex);
+    changed = *flag != value;
     *flag = value;
     pthread_mutex_unlock(&source->mutex);
-    source_change(source, false);
+    return changed ? source : NULL;
 }
 
 void model_remove_table(struct model *model, unsigned table)
 {
-    set_flag(model, table, offsetof(struct spec, removed), true);
+    struct source *source = set_flag(model, table, offsetof(struct spec, removed), true);
+    if (source)
+        source_change(source, false);
 }
 
 void model_rest(struct model *model, unsigned table, bool rest)
 {
-    set_flag(model, table, offsetof(struct spec, resting), rest);
+    struct source *source = set_flag(model, table, offsetof(struct spec, resting), rest);
+    if (source)
+        source_change(source, false);
+}
+
+void model_want_texts(struct model *model, unsigned table)
+{
+    set_flag(model, table, offsetof(struct spec, wanted), true);
 }
 
 const struct table *model_table(const struct model *model, unsigned table)

@@ -113,11 +113,11 @@ void model_source(const struct model *model, size_t source, struct model_source 
 unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
                          bool history);
 /* Watches text counters, which PDH has no values of. They change seldom and may cost much: a sample
- * is taken every MODEL_TEXT_SECONDS. If a table of processes has one that was started since, it is
- * taken half a second after the last one. */
-enum { MODEL_TEXT_SECONDS = 2 };
+ * is taken every MODEL_TEXT_SECONDS; MODEL_TEXT_WANTED after the last, if one was wanted since. */
+enum { MODEL_TEXT_SECONDS = 10, MODEL_TEXT_WANTED = 1 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);
+void model_want_texts(struct model *model, unsigned table);
 void model_remove_table(struct model *model, unsigned table);
 /* A table that is not shown rests: it is not sampled and has no counters in the query. */
 void model_rest(struct model *model, unsigned table, bool rest);

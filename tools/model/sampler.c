@@ -18,25 +18,22 @@
 
 enum { NANOSECONDS = 1000000000, SECOND = 10000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
 static const int64_t unix_epoch = 11644473600; /* in seconds since 1601 */
-static const double least = 0.05, soon = 0.25, soon_texts = 0.5, retry_first = 5, retry_last = 300;
+static const double least = 0.05, soon = 0.25, retry_first = 5, retry_last = 300;
 
-/* Of processes and threads the names are not unique in time: two more counters identify them. For a
- * new process, texts are read earlier. */
+/* Of processes and threads the names are not unique in time: two more counters identify them. */
 enum { ID, START, IDENTITY_COUNTERS };
 static const struct {
     const char *object, *id;
-    bool has_texts;
 } identified[] = {
-    {"Process",    "ID Process", true },
-    {"Process V2", "ID Process", true },
-    {"Process IO", "ID Process", true },
-    {"Thread",     "ID Thread",  false},
+    {"Process",    "ID Process"},
+    {"Process V2", "ID Process"},
+    {"Process IO", "ID Process"},
+    {"Thread",     "ID Thread" },
 };
 
 struct counters {
     PDH_HCOUNTER *handles; /* one for each column; NULL: not added yet */
     PDH_HCOUNTER identity[IDENTITY_COUNTERS];
-    bool has_texts;
     double due, wait; /* when the missing ones are added again, and the wait before that */
 };
 
@@ -52,8 +49,7 @@ struct sampler {
     struct spec **specs;
     size_t count;
     uint64_t tick;
-    bool sampled;       /* there was a sample */
-    LONGLONG last_born; /* when the newest process that was seen was started */
+    bool sampled; /* there was a sample */
     struct items values, ids, starts;
 };
 
@@ -145,7 +141,6 @@ static void add_identity(struct sampler *sampler, struct spec *spec)
             !strncasecmp(path + 1, identified[i].object, length)) {
             spec->counters->identity[ID] = add_sibling(sampler, path, identified[i].id);
             spec->counters->identity[START] = add_start(sampler, path);
-            spec->counters->has_texts = identified[i].has_texts;
         }
 }
 
@@ -397,15 +392,6 @@ static void fill_raw_column(const struct sampler *sampler, struct table_sample *
     }
 }
 
-/* Idle and _Total have no id, and no start that stands. */
-static void note_births(struct sampler *sampler)
-{
-    const PDH_RAW_COUNTER_ITEM_A *ids = sampler->ids.data, *starts = sampler->starts.data;
-    for (DWORD i = 0; i < sampler->starts.count && i < sampler->ids.count; i++)
-        if (ids[i].RawValue.FirstValue && starts[i].RawValue.FirstValue > sampler->last_born)
-            sampler->last_born = starts[i].RawValue.FirstValue;
-}
-
 /* The column with the most instances gives the rows. */
 static bool sample_table(struct sampler *sampler, struct spec *spec, struct table_sample *sample)
 {
@@ -425,8 +411,6 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
     items_read(&sampler->ids, raw_array, counters->identity[ID]);
     items_read(&sampler->starts, raw_array, counters->identity[START]);
     items_read(&sampler->values, formatted_array, counters->handles[most]);
-    if (counters->has_texts)
-        note_births(sampler);
     if (!make_rows(sampler, sample, spec))
         return false;
     for (size_t c = 0; c < columns; c++)
@@ -468,16 +452,17 @@ static bool has_counters(const struct spec *spec)
     return any;
 }
 
-/* Captures have no texts. Those of new processes come soon. */
-static bool texts_due(const struct sampler *sampler, struct spec *spec)
+/* Captures have no texts. */
+static bool texts_due(struct source *source, struct spec *spec)
 {
-    double now = model_now();
-    double wait = spec->text_born < sampler->last_born ? soon_texts : MODEL_TEXT_SECONDS;
-    if (sampler->source->capture || (spec->text_sample > 0 && now < spec->text_sample + wait))
-        return false;
-    spec->text_sample = now;
-    spec->text_born = sampler->last_born;
-    return true;
+    double now = model_now(), age = now - spec->text_sample;
+    pthread_mutex_lock(&source->mutex);
+    bool due = !source->capture && (!spec->text_sample || age >= MODEL_TEXT_SECONDS ||
+                                    (spec->wanted && age >= MODEL_TEXT_WANTED));
+    spec->wanted &= !due;
+    pthread_mutex_unlock(&source->mutex);
+    spec->text_sample = due ? now : spec->text_sample;
+    return due;
 }
 
 /* Takes a sample of `specs`. Without any counter there is nothing to collect: of a capture no data,
@@ -505,7 +490,7 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
         return frame;
     for (size_t i = 0; i < count; i++) {
         struct table_sample *sample = &frame->tables[frame->count];
-        if (specs[i]->text && !texts_due(sampler, specs[i]))
+        if (specs[i]->text && !texts_due(sampler->source, specs[i]))
             continue;
         frame->count++;
         if (specs[i]->text ? !sample_texts(sampler->source, specs[i], sample)

@@ -473,14 +473,19 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     for (size_t c = 0; c < LINE_VALUES; c++)
         processes->shown[c] = layout.number[c] != 0;
     draw_head(processes, canvas, row++, &layout);
+    /* what changes, what all lines depend on, and below also what a line that is shown lacks */
+    bool want = layout.text[STATE] || processes->grouping || *processes->filter.text;
     cursor_fit(&processes->cursor, processes->line_count, (size_t)(last - row));
     processes->cursor.row = row;
     for (size_t i = active ? processes->cursor.first : 0; i < processes->line_count && row < last;
          i++, row++) {
         draw_line(processes, canvas, row, &layout, &processes->lines[i]);
+        want |= !processes->lines[i].texts;
         if (active && i == processes->cursor.at)
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
+    if (want)
+        model_want_texts(processes->model, processes->texts);
 }
 
 void processes_view(struct processes *processes, struct canvas *canvas, int row, int last)
