@@ -342,7 +342,9 @@ static void loop(struct window *window, const struct window_options *options)
         terminal_size(&rows, &columns);
         if (!canvas_begin(&canvas, rows, columns))
             break;
-        processes_rest(window->processes, window->view > VIEW_PROCESSES);
+        for (size_t i = 0; i < window->machine_count; i++)
+            processes_rest(window->machines[i].processes,
+                           window->view > VIEW_PROCESSES || &window->machines[i] != window->now);
         model_update(window->model);
         window->rows = rows;
         draw(window, &canvas);
