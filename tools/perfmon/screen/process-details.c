@@ -512,6 +512,7 @@ void details_draw(struct processes *processes, struct canvas *canvas, int row, i
     struct details *details = processes->details;
     update(processes, details);
     find_histories(processes, details);
+    model_want_texts(processes->model, processes->texts); /* its state is shown */
     draw_title(details, canvas, row++);
     if (details->thread_table)
         draw_threads(details, canvas, row, last);

@@ -262,13 +262,16 @@ static void read_lines(struct processes *processes, const struct table *table)
 
 /* ---- groups, and what no process explains ---- */
 
+enum { MOST_MISSED = 2 }; /* samples that may come between two draws */
+
 /* Takes a new sample's processes; all draws of it show the same. */
 static void take_ended(struct processes *processes, const struct table *table)
 {
     const struct table *of = model_table(processes->model, processes->processors);
     unsigned count = 0;
     double busy = 0;
-    if (processes->ended_tick == table->tick)
+    uint64_t taken = processes->ended_tick;
+    if (taken == table->tick)
         return;
     processes->ended_tick = table->tick;
     for (size_t r = 0; of && of->tick == table->tick && r < of->row_count; r++) {
@@ -279,9 +282,11 @@ static void take_ended(struct processes *processes, const struct table *table)
         count++;
     }
     int64_t now = model_time(processes->model, processes->source, table->tick);
-    int64_t before = model_time(processes->model, processes->source, table->tick - 1);
+    int64_t before = model_time(processes->model, processes->source, taken);
+    bool rested =
+        taken && taken + MOST_MISSED < table->tick; /* what ended meanwhile is not known */
     ended_take(processes->ended, processes->lines, processes->line_count,
-               before ? (double)(now - before) / 1e7 : NAN, count ? busy : NAN, count);
+               before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
 }
 
 /* With a filter, the line of what no process explains is no answer. */
@@ -480,7 +485,7 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     for (size_t i = active ? processes->cursor.first : 0; i < processes->line_count && row < last;
          i++, row++) {
         draw_line(processes, canvas, row, &layout, &processes->lines[i]);
-        want |= !processes->lines[i].texts;
+        want |= processes->lines[i].members && !processes->lines[i].texts;
         if (active && i == processes->cursor.at)
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
