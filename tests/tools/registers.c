@@ -36,8 +36,40 @@ __attribute__((visibility("default"))) BOOL WINAPI DllMain(HINSTANCE module, DWO
     return !how("refuse");
 }
 
+/* A process that outlives the call and keeps the descriptors, in a session of its own. */
+static void leave_a_process(void)
+{
+    if (fork() == 0) {
+        setsid();
+        execlp("sleep", "sleep", getenv("REGISTERS_SECONDS"), (char *)NULL);
+        _exit(1);
+    }
+}
+
+static void flood(bool endless)
+{
+    static char line[8192];
+    memset(line, 'x', sizeof line);
+    for (int i = 0; i < 256 || endless; i++)
+        if (write(STDOUT_FILENO, line, sizeof line) < 0)
+            _exit(1);
+}
+
+__attribute__((constructor)) static void at_start(void)
+{
+    if (how("hang at start"))
+        pause();
+}
+
 HRESULT WINAPI DllRegisterServer(void)
 {
+    if (how("hang"))
+        for (;;)
+            pause();
+    if (how("leave a process"))
+        leave_a_process();
+    if (how("flood") || how("flood for ever"))
+        flood(how("flood for ever"));
     if (how("crash"))
         crash();
     if (how("exit"))

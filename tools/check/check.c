@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { INI = 1, SERVICE, OPEN, COLLECT, CLOSE, JSON, QUIET };
 
@@ -80,9 +79,7 @@ static int take_option(struct wanted *wanted, const struct options *options, int
 static int run(const struct wanted *wanted)
 {
     struct registration registration;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    struct timing timing = {.begin_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000};
+    struct timing timing = {.begin_ms = now_ms()};
     struct report *report = calloc(1, sizeof *report);
     int code = EXIT_FAILED;
     if (!report)

@@ -4,6 +4,7 @@
 #define OPL_TOOLS_CHECK_H
 
 #include "worker.h"
+#include "../common/child.h"
 #include "../common/service.h"
 #include "../common/status.h"
 #include "../view/view.h"
@@ -112,8 +113,6 @@ bool worker_start(struct worker *worker, const struct registration *registration
  * reply. False: worker->end is the reason, and the worker can take no more orders. */
 bool worker_send(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
                  struct worker_reply *ret);
-/* The factor, 1 to 10, by which other load on this machine makes everything slower. */
-int machine_is_busy(void);
 /* Kills the worker and all processes that it started, reports what it printed, and frees it. */
 void worker_end(struct worker *worker, struct report *report);
 

@@ -6,16 +6,13 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the sanitizer that the library was built with ---- */
@@ -80,7 +77,6 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
                           is->procedures[2] ? is->procedures[2] : "",
                           NULL};
     int nothing = open("/dev/null", O_RDONLY);
-    setsid();
     /* these descriptors may be 3 or 4, which dup2 replaces below */
     memory = fcntl(memory, F_DUPFD, 16);
     line = fcntl(line, F_DUPFD, 16);
@@ -123,9 +119,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lines) != 0)
         return false;
     worker->channel->mark = worker->channel->end_mark = WORKER_MARK;
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    fflush(NULL);
-    worker->process = fork();
+    worker->process = child_fork();
     if (worker->process == 0)
         become_worker(worker, memory, lines[1], registration, worker->sanitized ? runtime : NULL);
     close(lines[1]);
@@ -135,24 +129,6 @@ bool worker_start(struct worker *worker, const struct registration *registration
 }
 
 /* ---- one order ---- */
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int machine_is_busy(void)
-{
-    enum { MOST = 10 };
-    double load = 0;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (getloadavg(&load, 1) != 1 || processors < 1)
-        return 1;
-    load /= (double)processors;
-    return load < 1 ? 1 : load > MOST ? MOST : (int)(load + 0.5);
-}
 
 /* Lets the worker's system call that starts a process fail with EPERM, as in a helper process. */
 static void refuse_process(struct worker *worker)
@@ -265,25 +241,6 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
 
 /* ---- its end ---- */
 
-/* Kills the worker's children, which became children of this process when the worker ended. */
-static void kill_children(void)
-{
-    for (int tries = 0; tries < 20000; tries++) {
-        char path[64];
-        int child = 0;
-        snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-        FILE *file = fopen(path, "re");
-        if (file && fscanf(file, "%d", &child) != 1)
-            child = 0;
-        if (file)
-            fclose(file);
-        if (child <= 0)
-            return;
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-    }
-}
-
 /* Copies the first line of a sanitizer's report; returns the text after it. NULL: none. */
 static const char *sanitizer_summary(const char *text, char summary[FINDING_TEXT])
 {
@@ -329,12 +286,7 @@ static void report_output(struct worker *worker, struct report *report)
 
 void worker_end(struct worker *worker, struct report *report)
 {
-    if (worker->process > 0) {
-        kill(-worker->process, SIGKILL);
-        kill(worker->process, SIGKILL);
-        waitpid(worker->process, NULL, 0);
-    }
-    kill_children();
+    child_end(worker->process, NULL);
     report_output(worker, report);
     if (worker->socket >= 0)
         close(worker->socket);

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
-enum { OPEN_MS = 2000, COLLECT_MS = 1000 };
+enum { OPEN_MS = 2000, COLLECT_MS = 1000, REGISTER_MS = 1000 };
 
 static const struct place nowhere;
 
@@ -193,11 +193,13 @@ static bool register_it(struct registration *is, const struct wanted *wanted, st
         load_ini(is, wanted, report);
     else if (itself) {
         char *subject = strdup(is->library);
-        struct lodctr requested = {.subject = subject, .quiet = true, .json = wanted->json};
+        struct lodctr requested = {
+            .subject = subject, .quiet = true, .json = wanted->json, .deadline_ms = REGISTER_MS * machine_is_busy()};
         enum register_step reached;
-        if (register_library(&requested, false, &reached))
-            report_add(report, MISTAKE, &nowhere, "DllRegisterServer", IN_NAMES, "S_OK",
-                       "it failed");
+        DWORD status = register_library(&requested, false, &reached);
+        if (status)
+            report_add(report, MISTAKE, &nowhere, "DllRegisterServer", IN_NAMES, "S_OK", "%s",
+                       status == ERROR_TIMEOUT ? "it did not return in time" : "it failed");
         free(subject);
     }
     if (wanted->service)

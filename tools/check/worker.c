@@ -356,7 +356,6 @@ _Noreturn void worker_main(const char *path, const char *const names[3], const c
         _exit(EXIT_FAILURE);
     close(WORKER_MEMORY_FD);
     fcntl(WORKER_LINE_FD, F_SETFD, FD_CLOEXEC);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     enter_sandbox(sanitized);
     if (!sanitized)
         catch_crashes();

@@ -35,6 +35,7 @@ const char *status_message(DWORD status)
         {ERROR_ARITHMETIC_OVERFLOW,    "no free indices left; remove unneeded services with unlodctr"    },
         {ERROR_DLL_INIT_FAILED,        "the library's DllMain refused to start"                          },
         {ERROR_REGISTRY_CORRUPT,       "the registry's files are damaged; the event log names the line"  },
+        {ERROR_TIMEOUT,                "the library's function did not return in time"                   },
         {ERROR_SERVICE_DOES_NOT_EXIST, "no such service; \"lodctr /Q\" shows what is registered"         },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -20,6 +20,7 @@ struct lodctr {
     bool check, dry_run, json, quiet, user, remove;
     bool drop_ins; /* the files belong to packages */
     unsigned code_page;
+    int deadline_ms; /* of DllRegisterServer, with loading; 0: 10 seconds */
     const char *library, *open, *collect, *close, *counters, *helps;
     char *args[4096]; /* ini files, or services after /Q */
     size_t arg_count;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Does regsvr32's work: calls a library's DllRegisterServer or DllUnregisterServer in a child
- * process, so that a crash or exit there becomes a message here. The child reports each step by a
- * pipe.
+ * process, so that a crash, an exit or a call that does not return becomes a message here. The
+ * child reports each step by a pipe. What it prints is copied up to a limit, and what it has
+ * started when it ends is ended.
  */
 #include "lodctr.h"
 
+#include "../common/child.h"
+
 #include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -71,22 +73,81 @@ static void call(const char *path, const char *name, int pipe)
 
 /* ---- the parent ---- */
 
-/* Returns the last complete report of the child. */
-static struct register_report listen_to(int pipe)
+enum { DEADLINE_MS = 10000, SLICE_MS = 5, OUTPUT_MOST = 64 << 10 };
+enum { REPORTS, OUTPUT, ERRORS, STREAMS };
+
+struct running {
+    pid_t child;
+    int state;                           /* as by waitpid */
+    int most_ms;                         /* the deadline */
+    bool overdue;                        /* the child was ended, because it missed the deadline */
+    int left;                            /* processes that the child had left */
+    struct pollfd from[STREAMS];         /* pipes from the child; not blocking */
+    FILE *to[STREAMS];                   /* where its output is copied to */
+    size_t kept[STREAMS], dropped;       /* bytes of its output */
+    struct register_report report, next; /* the last report; the one that is being read */
+    size_t next_size;
+};
+
+static void take_report(struct running *running, const char *bytes, size_t size)
 {
-    struct register_report report = {0}, next;
-    size_t used = 0;
-    ssize_t count;
-    while ((count = read(pipe, (char *)&next + used, sizeof next - used)) != 0) {
-        if (count < 0 && errno != EINTR)
-            break;
-        used += count > 0 ? (size_t)count : 0;
-        if (used == sizeof next) {
-            report = next;
-            used = 0;
+    for (; size > 0; size--) {
+        ((char *)&running->next)[running->next_size++] = *bytes++;
+        if (running->next_size < sizeof running->next)
+            continue;
+        running->next_size = 0;
+        running->next.text[sizeof running->next.text - 1] = '\0';
+        if ((unsigned)running->next.step <= STEP_DONE) /* else the library wrote to the pipe */
+            running->report = running->next;
+    }
+}
+
+static void take_output(struct running *running, int stream, const char *bytes, size_t size)
+{
+    size_t left = OUTPUT_MOST - running->kept[stream], kept = size < left ? size : left;
+    fwrite(bytes, 1, kept, running->to[stream]);
+    running->kept[stream] += kept;
+    running->dropped += size - kept;
+}
+
+/* Reads what the pipe holds, but not endlessly while it is being filled. */
+static void read_stream(struct running *running, int stream)
+{
+    static char bytes[64 << 10];
+    for (int i = 0; i < 16 && running->from[stream].fd >= 0; i++) {
+        ssize_t count = read(running->from[stream].fd, bytes, sizeof bytes);
+        if (count < 0)
+            return;
+        if (count == 0) {
+            close(running->from[stream].fd);
+            running->from[stream].fd = -1;
+        } else if (stream == REPORTS) {
+            take_report(running, bytes, (size_t)count);
+        } else {
+            take_output(running, stream, bytes, (size_t)count);
         }
     }
-    return report;
+}
+
+/* Waits until the child ends or its time is over; not for the end of the pipes, which a process
+ * that the child started may hold. */
+static void wait_for_child(struct running *running)
+{
+    int64_t end = now_ms() + running->most_ms;
+    siginfo_t ended = {0};
+    while (!ended.si_pid && !running->overdue) {
+        poll(running->from, STREAMS, SLICE_MS);
+        waitid(P_PID, (id_t)running->child, &ended, WEXITED | WNOHANG | WNOWAIT);
+        running->overdue = !ended.si_pid && now_ms() >= end;
+        for (int i = 0; i < STREAMS; i++)
+            read_stream(running, i);
+    }
+    running->left = child_end(running->child, &running->state);
+    for (int i = 0; i < STREAMS; i++) {
+        read_stream(running, i);
+        if (running->from[i].fd >= 0)
+            close(running->from[i].fd);
+    }
 }
 
 /* The Win32 code inside an HRESULT of FACILITY_WIN32; any other failure as it is. */
@@ -120,14 +181,17 @@ static DWORD judge_result(const char *path, const char *name, LONG result)
     return code;
 }
 
-static DWORD judge(const char *path, const char *name, const struct register_report *report,
-                   int state)
+static DWORD judge(const char *path, const char *name, const struct running *running)
 {
-    if (report->step == STEP_DONE && !WIFSIGNALED(state))
+    const struct register_report *report = &running->report;
+    if (running->overdue)
+        fprintf(stderr, "%s: %s: it did not end within %g s %s, and was ended\n", TOOL, path,
+                running->most_ms / 1000.0, step_text(report->step));
+    else if (report->step == STEP_DONE && !WIFSIGNALED(running->state))
         return judge_result(path, name, report->result);
-    if (WIFSIGNALED(state))
+    else if (WIFSIGNALED(running->state))
         fprintf(stderr, "%s: %s: crashed %s: %s; no other process was affected\n", TOOL, path,
-                step_text(report->step), strsignal(WTERMSIG(state)));
+                step_text(report->step), strsignal(WTERMSIG(running->state)));
     else if (*report->text)
         fprintf(stderr, "%s: cannot load it: %s\n", TOOL, report->text);
     else if (report->step == STEP_ATTACH)
@@ -138,36 +202,62 @@ static DWORD judge(const char *path, const char *name, const struct register_rep
     else
         fprintf(stderr, "%s: %s: it ended the process itself %s\n", TOOL, path,
                 step_text(report->step));
-    return *report->text               ? ERROR_MOD_NOT_FOUND
+    return running->overdue            ? ERROR_TIMEOUT
+           : *report->text             ? ERROR_MOD_NOT_FOUND
            : report->step == STEP_FIND ? ERROR_PROC_NOT_FOUND
                                        : ERROR_GEN_FAILURE;
 }
 
-static DWORD call_detached(const char *path, const char *name, bool json,
+static void report_rest(const char *path, const struct running *running)
+{
+    if (running->dropped)
+        fprintf(stderr, "%s: %s: it printed too much: %zu bytes are not shown\n", TOOL, path,
+                running->dropped);
+    if (running->left)
+        fprintf(stderr, "%s: %s: it left %d process%s running; %s ended\n", TOOL, path,
+                running->left, running->left == 1 ? "" : "es",
+                running->left == 1 ? "it was" : "they were");
+}
+
+static _Noreturn void be_child(const char *path, const char *name, const int to[STREAMS])
+{
+    dup2(to[OUTPUT], STDOUT_FILENO);
+    dup2(to[ERRORS], STDERR_FILENO);
+    close(to[OUTPUT]);
+    close(to[ERRORS]);
+    call(path, name, to[REPORTS]);
+    fflush(NULL); /* the library may have printed something */
+    _exit(0);
+}
+
+static DWORD call_detached(const struct lodctr *opts, const char *path, const char *name,
                            enum register_step *reached)
 {
-    int ends[2], state = 0;
-    fflush(NULL);
-    if (pipe(ends) != 0)
-        return status_complain(TOOL, path, ERROR_NO_SYSTEM_RESOURCES);
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        if (json) /* standard output is for the JSON document */
-            dup2(STDERR_FILENO, STDOUT_FILENO);
-        call(path, name, ends[1]);
-        fflush(NULL); /* the library may have printed something */
-        _exit(0);
+    /* with --json, standard output is for the JSON document */
+    struct running running = {
+        .most_ms = opts->deadline_ms ? opts->deadline_ms : DEADLINE_MS,
+        .to = {NULL, opts->json ? stderr : stdout, stderr}
+    };
+    int to[STREAMS];
+    for (int i = 0; i < STREAMS; i++) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0)
+            return status_complain(TOOL, path, ERROR_NO_SYSTEM_RESOURCES);
+        running.from[i] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+        fcntl(ends[0], F_SETFL, O_NONBLOCK);
+        to[i] = ends[1];
     }
-    close(ends[1]);
-    struct register_report report = listen_to(ends[0]);
-    close(ends[0]);
-    if (child < 0)
+    running.child = child_fork();
+    if (running.child == 0)
+        be_child(path, name, to);
+    for (int i = 0; i < STREAMS; i++)
+        close(to[i]);
+    if (running.child < 0)
         return status_complain(TOOL, path, ERROR_NO_SYSTEM_RESOURCES);
-    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
-        ;
-    *reached = report.step;
-    return judge(path, name, &report, state);
+    wait_for_child(&running);
+    *reached = running.report.step;
+    report_rest(path, &running);
+    return judge(path, name, &running);
 }
 
 DWORD register_library(const struct lodctr *opts, bool remove, enum register_step *reached)
@@ -177,7 +267,7 @@ DWORD register_library(const struct lodctr *opts, bool remove, enum register_ste
     DWORD status = path ? library_check(path) : ERROR_NOT_ENOUGH_MEMORY;
     *reached = STEP_LOAD;
     if (!status)
-        status = call_detached(path, name, opts->json, reached);
+        status = call_detached(opts, path, name, reached);
     if (!status && !opts->quiet && !opts->json)
         printf("%s: %s succeeded\n", opts->subject, name);
     free(path);
