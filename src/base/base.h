@@ -112,6 +112,9 @@ LSTATUS file_read_fd(int fd, struct buffer *ret);
 /* Like file_read. ERROR_FILE_TOO_LARGE: the file has more bytes than `most`, or never ends, like a
  * device. */
 LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret);
+/* What there is at `path` instead of a regular file, for messages: "it is a folder, not a file".
+ * NULL: a regular file, or nothing. */
+const char *file_kind(const char *path);
 /* Writes `path` completely or not at all: temporary file ".*.tmp" in the same folder, fsync,
  * rename, fsync of the folder. The new file has `mode`, whatever the umask. Its modification time
  * becomes later than `after` (if not NULL) by at least 1 ns, so that readers always notice the

@@ -101,6 +101,17 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
     }
 }
 
+const char *file_kind(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+        return NULL;
+    return S_ISDIR(st.st_mode)    ? "it is a folder, not a file"
+           : S_ISFIFO(st.st_mode) ? "it is a pipe (FIFO), not a file"
+           : S_ISSOCK(st.st_mode) ? "it is a socket, not a file"
+                                  : "it is a device, not a file";
+}
+
 LSTATUS file_read_fd(int fd, struct buffer *ret)
 {
     return read_most(fd, SIZE_MAX, ret);

@@ -74,8 +74,10 @@ struct load {
 };
 /* True if no other user may write or replace the file. */
 bool load_believes(const char *path);
-/* Reads a whole file. ERROR_FILE_TOO_LARGE: it is larger than MOST_FILE_BYTES. */
+/* Reads a whole file. ERROR_FILE_TOO_LARGE: it is larger than MOST_FILE_BYTES; ERROR_ACCESS_DENIED
+ * also: it is empty because it is a folder, a pipe or a device. */
 LSTATUS load_file(const char *path, struct buffer *ret);
+const char *load_file_reason(const char *path, LSTATUS status); /* why load_file failed */
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);

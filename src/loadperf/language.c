@@ -139,7 +139,7 @@ static LSTATUS read_pairs(struct load *load, const char *path, struct buffer *re
         status = ERROR_INVALID_DATA;
     if (status)
         load_error(load, path, 0, "cannot be read%s: %s", raw ? " as UTF-16 or UTF-8" : "",
-                   status_text(status));
+                   load_file_reason(path, status));
     return status;
 }
 

@@ -16,7 +16,14 @@ bool load_believes(const char *path)
 
 LSTATUS load_file(const char *path, struct buffer *ret)
 {
-    return file_read_most(AT_FDCWD, path, MOST_FILE_BYTES, ret);
+    LSTATUS status = file_read_most(AT_FDCWD, path, MOST_FILE_BYTES, ret);
+    return !status && !ret->len && file_kind(path) ? ERROR_ACCESS_DENIED : status;
+}
+
+const char *load_file_reason(const char *path, LSTATUS status)
+{
+    const char *kind = status != ERROR_FILE_TOO_LARGE ? file_kind(path) : NULL;
+    return kind ? kind : status_text(status);
 }
 
 void load_init(struct load *load, const opl_load_options *options)

@@ -193,12 +193,13 @@ const opl_table_list *opl_tables_load(const char *path, char why[static OPL_TABL
     struct table_fault fault = {.why = "there is not enough memory"};
     char *real = realpath(path, NULL); /* an absolute path, because dlopen searches a name without
                                         * slash in other folders */
-    void *library = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const char *kind = real ? file_kind(real) : NULL; /* dlopen would wait for a pipe's writer */
+    void *library = real && !kind ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
     const opl_table_list *theirs = library ? dlsym(library, "opl_tables_1") : NULL;
     if (!real)
         snprintf(why, OPL_TABLES_WHY, "%s", strerror(errno));
     else if (!theirs)
-        snprintf(why, OPL_TABLES_WHY, "%s", why_none(library, real));
+        snprintf(why, OPL_TABLES_WHY, "%s", kind ? kind : why_none(library, real));
     free(real);
     const opl_table_list *tables = theirs ? keep_copy(theirs, &fault) : NULL;
     if (theirs && !tables)

@@ -106,6 +106,10 @@ struct worker {
     int code;
     bool sanitized; /* the library was built with a sanitizer, whose runtime is loaded first */
 };
+/* Calls `find` with the content of the library's file and returns its result; false: it is not a
+ * file, or cannot be read. */
+bool library_read(const char *library, bool (*find)(const unsigned char *, size_t, void *),
+                  void *self);
 bool worker_start(struct worker *worker, const struct registration *registration,
                   struct report *report);
 /* Sends channel->request and waits for the reply, at most `most_ms` (more if the machine is busy)

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { OUTPUT_MOST = 1 << 20 };
+
 /* ---- the sanitizer that the library was built with ---- */
 
 /* Finds the full name of the runtime among the library's NEEDED entries, by its beginning. */
@@ -26,25 +28,29 @@ static bool needed(const unsigned char *file, size_t size, const char *begin, ch
     return at != NULL;
 }
 
-/* Finds the runtime that must be loaded before the library. False: it needs none. */
-static bool find_runtime(const char *library, char out[64])
+bool library_read(const char *library, bool (*find)(const unsigned char *, size_t, void *),
+                  void *self)
 {
     struct stat state;
     bool found = false;
-    int file = open(library, O_RDONLY | O_CLOEXEC);
-    if (file >= 0 && fstat(file, &state) == 0 && S_ISREG(state.st_mode) && state.st_size > 64) {
+    int file = open(library, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file >= 0 && fstat(file, &state) == 0 && S_ISREG(state.st_mode) && state.st_size > 0) {
         size_t size = (size_t)state.st_size;
-        unsigned char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (map != MAP_FAILED) {
-            found = needed(map, size, "libasan.so.", out) ||
-                    needed(map, size, "libtsan.so.", out) ||
-                    needed(map, size, "libhwasan.so.", out);
+        void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+        found = map != MAP_FAILED && find(map, size, self);
+        if (map != MAP_FAILED)
             munmap(map, size);
-        }
     }
     if (file >= 0)
         close(file);
     return found;
+}
+
+/* Finds the runtime that must be loaded before the library. False: it needs none. */
+static bool find_runtime(const unsigned char *file, size_t size, void *out)
+{
+    return needed(file, size, "libasan.so.", out) || needed(file, size, "libtsan.so.", out) ||
+           needed(file, size, "libhwasan.so.", out);
 }
 
 static void prepare_environment(const char *runtime)
@@ -90,10 +96,12 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
     _exit(EXIT_FAILURE);
 }
 
+/* A file in memory that cannot grow: a write beyond its end fails. */
 static int new_memory(const char *name, size_t size)
 {
-    int file = memfd_create(name, MFD_CLOEXEC);
-    if (file >= 0 && size && ftruncate(file, (off_t)size) != 0) {
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file >= 0 &&
+        (ftruncate(file, (off_t)size) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_GROW) != 0)) {
         close(file);
         return -1;
     }
@@ -106,9 +114,10 @@ bool worker_start(struct worker *worker, const struct registration *registration
     char runtime[64];
     int lines[2] = {-1, -1}, memory = new_memory("channel", sizeof *worker->channel);
     (void)report;
-    *worker = (struct worker){.output_file = new_memory("output", 0), .socket = -1, .listener = -1};
+    *worker = (struct worker){
+        .output_file = new_memory("output", OUTPUT_MOST), .socket = -1, .listener = -1};
 #ifndef __SANITIZE_ADDRESS__ /* otherwise this program, and so its worker, has the runtime */
-    worker->sanitized = find_runtime(registration->library, runtime);
+    worker->sanitized = library_read(registration->library, find_runtime, runtime);
 #else
     (void)find_runtime, (void)runtime;
 #endif
@@ -265,11 +274,11 @@ static void report_output(struct worker *worker, struct report *report)
 {
     static char text[32768];
     char summary[FINDING_TEXT];
-    struct stat state;
+    off_t size = lseek(worker->output_file, 0, SEEK_CUR); /* the worker's descriptors share it */
     ssize_t count = pread(worker->output_file, text, sizeof text - 1, 0);
-    if (count <= 0 || fstat(worker->output_file, &state) != 0)
+    if (count <= 0 || size <= 0)
         return;
-    text[count] = '\0';
+    text[size < count ? size : count] = '\0';
     const char *rest = sanitizer_summary(text, summary);
     if (rest) {
         struct finding *finding = report_add(report, MISTAKE, &(struct place){0}, "memory", IN_LIFE,
@@ -280,8 +289,9 @@ static void report_output(struct worker *worker, struct report *report)
     }
     report_add(report, WARNING, &(struct place){0}, "output", IN_PROCESS,
                "nothing on standard output and standard error, which belong to the calling program",
-               "%lld bytes, beginning with \"%.*s\"", (long long)state.st_size,
-               (int)strcspn(text, "\n"), text);
+               "%lld bytes%s, beginning with \"%.*s\"", (long long)size,
+               size >= OUTPUT_MOST ? " (further ones were dropped)" : "", (int)strcspn(text, "\n"),
+               text);
 }
 
 void worker_end(struct worker *worker, struct report *report)

@@ -11,12 +11,10 @@
 #include <winerror.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,20 +64,9 @@ static char *ini_beside(const char *library)
     return NULL;
 }
 
-static bool exports(const char *library, const char *name)
+static bool has_text(const unsigned char *file, size_t size, void *text)
 {
-    struct stat state;
-    bool found = false;
-    int file = open(library, O_RDONLY | O_CLOEXEC);
-    if (file >= 0 && fstat(file, &state) == 0 && S_ISREG(state.st_mode) && state.st_size > 0) {
-        void *map = mmap(NULL, (size_t)state.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-        found = map != MAP_FAILED && memmem(map, (size_t)state.st_size, name, strlen(name) + 1);
-        if (map != MAP_FAILED)
-            munmap(map, (size_t)state.st_size);
-    }
-    if (file >= 0)
-        close(file);
-    return found;
+    return memmem(file, size, text, strlen(text) + 1) != NULL;
 }
 
 static void take_remark(void *self, const opl_load_remark *remark)
@@ -186,15 +173,18 @@ static bool read_service(struct registration *is, const struct wanted *wanted)
 
 static bool register_it(struct registration *is, const struct wanted *wanted, struct report *report)
 {
-    bool itself = !is->ini && !wanted->service && exports(is->library, "DllRegisterServer");
+    bool itself =
+        !is->ini && !wanted->service && library_read(is->library, has_text, "DllRegisterServer");
     if ((is->ini || itself) && !make_root(is))
         return false;
     if (is->ini)
         load_ini(is, wanted, report);
     else if (itself) {
         char *subject = strdup(is->library);
-        struct lodctr requested = {
-            .subject = subject, .quiet = true, .json = wanted->json, .deadline_ms = REGISTER_MS * machine_is_busy()};
+        struct lodctr requested = {.subject = subject,
+                                   .quiet = true,
+                                   .json = wanted->json,
+                                   .deadline_ms = REGISTER_MS * machine_is_busy()};
         enum register_step reached;
         DWORD status = register_library(&requested, false, &reached);
         if (status)

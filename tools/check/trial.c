@@ -6,6 +6,8 @@
  */
 #include "check.h"
 
+#include "base/base.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -55,6 +57,7 @@ struct trial {
 };
 
 #define SLOW "time of Collect"
+#define LOADABLE "a library that can be loaded"
 static const struct place nowhere;
 
 static double waited_ms(const struct trial *trial)
@@ -710,8 +713,8 @@ static bool load(struct trial *trial)
                    "the functions named by its registration, or by --open, --collect, --close",
                    "no function \"%s\"", trial->is->procedures[(reply.missing - 1) % 3]);
     else
-        report_add(trial->report, MISTAKE, &nowhere, "library", IN_LIFE,
-                   "a library that can be loaded", "%s", reply.text);
+        report_add(trial->report, MISTAKE, &nowhere, "library", IN_LIFE, LOADABLE, "%s",
+                   reply.text);
     return false;
 }
 
@@ -779,7 +782,10 @@ void trial_run(const struct registration *registration, struct report *report,
     if (!trial)
         return;
     *trial = (struct trial){.is = registration, .report = report, .timing = timing};
-    if (worker_start(&trial->worker, registration, report)) {
+    const char *kind = file_kind(registration->library);
+    if (kind) {
+        report_add(report, MISTAKE, &nowhere, "library", IN_LIFE, LOADABLE, "%s", kind);
+    } else if (worker_start(&trial->worker, registration, report)) {
         try_all(trial);
         sum_up(trial);
         /* a value that fell only once may come from the kernel, or from a new thing of that name */

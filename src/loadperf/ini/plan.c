@@ -339,7 +339,7 @@ static LSTATUS read_symbols(struct planning *planning, struct symbols *ret, char
     if (status && status != ERROR_NOT_ENOUGH_MEMORY)
         load_error(planning->load, planning->ini_path, entry->line,
                    "the symbol file \"%s\" must be in the folder of the ini file: %s", given,
-                   status_text(status));
+                   load_file_reason(*ret_path, status));
     planning->symbols = ret;
     planning->symbol_path = *ret_path;
     return status;
@@ -669,7 +669,7 @@ LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret)
     struct planning planning = {.load = load, .plan = ret, .ini = &ini, .ini_path = ini_path};
     LSTATUS status = load_file(ini_path, &bytes);
     if (status) {
-        load_error(load, ini_path, 0, "cannot be read: %s", status_text(status));
+        load_error(load, ini_path, 0, "cannot be read: %s", load_file_reason(ini_path, status));
         return status;
     }
     status = ini_parse(bytes.data ? bytes.data : "", bytes.len, &ini);

@@ -236,7 +236,7 @@ LSTATUS stored_read(struct load *load, const char *path, uint32_t language, stru
     struct stored_reading reading = {.load = load, .stored = ret, .ini = &ini, .wanted = language};
     LSTATUS status = load_file(path, &bytes);
     if (status) {
-        load_error(load, path, 0, "cannot be read: %s", status_text(status));
+        load_error(load, path, 0, "cannot be read: %s", load_file_reason(path, status));
         return status;
     }
     status = ini_parse(bytes.data ? bytes.data : "", bytes.len, &ini);
