@@ -8,11 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #define EXPORT __declspec(dllexport)
@@ -29,8 +31,17 @@ enum {
     TWO_BLOCK = 264,
     SIZE = 280
 };
-enum { TITLE = 12, HELP = 20, DETAIL = 28, DEFAULT = 36, PAGE = 44, TIME = 48, FREQUENCY = 56 };
-enum { NAME = 4, SCALE = 20, TYPE = 28, WIDTH = 32, OFFSET = 36 };
+enum {
+    TITLE = 12,
+    HELP = 20,
+    DETAIL = 28,
+    DEFAULT = 36,
+    INSTANCES = 40,
+    PAGE = 44,
+    TIME = 48,
+    FREQUENCY = 56
+};
+enum { NAME = 4, HELP_INDEX = 12, SCALE = 20, TYPE = 28, WIDTH = 32, OFFSET = 36 };
 enum { PARENT = 4, PARENT_INSTANCE = 8, ID = 12, NAME_OFFSET = 16, NAME_LENGTH = 20 };
 
 static DWORD first_counter, first_help, calls;
@@ -150,6 +161,9 @@ FIELD(wrong_name, RATE + NAME, first_counter + 100000)
 FIELD(name_twice, SHARE + NAME, get(at + RATE + NAME))
 FIELD(same_text_twice, SHARE + NAME, first_counter + 6)
 FIELD(object_of_another, OBJECT + TITLE, 238)
+FIELD(help_of_another, RATE + HELP_INDEX, first_help + 4)
+MISTAKE(same_explanation, put(at + RATE + NAME, first_counter + 8);
+        put(at + RATE + HELP_INDEX, first_help + 8))
 
 /* definitions */
 static void swap(unsigned char *one, unsigned char *other)
@@ -210,11 +224,14 @@ FIELD(empty_name, ONE + 24, 0)
 MISTAKE(line_in_a_name, at[ONE + 24] = '\n')
 MISTAKE(name_that_is_no_text, memcpy(at + ONE + 24, "\xfd\xff", 2))
 FIELD(code_page, OBJECT + PAGE, 77777)
+FIELD(instances_of_none, OBJECT + INSTANCES, -1)
 
 /* values */
 MISTAKE(falls, put(at + ONE_BLOCK + get(at + RATE + OFFSET), 1000000 - calls))
 MISTAKE(is_reset, put(at + ONE_BLOCK + get(at + RATE + OFFSET), calls % 2 ? 5000 : 0))
 MISTAKE(time_stands, put(at + FREQUENCY, 10000000); put(at + TIME, 1000000); put(at + TIME + 4, 0))
+MISTAKE(frequency_changes, put(at + FREQUENCY, 1000 + calls % 2))
+MISTAKE(above_its_base, put(at + TWO_BLOCK + get(at + SHARE + OFFSET), 5))
 MISTAKE(no_frequency, put(at + RATE + TYPE, PERF_ELAPSED_TIME))
 
 /* what it leaves */
@@ -249,6 +266,17 @@ static void use_block(void)
 }
 MISTAKE(frees_large_blocks, use_block())
 MISTAKE(leaks_slowly, usleep(60000); leaked = malloc(4 << 20); memset(leaked, 1, 4 << 20))
+static void wait_while_printing(void)
+{
+    static char line[8192];
+    memset(line, 'x', sizeof line);
+    for (;;)
+        if (write(STDOUT_FILENO, line, sizeof line) < 0)
+            usleep(1000);
+}
+MISTAKE(leaves_a_segment, if (calls == 2) shmget(IPC_PRIVATE, 4096, 0600))
+MISTAKE(rounds_down, fesetround(FE_DOWNWARD))
+MISTAKE(prints_without_end, wait_while_printing())
 MISTAKE(leaks_descriptors, open("/dev/null", O_RDONLY))
 MISTAKE(leaves_a_thread, if (calls == 1) start_thread())
 MISTAKE(starts_a_process, if (fork() == 0) _exit(0))

@@ -152,13 +152,17 @@ static void compare_instances(struct pair *pair, struct report *report)
 
 static void compare_times(const struct pair *pair, struct report *report)
 {
-    LONGLONG before = pair->object[0].type.PerfTime.QuadPart;
-    LONGLONG now = pair->object[1].type.PerfTime.QuadPart;
-    if (now < before)
-        report_add(report, MISTAKE,
-                   &(struct place){pair->object[1].type.ObjectNameTitleIndex, 0, NULL}, "PerfTime",
-                   IN_VALUES, "never less than before", "%lld after %lld", (long long)now,
-                   (long long)before);
+    const PERF_OBJECT_TYPE *before = &pair->object[0].type, *now = &pair->object[1].type;
+    struct place place = {now->ObjectNameTitleIndex, 0, NULL};
+    if (now->PerfTime.QuadPart < before->PerfTime.QuadPart)
+        report_add(report, MISTAKE, &place, "PerfTime", IN_VALUES, "never less than before",
+                   "%lld after %lld", (long long)now->PerfTime.QuadPart,
+                   (long long)before->PerfTime.QuadPart);
+    if (now->PerfFreq.QuadPart != before->PerfFreq.QuadPart)
+        report_add(report, MISTAKE, &place, "PerfFreq", IN_VALUES,
+                   "the same in each answer: both times of a rate are measured by it",
+                   "%lld after %lld", (long long)now->PerfFreq.QuadPart,
+                   (long long)before->PerfFreq.QuadPart);
 }
 
 /* Has the value of a counter changed from which a rate is calculated? */

@@ -56,6 +56,22 @@ static void check_name(const struct scene *scene, const struct place *place, con
                  help ? scene->is->last_help : scene->is->last_counter);
 }
 
+/* Reports an explanation that the symbol file has for another name: a name and its explanation have
+ * the same offset from First Counter and First Help. */
+static void check_explanation(const struct scene *scene, const struct place *place,
+                              const char *field, uint32_t name, uint32_t help)
+{
+    const struct registration *is = scene->is;
+    check_name(scene, place, field, help, true);
+    bool own = is->first_counter && name >= is->first_counter && name <= is->last_counter &&
+               help >= is->first_help && help <= is->last_help;
+    if (own && name - is->first_counter != help - is->first_help)
+        report_add(scene->report, WARNING, place, field, IN_NAMES,
+                   "the explanation that belongs to the name",
+                   "%" PRIu32 ", the explanation of %" PRIu32, help,
+                   help - is->first_help + is->first_counter);
+}
+
 static bool lists(const char *list, uint32_t number)
 {
     while (list && *list) {
@@ -179,7 +195,8 @@ static void check_definition(const struct scene *scene, size_t counter)
         return; /* a base, whose value is not shown */
     check_name(scene, &place, "CounterNameTitleIndex", definition->CounterNameTitleIndex, false);
     if (definition->CounterHelpTitleIndex)
-        check_name(scene, &place, "CounterHelpTitleIndex", definition->CounterHelpTitleIndex, true);
+        check_explanation(scene, &place, "CounterHelpTitleIndex", place.counter,
+                          definition->CounterHelpTitleIndex);
     if (definition->DetailLevel < PERF_DETAIL_NOVICE ||
         definition->DetailLevel > PERF_DETAIL_WIZARD)
         report_add(scene->report, WARNING, &place, "DetailLevel", IN_COUNTERS,
@@ -210,20 +227,31 @@ static void check_overlaps(const struct scene *scene, size_t counter)
     }
 }
 
-/* Reports a second counter of the same name, which no counter path can find. */
+/* Reports a second counter of the same name, which no counter path can find, and one with the
+ * explanation of another. */
 static void check_namesakes(const struct scene *scene, size_t counter)
 {
-    const struct view_names *names = &scene->report->names;
+    struct view_names *names = &scene->report->names;
+    const PERF_COUNTER_DEFINITION *own = &scene->counters[counter].definition;
     struct place place = counter_place(scene, counter);
-    const char *own = names_english(names, place.counter);
-    for (size_t i = 0; own && scene->is->has_names && i < counter; i++) {
-        uint32_t other = scene->counters[i].definition.CounterNameTitleIndex;
-        const char *text = names_english(names, other);
-        if (text && other != place.counter && strcasecmp(text, own) == 0 &&
-            !info_of(scene, counter).is_base && !info_of(scene, i).is_base)
+    const char *name = names_english(names, place.counter);
+    const char *help = names_help(names, own->CounterHelpTitleIndex);
+    for (size_t i = 0; name && scene->is->has_names && i < counter; i++) {
+        const PERF_COUNTER_DEFINITION *other = &scene->counters[i].definition;
+        uint32_t number = other->CounterNameTitleIndex;
+        const char *text = names_english(names, number);
+        const char *explanation = names_help(names, other->CounterHelpTitleIndex);
+        if (!text || number == place.counter || info_of(scene, counter).is_base ||
+            info_of(scene, i).is_base)
+            continue;
+        if (strcasecmp(text, name) == 0)
             report_add(scene->report, MISTAKE, &place, "CounterNameTitleIndex", IN_NAMES,
                        "a name that no other counter of the object has",
-                       "\"%s\", which is also the name of counter %" PRIu32, own, other);
+                       "\"%s\", which is also the name of counter %" PRIu32, name, number);
+        else if (help && explanation && strcmp(help, explanation) == 0)
+            report_add(scene->report, WARNING, &place, "CounterHelpTitleIndex", IN_NAMES,
+                       "an explanation that no other counter of the object has",
+                       "that of counter %" PRIu32 ", \"%s\"", number, text);
     }
 }
 
@@ -258,15 +286,34 @@ static bool code_page_known(DWORD page)
            (page >= 28591 && page <= 28605);
 }
 
-/* Is the rest only zeros? Some readers expect a counter block there even without instances. */
-static bool is_padded(const struct scene *scene)
+/* Reports an object without instances that has data after its definitions, or after the counter
+ * block of an object with PERF_NO_INSTANCES. Zeros are no data: some readers expect a counter block
+ * there even without instances. */
+static void check_rest(const struct scene *scene)
 {
     const PERF_OBJECT_TYPE *type = &scene->object.type;
-    uint32_t rest = type->TotalByteLength - type->DefinitionLength;
-    const unsigned char *at = scene->answer->data + scene->object.offset + type->DefinitionLength;
+    const unsigned char *object = scene->answer->data + scene->object.offset;
+    uint32_t used = type->DefinitionLength, rest = type->TotalByteLength - used, block = 0;
+    bool single = type->NumInstances == PERF_NO_INSTANCES;
+    struct place place = object_place(scene);
+    if (single && rest >= sizeof block)
+        memcpy(&block, object + used, sizeof block); /* its ByteLength */
+    if (block > rest)
+        return;
+    used += block;
+    rest -= block;
+    const unsigned char *at = object + used;
     while (rest > 0 && *at == 0)
         at++, rest--;
-    return rest < 8;
+    if (type->NumInstances == 0 && rest >= 8)
+        report_add(scene->report, WARNING, &place, "NumInstances", IN_INSTANCES,
+                   "the number of instances, or PERF_NO_INSTANCES (-1)",
+                   "0, and %" PRIu32 " bytes after the definitions", type->TotalByteLength - used);
+    if (single && rest >= 8)
+        report_add(scene->report, MISTAKE, &place, "NumInstances", IN_INSTANCES,
+                   "the number of instances, if it has some",
+                   "-1 (PERF_NO_INSTANCES), and %" PRIu32 " bytes after the counter block",
+                   type->TotalByteLength - used);
 }
 
 /* Does a counter identify the instance, as ID Process does? Then equal instance names are
@@ -288,7 +335,8 @@ static void check_object(const struct scene *scene)
     struct place place = object_place(scene);
     check_name(scene, &place, "ObjectNameTitleIndex", type->ObjectNameTitleIndex, false);
     if (type->ObjectHelpTitleIndex)
-        check_name(scene, &place, "ObjectHelpTitleIndex", type->ObjectHelpTitleIndex, true);
+        check_explanation(scene, &place, "ObjectHelpTitleIndex", place.object,
+                          type->ObjectHelpTitleIndex);
     check_owner(scene);
     check_object_times(scene);
     if (type->DefaultCounter != -1 && ((DWORD)type->DefaultCounter >= type->NumCounters))
@@ -302,11 +350,7 @@ static void check_object(const struct scene *scene)
     if (!code_page_known(type->CodePage))
         report_add(scene->report, WARNING, &place, "CodePage", IN_INSTANCES,
                    "0 for UTF-16, or an existing code page", "%" PRIu32, (uint32_t)type->CodePage);
-    if (type->NumInstances == 0 && !is_padded(scene))
-        report_add(scene->report, WARNING, &place, "NumInstances", IN_INSTANCES,
-                   "the number of instances, or PERF_NO_INSTANCES (-1)",
-                   "0, and %" PRIu32 " bytes after the definitions",
-                   (uint32_t)(type->TotalByteLength - type->DefinitionLength));
+    check_rest(scene);
 }
 
 /* ---- instances ---- */
@@ -328,6 +372,24 @@ static void check_text(const struct scene *scene, const opl_instance_view *insta
                    "an even number, of UTF-16", "%" PRIu32, (uint32_t)size);
 }
 
+/* Reports a percentage above 100, which viewers show as 100. Without "%" in its name, a fraction
+ * may be a factor. */
+static void check_fraction(const struct scene *scene, const opl_instance_view *instance,
+                           size_t counter, const struct place *place)
+{
+    DWORD type = scene->counters[counter].definition.CounterType;
+    const char *name = names_english(&scene->report->names, place->counter);
+    uint64_t part, whole;
+    if ((type == PERF_RAW_FRACTION || type == PERF_LARGE_RAW_FRACTION) && name && *name == '%' &&
+        counter + 1 < scene->counter_count && info_of(scene, counter + 1).is_base &&
+        opl_counter_number(&scene->answer->block, instance, &scene->counters[counter], &part) &&
+        opl_counter_number(&scene->answer->block, instance, &scene->counters[counter + 1],
+                           &whole) &&
+        part > whole)
+        report_add(scene->report, WARNING, place, "value", IN_VALUES, "at most its base: 100 %",
+                   "%" PRIu64 " of %" PRIu64, part, whole);
+}
+
 static void check_values(const struct scene *scene, const opl_instance_view *instance,
                          const char *name)
 {
@@ -343,6 +405,8 @@ static void check_values(const struct scene *scene, const opl_instance_view *ins
                        instance->counters_size);
         else if ((definition->CounterType & 0x00000C00) == PERF_TYPE_TEXT)
             check_text(scene, instance, &scene->counters[i], &place);
+        else
+            check_fraction(scene, instance, i, &place);
     }
 }
 

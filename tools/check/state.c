@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fenv.h>
+#include <float.h>
 #include <locale.h>
 #include <malloc.h>
 #include <signal.h>
@@ -121,6 +123,14 @@ static uint64_t name(void)
     return mix_text(0, text) + (uint64_t)prctl(PR_GET_DUMPABLE);
 }
 
+/* The floating-point environment: rounding, exceptions that are signals, and whether numbers near
+ * 0 become 0, as in programs that are linked with -ffast-math. */
+static uint64_t floats(void)
+{
+    volatile double least = DBL_MIN;
+    return (uint64_t)fegetround() << 32 | (uint64_t)fegetexcept() << 1 | (least / 2 > 0);
+}
+
 static uint64_t look_at(enum worker_state state)
 {
     switch (state) {
@@ -148,6 +158,8 @@ static uint64_t look_at(enum worker_state state)
         return name();
     case STATE_STREAMS:
         return streams();
+    case STATE_FLOATS:
+        return floats();
     default:
         return 0;
     }
@@ -166,7 +178,8 @@ const char *state_text(enum worker_state state)
                                         "environment variables",
                                         "user",
                                         "name or dumpable",
-                                        "standard input and output"};
+                                        "standard input and output",
+                                        "floating-point environment"};
     return texts[state];
 }
 
@@ -214,6 +227,25 @@ static int32_t count_children(void)
     }
     if (tasks)
         closedir(tasks);
+    return count;
+}
+
+/* Counts the segments that this process made and that stay when it ends, not those that disappear
+ * with their last user. The kernel does not note who made a semaphore or a queue. */
+static int32_t count_segments(int32_t *ret_id)
+{
+    enum { DISAPPEARS = 01000 };
+    int32_t count = 0, maker, id;
+    unsigned mode;
+    FILE *file = fopen("/proc/sysvipc/shm", "re");
+    if (file && fscanf(file, "%*[^\n]") != EOF) /* the headings */
+        while (fscanf(file, "%*s %d %o %*s %d%*[^\n]", &id, &mode, &maker) == 3)
+            if (maker == getpid() && !(mode & DISAPPEARS)) {
+                *ret_id = id;
+                count++;
+            }
+    if (file)
+        fclose(file);
     return count;
 }
 
@@ -274,9 +306,12 @@ int64_t waited_ns(void)
 
 struct usage usage_now(void)
 {
+    int32_t id = 0, segments = count_segments(&id);
     return (struct usage){.heap = heap_now(),
                           .mapped = mapped_now(),
                           .descriptors = count_entries("/proc/self/fd"),
                           .threads = count_entries("/proc/self/task"),
-                          .children = count_children()};
+                          .children = count_children(),
+                          .segments = segments,
+                          .segment_id = id};
 }

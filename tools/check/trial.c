@@ -693,6 +693,12 @@ static void try_unloading(struct trial *trial)
         usleep(20000);
         send_order(trial, ORDER_NONE, LOAD_MS, &reply);
     }
+    if (!trial->ended && reply.usage.segments)
+        report_add(trial->report, WARNING, &nowhere, "System V shared memory", IN_PROCESS,
+                   "none that stays when the process ends",
+                   "%" PRId32 " segment%s; to remove the last one: ipcrm -m %" PRId32,
+                   reply.usage.segments, reply.usage.segments == 1 ? "" : "s",
+                   reply.usage.segment_id);
     send_order(trial, ORDER_LOAD, LOAD_MS, &reply);
     send_order(trial, ORDER_UNLOAD, LOAD_MS, &reply);
 }

@@ -38,6 +38,7 @@ enum worker_state {
     STATE_USER,
     STATE_NAME,
     STATE_STREAMS,
+    STATE_FLOATS,
     STATE_COUNT
 };
 
@@ -46,6 +47,7 @@ struct usage {
     int64_t heap;   /* bytes that were allocated and not freed */
     int64_t mapped; /* bytes of address space, without the buffer */
     int32_t descriptors, threads, children;
+    int32_t segments, segment_id; /* System V shared memory that this process made; its last id */
 };
 
 struct worker_reply {
