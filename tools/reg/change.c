@@ -71,10 +71,10 @@ LSTATUS reg_add(const struct reg *reg)
 static LSTATUS delete_all_values(HKEY key)
 {
     struct key_names names;
-    LSTATUS status = names_read(key, true, &names);
+    LSTATUS status = key_names_read(key, true, &names);
     for (size_t i = 0; !status && i < names.count; i++)
         status = RegDeleteValueA(key, names.names[i]);
-    names_done(&names);
+    key_names_done(&names);
     return status;
 }
 

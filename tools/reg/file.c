@@ -5,6 +5,8 @@
  */
 #include "reg.h"
 
+#include "../view/view.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +66,7 @@ static LSTATUS put_entry(FILE *file, const opl_reg_entry *entry)
 static LSTATUS export_values(FILE *file, HKEY key)
 {
     struct key_names names;
-    LSTATUS status = names_read(key, true, &names);
+    LSTATUS status = key_names_read(key, true, &names);
     for (size_t i = 0; !status && i < names.count; i++) {
         struct value value;
         status = value_read(key, names.names[i], &value);
@@ -76,7 +78,7 @@ static LSTATUS export_values(FILE *file, HKEY key)
                                                       .size = value.size});
         value_done(&value);
     }
-    names_done(&names);
+    key_names_done(&names);
     return status;
 }
 
@@ -87,7 +89,7 @@ static LSTATUS export_key(FILE *file, HKEY key, const char *full)
     status = status ? status : export_values(file, key);
     if (status)
         return status;
-    status = names_read(key, false, &names);
+    status = key_names_read(key, false, &names);
     for (size_t i = 0; !status && i < names.count; i++) {
         HKEY sub = NULL;
         size_t capacity = strlen(full) + strlen(names.names[i]) + 2;
@@ -100,7 +102,7 @@ static LSTATUS export_key(FILE *file, HKEY key, const char *full)
         key_close(sub);
         free(path);
     }
-    names_done(&names);
+    key_names_done(&names);
     return status;
 }
 
@@ -172,7 +174,9 @@ static void report_import(void *self, const opl_reg_entry *entry, LSTATUS status
     struct import_result *import = self;
     if (entry->kind == OPL_REG_DAMAGED) {
         import->damaged++;
-        fprintf(stderr, "reg: %s:%u: %s: %s\n", import->file, entry->line, entry->why, entry->name);
+        fprintf(stderr, "reg: %s:%u: %s: ", import->file, entry->line, entry->why);
+        text_put(stderr, entry->name);
+        fputc('\n', stderr);
     } else {
         import->reported = true;
         complain(entry->key, status);

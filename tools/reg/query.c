@@ -2,6 +2,8 @@
 /* reg query: a key's values and subkeys, printed as Windows prints them. */
 #include "reg.h"
 
+#include "../view/view.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +14,25 @@ struct showing {
     unsigned shown;
 };
 
+static void print_key(const char *before, const char *full)
+{
+    fputs(before, stdout);
+    text_put(stdout, full);
+    putchar('\n');
+}
+
 static LSTATUS show_value(struct showing *showing, HKEY key, const char *full, const char *name)
 {
     struct value value;
     LSTATUS status = value_read(key, name, &value);
     if (status == ERROR_FILE_NOT_FOUND && full && !*name && !showing->reg->recursive) {
-        printf("\n%s\n    (Default)    REG_SZ    (value not set)\n", full);
+        print_key("\n", full);
+        puts("    (Default)    REG_SZ    (value not set)");
         showing->shown++;
         status = ERROR_SUCCESS;
     } else if (!status && (!showing->reg->type || value.type == showing->type)) {
         if (full)
-            printf("\n%s\n", full);
+            print_key("\n", full);
         value_print(name, &value);
         showing->shown++;
     }
@@ -36,9 +46,9 @@ static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
     struct key_names names;
     const char *head = showing->reg->type ? full : NULL; /* with /t the key's line is printed at
                                                           * its first match */
-    LSTATUS status = names_read(key, true, &names);
+    LSTATUS status = key_names_read(key, true, &names);
     if (!status && !head && (names.count || showing->reg->recursive))
-        printf("\n%s\n", full);
+        print_key("\n", full);
     for (size_t i = 0; !status && i < names.count; i++) {
         unsigned before = showing->shown;
         status = show_value(showing, key, head, names.names[i]);
@@ -46,7 +56,7 @@ static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
         if (status == ERROR_FILE_NOT_FOUND)
             status = ERROR_SUCCESS; /* deleted meanwhile */
     }
-    names_done(&names);
+    key_names_done(&names);
     return status;
 }
 
@@ -61,13 +71,19 @@ static char *path_below(const char *full, const char *name)
     return path;
 }
 
+/* Prints the subkey's name, or with /s what it has. */
 static LSTATUS show_below(struct showing *showing, HKEY key, const char *full, const char *name)
 {
     HKEY sub = NULL;
+    bool opens = showing->reg->recursive;
     char *path = path_below(full, name);
-    LSTATUS status = path ? RegOpenKeyExA(key, name, 0, KEY_READ, &sub) : ERROR_OUTOFMEMORY;
-    if (!status)
+    LSTATUS status = !path   ? ERROR_OUTOFMEMORY
+                     : opens ? RegOpenKeyExA(key, name, 0, KEY_READ, &sub)
+                             : ERROR_SUCCESS;
+    if (!status && opens)
         status = show_key(showing, sub, path);
+    else if (!status)
+        print_key("", path);
     key_close(sub);
     free(path);
     return status == ERROR_KEY_DELETED || status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
@@ -76,19 +92,16 @@ static LSTATUS show_below(struct showing *showing, HKEY key, const char *full, c
 static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
 {
     struct key_names names;
-    LSTATUS status = names_read(key, false, &names);
+    LSTATUS status = key_names_read(key, false, &names);
     if (status == ERROR_INVALID_HANDLE) /* HKEY_PERFORMANCE_DATA has no subkeys */
         status = ERROR_SUCCESS;
     bool named_only = showing->reg->value_name && !showing->reg->recursive;
     if (names.count && !showing->reg->recursive && !named_only)
         putchar('\n');
     for (size_t i = 0; !status && !named_only && i < names.count; i++)
-        if (showing->reg->recursive)
-            status = show_below(showing, key, full, names.names[i]);
-        else
-            printf("%s\\%s\n", full, names.names[i]);
+        status = show_below(showing, key, full, names.names[i]);
     showing->shown += !named_only && !showing->reg->recursive && names.count > 0;
-    names_done(&names);
+    key_names_done(&names);
     return status;
 }
 

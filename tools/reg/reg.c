@@ -4,6 +4,8 @@
  * Win32 code of the error, or 0.
  */
 #include "reg.h"
+
+#include "../view/view.h"
 #include "../common/options.h"
 
 #include <stdio.h>
@@ -195,6 +197,7 @@ int main(int argc, char **argv)
     struct reg reg = {0};
     if (refuse_command(argc > 1 ? argv[1] : NULL))
         return ERROR_NOT_SUPPORTED;
+    text_begin();
     spell_out(argc, argv);
     int id = options_begin(&options, &tool, argc, argv);
     while (id > 0 && (id = options_next(&options)) > 0)

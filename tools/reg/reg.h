@@ -53,8 +53,8 @@ struct key_names {
     char **names;
     size_t count;
 };
-LSTATUS names_read(HKEY key, bool values, struct key_names *ret);
-void names_done(struct key_names *names);
+LSTATUS key_names_read(HKEY key, bool values, struct key_names *ret);
+void key_names_done(struct key_names *names);
 
 /* ---- the commands ---- */
 LSTATUS reg_query(const struct reg *reg);

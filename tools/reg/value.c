@@ -2,6 +2,8 @@
 /* Values: reads them, prints them as Windows' reg does, and parses them from the command line. */
 #include "reg.h"
 
+#include "../view/view.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -87,16 +89,12 @@ static void print_type(DWORD type)
 /* Prints a text without its terminators; the strings of a multi-string are joined by \0. */
 static void print_text(const struct value *value, bool multi)
 {
-    size_t end = value->size;
-    while (end && !value->data[end - 1])
+    char *at = (char *)value->data, *end = at + value->size;
+    while (end > at && !end[-1])
         end--;
-    for (size_t i = 0; i < end; i++)
-        if (value->data[i])
-            putchar(value->data[i]);
-        else if (multi)
-            fputs("\\0", stdout);
-        else
-            return;
+    *end = '\0'; /* value_read allocates one byte more */
+    for (text_put(stdout, at); multi && (at += strlen(at)) < end; text_put(stdout, ++at))
+        fputs("\\0", stdout);
 }
 
 static void print_data(const struct value *value)
@@ -118,7 +116,9 @@ static void print_data(const struct value *value)
 
 void value_print(const char *name, const struct value *value)
 {
-    printf("    %s    ", *name ? name : "(Default)");
+    fputs("    ", stdout);
+    text_put(stdout, *name ? name : "(Default)");
+    fputs("    ", stdout);
     print_type(value->type);
     fputs("    ", stdout);
     print_data(value);
@@ -226,7 +226,7 @@ static LSTATUS performance_names(HKEY key, struct key_names *ret)
     return status ? status : add_name(ret, data ? "Costly" : "Help");
 }
 
-LSTATUS names_read(HKEY key, bool values, struct key_names *ret)
+LSTATUS key_names_read(HKEY key, bool values, struct key_names *ret)
 {
     static char name[LONGEST_NAME];
     LSTATUS status = ERROR_SUCCESS;
@@ -244,7 +244,7 @@ LSTATUS names_read(HKEY key, bool values, struct key_names *ret)
     return status == ERROR_NO_MORE_ITEMS ? ERROR_SUCCESS : status;
 }
 
-void names_done(struct key_names *names)
+void key_names_done(struct key_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
         free(names->names[i]);

@@ -3,6 +3,7 @@
 #include "view.h"
 
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ bool text_begin(void)
 static size_t character(const char *text, wchar_t *ret)
 {
     mbstate_t state = {0};
-    size_t count = mbrtowc(ret, text, strlen(text), &state);
+    size_t count = mbrtowc(ret, text, strnlen(text, MB_LEN_MAX), &state);
     if (count != 0 && count != (size_t)-1 && count != (size_t)-2)
         return count;
     *ret = 0xfffd;
@@ -67,29 +68,41 @@ static size_t escape(wchar_t code, char out[12])
     return (size_t)snprintf(out, 12, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
 }
 
+/* Moves *text after its first character, of which `out` receives the visible form; returns the
+ * form's bytes. */
+static size_t visible(const char **text, char out[MB_LEN_MAX + 12])
+{
+    wchar_t code;
+    const char *from = *text;
+    size_t count = character(from, &code);
+    *text += count;
+    if (code != 0xfffd && steers(code))
+        return escape(code, out);
+    count = code == 0xfffd ? 3 : count;
+    memcpy(out, code == 0xfffd ? "\xef\xbf\xbd" : from, count);
+    return count;
+}
+
 void text_clean(const char *text, char *out, size_t capacity)
 {
     size_t used = 0;
     while (*text) {
-        wchar_t code;
-        char seen[12];
-        const char *from = text;
-        size_t count = character(text, &code);
-        text += count;
-        if (code == 0xfffd) {
-            from = "\xef\xbf\xbd";
-            count = 3;
-        } else if (steers(code)) {
-            count = escape(code, seen);
-            from = seen;
-        }
+        char seen[MB_LEN_MAX + 12];
+        size_t count = visible(&text, seen);
         if (used + count >= capacity)
             break;
-        memcpy(out + used, from, count);
+        memcpy(out + used, seen, count);
         used += count;
     }
     if (capacity)
         out[used] = 0;
+}
+
+void text_put(FILE *out, const char *text)
+{
+    char seen[MB_LEN_MAX + 12];
+    while (*text)
+        fwrite(seen, 1, visible(&text, seen), out);
 }
 
 /* The number of bytes of `text` that fit into `width` columns. */

@@ -178,6 +178,7 @@ int text_width(const char *text);
 /* Copies with control characters made visible (\n, \e, \x7f), because names are third-party
  * data. */
 void text_clean(const char *text, char *out, size_t capacity);
+void text_put(FILE *out, const char *text); /* prints the same form */
 /* Prints in exactly `width` columns, cut with an ellipsis; negative: right-aligned. */
 void text_cell(FILE *out, const char *text, int width);
 /* Prints in lines of at most `width` columns, each after `indent` blanks. */
