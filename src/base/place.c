@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ static struct {
 /* Variables whose folders were refused; they are logged later, when the lock is free. */
 static struct refusal {
     const char *variable;
-    char why[TRUST_TEXT];
+    char why[TRUST_TEXT + 256]; /* the value, and what is wrong with it or a folder above it */
 } refusals[2];
 static size_t refused;
 
@@ -40,13 +41,15 @@ static char *trusted_folder(const char *variable)
     const char *value = environment_get(variable);
     if (!value || !*value)
         return NULL;
-    struct refusal *refusal = &refusals[refused];
-    LSTATUS status = trust_check_folder(value, refusal->why);
-    if (status) {
-        refusal->variable = variable;
-        refused++;
-    }
-    return status ? NULL : strdup(value);
+    char why[TRUST_TEXT];
+    if (!trust_check_folder(value, why))
+        return strdup(value);
+    bool named = strstr(why, value) != NULL; /* else a folder above it, or what it leads to */
+    struct refusal *refusal = &refusals[refused++];
+    refusal->variable = variable;
+    snprintf(refusal->why, sizeof refusal->why, "%.200s%s%s", named ? "" : value, named ? "" : ": ",
+             why);
+    return NULL;
 }
 
 /* An absolute copy of a folder that the environment names: the program may change its working
@@ -147,7 +150,7 @@ static void report_refusal(void)
                   * the environment is read only once */
     lock_release(&lock);
     for (size_t i = 0; i < count; i++)
-        event_log("Perflib", 4013, NULL,
+        event_log("Perflib", 4013, refusals[i].variable,
                   EVENT_FIELDS(EVENT_TEXT("Variable", refusals[i].variable),
                                EVENT_TEXT("Reason", refusals[i].why)),
                   NULL);

@@ -104,6 +104,9 @@ static void f_c3_what_others_may_write_is_not_used(void **state)
     assert_int_equal(chmod(folder, 0777), 0);
     expect_vendor_refused(folder, "others may write");
     expect_vendor_refused(deep, "others may write");
+    char both[256]; /* the variable's value, and the folder above it that is the reason */
+    snprintf(both, sizeof both, "%s: others may write %s (", deep, folder);
+    expect_vendor_refused(deep, both);
     assert_int_equal(chmod(folder, 01777), 0); /* nor in it, but below an entry of one's own */
     expect_vendor_refused(folder, "others may write");
     if (geteuid() == 0)
