@@ -429,13 +429,37 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
+/* Refuses the name of a service that this package has: another registration would hide it or change
+ * its numbers, for the user's programs also in the user's layer. */
+static LSTATUS refuse_shipped(struct install *install)
+{
+    struct service_view shipped;
+    bool is_shipped = false;
+    const char *service = install->plan.service;
+    LSTATUS status = view_read(&install->change.known, service, LAYER_VENDOR, NULL, &shipped);
+    if (status)
+        return status;
+    const char *library = shipped.text[LIBRARY];
+    FREE_AUTO char *path =
+        library && !strchr(library, '/') ? place_library(library, &is_shipped) : NULL;
+    view_done(&shipped);
+    if (!path || !is_shipped || access(path, F_OK) != 0) /* the library of another package */
+        return ERROR_SUCCESS;
+    load_error(install->change.load, install->ini_path, 0,
+               "%s is a service of openperflib itself: choose another name for drivername",
+               service);
+    return ERROR_ALREADY_EXISTS;
+}
+
 /* *ret_already: every program sees the service as loaded, and it needs no repair. */
 static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_load_result *ret)
 {
     const struct known_files *known = &install->change.known;
     const char *service = install->plan.service;
     struct service_view all;
-    LSTATUS status = view_read(known, service, install->change.load->layer, NULL, &install->view);
+    LSTATUS status = refuse_shipped(install);
+    if (!status)
+        status = view_read(known, service, install->change.load->layer, NULL, &install->view);
     if (status)
         return status;
     bool drop_in = install->change.load->options->drop_in;
