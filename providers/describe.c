@@ -79,7 +79,8 @@ static int by_index(const void *left, const void *right)
 static const char *texts[MOST_TEXTS];
 static const char shared[] = ""; /* objects have different texts for a number: none is printed */
 
-/* Collects a number's text, unless it is of the packaged block, which has its own drop-in. */
+/* Collects the text of a number. Numbers of the packaged block are skipped: a drop-in of their own
+ * has their texts. */
 static void add_text(DWORD index, const char *text)
 {
     if (index >= MOST_TEXTS)
@@ -186,8 +187,8 @@ static void print_names(void)
     }
 }
 
-/* Prints the names of the numbers of the packaged block that a library's rows have. Other libraries
- * than perflinux.so may have such numbers, too. */
+/* For each row of the library whose number is in the packaged block, prints the number and the
+ * name. Other libraries than perflinux.so may have such numbers, too. */
 static bool print_names_of(const char *library)
 {
     object_count = 0;
@@ -197,7 +198,8 @@ static bool print_names_of(const char *library)
 }
 
 /* Prints one language of a list: a line that names the languages ("index TAB 007 TAB 019"), then a
- * line for each index, in which texts may be missing. False: the list has no such column. */
+ * line for each index, in which texts may be missing. False: the list has no column with the number
+ * `column`. */
 static bool print_language(FILE *file, const char *service, int column)
 {
     char line[1024];
@@ -353,8 +355,8 @@ static void print_absent(FILE *file, DWORD object)
 enum { MOST_ROWS = 256 };
 static FILE *oracles; /* tests/tables/oracles.tsv */
 
-/* Does the list "6 142 144" contain the index? "*" stands for all that no earlier line contains;
- * `known`: an earlier line contains this one. */
+/* Does the list "6 142 144" contain the index? "*" stands for all indices that no earlier line
+ * contains; `known`: an earlier line contains `index`. */
 static bool line_has(const char *words, DWORD index, bool known)
 {
     char *end;

@@ -11,7 +11,7 @@
 
 const opl_source perfdisk_diskstats = {.path = "proc/diskstats"};
 
-enum { DISKSTATS_FIELDS = 14, MILLISECOND = 10000 }; /* newer kernels than 4.17 have more */
+enum { DISKSTATS_FIELDS = 14, MILLISECOND = 10000 }; /* kernels newer than 4.17 have more fields */
 enum { MAJOR_FLOPPY = 2, MAJOR_CDROM = 11 };
 
 /* ---- one line ---- */
@@ -38,7 +38,7 @@ static void copy_name(char *out, const char *at, size_t length)
     out[length] = 0;
 }
 
-/* Parses a line; false: it is not the line of a device. */
+/* Parses a line of proc/diskstats; false: the line does not describe a device. */
 static bool read_line(const char *at, struct disk_line *ret)
 {
     ret->major = (unsigned)next_number(&at);
@@ -87,7 +87,7 @@ static void device_take(struct perfdisk_device *device, const struct disk_line *
     time_add(&device->busy, numbers[9], fresh);
     time_add(&device->queued, numbers[10], fresh);
     device->now = now;
-    /* the busy time is rounded to kernel ticks, so it can exceed the elapsed time */
+    /* a device's busy time is rounded to kernel ticks, so it can exceed the elapsed time */
     uint64_t busy = device->busy.sum * MILLISECOND, idle = now > busy ? now - busy : 0;
     if (fresh || idle > device->idle)
         device->idle = idle;
@@ -108,7 +108,8 @@ static bool is_partition_of(const char *name, const char *disk)
     return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-/* Finds the disk of a partition, which diskstats lists before it. NULL: it is not a partition. */
+/* Finds the disk to which a partition belongs; diskstats lists the disk before the partition. NULL:
+ * `device` is not a partition. */
 static const struct perfdisk_device *disk_of(const struct perfdisk_devices *devices,
                                              const struct perfdisk_device *partition)
 {
@@ -126,7 +127,8 @@ static bool begins_with_one_of(const char *name, const char *const *words)
     return false;
 }
 
-/* In sys/block only hardware devices have the link "device"; without sys the name decides. */
+/* Is the device hardware? In sys/block only hardware devices have the link "device"; if sys is not
+ * mounted, the name decides. */
 static bool is_physical(opl_reading *reading, const struct perfdisk_device *device)
 {
     static const char *const virtual_names[] = {"loop", "ram",    "zram", "dm-",  "md",
@@ -136,7 +138,7 @@ static bool is_physical(opl_reading *reading, const struct perfdisk_device *devi
     if (device->major == MAJOR_FLOPPY || device->major == MAJOR_CDROM)
         return false;
     if (strncmp(device->name, "mmcblk", 6) == 0 && strstr(device->name, "boot"))
-        return false; /* such as mmcblk0boot0, a small area for a boot loader */
+        return false; /* for example mmcblk0boot0, a small area for a boot loader */
     snprintf(path, sizeof path, "sys/block/%s", device->name);
     if (!opl_reading_folder_count(reading, path, &count))
         return !begins_with_one_of(device->name, virtual_names);
@@ -144,7 +146,7 @@ static bool is_physical(opl_reading *reading, const struct perfdisk_device *devi
     return opl_reading_folder_count(reading, path, &count);
 }
 
-/* Finds out what kind of device this is. The devices before it in the list are known already. */
+/* Finds out the kind of `device`. The kinds of the devices before it in the list are known already. */
 static void device_find_out(opl_reading *reading, const struct perfdisk_devices *devices,
                             struct perfdisk_device *device)
 {
@@ -160,7 +162,8 @@ static bool is_same(const struct perfdisk_device *device, const struct disk_line
            strcmp(device->name, line->name) == 0;
 }
 
-/* Moves the line's device to this position, where it usually is already. */
+/* Returns the device that the line describes, after moving it to position `place` of the list,
+ * where it usually is already. A new device is inserted there. */
 static struct perfdisk_device *device_at(struct perfdisk_devices *devices, size_t place,
                                          size_t count, const struct disk_line *line)
 {
@@ -249,7 +252,8 @@ static bool holds(opl_reading *reading, const struct perfdisk_device *lower,
     return opl_reading_folder_count(reading, path, &count);
 }
 
-/* Adds the disks below it; false: there is more than one. */
+/* Searches the devices of which `device` is made, down to hardware disks, and sets *ret to the
+ * disk. False: there is more than one disk. */
 static bool add_disks(opl_reading *reading, const struct perfdisk_devices *devices,
                       const struct perfdisk_device *device, unsigned depth,
                       const struct perfdisk_device **ret)

@@ -35,7 +35,8 @@ static bool available(opl_reading *reading, uint64_t *ret)
     return item != NULL;
 }
 
-/* The megabytes in use and those available to programs: without the system's reserve, as in df. */
+/* The megabytes that programs can have: those in use and those available, without the part that is
+ * reserved for the system, as in df. */
 static bool usable(opl_reading *reading, uint64_t *ret)
 {
     const struct perfdisk_item *item = spaced_item(reading);
@@ -66,7 +67,7 @@ static bool is_mapped_as(opl_reading *reading, const struct perfdisk_device *dev
     return strcmp(storage, name) == 0;
 }
 
-/* Is this the device `source`? For btrfs, mountinfo has the device's name, not its number. */
+/* Is `source` the name of `device`? For btrfs, mountinfo has the device's name, not its number. */
 static bool is_called(opl_reading *reading, const struct perfdisk_device *device,
                       const char *source)
 {
@@ -103,7 +104,8 @@ static void find_out(opl_reading *reading, const struct perfdisk_devices *device
 
 /* ---- the instances ---- */
 
-/* Answers of file systems that may hang; all are queried at once, one time for both objects. */
+/* The answers of file systems that may hang. All of them are queried at once, and only once for
+ * both objects. */
 struct remote_disks {
     LONGLONG time;
     opl_place places[];
@@ -125,8 +127,8 @@ static const opl_place *remote_places(opl_reading *reading, struct perfdisk_moun
     return remote_fs->places;
 }
 
-/* Reads the space of a file system. False: it has no size, did not answer, or may not be read. It
- * has no values then, because 0 bytes free would be a false alarm. */
+/* Reads the space of a file system. False: the file system has no size, did not answer, or may not
+ * be read. Its instance then has no values, because 0 bytes free would be a false alarm. */
 static bool read_space(opl_reading *reading, const struct perfdisk_mount *mount,
                        const opl_place *remote_fs, struct perfdisk_item *item)
 {

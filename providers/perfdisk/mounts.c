@@ -15,7 +15,7 @@ const opl_source perfdisk_mountinfo = {.path = "proc/self/mountinfo", .watched =
 
 /* File systems without a block device of their own that keep files on a disk. */
 static const char *const on_disk[] = {"btrfs", "zfs", "bcachefs", "ubifs", "jffs2", "bcache", NULL};
-/* File systems that show other ones: only a container's root is listed. */
+/* File systems that show the files of other file systems: listed only if one is a container's root. */
 static const char *const layered[] = {"overlay", "aufs", "fuse.fuse-overlayfs", NULL};
 /* File systems that are served by another machine or a program. */
 static const char *const elsewhere[] = {
@@ -81,7 +81,8 @@ static bool is_at_root(const struct mount_line *line)
     return line->point_length == 1;
 }
 
-/* Is it a whole subvolume of btrfs, which counts as a file system? "subvol=" is its root then. */
+/* Is the mount a whole subvolume of btrfs, which counts as a file system? Then the option "subvol="
+ * and the mount's root are the same path. */
 static bool is_subvolume(const struct mount_line *line)
 {
     static const char key[] = "subvol=";
@@ -112,7 +113,7 @@ static bool is_kept(const struct mount_line *line)
     return is_word(line->root, line->root_length, "/") || is_at_root(line) || is_subvolume(line);
 }
 
-/* Is a later line a mount at the same place? */
+/* Does a line after `line` mount another file system at the same place? */
 static bool is_hidden(const struct mount_line *line, const char *rest)
 {
     struct mount_line later;
@@ -153,7 +154,7 @@ static void mount_set(struct perfdisk_mount *mount, const struct mount_line *lin
     mount->waits = waits(line);
 }
 
-/* Adds a line; a device has one entry: its first mount, or its mount at "/" if there is one. */
+/* Adds the file system of a line. A device has only one entry: its mount at "/", or else its first. */
 static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
                        const struct mount_line *line)
 {
@@ -179,7 +180,7 @@ static bool is_below(const char *path, const char *folder)
            strcmp(path, folder) != 0;
 }
 
-/* Marks mounts below a mount that may hang, because their queries may hang, too. */
+/* Marks mounts below a mount that may hang, because queries to them may hang, too. */
 static void mounts_wait_for_each_other(struct perfdisk_mounts *mounts)
 {
     for (size_t i = 0; i < mounts->count; i++)

@@ -11,13 +11,13 @@ struct perfdisk_mount {
     size_t name_length;
     char point[PERFDISK_POINT], name[PERFDISK_POINT]; /* the mount point; the instance's name */
     char source[256];
-    char device[PERFDISK_NAME]; /* name of its device in diskstats; "": none */
-    char parent[PERFDISK_NAME]; /* name of its instance of PhysicalDisk; "": none */
+    char device[PERFDISK_NAME]; /* the device's name in diskstats; "": none */
+    char parent[PERFDISK_NAME]; /* the disk's instance name in PhysicalDisk; "": none */
 };
 struct perfdisk_mounts {
     size_t count, capacity;
     uint64_t version;
-    bool changed; /* the list changed after LogicalDisk last read it; LogicalDisk resets this */
+    bool changed; /* the list changed after LogicalDisk last read it; LogicalDisk resets it */
     struct perfdisk_mount list[];
 };
 

@@ -56,7 +56,7 @@ const struct perfdisk_device *perfdisk_parent(opl_reading *reading,
                                               const struct perfdisk_devices *devices,
                                               const struct perfdisk_device *device);
 
-/* Functions of the rows that both objects have. False: there are no counts for this instance. */
+/* Values of rows that PhysicalDisk and LogicalDisk share. False: the instance has no counts. */
 bool perfdisk_pending(opl_reading *reading, uint64_t *ret);
 bool perfdisk_now(opl_reading *reading, uint64_t *ret);
 bool perfdisk_queued(opl_reading *reading, uint64_t *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machines that were queried. The key of each stays open, and with it the connection; the
- * library reconnects a lost connection, but not too often. (docs/windows/articles.md#c120,
- * docs/windows/articles.md#c121)
+ * The machines that were queried. The registry key of each machine stays open, and with the key the
+ * connection to the machine; the library reconnects a lost connection, but not too often.
+ * (docs/windows/articles.md#c120, docs/windows/articles.md#c121)
  */
 #include "perfforeign.h"
 

@@ -81,7 +81,8 @@ static const WCHAR *skip_word(const WCHAR *at)
     return at;
 }
 
-/* The text after Foreign, which Perflib passes in this spelling; NULL: it is another query. */
+/* Returns the text after "Foreign", which Perflib always passes in this spelling; NULL: the query
+ * does not begin with that word. */
 static const WCHAR *text_after_foreign(LPCWSTR query)
 {
     static const char word[] = "Foreign";
@@ -117,8 +118,8 @@ OPL_EXPORTED DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWO
                                                LPDWORD types);
 OPL_EXPORTED DWORD APIENTRY CloseForeignData(void);
 
-/* A connection may be a program (ssh, openperflib-smb) whose parent ends at once. A helper
- * process's orphans are killed, so this process adopts such programs as their subreaper. */
+/* The connection to a machine may be a program (ssh, openperflib-smb) whose parent ends at once.
+ * Orphans of a helper process are killed, so this process adopts such programs as their subreaper. */
 DWORD APIENTRY OpenForeignData(LPWSTR devices)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -128,7 +129,7 @@ DWORD APIENTRY OpenForeignData(LPWSTR devices)
 DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     const WCHAR *name = query ? text_after_foreign(query) : NULL;
-    while (waitpid(-1, NULL, WNOHANG) > 0) /* reaps programs of lost connections */
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* no zombies of lost connections */
         ;
     return name ? answer_for(name, data, bytes, types)
                 : opl_entry_collect_1(entry, query, data, bytes, types);

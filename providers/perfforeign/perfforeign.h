@@ -14,7 +14,7 @@ struct foreign_machine {
     char label[MACHINE_NAME_SIZE]; /* the machine's name, as an instance's name */
     HKEY key;                      /* NULL: not connected yet */
     DWORD status;                  /* Win32 status of the newest query; 0: success */
-    DWORD milliseconds;            /* duration of its newest answer */
+    DWORD milliseconds;            /* how long the newest answer took */
     ULONGLONG answers, failures, answer_bytes;
     ULONGLONG since; /* FILETIME of the newest answer; without an answer, of the first query */
     /* the newest valid answer, and its query */
@@ -23,12 +23,12 @@ struct foreign_machine {
     WCHAR *kept_question;
 };
 
-/* The machine with this name (without \\, ignoring case), created if it is new. NULL: no memory, or
- * the name is too long. */
+/* Finds the machine with this name (without \\, ignoring case), or adds it to the list. NULL: no
+ * memory, or the name is too long. */
 struct foreign_machine *machine_find(const WCHAR *name, size_t count);
-/* Queries it with `question` and writes its block to `data`. *size in: capacity; out: size of the
- * block, 0: none. For an unreachable machine it writes the last block, if that is at most a minute
- * old. (docs/windows/articles.md#c120) ERROR_MORE_DATA: the block does not fit. */
+/* Queries the machine with `question` and writes its block to `data`. *size in: the capacity; out:
+ * the size of the block, 0: no block. For an unreachable machine the last block is written, if it
+ * is at most a minute old. (docs/windows/articles.md#c120) ERROR_MORE_DATA: the block does not fit. */
 DWORD machine_query(struct foreign_machine *machine, const WCHAR *question, void *data,
                     DWORD *size);
 struct foreign_machine *machine_first(void);

@@ -12,7 +12,7 @@ static const opl_source entries = {.path = "proc/sys/net/netfilter/nf_conntrack_
 static const opl_source most = {.path = "proc/sys/net/netfilter/nf_conntrack_max"};
 static const opl_source statistics = {.path = "proc/net/stat/nf_conntrack"};
 
-/* The position of a name on the first line, from 1; 0: it is not there. */
+/* The column of a name on the first line, counted from 1; 0: the line does not have the name. */
 static unsigned column_of(const char *text, const char *name)
 {
     unsigned column = 0;

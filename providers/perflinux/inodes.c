@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filesystem Inodes (100200): how many more files the mounted file systems can have. File systems
- * without a fixed number of files are not shown; nor are those served by another machine or
+ * Filesystem Inodes (100200): how many more files the mounted file systems can have. Not shown are
+ * file systems without a fixed number of files, and file systems served by another machine or
  * program, which might not answer.
  *
  * A line: "36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue".

@@ -12,8 +12,8 @@ static const opl_source interrupts = {.path = "proc/interrupts"};
 
 enum { NAME_SIZE = 256 };
 
-/* " 24:     1     0  PCI-MSIX-0000:00:01.0   3-edge      virtio0-stats": Returns the sum of the
- * numbers; *at becomes the position of the description. */
+/* Returns the sum of the numbers in a line such as " 24: 1 0 PCI-MSIX-0000:00:01.0 3-edge
+ * virtio0-stats", from *at on; *at becomes the position of the description after the numbers. */
 static uint64_t read_counts(const char **at)
 {
     uint64_t sum = 0;
@@ -27,8 +27,9 @@ static uint64_t read_counts(const char **at)
     }
 }
 
-/* Makes the instance's name, such as "24 virtio0-stats": the label, and for a device its name (the
- * last words), else the whole description. */
+/* Makes the instance's name, such as "24 virtio0-stats", from the label and a part of the
+ * description `what`: for a device only its name, which is the last words, else the whole
+ * description. */
 static void make_name(const char *label, size_t label_bytes, const char *what, char *name)
 {
     size_t used, bytes = strcspn(what, "\n");

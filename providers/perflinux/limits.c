@@ -81,7 +81,8 @@ static bool is_fuller(uint64_t a, uint64_t a_max, uint64_t b, uint64_t b_max)
     return b_max == 0 || (a_max > 0 && (double)a / (double)a_max > (double)b / (double)b_max);
 }
 
-/* The user whose quota of keys, or of their bytes, is the fullest. */
+/* Finds the user who has used the largest share of the quota of keys (`bytes`: of the bytes of
+ * keys), and returns use and quota. */
 static bool fullest(opl_reading *reading, bool bytes, uint64_t *ret, uint64_t *ret_max)
 {
     struct user user;

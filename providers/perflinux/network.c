@@ -11,7 +11,8 @@
 
 static const opl_source dev = {.path = "proc/net/dev"};
 
-/* Adds the interface of a line "  eth0: 17 2 ..."; skips headings, which have no such word. */
+/* Adds the interface of a line " eth0: 17 2 ..."; skips the heading lines, whose first word does
+ * not end with a colon. */
 static void add(opl_listing *listing, const char *line)
 {
     char name[IF_NAMESIZE];

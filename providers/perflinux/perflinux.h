@@ -16,7 +16,7 @@ extern const opl_object perflinux_processor, perflinux_pressure, perflinux_inter
     perflinux_inodes, perflinux_memory, perflinux_unit, perflinux_thermal, perflinux_battery,
     perflinux_meter, perflinux_performance, perflinux_network;
 
-/* These clear the cached data about this machine. */
+/* Called at Open: forget the data about this machine that an earlier session cached. */
 void perflinux_processor_open(void);
 void perflinux_pressure_open(void);
 void perflinux_power_open(void);
@@ -24,11 +24,12 @@ void perflinux_power_open(void);
 /* 10000: the base of fractions that are counted in hundredths of a percent. */
 extern const uint32_t perflinux_whole;
 
-/* The number at *at, or 0 if there is none; moves *at after it. */
+/* Parses the decimal number at *at, and moves *at after the number; returns 0 if *at has no number. */
 uint64_t perflinux_number(const char **at);
-/* A hexadecimal number after blanks; false: there is none. */
+/* Parses a hexadecimal number after blanks, and moves *at after it; false: there is no number. */
 bool perflinux_hex(const char **at, uint64_t *ret);
-/* The next range of "0-3,8", first and last number; false: there are no more. */
+/* Parses the next range of a list such as "0-3,8": its first and its last number. False: the list
+ * has ended. */
 bool perflinux_range(const char **at, uint64_t *ret_first, uint64_t *ret_last);
 
 #endif

@@ -34,8 +34,9 @@ static void note_what_was_found(opl_listing *listing, int kind)
     empty_at[kind] = empty ? opl_reading_time(opl_listing_reading(listing)) : 0;
 }
 
-/* The folders of `path` whose names begin with `prefix`; each is named by its folder without the
- * prefix and the first line of its file `title`, if there is one. */
+/* Lists the folders of `path` whose names begin with `prefix`. An instance's name is the folder's
+ * name without the prefix, and the first line of the folder's file `title`, if there is such a
+ * file. */
 static void list_folders(opl_listing *listing, const char *path, const char *prefix,
                          const opl_source *title, bool (*wanted)(opl_reading *reading))
 {
@@ -90,7 +91,8 @@ static bool kelvin_10(opl_reading *reading, uint64_t *ret)
     return readable;
 }
 
-/* Has the zone a temperature? If not, as while the sensor's device sleeps, it is not listed. */
+/* Does the zone have a temperature? A zone without one, for example while the sensor's device
+ * sleeps, is not listed. */
 static bool is_zone(opl_reading *reading)
 {
     uint64_t temperature;
@@ -139,7 +141,8 @@ static uint64_t magnitude(uint64_t number)
     return (int64_t)number < 0 ? -number : number;
 }
 
-/* Milliwatts (or milliwatt hours), from the file `watts`, else from `amperes` and the voltage. */
+/* The power in milliwatts (or the energy in milliwatt hours): from the file `watts` if it exists,
+ * else computed from `amperes` and the voltage. */
 static bool milliwatts(opl_reading *reading, const opl_source *watts, const opl_source *amperes,
                        uint64_t *ret)
 {

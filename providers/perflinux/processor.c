@@ -60,8 +60,8 @@ static void take_node(opl_listing *listing, unsigned node)
             place.node[first] = (uint16_t)node;
 }
 
-/* Finds the node of each processor. Read once, because a processor does not change its node. On a
- * machine without nodes all belong to node 0. */
+/* Finds the memory node of each processor. The nodes are read only once, because a processor never
+ * changes its node. On a machine without nodes all processors belong to node 0. */
 static void find_places(opl_listing *listing)
 {
     char list[1024];

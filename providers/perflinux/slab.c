@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Slab (100600): the kernel's own memory, by kind of object. Only root may read proc/slabinfo.
- * Costly, because the kernel walks all of its lists for it.
+ * Costly, because the kernel walks all its lists of objects whenever this file is read.
  */
 #include <string.h>
 #include <unistd.h>
@@ -16,8 +16,9 @@ struct slab {
     uint64_t active, objects, object_bytes, slabs, bytes;
 };
 
-/* "dentry 100 120 192 21 1 : tunables 0 0 0 : slabdata 6 6 0": objects in use, objects, bytes of an
- * object, objects and pages of a slab; after "slabdata", slabs in use and slabs. */
+/* Parses a line such as "dentry 100 120 192 21 1 : tunables 0 0 0 : slabdata 6 6 0": objects in
+ * use, objects, bytes of an object, objects and pages of a slab; after "slabdata", slabs in use and
+ * slabs. */
 static bool read_line(const char *line, char name[NAME_SIZE], struct slab *ret)
 {
     uint64_t words[5];

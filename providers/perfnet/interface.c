@@ -22,7 +22,7 @@ static const uint64_t UNKNOWN = UINT64_MAX;
 const opl_source perfnet_dev = {.path = "proc/net/dev"};
 static const opl_source index_file = {.path = "sys/class/net/*/ifindex"};
 static const opl_source address_file = {.path = "sys/class/net/*/address"};
-/* A hardware device has a driver or a bus, which are visible here. */
+/* Exists for an interface that is hardware, because such a device has a driver or a bus. */
 static const opl_source device_file = {.path = "sys/class/net/*/device/uevent"};
 static const opl_source interface_speed = {.path = "sys/class/net/*/speed", .persistent = true};
 static const opl_source adapter_speed = {.path = "sys/class/net/*/speed", .persistent = true};
@@ -43,7 +43,8 @@ static bool line_name(const char *line, char name[IF_NAMESIZE])
 
 /* ---- cached data of interfaces ---- */
 
-/* The interfaces; read again if some were added, or the thread is in another namespace. */
+/* The interfaces of one network namespace. They are read again if an interface was added, or if the
+ * thread is in another namespace. */
 static struct interface {
     char name[IF_NAMESIZE];
     bool device;
@@ -53,7 +54,7 @@ static struct interface {
 } interfaces[MOST_INTERFACES];
 static size_t interface_count;
 static uint64_t interfaces_of; /* namespace of `interfaces` */
-static bool sys_is_ours;       /* sys/class/net shows that namespace */
+static bool sys_is_ours;       /* sys/class/net shows the namespace `interfaces_of` */
 static struct interface *current;
 
 void perfnet_interface_open(void)
@@ -74,7 +75,8 @@ static bool same_interfaces(const char *text)
     return count > 0 && count == interface_count;
 }
 
-/* Is the text this address, "02:00:17:..."? Addresses of other lengths are taken as equal. */
+/* Is `text`, such as "02:00:17:...", this address? Addresses that do not have 6 bytes count as
+ * equal. */
 static bool same_address(const char *text, const unsigned char address[6])
 {
     char expected[20];
@@ -83,7 +85,7 @@ static bool same_address(const char *text, const unsigned char address[6])
     return !text || strlen(text) != strlen(expected) || strcmp(text, expected) == 0;
 }
 
-/* Is the interface of this name in sys/class/net the one in our namespace? */
+/* Is the interface that sys/class/net shows by this name the interface of our namespace? */
 static bool sys_shows(opl_reading *reading, const char *name, int fd)
 {
     struct ifreq request;
@@ -108,8 +110,8 @@ static void learn_names(const char *text)
     }
 }
 
-/* Does sys/class/net show our namespace? It does not if a single interface differs. Archived trees
- * have only one namespace (number 0). */
+/* Does sys/class/net show our namespace? If a single interface differs, sys/class/net shows another
+ * namespace. Archived trees have only one namespace (number 0). */
 static bool compare_with_sys(opl_listing *listing)
 {
     if (interfaces_of == 0)

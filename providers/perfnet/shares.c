@@ -47,13 +47,15 @@ static const char *within(const char *line, const char *key)
 /* ---- SMB ---- */
 
 struct share_keys {
-    const char *begin, *bytes; /* beginning of the line with requests; before the bytes in SMB 1 */
+    /* first words of a line with requests; in SMB 1, the word before the bytes */
+    const char *begin, *bytes;
     const char *bytes_later;
 };
 static const struct share_keys reads = {"Reads:", "Bytes:", "Bytes read:"};
 static const struct share_keys writes = {"Writes:", "Bytes:", "Bytes written:"};
 
-/* Adds requests and bytes of all shares; either may be NULL. False: there is no SMB client. */
+/* Adds the requests and bytes of all shares to *requests and *bytes, each of which may be NULL.
+ * False: there is no SMB client. */
 static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint64_t *requests,
                        uint64_t *bytes)
 {
@@ -73,7 +75,8 @@ static bool add_shares(opl_reading *reading, const struct share_keys *keys, uint
     return true;
 }
 
-/* The sum of the numbers after the key; false: no line begins with it. */
+/* The sum of the numbers after the key, over all lines that begin with it; false: there is no such
+ * line. */
 static bool add_lines(opl_reading *reading, const char *key, uint64_t *ret)
 {
     const char *line = opl_reading_text(reading, &smb, NULL), *at;
@@ -132,8 +135,8 @@ static const char *next_device(const char *line)
     return line;
 }
 
-/* Are these two entries of the same file system? One that is mounted at several places is listed
- * for each, with the same numbers. */
+/* Do two entries of mountstats describe the same file system? A file system that is mounted at
+ * several places has an entry for each place, with the same numbers. */
 static bool is_same(const char *one, const char *other)
 {
     const char *a = opl_next_line(one), *b = opl_next_line(other);
@@ -181,8 +184,9 @@ static bool add_mounts(opl_reading *reading, const char *const *keys, unsigned w
 
 /* ---- both ---- */
 
-/* Numbers in a line "bytes: ...": the fifth is bytes read from the server, the sixth bytes written
- * to it. In a line "READ: ...", the second is how often the request was sent. */
+/* Positions of numbers. In a line "bytes: ...", the fifth number is the bytes read from the server,
+ * and the sixth is the bytes written to it. In a line "READ: ...", the second number is how often
+ * the request was sent. */
 enum { FROM_SERVER = 5, TO_SERVER = 6, SENT = 2 };
 static const char *const nfs_bytes[] = {"bytes:", NULL};
 static const char *const nfs_reads[] = {"READ:", "READ_PLUS:", NULL};

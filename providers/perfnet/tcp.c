@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TCPv4 (638): connections and segments of both versions of the Internet Protocol, since Linux
- * counts them together; so TCPv6 (1530) has no counters. Retransmitted segments do not count as
- * sent, in Linux as in Windows.
+ * counts them together; so the object TCPv6 (1530) has no counters. Retransmitted segments do not
+ * count as sent, in Linux as in Windows.
  */
 #include "perfnet.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paging File (700): an instance per swap area, named by its path with slashes. Without swap the
- * object is absent: a share of nothing is unknown.
+ * Paging File (700): an instance per swap area, named by its path with slashes. On a machine
+ * without swap the object is absent, because there is no area of which a share could be in use.
  */
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * perfos.so: the operating system's own objects, as an ordinary provider. All data is in the
  * tables; the three functions have the names that Windows registers for PerfOS, so that programs
- * that look for them find them.
+ * find the functions by these names.
  */
 #include "perfos.h"
 

@@ -31,7 +31,7 @@ enum { MOST_PROCESSORS = 8192 }; /* the kernel's own limit */
 
 /* The sums of a table's columns, made once per collection. */
 struct column_sums {
-    LONGLONG time; /* time of the collection in which they were made */
+    LONGLONG time; /* when the sums were made: opl_reading_time of that collection */
     bool readable;
     size_t columns;
     uint16_t processor[MOST_PROCESSORS]; /* processor of each column; offline ones may have none */
@@ -45,7 +45,8 @@ static const char *read_number(const char *at, uint64_t *ret)
     return at;
 }
 
-/* Reads the columns' processors from the heading "  CPU0     CPU2 "; returns the text after it. */
+/* Reads the heading " CPU0 CPU2 ", which has each column's processor; returns the text after the
+ * heading. */
 static const char *read_heading(struct column_sums *sums, const char *text)
 {
     const char *end = strchrnul(text, '\n');
@@ -61,7 +62,7 @@ static const char *read_heading(struct column_sums *sums, const char *text)
     return end;
 }
 
-/* " 24:     1     0  what it is": adds the numbers to the sums. Errors, which belong to no
+/* Adds the numbers of a line such as " 24: 1 0 what it is" to the sums. Errors, which belong to no
  * processor but are in the first column, are not counted as interrupts. */
 static void add_line(struct column_sums *sums, const char *line)
 {
@@ -90,8 +91,9 @@ static void read_sums(struct column_sums *sums, const char *text)
         add_line(sums, line);
 }
 
-/* The processor's sum over all rows. If the table exceeds `limit` bytes because of many
- * processors and devices, there is no sum: it would take longer than everything else together. */
+/* The sum over all rows of the instance's processor. False: the table exceeds `limit` bytes,
+ * because there are many processors and devices. Reading such a table would take longer than all
+ * other objects together. */
 static bool column_sum(opl_reading *reading, const opl_source *source, struct column_sums *sums,
                        size_t limit, uint64_t *ret)
 {

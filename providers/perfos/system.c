@@ -29,9 +29,9 @@ static unsigned processors_online(const char *stat)
     return count;
 }
 
-/* An estimate of the threads that wait for a processor. The kernel reports running and ready
- * threads together. At most one thread per processor can run, so the others wait. The calling
- * thread is one of the running ones and is not counted. */
+/* Estimates how many threads wait for a processor. The kernel reports running and ready threads as
+ * one number. At most one thread per processor can run, so the other threads wait. The calling
+ * thread runs and is not counted. */
 static bool queue_length(opl_reading *reading, uint64_t *ret)
 {
     uint64_t runnable;
@@ -43,7 +43,7 @@ static bool queue_length(opl_reading *reading, uint64_t *ret)
     return processors > 0;
 }
 
-/* The 94 in "0.56 0.18 0.08 1/94 7030". */
+/* Returns the number after the slash in proc/loadavg: 94 for "0.56 0.18 0.08 1/94 7030". */
 bool perfos_threads(opl_reading *reading, uint64_t *ret)
 {
     const char *text = opl_reading_text(reading, &perfos_loadavg, NULL);

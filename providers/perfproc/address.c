@@ -130,7 +130,7 @@ static void add_image(opl_listing *images, const struct image *image, bool full,
     char name[NAME_SIZE + 1];
     size_t bytes = image_path_bytes(image);
     const char *path = full ? image->path : image_name(image, &bytes);
-    /* in a counter path, no parent can precede a name that begins with a slash */
+    /* an instance name that begins with a slash cannot have a parent in a counter path */
     opl_sanitize_name(name, sizeof name, path, bytes, false);
     opl_listing_item(images, name, image);
     opl_listing_parent(images, &perfproc_address_space, process);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Thread Details (816), costly: the current instruction address of each thread of Thread. The
- * kernel reports it for waiting threads, to programs that may trace them; for a running thread it
- * is unknown. A thread without an address is not an instance, because 0 would be an address.
+ * kernel reports the address only of waiting threads, and only to programs that may trace them;
+ * that of a running thread is unknown. A thread without an address is not an instance, because 0
+ * would be an address.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -45,7 +45,7 @@ static struct store *store_grow(opl_reading *reading, uint32_t capacity)
     return store;
 }
 
-/* Removes processes that the previous collection did not read: these have ended. */
+/* Removes the processes that the previous collection did not read, because they have ended. */
 static void store_forget_ended(struct store *store)
 {
     uint32_t kept = 0;
@@ -72,8 +72,8 @@ static uint32_t store_place(const struct store *store, uint32_t process)
     return low;
 }
 
-/* The process's entry, with `seen` 0 if it is a new one; NULL: no memory. The pointer is valid
- * until the next call. */
+/* Returns the process's entry; its `seen` is 0 if the entry is new. NULL: no memory. The pointer is
+ * valid until the next call. */
 static struct io_entry *entry_of(opl_reading *reading, uint32_t process, uint64_t creation)
 {
     struct store *store = store_grow(reading, FEW);
@@ -171,10 +171,11 @@ static bool children_of(opl_reading *reading, const opl_source *stat, uint64_t *
     return true;
 }
 
-/* Reads the process's own counts. If a child is waited for between the reads of stat and io, its
- * counts are in io, but stat was read too early to show that. So if io changed, stat is read once
- * more, and if it has changed, the interval counts as one with a waited-for child. The words of the
- * first read are kept, so that the next interval also counts as one. */
+/* Reads the counts of the process itself, without its children. If the process waits for a child
+ * between the reads of stat and io, the child's counts are in io, but stat was read too early to
+ * show that. So if io changed, stat is read once more, and if stat has changed, the interval counts
+ * as one with a waited-for child. The words of the first read are kept, so that the next interval
+ * also counts as one. */
 static bool io_of(opl_reading *reading, struct perfproc_io *ret)
 {
     uint64_t process, creation, children;

@@ -44,7 +44,7 @@ bool perfproc_read_process(opl_listing *processes, const char *folder, const cha
 /* Adds the process from its files, and its threads if they are requested (else NULL). */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
-/* Slots of opl_reading_memory; records.c uses those before. */
+/* Slots of opl_reading_memory; records.c uses the slots 0 to 6. */
 enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO, PERFPROC_SLOT_DETAILS };
 
 /* ---- what processes themselves read and write (io.c) ---- */
@@ -55,7 +55,7 @@ struct perfproc_io {
 struct perfproc_io_look {
     uint32_t process;
     uint64_t creation, children; /* `children` changes when a child that has ended is waited for */
-    struct perfproc_io all;      /* including those children */
+    struct perfproc_io all;      /* including children that were waited for */
     const struct perfproc_io *own; /* counts of the live threads only; NULL: unknown */
 };
 /* The own counts of a process, from its record. False: no memory, and the collection fails. */

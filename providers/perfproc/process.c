@@ -18,7 +18,7 @@
 enum { PROCESS_THREADS = 20, PROCESS_MEMORY = 23 }; /* words of proc/PID/stat */
 
 const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
-/* Kernel threads and zombies have no memory, so their status has no values for it. */
+/* Kernel threads and zombies have no memory, so proc/PID/status has no sizes for them. */
 const opl_source perfproc_status = {"proc/*/status", .if_source = &perfproc_stat,
                                     .if_word = PROCESS_MEMORY};
 
@@ -48,8 +48,8 @@ void perfproc_number_name(opl_listing *processes, const char *number)
     opl_listing_append_name(processes, &perfproc_process_v2, number);
 }
 
-/* Reads a process. False: it has ended; the kernel may release it while its files are read, and
- * then shows 0 threads. */
+/* Adds a process from its files. False: the process has ended; the kernel may release it while its
+ * files are read, and then shows 0 threads. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
                            size_t length)
 {
@@ -79,7 +79,7 @@ static bool add_thread(opl_listing *threads, uint32_t process, uint32_t thread, 
 static bool add_threads(opl_listing *processes, opl_listing *threads, opl_listing *details,
                         uint32_t process)
 {
-    const uint32_t *numbers = &process; /* a single thread has the number of its process */
+    const uint32_t *numbers = &process; /* the only thread has the number of its process */
     size_t count = 1;
     unsigned added = 0;
     char path[40];

@@ -21,7 +21,7 @@ enum { CHARACTERS = 64, COMMAND_CHARACTERS = 256, KEPT_SECONDS = 10 };
 /* Words of proc/PID/stat. */
 enum { STAT_START = 22, STAT_CODE = 26, STAT_STACK = 28 };
 
-/* Not perfproc_status, which is not read for kernel threads. */
+/* The file proc/PID/status, also of kernel threads, for which perfproc_status is not read. */
 static const opl_source status = {"proc/*/status"};
 static const opl_source cgroup = {"proc/*/cgroup"};
 static const opl_source command_line = {"proc/*/cmdline"};
@@ -29,19 +29,20 @@ static const opl_source users = {"etc/passwd"};
 
 struct details {
     uint32_t process;
-    uint64_t start, program; /* `program` changes when another one is executed */
-    int64_t read;            /* when; 0: never */
+    uint64_t start, program; /* `program` changes when the process executes another program */
+    int64_t read;            /* when the texts were read; 0: never */
     char user[UTF8_SIZE(CHARACTERS)], group[UTF8_SIZE(CHARACTERS)], unit[UTF8_SIZE(CHARACTERS)];
     char command[UTF8_SIZE(COMMAND_CHARACTERS)], state[24];
 };
 struct details_store {
     size_t count, capacity;
-    struct details entries[]; /* in the order of their numbers */
+    struct details entries[]; /* sorted by process number */
 };
 
 /* ---- texts ---- */
 
-/* A byte that is no UTF-8 is a character of its own: it is shown as U+FFFD. */
+/* The number of bytes of the first character of `text`. A byte that is not valid UTF-8 is one
+ * character, and is shown as U+FFFD. */
 static size_t character_bytes(const char *text, size_t most)
 {
     unsigned char first = (unsigned char)*text;
@@ -52,11 +53,11 @@ static size_t character_bytes(const char *text, size_t most)
     return bytes;
 }
 
-/* Copies a text into storage of UTF8_SIZE(most); the end of a longer one becomes an ellipsis. NULs
- * and other control characters become blanks. */
+/* Copies a text into storage of UTF8_SIZE(most) bytes. A text of more than `most` characters is cut
+ * and gets an ellipsis at its end. NULs and other control characters become blanks. */
 static void put_text(char *to, size_t most, const char *text, size_t bytes)
 {
-    size_t at = 0, count = 0, cut = 0; /* `cut`: what stays before an ellipsis */
+    size_t at = 0, count = 0, cut = 0; /* `cut`: bytes that remain before an ellipsis */
     while (at < bytes) {
         size_t length = character_bytes(text + at, bytes - at);
         count += length == 4 ? 2 : 1;
@@ -68,11 +69,11 @@ static void put_text(char *to, size_t most, const char *text, size_t bytes)
     size_t used = at < bytes ? cut : bytes;
     for (size_t i = 0; i < used; i++)
         to[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
-    strcpy(to + used, at < bytes ? "\xe2\x80\xa6" : ""); /* has the bytes of one character */
+    strcpy(to + used, at < bytes ? "\xe2\x80\xa6" : ""); /* an ellipsis */
 }
 
-/* The name of a user who is in the file; others, as those of a directory service, stay numbers:
- * asking such a service may take seconds. */
+/* Writes the name of the process's user, if the password file has it, else the number: asking a
+ * directory service for a name may take seconds. */
 static void put_user(opl_reading *reading, struct details *details)
 {
     const char *text = opl_reading_text(reading, &status, NULL), *file;
@@ -80,20 +81,20 @@ static void put_user(opl_reading *reading, struct details *details)
     char *at, number[16];
     if (!uid)
         return;
-    strtoul(uid + 5, &at, 10); /* the real user; the effective one follows */
+    strtoul(uid + 5, &at, 10); /* skips the real user; the effective user follows */
     int length = snprintf(number, sizeof number, "%lu", strtoul(at, NULL, 10));
     put_text(details->user, CHARACTERS, number, (size_t)length);
     for (file = opl_reading_text(reading, &users, NULL); file && *file;
          file = opl_next_line(file)) {
         size_t name = strcspn(file, ":\n");
         const char *id = file[name] == ':' ? file + name + 1 : "";
-        id += strcspn(id, ":\n"); /* after the password */
+        id += strcspn(id, ":\n"); /* skips the password */
         if (*id == ':' && strncmp(id + 1, number, (size_t)length) == 0 && id[1 + length] == ':')
             put_text(details->user, CHARACTERS, file, name);
     }
 }
 
-/* The last part of the path that systemd made for a service or a scope. */
+/* Writes the last part of `path` that is a service or a scope of systemd. */
 static void put_unit(struct details *details, const char *path, size_t bytes)
 {
     static const char *const endings[] = {".service", ".scope"};
@@ -108,7 +109,8 @@ static void put_unit(struct details *details, const char *path, size_t bytes)
     }
 }
 
-/* The line "0::/path" of version 2; with version 1 alone that of systemd's own hierarchy. */
+/* Writes the process's control group: from the line "0::/path" of version 2, or where only version
+ * 1 is used, from the line of systemd's own hierarchy. */
 static void put_group(opl_reading *reading, struct details *details)
 {
     static const char two[] = "0::", one[] = ":name=systemd:";
@@ -126,7 +128,7 @@ static void put_group(opl_reading *reading, struct details *details)
     put_unit(details, path, strcspn(path, "\n"));
 }
 
-/* The end of the name in proc/PID/stat: what follows is " S ..."; NULL: unreadable. */
+/* The position of the ')' that ends the name in proc/PID/stat, before " S ..."; NULL: unreadable. */
 static const char *after_name(opl_reading *reading)
 {
     size_t bytes;
@@ -134,7 +136,7 @@ static const char *after_name(opl_reading *reading)
     return text ? memrchr(text, ')', bytes) : NULL;
 }
 
-/* Kernel threads and ended processes have only a name: "[kthreadd]". */
+/* Writes the command line. Kernel threads and ended processes have only a name: "[kthreadd]". */
 static void put_command(opl_reading *reading, struct details *details)
 {
     size_t bytes = 0;
@@ -168,7 +170,7 @@ static void put_state(opl_reading *reading, struct details *details)
 
 /* ---- what is kept ---- */
 
-/* Changes when the process executes another program. */
+/* A number that changes when the process executes another program. */
 static uint64_t program_of(opl_reading *reading)
 {
     uint64_t sum = 0, code = 0, stack = 0;
@@ -213,8 +215,8 @@ static struct details_store *store_with(opl_reading *reading, size_t count)
     return grown;
 }
 
-/* Makes an entry for each of these processes, and keeps what is known of them. NULL: no memory. The
- * entries do not move until the next collection. */
+/* Makes an entry for each process of `numbers`, with the texts that are already known. NULL: no
+ * memory. The entries do not move until the next collection. */
 static struct details_store *store_for(opl_reading *reading, const uint32_t *numbers, size_t count)
 {
     struct details_store *store = store_with(reading, count);

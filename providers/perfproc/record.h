@@ -30,7 +30,7 @@ struct record_task {
     int32_t priority, static_priority;
     uint32_t realtime, policy;
     uint64_t start, process_start;     /* since the start of the system */
-    uint64_t switches;                 /* how often it was scheduled, 0 if that is not counted */
+    uint64_t switches;                 /* how often the task was scheduled; 0: not counted */
     uint64_t user, system;             /* sampled at ticks: only their ratio is used */
     uint64_t run;                      /* exact run time */
     uint64_t shown_user, shown_system; /* the values that proc has shown already */
@@ -44,7 +44,8 @@ struct record_process {
     /* sums over the live threads, without ended threads and children */
     uint64_t own_read_bytes, own_written_bytes, own_reads, own_writes;
     uint64_t own_disk_read_bytes, own_disk_written_bytes;
-    uint64_t children; /* faults and ticks of children that ended: changes when one is waited for */
+    /* faults and ticks of children that ended: changes when a child is waited for */
+    uint64_t children;
     /* pages */
     uint64_t virtual_pages, virtual_peak, file_pages, private_pages, shared_pages, swap_pages;
     uint64_t resident_peak;

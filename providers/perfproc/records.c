@@ -77,8 +77,9 @@ struct record_list {
     uint32_t member_count, group_count;
 };
 
-/* The record at this position, which moves to the next; NULL: the end. The position of the next
- * record depends on this one's length, so the processor cannot prefetch it by itself. */
+/* Returns the record at *at and moves *at to the next record; NULL: the end. Where the next record
+ * begins is known only from the length of this record, so the processor cannot prefetch the next
+ * one by itself. */
 static const struct record_task *next_record(const struct record_list *list, size_t *at)
 {
     if (*at >= list->bytes)
@@ -103,7 +104,8 @@ static bool is_process(const struct record_task *task)
     return task->flags & RECORD_PROCESS && task->bytes >= LEAST_PROCESS - RECORD_NAME + name;
 }
 
-/* Memory that is kept between collections; it doubles, so steady queries allocate nothing. */
+/* Returns memory that is kept between collections. Its size doubles whenever it is too small, so
+ * steady queries allocate nothing. */
 static void *keep(opl_listing *listing, unsigned slot, size_t bytes)
 {
     size_t capacity = 4096;
@@ -145,8 +147,8 @@ static bool is_later(struct perfproc_cputime one, struct perfproc_cputime other)
     return one.user + one.system > other.user + other.system;
 }
 
-/* The times to show. If proc has shown greater values, perhaps to other programs, these are
- * used. */
+/* Returns the times to show. If proc has already shown greater times, perhaps to other programs,
+ * the greater times are used. */
 static struct shown *memory_time(struct shown_memory *memory, const struct record_task *task,
                                  struct perfproc_cputime ticks, uint64_t run,
                                  struct perfproc_cputime proc)
@@ -357,7 +359,7 @@ static void add_threads(struct record_list *list, const struct group *group)
 }
 
 /* Threads ended while the BPF program summed them, so the values are read from proc, which locks
- * the list. Its times are coarser; the shown values do not decrease. */
+ * the list. Times in proc are coarser, but the shown values do not decrease. */
 static bool add_from_proc(struct record_list *list, const char *folder, const char *name,
                           size_t length, struct shown *now)
 {
@@ -408,8 +410,8 @@ static struct group *find_group(const struct record_list *list, uint32_t id)
                                                                          : NULL;
 }
 
-/* A thread whose process was created after the walk had passed its number, reusing that of an
- * ended one, is skipped. */
+/* Adds a thread to its process's list. A thread without a process in the records is skipped: its
+ * process was created after the kernel had listed that number for an ended process. */
 static void join_group(struct record_list *list, uint32_t position, struct group **last)
 {
     const struct record_task *task = list->members[position].record;
@@ -458,7 +460,8 @@ static bool list_begin(struct record_list *list, struct list_state *state)
                         &list->shown_processes);
 }
 
-/* Finds the processes that proc lists but the records lack; both have the same order. */
+/* Finds the processes that proc lists but the records lack; proc and the records have the same
+ * order. */
 static void find_left_out(const struct record_list *list, struct list_state *state)
 {
     const uint32_t *numbers;
@@ -504,7 +507,7 @@ static void list_all(struct record_list *list, const struct list_state *state)
             continue;
         add_left_out(list, state, &left_out, task->id);
         if (left_out < state->left_out_count && state->left_out[left_out] == task->id)
-            left_out++; /* it has a record now: it was new, not omitted */
+            left_out++; /* the process has a record now, so it was new, not omitted */
         if (add_process(list, task) && list->threads)
             add_threads(list, &list->groups[position]);
         position++;

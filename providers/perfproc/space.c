@@ -36,8 +36,8 @@ static const char *skip_word(const char *at)
     return at + strspn(at, " ");
 }
 
-/* Parses the line at *cursor, and moves it to the next. False: the end, or not a line of this
- * format. */
+/* Parses the line at *cursor, and moves *cursor to the next line. False: the text has ended, or the
+ * line does not have this format. */
 static bool next_mapping(const char **cursor, struct mapping *ret)
 {
     uint64_t from, to;
@@ -71,8 +71,8 @@ static bool is_file(const struct mapping *mapping)
     return mapping->path_bytes > 0 && *mapping->path == '/';
 }
 
-/* Does this line make its file an image? The kernel's own image ([vdso]), and every file that is
- * mapped privately and may be executed. */
+/* Does this line make its file an image? True for the kernel's own image ([vdso]), and for every
+ * file that is mapped privately and may be executed. */
 static bool makes_image(const struct mapping *mapping)
 {
     return has_path(mapping, "[vdso]") ||

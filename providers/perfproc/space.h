@@ -39,10 +39,11 @@ struct space {
     struct image images[MOST_IMAGES]; /* further images count as mapped */
 };
 
-/* Counts the lines of a proc/PID/maps, after a reset; the images' paths point into its text. */
+/* Resets `space` and counts the lines of `maps`, the text of a proc/PID/maps. The images' paths
+ * point into `maps`. */
 void space_count(struct space *space, const char *maps);
 /* The last part of the path, without the kernel's remark that the file was deleted. */
 const char *image_name(const struct image *image, size_t *ret_bytes);
-size_t image_path_bytes(const struct image *image); /* length of the path without that remark */
+size_t image_path_bytes(const struct image *image); /* length of the path without " (deleted)" */
 
 #endif

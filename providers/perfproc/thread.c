@@ -23,8 +23,8 @@ static bool priority_current(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* Reading schedstat takes a fifth of the time of status. Without scheduler statistics it is 0,
- * or absent. */
+/* Returns the number of context switches, from schedstat, because reading status takes five times
+ * as long. In kernels without scheduler statistics schedstat is absent or 0, and status is read. */
 static bool context_switches(opl_reading *reading, uint64_t *ret)
 {
     uint64_t waited, forced;

@@ -205,7 +205,8 @@ static __always_inline void add_only_thread(struct record_process *sum, struct t
     sum->own_disk_written_bytes = task->ioac.write_bytes;
 }
 
-/* The sequence is the first member of the lock, whose layout has changed several times. */
+/* Reads the sequence number, which is the first member of the lock stats_lock. The lock's other
+ * members have changed several times. */
 static __always_inline uint32_t sequence_of(struct signal_struct *signal)
 {
     size_t offset = bpf_core_field_offset(struct signal_struct, stats_lock);
@@ -217,8 +218,8 @@ static __always_inline uint32_t sequence_of(struct signal_struct *signal)
 }
 
 /* Sums up all threads of a process. A thread that ends adds its values to the process and
- * increments the sequence by two. If that happens meanwhile, the sums are made again; after TRIES
- * attempts they are flagged. */
+ * increments the sequence by two. If a thread ends while the sums are made, they are made again;
+ * after TRIES attempts they are flagged RECORD_UNSETTLED. */
 static __always_inline uint32_t fill_sums(struct record_process *sum, struct task_struct *task)
 {
     struct signal_struct *signal = task->signal;
@@ -275,7 +276,7 @@ static __always_inline uint32_t add_processors(int64_t *counts, struct mm_struct
 
 /* Reads the resident sizes. All indices are constants, because libbpf can adapt only these to the
  * running kernel. Before 6.2 each count is an atomic_long_t, an unnamed structure; the verifier
- * does not allow loads from it, so it is copied. */
+ * does not allow loads from such a structure, so it is copied. */
 static __always_inline uint32_t fill_resident(struct record_process *out, struct mm_struct *mm)
 {
     struct mm_struct___atomic *old = (void *)mm;
@@ -300,7 +301,8 @@ static __always_inline uint32_t fill_resident(struct record_process *out, struct
     return flags;
 }
 
-/* Reads the sizes of the task's memory. Kernel threads have none; they borrow another task's. */
+/* Reads the sizes of the task's memory. A kernel thread has no memory of its own: it borrows
+ * another task's, which is not counted. */
 static __always_inline uint32_t fill_memory(struct record_process *out, struct task_struct *task)
 {
     struct mm_struct *mm = task->mm;
@@ -499,7 +501,7 @@ static __always_inline void write_entry(struct seq_file *seq, struct task_struct
 {
     uint32_t before_name = sizeof *entry - sizeof entry->name;
     if (task->flags & PF_KTHREAD) {
-        struct record_kernel_name *name = (void *)entry; /* the stack has space for one of them */
+        struct record_kernel_name *name = (void *)entry; /* the stack has no space for both */
         entry->task.bytes = before_name + sizeof *name;
         bpf_seq_write(seq, entry, before_name);
         *name = (struct record_kernel_name){0};
@@ -523,7 +525,7 @@ static __always_inline void write_process(struct seq_file *seq, struct task_stru
     out->shown_user = task->signal->prev_cputime.utime;
     out->shown_system = task->signal->prev_cputime.stime;
     out->parent = process_of(task->real_parent, own);
-    if (!out->threads || !task->thread_pid) /* it ended meanwhile */
+    if (!out->threads || !task->thread_pid) /* the process ended meanwhile */
         return;
     fill_head(&entry.task, task, own, flags);
     if (!entry.task.id)
