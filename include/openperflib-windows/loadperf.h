@@ -13,16 +13,16 @@
 
 OPL_BEGIN_DECLS
 
-/* Loads an ini file: "lodctr file.ini"; the first word is ignored, but without it the result is
- * error 87 (docs/windows/articles.md#c68). `quiet`: prints nothing. ERROR_SUCCESS also if it is
- * already loaded; 2 no such file or service, 5 no rights, 13 the files are damaged, 87 wrong
- * command line. */
+/* Loads an ini file. The command line is "lodctr file.ini"; its first word is ignored, but without
+ * that word the result is error 87 (docs/windows/articles.md#c68). `quiet`: prints nothing.
+ * ERROR_SUCCESS also if the file is already loaded; 2 no such file or service, 5 no rights, 13 the
+ * files are damaged, 87 wrong command line. */
 DWORD WINAPI LoadPerfCounterTextStringsA(LPSTR command_line, BOOL quiet)
     OPL_SYMBOL(LoadPerfCounterTextStringsA);
 DWORD WINAPI LoadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
     OPL_SYMBOL(LoadPerfCounterTextStringsW);
-/* Removes the names and explanations that were loaded for a service: "unlodctr service", with the
- * same ignored first word. 2: none were loaded. */
+/* Removes the names and explanations that were loaded for a service. The command line is "unlodctr
+ * service", whose first word is ignored. 2: the service has no names or explanations. */
 DWORD WINAPI UnloadPerfCounterTextStringsA(LPSTR command_line, BOOL quiet)
     OPL_SYMBOL(UnloadPerfCounterTextStringsA);
 DWORD WINAPI UnloadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
@@ -42,8 +42,8 @@ DWORD WINAPI UpdatePerfNameFilesA(LPCSTR counter_path, LPCSTR help_path, LPSTR l
                                   ULONG_PTR flags) OPL_SYMBOL(UpdatePerfNameFilesA);
 DWORD WINAPI UpdatePerfNameFilesW(LPCWSTR counter_path, LPCWSTR help_path, LPWSTR language,
                                   ULONG_PTR flags) OPL_SYMBOL(UpdatePerfNameFilesW);
-/* Records the time and size of the service's library. If the file has another time or size later,
- * it is not trusted (docs/registry.md, Library Validation Code). */
+/* Records the time and size of the service's library. If the file later has another time or size,
+ * the library is not trusted (docs/registry.md, Library Validation Code). */
 DWORD WINAPI SetServiceAsTrustedA(LPCSTR reserved, LPCSTR service) OPL_SYMBOL(SetServiceAsTrustedA);
 DWORD WINAPI SetServiceAsTrustedW(LPCWSTR reserved, LPCWSTR service)
     OPL_SYMBOL(SetServiceAsTrustedW);
@@ -51,8 +51,9 @@ DWORD WINAPI SetServiceAsTrustedW(LPCWSTR reserved, LPCWSTR service)
  * (docs/windows/registration.md#e5); `comment`, which may be NULL, is written at the beginning. */
 DWORD BackupPerfRegistryToFileW(LPCWSTR path, LPCWSTR comment)
     OPL_SYMBOL(BackupPerfRegistryToFileW);
-/* Restores such a file; `language`: only texts of this language, NULL: of all. Registrations
- * that are not in the file are unchanged. 13: the file is not such a file, or incomplete. */
+/* Restores a file that BackupPerfRegistryToFile wrote; `language`: only texts of this language,
+ * NULL: of all languages. Registrations that are not in the file are unchanged. 13: the file is not
+ * a backup, or is incomplete. */
 DWORD RestorePerfRegistryFromFileW(LPCWSTR path, LPCWSTR language)
     OPL_SYMBOL(RestorePerfRegistryFromFileW);
 

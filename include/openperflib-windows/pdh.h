@@ -148,7 +148,7 @@ typedef struct _PDH_COUNTER_INFO_A {
     DWORD CVersion;
     DWORD CStatus;
     LONG lScale;        /* set by PdhSetCounterScaleFactor, else 0 */
-    LONG lDefaultScale; /* the provider's, for graphs */
+    LONG lDefaultScale; /* the provider's factor, for graphs */
     DWORD_PTR dwUserData;
     DWORD_PTR dwQueryUserData;
     LPSTR szFullPath;
@@ -336,7 +336,7 @@ PDH_STATUS WINAPI PdhOpenQueryH(PDH_HLOG source, DWORD_PTR user, PDH_HQUERY *que
 /* Closes a query and its counters, and stops its collecting thread. */
 PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query) OPL_SYMBOL(PdhCloseQuery);
 
-/* Is it a query on live data? FALSE also for an invalid handle. */
+/* Is `query` a query on live data? FALSE also for an invalid handle. */
 BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query) OPL_SYMBOL(PdhIsRealTimeQuery);
 
 /* Limits samples to [StartTime, EndTime]. PDH_DATA_SOURCE_IS_REAL_TIME: the data is live. */
@@ -385,13 +385,13 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
  * PDH_NO_MORE_DATA: the capture's end. */
 PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query) OPL_SYMBOL(PdhCollectQueryData);
 
-/* Like PdhCollectQueryData; *time is the sample's local time. NULL, which is checked first:
- * PDH_INVALID_ARGUMENT. */
+/* Like PdhCollectQueryData; *time is the sample's local time. PDH_INVALID_ARGUMENT: `time` is NULL;
+ * this is checked before the handle. */
 PDH_STATUS WINAPI PdhCollectQueryDataWithTime(PDH_HQUERY query, LONGLONG *time)
     OPL_SYMBOL(PdhCollectQueryDataWithTime);
 
 /* Samples every `seconds` in a thread of the query, and sets `event` (may be NULL) each time.
- * Another call restarts it; PdhCloseQuery ends it. */
+ * Another call restarts the thread; PdhCloseQuery ends it. */
 PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)
     OPL_SYMBOL(PdhCollectQueryDataEx);
 
@@ -436,11 +436,11 @@ PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format
 
 /* ---- lists ---- */
 
-/* Connects a machine for the lists: a name with or without backslashes; NULL: this one. */
+/* Connects a machine for the lists: a name with or without backslashes; NULL: this machine. */
 PDH_STATUS WINAPI PdhConnectMachineA(LPCSTR machine) OPL_SYMBOL(PdhConnectMachineA);
 PDH_STATUS WINAPI PdhConnectMachineW(LPCWSTR machine) OPL_SYMBOL(PdhConnectMachineW);
 
-/* The connected machines, or a capture's, with their backslashes. */
+/* The machines that are connected, or those of a capture, with their backslashes. */
 PDH_STATUS WINAPI PdhEnumMachinesA(LPCSTR source, LPSTR list, LPDWORD length)
     OPL_SYMBOL(PdhEnumMachinesA);
 PDH_STATUS WINAPI PdhEnumMachinesW(LPCWSTR source, LPWSTR list, LPDWORD length)
@@ -501,7 +501,8 @@ PDH_STATUS WINAPI PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, L
                                              LPWSTR name, LPDWORD length)
     OPL_SYMBOL(PdhGetDefaultPerfCounterHW);
 
-/* The title of an index, in the user's language. For index 0 it succeeds and writes nothing. */
+/* The title of an index, in the user's language. For index 0 the function succeeds and writes
+ * nothing. */
 PDH_STATUS WINAPI PdhLookupPerfNameByIndexA(LPCSTR machine, DWORD index, LPSTR name, LPDWORD length)
     OPL_SYMBOL(PdhLookupPerfNameByIndexA);
 PDH_STATUS WINAPI PdhLookupPerfNameByIndexW(LPCWSTR machine, DWORD index, LPWSTR name,
@@ -582,14 +583,14 @@ PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG log) OPL_SYMBOL(PdhUpdateLogF
 /* Bytes in the file. */
 PDH_STATUS WINAPI PdhGetLogFileSize(PDH_HLOG log, LONGLONG *size) OPL_SYMBOL(PdhGetLogFileSize);
 
-/* The last record that is not newer than `time` (local time, as in captures), unchanged from
- * its file: a line of text without its end, or a BLG's sample from its "BL" on. *size in bytes
- * with the structure. PDH_ENTRY_NOT_IN_LOG_FILE: all are newer. */
+/* The last record that is not newer than `time` (local time, as in captures), unchanged from its
+ * file: a line of text without its end, or a BLG's sample from its "BL" on. *size in bytes with the
+ * structure. PDH_ENTRY_NOT_IN_LOG_FILE: all records are newer. */
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record,
                                       LPDWORD size) OPL_SYMBOL(PdhReadRawLogRecord);
 
-/* First and last time and the number of samples; *entries becomes 1. For a capture that is
- * being written: of the samples that its handle wrote. */
+/* First and last time and the number of samples; *entries becomes 1. For a capture that is being
+ * written: the times and the number of samples that its handle wrote. */
 PDH_STATUS WINAPI PdhGetDataSourceTimeRangeA(LPCSTR source, LPDWORD entries, PPDH_TIME_INFO info,
                                              LPDWORD size) OPL_SYMBOL(PdhGetDataSourceTimeRangeA);
 PDH_STATUS WINAPI PdhGetDataSourceTimeRangeW(LPCWSTR source, LPDWORD entries, PPDH_TIME_INFO info,
@@ -597,7 +598,7 @@ PDH_STATUS WINAPI PdhGetDataSourceTimeRangeW(LPCWSTR source, LPDWORD entries, PP
 PDH_STATUS WINAPI PdhGetDataSourceTimeRangeH(PDH_HLOG source, LPDWORD entries, PPDH_TIME_INFO info,
                                              LPDWORD size) OPL_SYMBOL(PdhGetDataSourceTimeRangeH);
 
-/* Opens several captures as one source. PdhCloseLog closes it. */
+/* Opens several captures as one source. PdhCloseLog closes the source. */
 PDH_STATUS WINAPI PdhBindInputDataSourceA(PDH_HLOG *source, LPCSTR files)
     OPL_SYMBOL(PdhBindInputDataSourceA);
 PDH_STATUS WINAPI PdhBindInputDataSourceW(PDH_HLOG *source, LPCWSTR files)
@@ -646,8 +647,8 @@ double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_s
 /* Not 0 for success and PDH_CSTATUS_NEW_DATA, 0 for warnings and errors. */
 DWORD WINAPI PdhVbIsGoodStatus(PDH_STATUS status) OPL_SYMBOL(PdhVbIsGoodStatus);
 
-/* Splits a path into five texts of `size` characters each; an absent part is "".
- * PDH_MORE_DATA: one does not fit, and none is written. */
+/* Splits a path into five texts of `size` characters each; an absent part is "". PDH_MORE_DATA: a
+ * text does not fit, and no text is written. */
 PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object,
                                               LPSTR instance, LPSTR parent, LPSTR counter,
                                               DWORD size) OPL_SYMBOL(PdhVbGetCounterPathElements);

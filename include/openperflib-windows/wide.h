@@ -248,7 +248,7 @@ static inline void opl_wide_number(const WCHAR *text, char *number, size_t capac
 }
 
 /* Numbers of more than 127 characters, including signs and leading blanks, are truncated. On
- * Windows long has 32 bits; here these return the C library's long, as the caller uses. */
+ * Windows long has 32 bits; here wcstol and its family return the C library's long. */
 #define OPL_WIDE_NUMBER(name, type, narrow)                                                        \
     static inline type opl_##name(const WCHAR *text, WCHAR **end, int base)                        \
     {                                                                                              \
@@ -359,7 +359,8 @@ OPL_END_DECLS
 
 #ifdef __cplusplus
 /* libstdc++ holds std::wstring compiled for 4-byte characters: use std::u16string or a vector. The
- * few of its headers that mention wstring (regex, filesystem) must be included before this one. */
+ * few libstdc++ headers that mention wstring (regex, filesystem) must be included before this
+ * header. */
 #ifdef _GLIBCXX_STRING
 namespace std
 {

@@ -16,7 +16,7 @@
 #define WAIT_ABANDONED 0x00000080
 #define WAIT_FAILED ((DWORD)0xffffffff)
 
-/* why a provider's DllMain is called, if it has one; never for threads */
+/* reasons for which a provider's DllMain, if it has one, is called; never called for threads */
 #define DLL_PROCESS_DETACH 0
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH 2
@@ -193,7 +193,7 @@ void WINAPI SetLastError(DWORD code) OPL_SYMBOL(SetLastError);
 /* The number of characters before the terminator; 0 for NULL. */
 int WINAPI lstrlenA(LPCSTR text) OPL_SYMBOL(lstrlenA);
 int WINAPI lstrlenW(LPCWSTR text) OPL_SYMBOL(lstrlenW);
-/* Waits at least this long, even if signals arrive; 0xFFFFFFFF: for ever. */
+/* Waits at least `milliseconds`, even if signals arrive; 0xFFFFFFFF: for ever. */
 void WINAPI Sleep(DWORD milliseconds) OPL_SYMBOL(Sleep);
 /* Converts between UTF-8 (CP_ACP, CP_OEMCP, CP_THREAD_ACP, CP_UTF8) and UTF-16. A count of -1
  * includes the terminator; size 0 returns the needed size. Returns units written, or 0 with last
@@ -238,16 +238,16 @@ DWORD WINAPI GetCurrentProcessId(void) OPL_SHIM(GetCurrentProcessId);
 /* The kernel's id of the calling thread. */
 DWORD WINAPI GetCurrentThreadId(void) OPL_SHIM(GetCurrentThreadId);
 /* The path of a loaded library (the handle that DllMain was given), or of the program (NULL).
- * Returns its characters (A: bytes of UTF-8) without the terminator; 0 and ERROR_MOD_NOT_FOUND
- * if it is not loaded. If the buffer is too small: truncated, terminated, returns `capacity`, last
- * error ERROR_INSUFFICIENT_BUFFER. */
+ * Returns its characters (A: bytes of UTF-8) without the terminator; 0 and ERROR_MOD_NOT_FOUND if
+ * there is no such library in the process. If the buffer is too small: truncated, terminated,
+ * returns `capacity`, last error ERROR_INSUFFICIENT_BUFFER. */
 DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD capacity)
     OPL_SHIM(GetModuleFileNameA);
 DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD capacity)
     OPL_SHIM(GetModuleFileNameW);
 /* The handle of a loaded library by its path or file name, with or without .so or .dll, in any
- * letter case; name NULL is the program. The library is not counted as used once more, so do not
- * call FreeLibrary for it. NULL and ERROR_MOD_NOT_FOUND: it is not loaded. */
+ * letter case; name NULL is the program. This does not count as another use of the library, so do
+ * not call FreeLibrary for the handle. NULL and ERROR_MOD_NOT_FOUND: the library is not loaded. */
 HMODULE WINAPI GetModuleHandleA(LPCSTR name) OPL_SHIM(GetModuleHandleA);
 HMODULE WINAPI GetModuleHandleW(LPCWSTR name) OPL_SHIM(GetModuleHandleW);
 /* Loads a library by its path (also with backslashes), or by its name: first from the program's
@@ -278,10 +278,10 @@ void WINAPI OutputDebugStringA(LPCSTR text) OPL_SHIM(OutputDebugStringA);
 void WINAPI OutputDebugStringW(LPCWSTR text) OPL_SHIM(OutputDebugStringW);
 
 /* The priority of the calling thread only (GetCurrentThread; other handles are
- * ERROR_INVALID_HANDLE), which is its nice value: NORMAL is the value that the process started
- * with; BELOW_NORMAL, LOWEST, IDLE are 5, 10, 19 more; ABOVE_NORMAL, HIGHEST, TIME_CRITICAL are 5,
- * 10, 20 less. Raising the priority, even back to NORMAL, needs rights (RLIMIT_NICE), else
- * ERROR_ACCESS_DENIED. (docs/windows/articles.md#c144) */
+ * ERROR_INVALID_HANDLE). The priority is the thread's nice value: NORMAL is the value that the
+ * process started with; BELOW_NORMAL, LOWEST, IDLE are 5, 10, 19 more; ABOVE_NORMAL, HIGHEST,
+ * TIME_CRITICAL are 5, 10, 20 less. Raising the priority, even back to NORMAL, needs rights
+ * (RLIMIT_NICE), else ERROR_ACCESS_DENIED. (docs/windows/articles.md#c144) */
 HANDLE WINAPI GetCurrentThread(void) OPL_SHIM(GetCurrentThread);
 BOOL WINAPI SetThreadPriority(HANDLE thread, int priority) OPL_SHIM(SetThreadPriority);
 int WINAPI GetThreadPriority(HANDLE thread) OPL_SHIM(GetThreadPriority);
@@ -300,7 +300,7 @@ void WINAPI DeleteCriticalSection(LPCRITICAL_SECTION section) OPL_SHIM(DeleteCri
 DWORD WINAPI GetVersion(void) OPL_SHIM(GetVersion);
 BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA version) OPL_SHIM(GetVersionExA);
 BOOL WINAPI GetVersionExW(LPOSVERSIONINFOW version) OPL_SHIM(GetVersionExW);
-/* GetUserDefaultUILanguage by its other names. */
+/* The same language as GetUserDefaultUILanguage returns. */
 LANGID WINAPI GetUserDefaultLangID(void) OPL_SHIM(GetUserDefaultLangID);
 LANGID WINAPI GetSystemDefaultLangID(void) OPL_SHIM(GetSystemDefaultLangID);
 LCID WINAPI GetUserDefaultLCID(void) OPL_SHIM(GetUserDefaultLCID);
@@ -346,7 +346,7 @@ HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BO
                            LPCWSTR name) OPL_SHIM(CreateEventW);
 BOOL WINAPI SetEvent(HANDLE event) OPL_SHIM(SetEvent);
 BOOL WINAPI ResetEvent(HANDLE event) OPL_SHIM(ResetEvent);
-/* Closes the handle of an event, mutex, file mapping, file or process. Anything else is
+/* Closes the handle of an event, mutex, file mapping, file or process. Any other handle is
  * ERROR_INVALID_HANDLE, so that a descriptor that the program opened by itself is never closed. */
 BOOL WINAPI CloseHandle(HANDLE handle) OPL_SHIM(CloseHandle);
 /* Waits for an event, a mutex or the end of a process. WAIT_OBJECT_0: success; WAIT_ABANDONED:
@@ -396,8 +396,8 @@ HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_AT
     OPL_SHIM(CreateFileW);
 
 /* Creates a mutex for this process or, with a name (see CreateFileMapping), for several. A thread
- * may take it more than once. `owned`: the caller takes it at once if it is new.
- * WaitForSingleObject takes it. (docs/windows/articles.md#c77) */
+ * may take it more than once. `owned`: if the mutex is new, the caller takes it at once.
+ * WaitForSingleObject takes a mutex. (docs/windows/articles.md#c77) */
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
     OPL_SHIM(CreateMutexA);
 HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCWSTR name)
@@ -407,9 +407,9 @@ HANDLE WINAPI OpenMutexW(DWORD access, BOOL inherit, LPCWSTR name) OPL_SHIM(Open
 /* Releases a mutex. FALSE and ERROR_NOT_OWNER: the calling thread does not have it. */
 BOOL WINAPI ReleaseMutex(HANDLE mutex) OPL_SHIM(ReleaseMutex);
 
-/* A handle of the process with this id, for waiting for its end and for psapi.h. `access` is
- * ignored: the kernel checks rights when the handle is used. NULL and ERROR_INVALID_PARAMETER: no
- * such process. */
+/* Returns a handle of the process with this id, to wait for the process's end, and for psapi.h.
+ * `access` is ignored: the kernel checks rights when the handle is used. NULL and
+ * ERROR_INVALID_PARAMETER: no such process. */
 HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD number) OPL_SHIM(OpenProcess);
 #define NORMAL_PRIORITY_CLASS 0x00000020
 #define IDLE_PRIORITY_CLASS 0x00000040
@@ -463,7 +463,7 @@ int WINAPI lstrcmpA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpA);
 int WINAPI lstrcmpW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpW);
 int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right) OPL_SHIM(lstrcmpiA);
 int WINAPI lstrcmpiW(LPCWSTR left, LPCWSTR right) OPL_SHIM(lstrcmpiW);
-/* CSTR_LESS_THAN, CSTR_EQUAL or CSTR_GREATER_THAN in the same order, with any `locale`; 0:
+/* CSTR_LESS_THAN, CSTR_EQUAL or CSTR_GREATER_THAN in the order of lstrcmp, with any `locale`; 0:
  * ERROR_INVALID_PARAMETER (NULL), ERROR_INVALID_FLAGS (NORM_IGNORESYMBOLS and others). A count of
  * -1 is up to the terminator. */
 int WINAPI CompareStringA(LCID locale, DWORD flags, LPCSTR left, int left_count, LPCSTR right,

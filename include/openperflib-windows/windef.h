@@ -21,7 +21,8 @@
  * program or library that contains them does not export them. */
 #define OPL_SHIM(name) __asm__("opl_" #name)
 
-/* These enclose the declarations of such functions: C linkage, and hidden with any -fvisibility. */
+/* OPL_BEGIN_SHIMS and OPL_END_SHIMS enclose declarations of functions that are linked statically: C
+ * linkage, and hidden with any -fvisibility. */
 #ifdef __cplusplus
 #define OPL_BEGIN_SHIMS                                                                            \
     _Pragma("GCC visibility push(hidden)") extern "C"                                              \
@@ -106,7 +107,7 @@ typedef const void *LPCVOID;
 #endif
 
 typedef opl_char16 WCHAR;
-/* the ZZ ones are multi-strings: consecutive texts, ended by an empty one */
+/* the types with ZZ are multi-strings: consecutive texts, ended by an empty text */
 typedef WCHAR *PWCHAR, *PWCH, *LPWCH, *PWSTR, *LPWSTR, *NWPSTR, *PZZWSTR;
 typedef const WCHAR *LPCWCH, *PCWCH, *PCWSTR, *LPCWSTR, *PCZZWSTR;
 typedef CHAR *PCH, *PSTR, *LPSTR, *LPCH, *NPSTR, *PZZSTR;

@@ -121,10 +121,10 @@ typedef PERF_COUNTER_BLOCK *PPERF_COUNTER_BLOCK;
 #define PERF_PRECISION_OBJECT_TIMER 0x20670500
 #define PERF_PRECISION_TIMESTAMP PERF_LARGE_RAW_BASE
 
-/* The three functions of a provider. Open gets NULL or the strings of Linkage\Export. Collect
- * gets the query string, the buffer and its size (out: bytes written, objects written);
- * ERROR_MORE_DATA with zeros if the buffer is too small, ERROR_SUCCESS with zeros if it has no
- * data. (docs/windows/articles.md#c41, docs/windows/articles.md#c43) */
+/* The three functions of a provider. Open gets NULL or the strings of Linkage\Export. Collect gets
+ * the query string, the buffer and its size (out: bytes written, objects written); ERROR_MORE_DATA
+ * with zeros if the buffer is too small, ERROR_SUCCESS with zeros if the provider has no data.
+ * (docs/windows/articles.md#c41, docs/windows/articles.md#c43) */
 OPL_BEGIN_DECLS
 typedef DWORD(APIENTRY PM_OPEN_PROC)(LPWSTR);
 typedef DWORD(APIENTRY PM_COLLECT_PROC)(LPWSTR, LPVOID *, LPDWORD, LPDWORD);

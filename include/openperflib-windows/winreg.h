@@ -99,7 +99,7 @@ OPL_AW(RegOpenKeyEx, (HKEY key, LPCSTR sub, DWORD options, REGSAM access, PHKEY 
        (HKEY key, LPCWSTR sub, DWORD options, REGSAM access, PHKEY result));
 /* Like RegOpenKeyEx, with all rights that the caller has. */
 OPL_AW(RegOpenKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR sub, PHKEY result));
-/* Opens or creates a key with all keys above it; *disposition: which of the two it was. */
+/* Opens or creates a key with all keys above it; *disposition: was the key opened or created? */
 OPL_AW(RegCreateKeyEx,
        (HKEY key, LPCSTR sub, DWORD reserved, LPSTR class_name, DWORD options, REGSAM access,
         LPSECURITY_ATTRIBUTES security, PHKEY result, LPDWORD disposition),
@@ -112,10 +112,10 @@ OPL_AW(RegCreateKey, (HKEY key, LPCSTR sub, PHKEY result), (HKEY key, LPCWSTR su
 OPL_AW(RegQueryValueEx,
        (HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size),
        (HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data, LPDWORD size));
-/* The text of the value without a name, of `sub` or (NULL, "") of the key itself; an old
- * function. An unset value is the empty text; another type than REG_SZ: ERROR_INVALID_DATA.
- * *size in bytes, with the terminator. Setting creates the key; the length is that of the text,
- * `size` is ignored. */
+/* Reads the text of the value without a name: of the key `sub`, or if `sub` is NULL or "" of `key`
+ * itself. This is an old function. An unset value is the empty text; another type than REG_SZ:
+ * ERROR_INVALID_DATA. *size in bytes, with the terminator. Setting creates the key; the length is
+ * that of the text, `size` is ignored. */
 OPL_AW(RegQueryValue, (HKEY key, LPCSTR sub, LPSTR data, PLONG size),
        (HKEY key, LPCWSTR sub, LPWSTR data, PLONG size));
 OPL_AW(RegSetValue, (HKEY key, LPCSTR sub, DWORD type, LPCSTR data, DWORD size),
@@ -163,7 +163,7 @@ OPL_AW(RegConnectRegistry, (LPCSTR machine, HKEY key, PHKEY result),
 /* Closes a key. On HKEY_PERFORMANCE_DATA: closes and unloads the providers.
  * (docs/windows/articles.md#c34, docs/windows/queries.md#c6) */
 LSTATUS WINAPI RegCloseKey(HKEY key) OPL_SYMBOL(RegCloseKey);
-/* Values are durable when set; this succeeds on every valid key. */
+/* Does nothing on a valid key, because values are already durable when they are set. */
 LSTATUS WINAPI RegFlushKey(HKEY key) OPL_SYMBOL(RegFlushKey);
 
 OPL_END_DECLS

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* These enclose declarations: C linkage, and visible with any -fvisibility. */
+/* OPL_BEGIN_DECLS and OPL_END_DECLS enclose declarations: C linkage, and visible with any
+ * -fvisibility. */
 #ifdef __cplusplus
 #define OPL_BEGIN_DECLS                                                                            \
     _Pragma("GCC visibility push(default)") extern "C"                                             \

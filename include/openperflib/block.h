@@ -95,7 +95,7 @@ bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
 /* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one,
  * docs/windows/articles.md#c19). Returns the bytes needed with the NUL; writes at most `capacity`
- * bytes. 1 (the NUL only): it has no name. */
+ * bytes. 1 (the NUL only): the instance has no name. */
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
                          const opl_instance_view *instance, char *out, size_t capacity);
 /* The address of the value's bytes; NULL: CounterOffset and CounterSize exceed the counter
@@ -105,7 +105,8 @@ const void *opl_counter_data(const opl_block *block, const opl_instance_view *in
 /* The value as a number by CounterSize: 4 (zero-extended) or 8 bytes; false: text, or damaged. */
 bool opl_counter_number(const opl_block *block, const opl_instance_view *instance,
                         const opl_counter_view *counter, uint64_t *ret);
-/* A text counter as UTF-8, like opl_instance_name; 0: it is not a text counter, or damaged. */
+/* A text counter as UTF-8, like opl_instance_name; 0: the counter is no text counter, or is
+ * damaged. */
 size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         char *out, size_t capacity);
@@ -115,7 +116,7 @@ size_t opl_counter_text(const opl_block *block, const opl_object_view *object,
 bool opl_counter_sample(opl_block *block, const opl_object_view *object,
                         const opl_instance_view *instance, const opl_counter_view *counter,
                         opl_sample *ret);
-/* The parent instance of `instance`, found in the same block; false: it has none.
+/* The parent instance of `instance`, found in the same block; false: the instance has no parent.
  * (docs/windows/blocks.md#a4) */
 bool opl_instance_parent(opl_block *block, const opl_instance_view *instance,
                          opl_object_view *parent_object, opl_instance_view *parent);

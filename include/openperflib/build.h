@@ -67,9 +67,9 @@ OPL_BEGIN_DECLS
 
 /* Begins writing at `data`, which the caller owns. Any alignment is possible; readers prefer 8. */
 void opl_build_init(opl_build *build, void *data, size_t capacity);
-/* Begins an object; a single one has its counter block at once. It is misuse to give more counters
- * than OPL_BUILD_MAX_COUNTERS, a text without a size, or an explicit offset below 4.
- * (docs/windows/blocks.md#a2, docs/windows/blocks.md#a3) */
+/* Begins an object. An object without instances gets its counter block at once. It is misuse to
+ * give more counters than OPL_BUILD_MAX_COUNTERS, a text without a size, or an explicit offset
+ * below 4. (docs/windows/blocks.md#a2, docs/windows/blocks.md#a3) */
 void opl_build_object(opl_build *build, const opl_build_object_info *info,
                       const opl_build_counter *counters, uint32_t count);
 /* Begins an instance named by UTF-8 text (NULL: no name), and its counter block, zeroed. */

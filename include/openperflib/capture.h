@@ -9,17 +9,16 @@ OPL_BEGIN_DECLS
 #pragma GCC visibility push(default)
 
 /* The problems that this thread's last PDH call found in the captures that it opened, read or
- * wrote: a line for each file, "FILE: line N, offset N: what is wrong; what was done about it".
- * There may be a text with a failure's status, and also when a capture ends in the middle of a
- * sample. NULL: no problems. Valid until the thread's next PDH call. */
+ * wrote: a line for each file, "FILE: line N, offset N: what is wrong; what was done about it". A
+ * call that fails may have a text, and also a call that succeeds, when a capture ends in the middle
+ * of a sample. NULL: no problems. Valid until the thread's next PDH call. */
 const char *opl_capture_problem(void);
 
-/* The data of the capture that this call could not show: a line for each reason, "not shown:
- * what: N, the first is ...". The functions that list, and PdhExpandWildCardPathH, report
- * objects, and counters of the objects that they listed; the collection that reaches the
- * capture's end reports values of the query's counters that could not be read since its
- * beginning. NULL: nothing was omitted. Valid until the thread's next call of this function or
- * of PDH. */
+/* The data of the capture that this thread's last PDH call could not show: a line for each reason,
+ * "not shown: what: N, the first is ...". The functions that list, and PdhExpandWildCardPathH,
+ * report objects, and counters of the objects that they listed; the collection that reaches the
+ * capture's end reports values of the query's counters that could not be read since its beginning.
+ * NULL: nothing was omitted. Valid until the thread calls this function or PDH again. */
 const char *opl_capture_unshown(void);
 
 #pragma GCC visibility pop

@@ -11,7 +11,7 @@
 /* A remark: one problem that was found. */
 typedef struct opl_load_remark {
     bool error;       /* an error; else a warning: the faulty part was skipped */
-    const char *file; /* NULL: it concerns no file */
+    const char *file; /* NULL: the remark concerns no file */
     unsigned line;    /* 0: no line */
     const char *text; /* what is wrong and what to do, in UTF-8, without period */
 } opl_load_remark;
@@ -22,16 +22,16 @@ typedef struct opl_load_options {
     /* Only checks the files (--check): warnings are errors, nothing is written, the service may
      * be missing or already loaded. */
     bool strict;
-    /* The ini file belongs to a package (lodctr --drop-ins): what was loaded from it, or from a
-     * file that is gone, is renewed. Its numbers stay, more are reserved for later versions, and
-     * opl_load_remove keeps them reserved. */
+    /* The ini file belongs to a package (lodctr --drop-ins): what was loaded from this file before,
+     * or from a file that does not exist any more, is loaded again. The service's numbers stay,
+     * more numbers are reserved for later versions, and opl_load_remove keeps them reserved. */
     bool drop_in;
     /* code page of ini files that are neither UTF-16 nor UTF-8; 0: by language */
     unsigned code_page;
-    /* Also writes the service's registration, in the same step; a missing service is created.
-     * NULL: it must exist. A library without '/' is in the installation's folder of providers, or
-     * in the folder above it, which each architecture has of its own.
-     * The default names of the procedures, for NULL, are Open, Collect, Close. */
+    /* Also writes the service's registration, in the same step; a missing service is created. NULL:
+     * the service must exist. A library without '/' is in the installation's folder of providers,
+     * or in the folder above it, which each architecture has of its own. The default names of the
+     * procedures, for NULL, are Open, Collect, Close. */
     const char *library, *open, *collect, *close;
     void (*remark)(void *self, const opl_load_remark *remark); /* NULL: remarks are dropped */
     /* Receives the registry file that is written, or with dry_run would be; see opl_reg_read. */
@@ -47,10 +47,10 @@ typedef struct opl_load_result {
 } opl_load_result;
 
 typedef struct opl_load_restored {
-    /* number of providers in the file; without a file, of those that were checked */
+    /* number of providers in the file; if there is no file, of providers that were checked */
     size_t providers;
     size_t restored, same; /* how many were changed; how many needed no change */
-    size_t moved; /* how many got other numbers than in the file, because those are in use */
+    size_t moved; /* how many got other numbers than in the file, because the file's are in use */
     size_t left;  /* how many could not be saved or restored; each has a remark */
     size_t languages, texts; /* how many were saved, or used by the restored providers */
 } opl_load_restored;
@@ -59,16 +59,17 @@ typedef struct opl_load_restored {
 typedef struct opl_load_finding {
     const char *kind;           /* "wrong-numbers", "missing-texts", "library-gone", ... */
     const char *service, *file; /* NULL: none */
-    const char *text;           /* what it is, in UTF-8, without period */
-    /* repaired by this call (or, in a dry run, by one without dry_run); else `text` describes
-     * the repair */
+    const char *text;           /* what is wrong, in UTF-8, without period */
+    /* this call repaired the problem, or would have without dry_run; else `text` describes the
+     * repair */
     bool repaired;
 } opl_load_finding;
 /* The last answer of a service that passed all checks. */
 typedef struct opl_load_answer {
     int64_t when;        /* a FILETIME as one number */
-    uint64_t took_100ns; /* the time of its Collect, without loading and Open */
-    bool by_root;        /* a program of root received it, else one of the calling user */
+    uint64_t took_100ns; /* how long Collect took, without loading and Open */
+    /* a program of root received the answer, else a program of the calling user */
+    bool by_root;
 } opl_load_answer;
 /* The last event of a service: from Perflib, or about loading or removal. */
 typedef struct opl_load_event {
@@ -94,12 +95,15 @@ uint32_t opl_load_install(const char *ini_path, const opl_load_options *options,
  * library wrote. (docs/windows/registration.md#e3) */
 uint32_t opl_load_remove(const char *service, const opl_load_options *options,
                          opl_load_result *ret);
-/* Installs a language ("007"): every index gets its text in it, or the English one; or removes
- * it with its texts. English cannot be removed (87). */
+/* Installs a language such as "007": every index gets its text in this language, or else the
+ * English text. With `remove`, removes the language with its texts. English cannot be removed
+ * (87). */
 uint32_t opl_load_language(const char *language, bool remove, const opl_load_options *options);
-/* Sets Disable Performance Counters, and ends a quarantine. 2: no such service. */
+/* Enables or disables a service, by its value Disable Performance Counters, and ends its
+ * quarantine. 2: no such service. */
 uint32_t opl_load_enable(const char *service, bool enable, const opl_load_options *options);
-/* Is the service registered in the calling user's layer? Then it is changed with `user`. */
+/* Is the service registered in the calling user's layer? Then options->user is needed to change
+ * it. */
 bool opl_load_is_users(const char *service);
 /* Saves all providers of the layer that `options` selects in the format of Windows' backups
  * (docs/windows/registration.md#e5), completely or not at all. */
@@ -110,16 +114,16 @@ uint32_t opl_load_backup(const char *path, const char *comment, const opl_load_o
 uint32_t opl_load_restore(const char *path, const char *language, const opl_load_options *options,
                           opl_load_restored *ret);
 /* The path of the file that a service's value Library names: variables are replaced, and a name
- * without '/' is in the installation's folder of providers, or above it. The file is not checked.
- * 234 (ERROR_MORE_DATA): `size` is too small, and nothing is written. For programs that load a
- * provider's library themselves. */
+ * without '/' is in the installation's folder of providers, or in the folder above it. Whether the
+ * file exists is not checked. 234 (ERROR_MORE_DATA): `size` is too small, and nothing is written.
+ * For programs that load a provider's library themselves. */
 uint32_t opl_load_library_path(const char *library, char *path, size_t size);
-/* Would programs of this user load that library? 0, or a remark with the reason: it is missing
- * (2), other users may change it (5), or it is not a library for this machine (193). It is not
- * loaded. */
+/* Would programs of this user load the file that a service's value Library names? 0: yes. Else a
+ * remark has the reason: the file is missing (2), other users may change it (5), or it is not a
+ * library for this machine (193). The check does not load the library. */
 uint32_t opl_load_library_check(const char *library, const opl_load_options *options);
-/* Records the time and size of the service's library (see SetServiceAsTrusted). 2: no such service
- * or library. */
+/* Records the time and size of the file of the service's library (see SetServiceAsTrusted). 2: no
+ * such service or library. */
 uint32_t opl_load_trust(const char *service, const opl_load_options *options);
 /* The service's last answer, as programs of root and of the calling user recorded it, at most
  * once a second; answers to other users' programs are not known. 2: none was recorded since the
@@ -137,9 +141,9 @@ const char *opl_load_denied(void);
  * paths may be NULL. */
 uint32_t opl_load_replace(const char *counters, const char *helps, const char *language,
                           const opl_load_options *options);
-/* Finds and reports damage of the layer's registrations, and repairs what it can in one step (each
- * quarantine in a separate step). A service gets new numbers only if its numbers belong to another
- * service. */
+/* Finds and reports damage of the registrations in the layer that `options` selects, and repairs
+ * what can be repaired, in one step (each quarantine in a separate step). A service gets new
+ * numbers only if its numbers belong to another service. */
 uint32_t opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_options *options,
                          opl_load_restored *ret);
 

@@ -93,9 +93,9 @@ enum {
 #define OPL_PARTS(n)     {1, n}
 /* clang-format on */
 
-/* Computes a value. False: it cannot be read for this instance; if that is so for all instances
- * at Open, the counter is omitted. It calls the opl_reading_ functions and must not keep their
- * results. */
+/* Computes a value. False: it cannot be read for this instance; if it can be read for no instance
+ * at Open, the counter is omitted. The function calls the opl_reading_ functions and must not keep
+ * their results. */
 typedef bool (*opl_function)(opl_reading *reading, uint64_t *ret);
 
 /* The source of a value: KEY, COLUMN, VARIABLE, FIELD or FN; written with the macros below. {0}:
@@ -104,11 +104,11 @@ typedef struct opl_value {
     const opl_source *source;
     const char *key;       /* KEY: one key, or a sum: "syscr + syscw", "pgfault - pgmajfault"; a key
                             * with a question mark, "new?", may be missing */
-    unsigned column, plus; /* COLUMN: this field, and this one added (0: none) */
+    unsigned column, plus; /* COLUMN: field `column`, to which field `plus` is added (0: none) */
     opl_unit unit;
     opl_function function;
-    const void *variable; /* VARIABLE: its address */
-    size_t offset;        /* FIELD: its offset in the instance's item */
+    const void *variable; /* VARIABLE: the variable's address */
+    size_t offset;        /* FIELD: the member's offset in the instance's item */
     size_t size;          /* VARIABLE and FIELD, in bytes */
 } opl_value;
 /* The first number after the key of a line "key: number ..." or "key number ...". A key that is
@@ -144,8 +144,8 @@ typedef struct opl_value {
         .source = file, .function = compute                                                        \
     }
 /* The value of a variable of the provider: an unsigned integer of 1, 2, 4 or 8 bytes; for
- * PERF_COUNTER_TEXT an array of char with UTF-8. It is read at each query: another thread must
- * change it atomically. */
+ * PERF_COUNTER_TEXT an array of char with UTF-8. The variable is read at each query: another thread
+ * must change it atomically. */
 #define OPL_VARIABLE(name)                                                                         \
     {                                                                                              \
         .variable = &(name), .size = sizeof(name)                                                  \
@@ -176,8 +176,9 @@ typedef struct opl_counter {
     opl_total total;
     const char *name, *help; /* help: sentences with a period */
     const char *where;       /* the source of the value, for docs/counters */
-    /* OPL_FIELD: for instances whose item is known (opl_listing_read_known), the value is this
-     * member, a number, and `value` is not read: the same data from another source. */
+    /* An OPL_FIELD with the same data from another source. For an instance that
+     * opl_listing_read_known added, the value is this member of the instance's item (a number), and
+     * `value` is not read. {0}: none. */
     opl_value item;
     /* The row exists only if this file contains this word at Open, as
      * sys/fs/cgroup/cgroup.subtree_control has those of the enabled controllers: for an object
@@ -190,7 +191,7 @@ typedef struct opl_counter {
 /* Instances that are lines of a file. This structure never changes. */
 typedef struct opl_lines {
     const opl_source *source; /* NULL: not used */
-    /* only lines that begin with this and have more text; it is not part of the name */
+    /* only lines that begin with this text and have more after it; the name does not include it */
     const char *prefix;
     unsigned name; /* the word that is the name, counted from 1 */
     unsigned skip; /* lines to skip at the beginning */
@@ -208,24 +209,25 @@ struct opl_object {
     /* Answers only "Costly" and its own number, at a lowered priority of the calling thread;
      * `list` is not called at Open, so that opening is cheap. */
     bool costly;
-    const opl_object *related; /* a query for this object also returns that one */
+    const opl_object *related; /* an object that a query for this object also returns */
 
     bool instances;                     /* false: a single object */
     const char *total;                  /* the name of the last instance, "_Total"; NULL: none */
     opl_lines lines;                    /* instances that are lines of a file, or */
     void (*list)(opl_listing *listing); /* a function that adds the instances, or */
-    const opl_object *listed_with;      /* the object whose `list` adds these too */
+    const opl_object *listed_with;      /* the object whose `list` also adds these instances */
     /* A file or folder below the system root that must be readable at Open: without it the
      * object is absent, not just without instances. NULL: none. */
     const char *needs;
     /* While no instances are listed, the object is absent, with its `total`, because a mean of
      * no values would look like a measurement. */
     bool only_with_instances;
-    /* A counter that cannot be read for one of the instances is omitted from that answer, as one
-     * without access rights is. false: it is 0 there, and `total` does not include the instance. */
+    /* true: a counter that cannot be read for one of the instances, for example because the user
+     * has no right, is omitted from the whole answer. false: the counter is 0 for that instance,
+     * and `total` does not include the instance. */
     bool known_only;
-    /* An earlier object that has rows with the same indices and, unlike a costly one, is listed
-     * at Open: rows that are absent there are absent here. NULL: none. */
+    /* An earlier object with the same rows that, unlike a costly object, is listed at Open: rows
+     * that are absent in that object are also absent in this one. NULL: none. */
     const opl_object *rows_as;
     uintptr_t reserved[8]; /* must be 0 */
 };
@@ -233,7 +235,8 @@ struct opl_object {
 #define OPL_OBJECTS(objects) objects, sizeof(objects) / sizeof((objects)[0])
 
 /* A provider library exports this as opl_tables_1, so that documents, names, lodctr's files and
- * tests are generated from the rows without opening it. The macros below define it. */
+ * tests are generated from the rows without a call of Open. The macros below define
+ * opl_tables_1. */
 typedef struct opl_table_list {
     /* sizes in bytes: of this structure, of each object, of each row */
     uint32_t size, object_size, counter_size;
@@ -279,8 +282,8 @@ typedef struct opl_entry opl_entry;
         return opl_entry_unregister_1(&opl_tables_1);                                              \
     }                                                                                              \
     extern const opl_table_list opl_tables_1
-/* Like OPL_PROVIDER_AS, for objects with absolute numbers (NT's own, or the project's). It defines
- * no DllRegisterServer. */
+/* Like OPL_PROVIDER_AS, for objects with absolute numbers (NT's own, or the project's). This macro
+ * defines no DllRegisterServer. */
 #define OPL_PROVIDER_NT(objects, begin, open, collect, close)                                      \
     OPL_DEFINE_PROVIDER(NULL, objects, begin, open, collect, close)
 
@@ -381,17 +384,18 @@ size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t byt
 const char *opl_next_line(const char *text);
 /* A reading for the opl_reading_ functions, for data that belongs to no instance. */
 opl_reading *opl_listing_reading(opl_listing *listing);
-/* The listing of an object that is listed with this one; NULL: it was not requested. */
+/* The listing of an object whose instances this list function adds, too (`listed_with`); NULL: it
+ * was not requested. */
 opl_listing *opl_listing_of(opl_listing *listing, const opl_object *object);
 /* Adds an instance that has no files: every value is 0 until set. The name is copied. */
 void opl_listing_add(opl_listing *listing, const char *name, size_t name_bytes);
 /* Adds an instance with a structure in the provider's memory, which OPL_FIELD reads, and
  * computes its rows now. `item` must stay valid until Collect returns; the name is copied. */
 void opl_listing_item(opl_listing *listing, const char *name, const void *item);
-/* Adds an instance, reads its files and computes its rows now. `folder` replaces '*'. An empty
- * name (0 bytes) is replaced by the name in parentheses, if a source has one, sanitized by
- * opl_sanitize_name. False: it has ended (its first file does not exist any more) and was not
- * added. */
+/* Adds an instance, reads its files and computes its rows now. `folder` replaces '*'. An empty name
+ * (0 bytes) is replaced by the name in parentheses, if a source has one, sanitized by
+ * opl_sanitize_name. False: the instance has ended (its first file does not exist any more) and was
+ * not added. */
 bool opl_listing_read(opl_listing *listing, const char *folder, const char *name,
                       size_t name_bytes);
 /* Like opl_listing_read, with a number and a structure in the provider's memory for the functions
@@ -404,9 +408,9 @@ void opl_listing_set(opl_listing *listing, uint32_t index, uint64_t value);
 void opl_listing_parent(opl_listing *listing, const opl_object *parent, uint32_t position);
 /* How many instances there are so far: the position of the next one. */
 uint32_t opl_listing_count(const opl_listing *listing);
-/* The folders and links in the folder `path` below the system root; with `depth` 2 also those in
- * these folders, and so on: relative paths as a multi-string sorted by name, a folder before its
- * contents. It is valid until the next call. NULL: the folder cannot be read. */
+/* The folders and links in the folder `path` below the system root; with `depth` 2 also the folders
+ * in these folders, and so on: relative paths as a multi-string sorted by name, a folder before its
+ * contents. The multi-string is valid until the next call. NULL: the folder cannot be read. */
 const char *opl_listing_folders(opl_listing *listing, const char *path, unsigned depth);
 
 #pragma GCC visibility pop

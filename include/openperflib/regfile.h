@@ -23,7 +23,7 @@ typedef enum opl_reg_kind {
 typedef struct opl_reg_entry {
     opl_reg_kind kind;
     unsigned line;    /* the entry's first line, from 1 */
-    const char *key;  /* the key it belongs to, with its root's long name: HKEY_LOCAL_MACHINE\... */
+    const char *key;  /* the entry's key, with its root's long name: HKEY_LOCAL_MACHINE\... */
     const char *name; /* the value's name, "" for the default value; UTF-8 */
     uint32_t type;
     const void *data; /* text types in UTF-8, with the terminators that the file gives */

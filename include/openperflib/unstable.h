@@ -18,7 +18,7 @@ typedef struct opl_space {
     uint64_t available; /* available to programs without special rights */
 } opl_space;
 
-/* A file system that may never answer, and its last answer. */
+/* A file system that may never answer a query, and its last answer. */
 typedef struct opl_place {
     const char *path;
     bool known;
@@ -85,13 +85,13 @@ size_t opl_octal_name(char *to, size_t capacity, const char *word, size_t bytes)
 /* A reading for the opl_reading_ functions, for an instance that may be added next or not: `folder`
  * replaces '*'. */
 opl_reading *opl_listing_at(opl_listing *listing, const char *folder);
-/* Adds an instance that is a line of a file, and computes its rows now: the words of `source`
- * are those of `line`, which points into the text of that source. `folder` replaces '*'. Unlike
- * with the lines of opl_object, its name may differ from the one in the file. */
+/* Adds an instance that is a line of a file, and computes its rows now: the words of `source` are
+ * those of `line`, which points into the text of that source. `folder` replaces '*'. Unlike with
+ * the lines of opl_object, the instance's name may differ from the name in the file. */
 void opl_listing_line(opl_listing *listing, const opl_source *source, const char *line,
                       const char *folder, const char *name);
-/* Like opl_listing_read_with, but `item` has the values for rows with a member `item`; the
- * files are read for the other rows only. `item` must stay valid until this returns. */
+/* Like opl_listing_read_with, but `item` has the values for rows with a member `item`; the files
+ * are read for the other rows only. `item` must stay valid until the function returns. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item);
 /* Appends ASCII text to the name of the last instance, if the listing is that of `object`. */
@@ -131,14 +131,15 @@ void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32
 size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
 
 /* ---- text counters, for which PDH has no format ---- */
-/* A text of an instance, "parent/name", or "" if the object has none. All texts are UTF-8 and valid
- * until this returns. false: no more are wanted. */
+/* Receives a text of an instance; `instance` is "parent/name", or "" if the object has no
+ * instances. All texts are UTF-8 and valid until the function returns. It returns false to end the
+ * search. */
 typedef bool (*opl_text_found)(void *context, const char *instance, const char *counter,
                                const char *text);
 /* Queries the object of a path once, and calls `found` with the text of each text counter and
  * instance that match, such as "\\Process Details(*:812)\\*", in the order of the object. Returns a
  * status of pdhmsg.h: PDH_CSTATUS_NO_MACHINE, NO_OBJECT; NO_COUNTER: no text counter matches;
- * NO_INSTANCE: no instance does. */
+ * NO_INSTANCE: no instance matches. */
 int32_t opl_text_values(const char *path, opl_text_found found, void *context);
 
 #pragma GCC visibility pop
