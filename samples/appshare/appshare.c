@@ -3,9 +3,10 @@
  * appshare: the counters of another program, from named memory that both share.
  *
  * Collect follows the documented steps: check that Open succeeded, parse the query, check that it
- * requests our object and that the buffer is large enough, take the guard, copy, release it,
- * advance the pointers. It connects at each query, because the application may start and end at any
- * time: without it the Status counter is 0 and the others keep their last values.
+ * requests our object and that the buffer is large enough, take the guard (a mutex), copy the
+ * numbers, release the guard, advance the pointers. Collect connects to the memory at each query,
+ * because the application may start and end at any time: while the application does not run, the
+ * counter Status is 0 and the other counters keep their last values.
  */
 #include "../common/sample.h"
 #include "offsets.h"
@@ -54,9 +55,9 @@ static BOOL connectTo(void)
     return shared != NULL;
 }
 
-/* Does the application run? Copies its numbers if it does. The handles are closed before the
- * return, because an open handle would keep the name in existence after the application has
- * ended. */
+/* Copies the application's numbers. FALSE: the application does not run. The handles are closed
+ * before the return, because an open handle would keep the name in existence after the application
+ * has ended. */
 static BOOL look(void)
 {
     DWORD wait = connectTo() ? WaitForSingleObject(guard, TIMEOUT_MS) : WAIT_TIMEOUT;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atl_perf: a provider that consists of a map of objects, and a map of counters for each. It counts
- * its own queries, by the calling program only, because each program has the library in a separate
- * process; and it shows what another program, atl_perf scribble, publishes.
+ * atl_perf: a provider that consists of a map of objects, and a map of counters for each. The
+ * provider counts the queries that it answers, by the calling program only, because each program
+ * has the library in a separate process; and it shows the numbers that another program, atl_perf
+ * scribble, publishes.
  */
 #include "perfmap.h"
 #include "scribble.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of a map: each object, a definition for each of its counters, and its values. */
+/* Builds the answer of a map of objects: each object, then a definition for each of its counters,
+ * then its values. */
 #include "perfmap.h"
 
 #include <string.h>

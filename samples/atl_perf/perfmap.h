@@ -2,8 +2,8 @@
 /*
  * A provider from tables of counters and their names, from which the library also registers itself.
  * The design follows the maps of ATL 7: a map of counters defines an object, and a map of objects
- * lists the objects of the provider. Unlike ATL 7 it registers correctly in every installed
- * language, even without texts for it.
+ * lists the objects of the provider. Unlike ATL 7, the provider registers correctly in every
+ * installed language, even if it has no texts in a language.
  */
 #ifndef PERFMAP_H
 #define PERFMAP_H
@@ -29,7 +29,7 @@ typedef struct {
     }
 
 /* ---- the map of objects ---- */
-/* Fills an object's values; FALSE: there are none now, and the object is absent. */
+/* Fills an object's values; FALSE: the object has no values now and is absent from the answer. */
 typedef BOOL PerfValues(void *to);
 typedef struct {
     LPCWSTR name, help;
@@ -57,7 +57,7 @@ DWORD perfMapRows(const PerfMap *map);
 LPCWSTR perfMapText(const PerfMap *map, DWORD row, BOOL help);
 /* The map as it is stored in the registry, four numbers for each row. For a counter: type, scale,
  * place, size; for an object: 0, the number of its counters, 0, the size of its values. Returns how
- * many numbers. */
+ * many numbers were written. */
 DWORD perfMapStored(const PerfMap *map, DWORD stored[PERF_STORED]);
 
 /* A row of the table that the module with the translations exports; the last row has language NULL.
@@ -71,24 +71,24 @@ typedef struct {
 typedef const PerfText *PerfTextsFunction(void);
 
 /* The functions of a provider. Open fails with ERROR_INVALID_DATA if a different map was
- * registered, because this map's values would have that map's names. */
+ * registered, because the values of this map would be shown with the names of the other one. */
 DWORD perfMapOpen(const PerfMap *map);
 DWORD perfMapCollect(const PerfMap *map, LPCWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 
 /* ---- register.c ---- */
 DWORD perfMapRegister(const PerfMap *map, HINSTANCE library);
 DWORD perfMapUnregister(const PerfMap *map);
-/* Does the registry have this map? */
+/* Is exactly this map registered? */
 BOOL perfMapIsRegistered(const PerfMap *map);
 
 /* ---- texts.c: the second module ---- */
 typedef struct {
     void *module;
-    const PerfText *texts; /* NULL: there is no such module */
+    const PerfText *texts; /* NULL: there is no module with texts */
 } PerfTexts;
 void perfTextsOpen(LPCWSTR module, HINSTANCE library, PerfTexts *ret);
 void perfTextsClose(PerfTexts *texts);
-/* The row's text in that language, or else in English. */
+/* The row's text in the language `language`, or else in English. */
 LPCWSTR perfTextsFind(const PerfTexts *texts, const PerfMap *map, LPCWSTR language, DWORD row,
                       BOOL help);
 

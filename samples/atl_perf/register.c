@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registration of a map: the service's values, a number for each row, and its texts in every
- * installed language. ATL 7 stops at a language that is not installed, omits languages without
- * texts, and leaves an incomplete registration when it fails. Here English texts replace missing
- * ones, languages that are not installed are skipped, and a failed registration is undone. The map
- * is also stored, to detect a library with a different map, whose values would appear under wrong
- * names.
+ * The registration of a map: the service's values, a number for each row, and the texts of the
+ * numbers in every installed language. ATL 7 stops at a language that is not installed, omits
+ * languages without texts, and leaves an incomplete registration when it fails. Here English texts
+ * replace missing ones, languages that are not installed are skipped, and a failed registration is
+ * undone. The map is also stored in the registry, so that Open detects a library with a different
+ * map, whose values would appear under wrong names.
  */
 #include "../common/bases.h"
 #include "perfmap.h"
@@ -33,7 +33,7 @@ static void spread(const Numbers *numbers, DWORD list[NUMBERS])
     list[3] = numbers->lastHelp;
 }
 
-/* Writes the number and a blank, ending before `at`; returns where the number begins. */
+/* Writes the number and a blank so that they end before `at`; returns where the number begins. */
 static WCHAR *putNumber(WCHAR *at, DWORD number)
 {
     *--at = ' ';
@@ -42,8 +42,8 @@ static WCHAR *putNumber(WCHAR *at, DWORD number)
     return at;
 }
 
-/* The numbers of all objects, written from the last to the first, because digits are produced
- * from the right. */
+/* Writes the value with the numbers of all objects. The text is filled from its end, because the
+ * digits of a number are produced from the right. */
 static DWORD setObjectList(HKEY key, const PerfMap *map, DWORD number)
 {
     WCHAR text[PERF_OBJECTS * 12 + 1], *at = text + PERF_OBJECTS * 12;
@@ -54,7 +54,7 @@ static DWORD setObjectList(HKEY key, const PerfMap *map, DWORD number)
         number -= 2 * (1 + map->objects[i - 1].count);
         at = putNumber(at, number);
     }
-    text[PERF_OBJECTS * 12 - 1] = 0; /* replaces the last blank */
+    text[PERF_OBJECTS * 12 - 1] = 0; /* a zero replaces the blank after the last number */
     return setText(key, TEXT("Object List"), at);
 }
 
@@ -85,8 +85,8 @@ BOOL perfMapIsRegistered(const PerfMap *map)
            memcmp(ours, stored, size) == 0;
 }
 
-/* Reads the four numbers. ERROR_FILE_NOT_FOUND: there are none, or not as many as the map has
- * rows. */
+/* Reads the four numbers. ERROR_FILE_NOT_FOUND: numbers are missing, or are not as many as the map
+ * has rows. */
 static DWORD getNumbers(HKEY key, const PerfMap *map, Numbers *numbers)
 {
     DWORD list[NUMBERS], type, size, result;
@@ -147,7 +147,7 @@ DWORD perfMapRegister(const PerfMap *map, HINSTANCE library)
         return result;
     if (getNumbers(key, NULL, &numbers) == ERROR_SUCCESS &&
         getNumbers(key, map, &numbers) != ERROR_SUCCESS)
-        basesRemove(&numbers); /* texts of an older version, with other rows */
+        basesRemove(&numbers); /* removes texts of an older version, which had other rows */
     if (getNumbers(key, map, &numbers) != ERROR_SUCCESS)
         result = basesNumbers(perfMapRows(map), &numbers);
     if (result == ERROR_SUCCESS)

@@ -8,7 +8,7 @@
 #define PERFLIB TEXT("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib")
 enum { LANGUAGE_SIZE = 256, PAIR_SIZE = 16 };
 
-/* Counter or Help of one language, in memory. */
+/* The base Counter or Help of one language, in memory. */
 typedef struct {
     LPWSTR texts; /* number, text, number, text, ... */
     DWORD size;   /* in characters, without the zero that ends the list */
@@ -113,7 +113,7 @@ static DWORD changeBase(HKEY perflib, LPCWSTR language, BOOL help, const Numbers
     Base base;
     DWORD result = readBase(perflib, language, value, &base);
     if (result == ERROR_SUCCESS) {
-        /* in steps of two: a range of names has explanations between the numbers */
+        /* in steps of two, because the numbers between two names are those of explanations */
         for (number = first; number <= last; number += 2)
             takeOut(&base, number, number);
         for (number = first; text && result == ERROR_SUCCESS && number <= last; number += 2)
@@ -122,7 +122,7 @@ static DWORD changeBase(HKEY perflib, LPCWSTR language, BOOL help, const Numbers
         if (result == ERROR_SUCCESS)
             result = writeBase(perflib, language, value, &base);
     } else if (result == ERROR_FILE_NOT_FOUND) {
-        result = ERROR_SUCCESS; /* a subkey that is not a language */
+        result = ERROR_SUCCESS; /* the subkey of Perflib is not a language */
     }
     free(base.texts);
     return result;

@@ -14,17 +14,17 @@ typedef struct {
     DWORD firstName, lastName, firstHelp, lastHelp;
 } Numbers;
 
-/* The text of a number in a language such as TEXT("007"); without a translation, another
- * language's text, because every base must have every number. */
+/* Returns the text of a number in a language such as TEXT("007"). If there is no translation, it
+ * returns another language's text, because every base must have every number. */
 typedef LPCWSTR BaseText(void *context, LPCWSTR language, DWORD number);
 
-/* Reserves this many names and explanations after the existing ones. */
+/* Reserves `count` names and `count` explanations after the existing ones. */
 DWORD basesNumbers(DWORD count, Numbers *numbers);
-/* Writes these numbers to the base of every language, replacing existing texts. */
+/* Writes the texts of these numbers to the base of every language, replacing existing texts. */
 DWORD basesAdd(const Numbers *numbers, BaseText *text, void *context);
 DWORD basesRemove(const Numbers *numbers);
 
-/* Are these the same language? Case is ignored: "00A" and "00a" are. */
+/* Do the two texts mean the same language? Case is ignored: "00A" and "00a" are the same. */
 BOOL basesSameLanguage(LPCWSTR left, LPCWSTR right);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers that lodctr gave to a service, as any Windows program reads them; and a seed. */
+/* Reads the numbers that lodctr gave to a service, as any Windows program reads them; and seeds
+ * rand(). */
 #include "sample.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ DWORD sampleNumbers(LPCWSTR performanceKey, DWORD *name, DWORD *help)
 
 void sampleSeed(void)
 {
-    FILETIME now; /* in 100 ns, so processes started in the same second get different seeds */
+    FILETIME now; /* in 100 ns, so that processes started in the same second get different seeds */
     GetSystemTimeAsFileTime(&now);
     srand(now.dwLowDateTime);
 }

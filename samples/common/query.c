@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The query string, word by word: "Global", "Costly", "2 230 1848", "Foreign ...". */
+/* Parses the query string, word by word: "Global", "Costly", "2 230 1848", "Foreign ...". */
 #include "sample.h"
 
 static BOOL isBlank(WCHAR c)

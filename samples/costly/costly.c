@@ -3,8 +3,8 @@
  * costly: one object that answers both kinds of query, with more counters for a query that may take
  * longer. Global returns the number of entries of a folder, which needs one read of that folder.
  * Costly, and a query of the object's number, also return the number and size of the files below
- * it, which needs a walk through all subfolders. The walk runs at a lower priority, so that it does
- * not slow down other programs.
+ * the folder, which needs a walk through all subfolders. The walk runs at a lower priority, so that
+ * it does not slow down other programs.
  *
  * The folder is the value Folder of Services\CostlyFolder\Parameters, or else /etc.
  */
@@ -45,7 +45,7 @@ static DWORD entries(void)
     while (readdir(dir))
         count++;
     closedir(dir);
-    return count > 2 ? count - 2 : 0; /* "." and ".." */
+    return count > 2 ? count - 2 : 0; /* not "." and ".." */
 }
 
 /* nftw passes no data to its callback, so only one walk at a time is possible. */
@@ -75,8 +75,8 @@ static void walk(ULONGLONG *retFiles, ULONGLONG *retBytes)
 /* ---- the thread's priority ---- */
 
 /* SCHED_BATCH is the only lower priority that a thread without rights can undo: a nice value may
- * only be raised, and leaving SCHED_IDLE needs RLIMIT_NICE. A thread with another policy keeps
- * it. */
+ * only be raised, and leaving SCHED_IDLE needs RLIMIT_NICE. A thread with another policy than
+ * SCHED_OTHER keeps its policy. */
 static BOOL lowerPriority(void)
 {
     const struct sched_param none = {0};

@@ -29,7 +29,7 @@ static const opl_counter counters[] = {
 };
 /* clang-format on */
 
-/* The devices of this driver; one whose file cannot be read is skipped. */
+/* Lists the devices of this driver. A device whose file cannot be read is skipped. */
 static void list(opl_listing *listing)
 {
     const char *found = opl_listing_folders(listing, "sys/block", 1);

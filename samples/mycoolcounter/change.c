@@ -24,7 +24,7 @@ LONG changeAdd(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name, DWORD help, ULON
     BYTE *next = (BYTE *)object + object->TotalByteLength;
     PERF_COUNTER_BLOCK *block = blockOf(object);
     DWORD length = block->ByteLength;
-    /* the value lies at a multiple of 8 from the object's beginning */
+    /* the value is placed at a multiple of 8 from the object's beginning */
     DWORD offset = roundUp8(object->DefinitionLength + length) - object->DefinitionLength;
     DWORD total = object->DefinitionLength + DEFINITION + offset + (DWORD)sizeof value;
     DWORD grown = total > object->TotalByteLength ? total - object->TotalByteLength : 0;
@@ -67,13 +67,14 @@ static PERF_COUNTER_DEFINITION *find(PERF_OBJECT_TYPE *object, DWORD name, DWORD
     return NULL;
 }
 
-/* Is this the base of the counter before it? A base has no meaning alone. */
+/* Is the definition a base, that is, the divisor of the counter before it? A base has no meaning
+ * alone. */
 static BOOL isBase(const PERF_COUNTER_DEFINITION *definition)
 {
     return (definition->CounterType & 0x00070C00) == (PERF_TYPE_COUNTER | PERF_COUNTER_BASE);
 }
 
-/* Only the definition is removed; the value stays in the counter block, unused. */
+/* Removes a counter's definition; the value stays in the counter block, unused. */
 LONG changeRemove(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name)
 {
     DWORD place = 0, count = 1, gone;
@@ -86,7 +87,7 @@ LONG changeRemove(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name)
         count++;
         gone += next->ByteLength;
     }
-    if (gone % 8) /* the rest would not be at multiples of 8 */
+    if (gone % 8) /* the data after it would not be at multiples of 8 */
         return 0;
     memmove(definition, (BYTE *)definition + gone, (size_t)(end - (BYTE *)definition) - gone);
     object->NumCounters -= count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mycoolcounter: adds a counter to System, an object of another provider. This library is
- * registered in place of the library that has System, passes all calls to it, and changes its
- * answer: it adds a counter, and may remove or change others (see README.md).
+ * registered in place of the library that has System, passes all calls to that library, and changes
+ * its answer: this library adds a counter, and may remove or change others (see README.md).
  *
  * Our counter is the number of queries of System since Open.
  */
@@ -79,7 +79,7 @@ DWORD WINAPI Close(void)
 
 /* ---- Collect ---- */
 
-/* Finds System in the answer. NULL: it is missing, or its layout is unknown. */
+/* Finds System in the answer. NULL: System is missing, or its layout is unknown. */
 static PERF_OBJECT_TYPE *findSystem(BYTE *at, const BYTE *end, DWORD count)
 {
     for (; count > 0 && at + sizeof(PERF_OBJECT_TYPE) <= end; count--) {
@@ -103,7 +103,8 @@ static LONG changeSystem(PERF_OBJECT_TYPE *object, BYTE *end)
     return grown;
 }
 
-/* The other library gets the caller's buffer, minus the space for our additions. */
+/* Passes the query on. The other library gets the caller's buffer, minus the space for our
+ * additions. */
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     BYTE *begin = (BYTE *)*data;

@@ -16,9 +16,9 @@ extern HINSTANCE thisLibrary;
 
 enum { SYSTEM = 2, NAME_SIZE = 256, TEXT_SIZE = 512 };
 
-/* A key below the Performance key of the service that has System. It has the original values of
- * that key, the numbers of our counter, and the settings for other changes of System (Remove,
- * Change, Value). */
+/* A key below the Performance key of the service that has System. The key MyCoolCounter has the
+ * original values of the Performance key, the numbers of our counter, and the settings for other
+ * changes of System (Remove, Change, Value). */
 #define OWN_KEY TEXT("MyCoolCounter")
 
 /* Opens the Performance key of the service that has System; with `ours`, of the service in which
@@ -28,7 +28,7 @@ DWORD placeNumber(HKEY key, LPCWSTR value, DWORD *ret);
 /* Registers this library in `performance` in place of the original one, whose values are saved in
  * `own`. */
 DWORD placeTake(HKEY performance, HKEY own);
-/* Restores the saved values. ERROR_BUSY: another library was registered after us. */
+/* Restores the saved values. ERROR_BUSY: another library was registered in place of this one. */
 DWORD placeReturn(HKEY performance, HKEY own);
 
 /* ---- names.c: one name and one explanation in the base of every language ---- */
@@ -53,7 +53,7 @@ void originalUnload(struct original *original);
 /* ---- change.c: changes of an object in an answer ---- */
 
 /* Each function changes an object without instances, moves the data between the object and `end`,
- * and returns by how many bytes that end has moved. */
+ * and returns by how many bytes `end` has moved. */
 enum { SIZE_FOR_COUNTER = sizeof(PERF_COUNTER_DEFINITION) + sizeof(ULONGLONG) + 7 };
 LONG changeAdd(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name, DWORD help, ULONGLONG value);
 LONG changeRemove(PERF_OBJECT_TYPE *object, BYTE *end, DWORD name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the library that we replaced, and finds its functions, by their saved names. */
+/* Loads the library that this one has replaced, and finds the functions that were registered for
+ * it. */
 #include "mycoolcounter.h"
 
 #ifndef _WIN32
@@ -22,7 +23,8 @@ static void unloadLibrary(void *library)
     FreeLibrary((HMODULE)library);
 }
 
-/* C has no cast from a data pointer to a function pointer. */
+/* Finds a function by its name. memcpy is used because C has no cast from a data pointer to a
+ * function pointer. */
 static BOOL findFunction(void *library, const char *name, void *ret)
 {
     FARPROC function = GetProcAddress((HMODULE)library, name);
@@ -60,7 +62,8 @@ static DWORD readText(HKEY own, const char *value, char text[TEXT_SIZE])
     return result;
 }
 
-/* Open and Close may have no name; a named function must exist. */
+/* Finds the function whose name the value `value` has. Open and Close may have no name; a function
+ * that has a name must exist. */
 static DWORD find(const struct original *original, HKEY own, const char *value, void *ret)
 {
     char name[TEXT_SIZE];

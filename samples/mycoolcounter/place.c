@@ -94,7 +94,8 @@ DWORD placeOpen(BOOL ours, REGSAM access, HKEY *ret)
 
 /* ---- replacing and restoring it ---- */
 
-/* If a value is missing in one key, it is deleted in the other. */
+/* Copies a value from one key to another; if the value is missing in `from`, it is deleted in
+ * `to`. */
 static DWORD copyValue(HKEY from, HKEY to, LPCWSTR value)
 {
     BYTE data[TEXT_SIZE * sizeof(WCHAR)];
@@ -131,7 +132,8 @@ DWORD placeTake(HKEY performance, HKEY own)
         return ERROR_MOD_NOT_FOUND;
     result = copyValues(performance, own);
     for (i = 1; result == ERROR_SUCCESS && i < PROCEDURES; i++)
-        result = setText(performance, values[i], values[i]); /* our functions have these names */
+        /* the functions of this library have the names of the values */
+        result = setText(performance, values[i], values[i]);
     if (result == ERROR_SUCCESS)
         result = setText(performance, values[LIBRARY], path);
     if (result == ERROR_SUCCESS)

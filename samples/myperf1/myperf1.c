@@ -13,7 +13,8 @@
 
 static const WCHAR greeting[] = TEXT("Hello, World!");
 
-/* Offsets of values count from the counter block, which precedes them. */
+/* The values of the answer. Their offsets count from the counter block, which is before the
+ * values. */
 struct values {
     PERF_COUNTER_BLOCK block;
     WCHAR text[sizeof greeting / sizeof *greeting];
@@ -78,7 +79,7 @@ DWORD CALLBACK Open(LPWSTR devices)
 
 DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
-    struct answer now = answer; /* a copy, because several threads may call this at once */
+    struct answer now = answer; /* a copy, because several threads may call Collect at once */
     DWORD capacity = *bytes;
     Request request = sampleRequest(query, now.object.ObjectNameTitleIndex);
     *bytes = *types = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The source of the instances. data_random.c creates new ones at each query, which is allowed;
- * data_constant.c always has the same, which viewers that follow an instance need.
+ * data_constant.c always has the same instances, because viewers that follow an instance need them.
  */
 #ifndef SAMPLE_DATA_H
 #define SAMPLE_DATA_H
@@ -10,7 +10,7 @@
 
 /* Starts a new snapshot, and returns its number of instances. */
 DWORD dataCount(void);
-/* The name of one of them, ASCII, valid until the next snapshot. */
+/* The name of the instance at `position`, in ASCII, valid until the next snapshot. */
 const char *dataName(DWORD position);
 DWORD dataValue(DWORD position);
 

@@ -17,7 +17,7 @@ static void makeName(char *name)
     name[length] = '\0';
 }
 
-/* Does an earlier one have the same name? Viewers would confuse the two. */
+/* Does an earlier instance have the same name? Viewers would confuse the two instances. */
 static int isTaken(int position)
 {
     int i;

@@ -2,8 +2,8 @@
 /*
  * myperf1_inst: an object with any number of instances, written with nothing but the structures of
  * winperf.h. After the object's definitions, each instance has its definition, its name and its
- * values. None of them is padded; only the length of the whole object is rounded up to a multiple
- * of 8.
+ * values. No instance is padded; only the length of the whole object is rounded up to a multiple of
+ * 8.
  */
 #include "../common/sample.h"
 #include "data.h"
@@ -56,7 +56,7 @@ static void put(struct capacity *capacity, const void *what, DWORD bytes)
     capacity->size += bytes;
 }
 
-/* The terminator is part of the name: viewers rely on it. */
+/* Writes an instance. The terminator is part of its name, because viewers rely on it. */
 static void putInstance(struct capacity *capacity, const char *name, DWORD luck)
 {
     PERF_INSTANCE_DEFINITION instance;
@@ -104,7 +104,8 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     put(&capacity, &head, sizeof head);
     for (i = 0; i < count; i++)
         putInstance(&capacity, dataName(i), dataValue(i));
-    if (count == 0) /* some programs read a counter block here even without instances */
+    /* some programs read a counter block after the definitions, even without instances */
+    if (count == 0)
         put(&capacity, zeros, sizeof zeros);
     put(&capacity, zeros, (8 - capacity.size % 8) % 8);
     if (capacity.size > capacity.bytes)

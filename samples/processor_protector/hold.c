@@ -3,9 +3,9 @@
  * Identifies a process, and changes its nice value.
  *
  * Linux has a nice value for each thread: setpriority(PRIO_PROCESS) with a process's number changes
- * only its first thread. And it takes a number, not a handle: the thread may end between reading
- * the folder and the call. The kernel reuses a number only after all others, so no other thread
- * gets it within some microseconds.
+ * only its first thread. And setpriority takes a number, not a handle: the thread may end after the
+ * folder was read and before the call. The kernel reuses a number only after all others, so no
+ * other thread gets the number within some microseconds.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_BATCH */
@@ -97,8 +97,8 @@ bool hold_is(const struct held *held, const struct held *self, const struct look
     return llabs(counters_value - kernel_value) <= 2 * tick; /* both values may be rounded */
 }
 
-/* Does the process belong to our user? All four of its user ids must match: if they differ, it is
- * changing its user. */
+/* Does the process belong to our user? All four of its user ids must be ours: if they differ, the
+ * process is changing its user. */
 static bool is_ours(const struct held *held)
 {
     char text[4096];
@@ -138,8 +138,8 @@ static bool walk_threads(const struct held *held, each_thread *each, void *of)
     return good && any;
 }
 
-/* Reads a thread's nice value. False: it has ended (getpriority also returns -1 for a nice value of
- * -1). */
+/* Reads a thread's nice value. False: the thread has ended. (getpriority returns -1 then, but also
+ * for a nice value of -1.) */
 static bool nice_of(uint32_t thread, int *ret)
 {
     errno = 0;
@@ -213,7 +213,7 @@ static bool lower_one(void *of, uint32_t thread)
     int nice;
     if (!nice_of(thread, &nice) || nice > held->given)
         return true;
-    /* a thread that already has our value keeps it when the others are restored */
+    /* a thread that already has this value keeps it when the other threads are restored */
     if (nice == held->given)
         return !lowering->first || remember(held, thread, nice);
     if (!remember(held, thread, nice))
@@ -224,7 +224,7 @@ static bool lower_one(void *of, uint32_t thread)
 }
 
 /* A thread that is created meanwhile inherits its creator's nice value, so the walk is repeated
- * until all threads have ours. */
+ * until all threads have the new value. */
 bool hold_lower(struct held *held, int nice)
 {
     bool good = hold_nice(held, &held->was);
@@ -249,8 +249,8 @@ static int value_before(const struct held *held, uint32_t thread)
     return held->was;
 }
 
-/* Restores a thread's nice value. A value that is not ours was set by another program, and is
- * kept. */
+/* Restores a thread's nice value. A value that hold_lower did not set was set by another program,
+ * and is kept. */
 static bool restore_one(void *of, uint32_t thread)
 {
     const struct held *held = of;

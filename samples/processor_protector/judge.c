@@ -3,8 +3,8 @@
  * Finds processes that have been busy for too long.
  *
  * Each record has the last raw sample of its process. PDH could cook the array by itself, but on
- * Windows it finds the previous sample by the instance's name, so a new "cc" would be compared with
- * one that has ended. Here only samples of the same process are compared.
+ * Windows PDH finds the previous sample by the instance's name, so a new process "cc" would be
+ * compared with a "cc" that has ended. Here only samples of the same process are compared.
  */
 #include "protector.h"
 
@@ -34,8 +34,8 @@ struct record *judge_find(const struct judge *judge, uint32_t id)
 }
 
 /* Percent of one processor that a process used between two samples; below 0: unknown. The samples'
- * clock is the time of day. If it was set between them (by more than 1 % of the interval `passed`),
- * the result is unknown. */
+ * clock is the time of day. If that clock was set between the samples (by more than 1 % of the
+ * interval `passed`), the result is unknown. */
 static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, int64_t passed)
 {
     PDH_FMT_COUNTERVALUE value;
@@ -49,7 +49,8 @@ static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before
     return status == 0 ? value.doubleValue : -1;
 }
 
-/* Continues or restarts the busy time: a single quiet interval ends it. */
+/* Adds the interval to the time for which a process was busy, or restarts that time: a single quiet
+ * interval ends it. */
 static void go_on(double *seconds, double *mean, double percent, double interval)
 {
     double before = *seconds;
@@ -81,7 +82,7 @@ static struct record known_or_new(const struct judge *judge, const struct proces
     struct record record = {.identity = process->identity, .percent = -1};
     if (before && same(&before->identity, &process->identity)) {
         record = *before;
-        before->held = NULL; /* the new record has it */
+        before->held = NULL; /* the new record has it now */
         record.percent = share(&process->work, &before->work, look->time - judge->time);
         weigh(&record, judge, look);
     }
@@ -113,7 +114,7 @@ bool judge_look(struct judge *judge, const struct look *look)
     return true;
 }
 
-/* Have the seconds reached the limit? Intervals are never exact: ten intervals of a second may take
+/* Has the time reached the limit? Intervals are never exact: ten intervals of a second may take
  * 9.998 s, which is accepted. */
 static bool lasts(double seconds, const struct limits *limits)
 {

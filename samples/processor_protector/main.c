@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* processor_protector: samples processes, finds busy ones, lowers their priority, and logs that. */
+/* processor_protector: samples processes, finds busy ones, lowers their priority, and logs what it
+ * did. */
 #include "options.h"
 #include "protector.h"
 
@@ -53,7 +54,7 @@ print_event(const char *what, const struct process *process, const char *format,
     fflush(stdout);
 }
 
-/* Changes of a process are also written to the event log, for other users to find later. */
+/* Reports a change of a process, also to the event log, where other users find it later. */
 static void report(DWORD id, const struct process *process, const char *what, int from, int to)
 {
     char text[256];
@@ -86,7 +87,7 @@ static void print_state(void)
              protector.look.count, protector.look.load, (unsigned)process->identity.id,
              process->name, busiest->percent);
     bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    clear_line(); /* this cannot clear a line that was wrapped, so the new one is truncated */
+    clear_line(); /* a line that was wrapped could not be cleared, so the new line is truncated */
     fprintf(stderr, "%.*s", known ? size.ws_col - 1 : 79, line);
 }
 
@@ -98,7 +99,8 @@ static void complain(const char *what, PDH_STATUS status)
 
 /* ---- exceptions ---- */
 
-/* Why the process is an exception that needs no look into /proc; NULL: it is none. */
+/* Why the process must not be changed, as far as this is known without reading /proc; NULL: no
+ * reason. */
 static const char *why_spared(const struct process *process)
 {
     uint32_t own = protector.self->id;
@@ -133,7 +135,7 @@ static void lower(struct record *record, const struct process *process, struct h
         print_event("not lowered", process, "%s", strerror(errno));
         protector.failed |= errno != ESRCH;
     }
-    record->held = held; /* to be restored; perhaps only some threads were lowered */
+    record->held = held; /* kept to be restored; perhaps only some threads were lowered */
 }
 
 static void would_lower(const struct record *record, const struct process *process,
@@ -200,7 +202,7 @@ static void consider(const struct process *process)
 
 /* ---- sampling ---- */
 
-/* Are the process numbers of the counters those of our own pid namespace? They are not if the
+/* Do the process numbers of the counters belong to our own pid namespace? They do not if the
  * counters are read from another machine's files (OPENPERFLIB_SYSROOT), or in a container that has
  * the host's /proc. */
 static bool see_ourselves(void)
@@ -231,7 +233,8 @@ static bool look(void)
     return status == 0;
 }
 
-/* Waits until `seconds` after the previous time. False: a signal ended the program. */
+/* Waits until `seconds` have passed since *due, and sets *due to the new time. False: a signal
+ * arrived that ends the program. */
 static bool wait_until_due(struct timespec *due, double seconds, const sigset_t *signals)
 {
     struct timespec now, left;
@@ -241,7 +244,7 @@ static bool wait_until_due(struct timespec *due, double seconds, const sigset_t 
     due->tv_nsec %= 1000000000;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double wait = (double)(due->tv_sec - now.tv_sec) + (double)(due->tv_nsec - now.tv_nsec) / 1e9;
-    if (wait <= 0) { /* missed times are skipped */
+    if (wait <= 0) { /* times that have passed are skipped */
         *due = now;
         wait = 0;
     }
@@ -276,7 +279,7 @@ static bool protect(const sigset_t *signals)
     return true;
 }
 
-/* With --restore all priorities are restored at the end. */
+/* Ends the program. With --restore all priorities are restored first. */
 static void finish(void)
 {
     for (size_t i = 0; i < protector.judge.count && protector.options.restore; i++) {
@@ -323,7 +326,8 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    sigprocmask(SIG_BLOCK, &signals, NULL); /* delivered only while waiting between two samples */
+    /* signals are delivered only while the program waits between two samples */
+    sigprocmask(SIG_BLOCK, &signals, NULL);
     begin();
     PDH_STATUS status = watch_open(&protector.watch, &what);
     if (status != 0)

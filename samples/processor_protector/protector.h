@@ -32,9 +32,9 @@ struct identity {
 struct process {
     struct identity identity;
     uint32_t parent;
-    bool has_memory; /* kernel threads and zombies have none */
+    bool has_memory; /* kernel threads and zombies have no memory */
     char name[NAME_BYTES];
-    PDH_RAW_COUNTER work; /* % Processor Time, raw */
+    PDH_RAW_COUNTER work; /* the raw value of % Processor Time */
 };
 
 /* All processes at one moment, in any order. */
@@ -56,7 +56,8 @@ struct watch {
     } answers[COLUMNS];
 };
 
-/* Both return 0 or PDH's status; *ret_what is the path or function that failed. */
+/* watch_open and watch_look return 0 or PDH's status; *ret_what is the path or function that
+ * failed. */
 PDH_STATUS watch_open(struct watch *watch, const char **ret_what);
 PDH_STATUS watch_look(struct watch *watch, struct look *ret, const char **ret_what);
 void watch_close(struct watch *watch, struct look *look);
@@ -79,10 +80,10 @@ struct held;
 struct record {
     struct identity identity;
     PDH_RAW_COUNTER work;
-    double percent;     /* use in the last interval; below 0: unknown */
-    double busy, calm;  /* seconds that it has been busy, or calm; one of them is 0 */
+    double percent;     /* share used in the last interval; below 0: unknown */
+    double busy, calm;  /* seconds for which the process was busy, or calm; one of the two is 0 */
     double mean;        /* mean percent during these seconds */
-    bool reported;      /* it was reported since it became busy */
+    bool reported;      /* was reported as busy, since it became busy */
     const char *spared; /* the reason that was printed last; NULL: none */
     struct held *held;  /* NULL: its nice value was not changed */
 };
@@ -91,11 +92,11 @@ struct judge {
     struct limits limits;
     struct record *all; /* sorted by id */
     size_t count;
-    int64_t time; /* time of the previous look; 0: there was none */
+    int64_t time; /* time of the previous look; 0: there was no look before */
 };
 
-/* Updates the records, and frees those of processes that have ended. False: no memory, and nothing
- * changed. */
+/* Updates the records from the look, and frees the records of processes that have ended. False: no
+ * memory, and nothing changed. */
 bool judge_look(struct judge *judge, const struct look *look);
 bool judge_too_long(const struct judge *judge, const struct record *record);
 bool judge_calm_again(const struct judge *judge, const struct record *record);
@@ -105,12 +106,13 @@ void judge_end(struct judge *judge);
 /* ---- hold.c ---- */
 
 /* A process, by its open folder in /proc: when the process ends, the open folder becomes empty,
- * even if another process gets the number. */
+ * even if another process gets the same number. */
 struct held {
     int folder;
     uint32_t id;
     uint64_t began_ticks; /* start time in the kernel's ticks */
-    int was, given;       /* lowest nice value of its threads before; the value that we set */
+    /* lowest nice value of its threads before the change; the value that was set */
+    int was, given;
     struct thread {
         uint32_t id;
         int was;
@@ -121,7 +123,8 @@ struct held {
 /* Results of hold_judge; hold_why has their texts. */
 enum spare { SPARE_NOT, SPARE_GONE, SPARE_USER, SPARE_POLICY, SPARE_NICE };
 
-/* Opens a process; free with hold_end. NULL: errno is the reason, there is no such process. */
+/* Opens a process; free with hold_end. NULL: errno is the reason, for example that there is no such
+ * process. */
 struct held *hold(uint32_t id);
 /* Is `held` the process `identity` of the look? The kernel and the counters have different clocks,
  * so on each side the time since the start of this program (`self`) is compared. */
@@ -129,15 +132,15 @@ bool hold_is(const struct held *held, const struct held *self, const struct look
              const struct identity *identity);
 enum spare hold_judge(const struct held *held, int nice);
 const char *hold_why(enum spare spare);
-/* The lowest nice value of its threads. False and errno: it has ended. */
+/* The lowest nice value of the process's threads. False and errno: the process has ended. */
 bool hold_nice(const struct held *held, int *ret);
-/* Raises the nice value of all threads to at least this one. False and errno: the process has
- * ended, or some threads do not have the value. */
+/* Raises the nice value of all threads to at least `nice`. False and errno: the process has ended,
+ * or some threads do not have the value. */
 bool hold_lower(struct held *held, int nice);
-/* Restores the nice values of the threads that still have the value that we set. False and errno:
- * not all could be restored. */
+/* Restores the nice values of the threads that still have the value that hold_lower set. False and
+ * errno: not all could be restored. */
 bool hold_restore(struct held *held);
-/* May this user lower a nice value again? This is tried in a child process. */
+/* May this user lower a nice value again? A child process tries it. */
 bool hold_may_restore(void);
 void hold_end(struct held *held);
 

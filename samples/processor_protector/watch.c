@@ -16,7 +16,7 @@
 static const char load_path[] = "\\Processor(_Total)\\% Processor Time";
 static const char *const paths[COLUMNS] = {
     [ID] = "\\Process(*)\\ID Process",
-    [BEGAN] = "\\Process(*)\\Elapsed Time", /* its raw value is the start time */
+    [BEGAN] = "\\Process(*)\\Elapsed Time", /* the raw value of this counter is the start time */
     [PARENT] = "\\Process(*)\\Creating Process ID",
     [MEMORY] = "\\Process(*)\\Virtual Bytes",
     [WORK] = "\\Process(*)\\% Processor Time",
@@ -101,7 +101,8 @@ static void take_process(const struct watch *watch, DWORD at, struct look *ret)
         .work = *raw[WORK],
     };
     copy_name(process->name, watch->answers[ID].items[at].szName);
-    ret->time = raw[BEGAN]->SecondValue; /* the object's clock: the same for all */
+    /* the object's clock, which is the same for all instances */
+    ret->time = raw[BEGAN]->SecondValue;
     ret->count++;
 }
 
@@ -117,7 +118,8 @@ static bool reserve(struct look *look, size_t count)
     return true;
 }
 
-/* Combines the arrays into processes. Idle and _Total, which have number 0, are omitted. */
+/* Combines the arrays into processes. The instances Idle and _Total, whose process number is 0, are
+ * omitted. */
 static PDH_STATUS put_together(const struct watch *watch, struct look *ret)
 {
     DWORD count = watch->answers[ID].count;
@@ -146,7 +148,7 @@ PDH_STATUS watch_look(struct watch *watch, struct look *ret, const char **ret_wh
     }
     if (status == 0)
         status = put_together(watch, ret);
-    /* a rate: the first look has none, which is no error */
+    /* the load is a rate: at the first look it is unknown, which is no error */
     bool known =
         status == 0 && PdhGetFormattedCounterValue(watch->load, PDH_FMT_DOUBLE, NULL, &load) == 0;
     ret->load = known ? load.doubleValue : -1;
@@ -164,7 +166,8 @@ const struct process *look_find(const struct look *look, uint32_t id)
 
 bool look_is_parent(const struct look *look, uint32_t id, uint32_t child)
 {
-    /* limited, because the parents in the counters might form a circle */
+    /* limited to the number of processes, because the parents in the counters might form a
+     * circle */
     for (size_t i = 0; i < look->count; i++) {
         const struct process *process = look_find(look, child);
         if (!process || process->parent == 0)

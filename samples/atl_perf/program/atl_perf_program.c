@@ -89,7 +89,8 @@ static const char *titleOf(const char *base, DWORD number)
     return "(no name)";
 }
 
-/* Prints the counters in an answer, with their names from `base`. False: it has no object. */
+/* Prints the counters in an answer, with their names from `base`. False: the answer has no
+ * object. */
 static bool printCounters(const char *data, DWORD size, const char *base)
 {
     opl_block block;

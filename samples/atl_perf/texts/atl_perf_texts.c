@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of atl_perf in other languages: a separate module, which can be replaced alone. It may
- * have languages that are not installed (here Dutch), lack installed ones, and lack texts.
- * -DATL_PERF_TEXTS=n builds it with fewer: 1 without Russian, 2 Russian alone, 3 nothing.
+ * The texts of atl_perf in other languages: a separate module, which can be replaced alone. The
+ * module may have languages that are not installed (here Dutch), may lack installed languages, and
+ * may lack texts. -DATL_PERF_TEXTS=n builds the module with fewer languages: 1 without Russian, 2
+ * Russian alone, 3 nothing.
  */
 #include "../perfmap.h"
 

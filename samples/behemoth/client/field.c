@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the field from above: each behemoth at X and Y, by sex and size; several in one cell of the
- * terminal as their number. */
+/* Draws the field from above: each behemoth at X and Y, by sex and size. A cell of the terminal
+ * with several behemoths shows how many there are. */
 #include "view.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ enum { ZOOM_MOST = 8, LEAST_METRES = 10 };
 
 struct place {
     uint32_t count;
-    uint32_t at; /* the position of one of them */
+    uint32_t at; /* the position of one behemoth in the cell */
     bool sexes[2];
 };
 
@@ -84,7 +84,7 @@ static int64_t cell_of(uint64_t metres, uint64_t from, uint64_t part, int cells)
     return (int64_t)((metres - from) * (uint64_t)cells / part);
 }
 
-/* Measures the field, and puts each behemoth into a place. */
+/* Measures the field, and counts for each cell the behemoths in it. */
 static void place_all(struct view *view, struct place *places, int columns, int rows)
 {
     const struct reader *reader = view->reader;
@@ -124,7 +124,7 @@ static void draw_place(FILE *out, const struct view *view, const struct place *p
             place->count > 1 ? number : glyphs[female][size]);
 }
 
-/* A line of the frame with the metres in it, if they fit. */
+/* Draws a line of the frame, with the shown metres if they fit. */
 static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
 {
     char text[64] = "";
@@ -144,8 +144,8 @@ static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
 
 void field_draw(FILE *out, struct view *view, int columns, int rows)
 {
-    columns -= 2; /* without the frame */
-    rows -= 3;    /* without frame and legend */
+    columns -= 2; /* the frame takes two */
+    rows -= 3;    /* frame and legend take three */
     if (columns < LEAST_COLUMNS || rows < LEAST_ROWS) {
         fputs("the window is too small for the field\n", out);
         return;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /* Walks from each behemoth to its mother, her mother, and so on, until there is none or she was
- * visited before. If this walk itself visited her, the mothers form a circle, which is cut. Here
- * `depth` is the number of the walk that visited a behemoth; 0: none did. */
+ * visited before. If the present walk has visited her, the mothers form a circle, which is cut.
+ * Here `depth` is the number of the walk that visited a behemoth; 0: none did. */
 static void open_circles(struct kin *kin)
 {
     for (size_t i = 0; i < kin->count; i++) {
@@ -46,7 +46,7 @@ static void put_in_order(struct kin *kin, int64_t at)
 
 bool kin_find(struct kin *kin, const struct reader *reader)
 {
-    int64_t root = NO_MOTHER; /* all roots are linked like sisters */
+    int64_t root = NO_MOTHER; /* the list of roots uses the links of sisters */
     kin_free(kin);
     kin->count = reader->count;
     kin->all = calloc(kin->count + 1, sizeof *kin->all);
@@ -60,7 +60,8 @@ bool kin_find(struct kin *kin, const struct reader *reader)
         kin->all[i] = (struct kin_one){there ? mother : NO_MOTHER, NO_MOTHER, NO_MOTHER, 0};
     }
     open_circles(kin);
-    for (size_t i = kin->count; i-- > 0;) { /* backwards, so sisters are in the answer's order */
+    /* backwards, so that sisters have the order of the answer */
+    for (size_t i = kin->count; i-- > 0;) {
         struct kin_one *one = &kin->all[i];
         int64_t *first = one->mother == NO_MOTHER ? &root : &kin->all[one->mother].child;
         one->next = *first;

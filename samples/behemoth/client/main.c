@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* behemoth-client: takes the first answer, or explains why there is none; shows the herd once or
- * repeatedly. If a later query fails, the last data stays, with a message. */
+/* behemoth-client: takes the first answer, or explains why there is no answer; shows the herd once
+ * or repeatedly. If a later query fails, the last data stays on the screen, with a message. */
 #include "../common/program.h"
 #include "../common/terminal.h"
 #include "view.h"
@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_AWAY = EXIT_MISSING, KEY_REDRAW = 'L' - 64, LOW = 12 /* fewer lines are low */ };
+/* a terminal with fewer than LOW lines is low */
+enum { EXIT_AWAY = EXIT_MISSING, KEY_REDRAW = 'L' - 64, LOW = 12 };
 enum { MACHINE = 1, LANGUAGE, INTERVAL, SORT, ROWS, ONCE, JSON };
 
 static const char *const view_names[VIEW_KINDS] = {"field", "tree", "list"};
@@ -67,7 +68,7 @@ static const char help_text[] =
 
 static struct client {
     struct options options;
-    const char *machine, *sort; /* machine NULL: this one; sort NULL: unsorted */
+    const char *machine, *sort; /* machine NULL: this machine; sort NULL: unsorted */
     char language[8];
     double interval;
     int64_t rows; /* number of rows to show; 0: all */
@@ -153,7 +154,8 @@ static void draw(bool whole)
     terminal_show(keys, whole);
 }
 
-/* Takes an answer. If the objects are missing, they may have new numbers: opens a new reader. */
+/* Takes an answer. If the objects are missing in the answer, they may have new numbers, so a new
+ * reader is opened. */
 static void read_server(void)
 {
     struct reader fresh;
@@ -237,7 +239,7 @@ static bool take_key(int key)
     return true;
 }
 
-/* False: there is no terminal to draw on. */
+/* Shows the herd until the user leaves. False: there is no terminal to draw on. */
 static bool show_live(void)
 {
     if (!terminal_begin(client.style))
@@ -274,7 +276,7 @@ static bool take_language(const char *text)
     return true;
 }
 
-/* Chooses the view; only one word is allowed. */
+/* Chooses the view by its name; the command line may have only one name. */
 static bool take_view(const char *word)
 {
     for (int i = 0; i < VIEW_KINDS && !client.has_kind; i++) {

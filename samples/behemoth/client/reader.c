@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One query for both objects, and a checked walk through the answer, which is not trusted. */
+/* Queries both objects at once, and walks through the answer with checks, because the answer is not
+ * trusted. */
 #include "reader.h"
 
 #include "../common/text.h"
@@ -17,8 +18,8 @@ enum { SMALLEST_SIZE = 65536, LARGEST_SIZE = 256 << 20, TITLE_SIZE = 128 };
 
 /* ---- language bases ---- */
 
-/* The size of an answer is not known before: if the buffer is too small, the query is repeated
- * with a larger one. */
+/* The size of an answer is not known before: if the buffer is too small, the query is repeated with
+ * a larger buffer. */
 static LSTATUS query(HKEY data, const char *what, BYTE **block, DWORD *capacity, DWORD *ret_size)
 {
     for (;;) {
@@ -68,7 +69,8 @@ bool base_next(const struct base *base, struct base_title *title)
 
 /* Finds the provider's First Counter by its objects' titles in a language base: another machine
  * does not show its services, but every user that may read counters may read its language bases.
- * Another provider's object may have one of our titles, but not both with the same distance. */
+ * Another provider may have an object with one of our two titles, but not two objects with both
+ * titles and the same distance between their numbers. */
 static LSTATUS find_first(const struct base *base, DWORD *ret)
 {
     for (struct base_title herd = {0}; base_next(base, &herd);) {
@@ -133,7 +135,8 @@ LSTATUS titles_load(struct titles *titles, const struct reader *reader, const ch
     *titles = (struct titles){0};
     snprintf(titles->language, sizeof titles->language, "%s", language);
     LSTATUS status = add_titles(titles, reader, language);
-    return status ? status : add_titles(titles, reader, "009"); /* fills the gaps */
+    /* English titles replace missing ones */
+    return status ? status : add_titles(titles, reader, "009");
 }
 
 void titles_free(struct titles *titles)
@@ -206,7 +209,8 @@ static bool find_columns(const struct reader *reader, opl_block *block, unsigned
         return false;
     while (opl_object_next_counter(block, object, &counter)) {
         DWORD i = (counter.definition.CounterNameTitleIndex - reader->first) / 2;
-        if (i >= READER_SYMBOLS || ret->has[i]) /* a base counter, which has its counter's title */
+        /* skips a base counter, which has the same title as its counter */
+        if (i >= READER_SYMBOLS || ret->has[i])
             continue;
         ret->of[i] = counter;
         ret->has[i] = true;
@@ -214,7 +218,8 @@ static bool find_columns(const struct reader *reader, opl_block *block, unsigned
     return true;
 }
 
-/* A value that is missing for one behemoth is not shown for any. */
+/* Reads the values of a behemoth. A value that is missing for one behemoth is not shown for any
+ * behemoth. */
 static void read_values(const opl_block *block, const opl_instance_view *instance,
                         struct columns *columns, uint64_t *values, size_t count)
 {
@@ -320,7 +325,7 @@ bool reader_server_there(const struct reader *reader)
     return reader->summary[BEHEMOTHS_SUMMARY_STATUS / 2] != 0;
 }
 
-/* If the server never answered, the age of its data counts from time 0. */
+/* Has the server ever answered? If not, the data's age counts from time 0. */
 bool reader_server_heard(const struct reader *reader)
 {
     return reader->summary[BEHEMOTHS_SUMMARY_DATA_AGE / 2] != 0;

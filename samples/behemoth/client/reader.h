@@ -26,19 +26,20 @@ struct reader_behemoth {
     uint64_t values[READER_VALUES];
 };
 
-/* A counter of the summary in the newest answer, and in the one before: a rate needs both. */
+/* A counter of the summary in the newest answer and in the answer before: a rate needs both. */
 struct reader_pair {
     bool there, was_there;
     opl_sample now, before;
 };
 
 struct reader {
-    HKEY data;     /* HKEY_PERFORMANCE_DATA, or that of another machine */
+    HKEY data;     /* HKEY_PERFORMANCE_DATA of this machine or of another one */
     DWORD first;   /* the provider's First Counter, to which symbols are added */
     LONGLONG time; /* the clock of the object Behemoth; `frequency`: its ticks per second */
     LONGLONG frequency;
     char machine[READER_NAME]; /* the machine's name in the answer */
-    bool has[READER_VALUES];   /* all behemoths have this value; else it is 0 for all */
+    /* all behemoths have the value of this number; if false, the value is 0 for all */
+    bool has[READER_VALUES];
     struct reader_behemoth *all;
     size_t count, capacity;
     uint64_t summary[READER_SYMBOLS];
@@ -49,13 +50,14 @@ struct reader {
     DWORD block_capacity;
 };
 
-/* `machine`: NULL for this one. Returns a Windows status; ERROR_FILE_NOT_FOUND: not registered
- * there. reader_close may be called after any status. */
+/* Opens the performance data of `machine` (NULL: this machine). Returns a Windows status;
+ * ERROR_FILE_NOT_FOUND: the provider is not registered on that machine. reader_close may be called
+ * after any status. */
 LSTATUS reader_open(struct reader *reader, const char *machine);
-/* Queries both objects at once. ERROR_FILE_NOT_FOUND: they are not in the answer;
- * ERROR_INVALID_DATA: it is damaged. The old data is kept then. */
+/* Queries both objects at once. ERROR_FILE_NOT_FOUND: the objects are not in the answer;
+ * ERROR_INVALID_DATA: the answer is damaged. After an error the old data is kept. */
 LSTATUS reader_read(struct reader *reader);
-/* Like reader_read, with an answer that the caller has; it is not trusted. */
+/* Like reader_read, with an answer that the caller already has. The answer is checked. */
 LSTATUS reader_take(struct reader *reader, const void *block, size_t size);
 void reader_close(struct reader *reader);
 
@@ -63,8 +65,8 @@ void reader_close(struct reader *reader);
 bool reader_server_there(const struct reader *reader);
 /* Did the server ever answer the provider? */
 bool reader_server_heard(const struct reader *reader);
-/* A value of the summary by its type: a count, a rate, a percentage, seconds. False: there is none;
- * a rate needs two answers. */
+/* A value of the summary by its type: a count, a rate, a percentage, seconds. False: there is no
+ * value; a rate needs two answers. */
 bool reader_summary(const struct reader *reader, unsigned symbol, double *ret);
 /* How old a behemoth is, in seconds; negative: unknown. */
 double reader_age(const struct reader *reader, const struct reader_behemoth *one);
@@ -78,14 +80,14 @@ struct base {
 struct base_title {
     uint32_t index;
     const char *text;
-    const char *next; /* the beginning of the next one */
+    const char *next; /* the beginning of the next title */
 };
-/* Steps to the next title; start with a zeroed one. False: that was the last. */
+/* Steps to the next title; start with a zeroed *title. False: there are no more titles. */
 bool base_next(const struct base *base, struct base_title *title);
 
 struct titles {
     char language[8];
-    char *of[READER_SYMBOLS]; /* NULL: neither in the language nor in English */
+    char *of[READER_SYMBOLS]; /* NULL: no title in the language or in English */
 };
 /* `language`: 009, 019, ... A missing title is replaced by the English one. */
 LSTATUS titles_load(struct titles *titles, const struct reader *reader, const char *language);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the list, a row for each behemoth, and the tree, the list in the families' order. */
+/* Draws the list, which has a row for each behemoth, and the tree, which is the list in the order
+ * of families. */
 #include "view.h"
 
 #include <inttypes.h>
@@ -68,7 +69,8 @@ bool table_sort_by(struct view *view, const char *word)
 
 /* ---- cells ---- */
 
-/* Writes the name, in a tree after the lines that connect it with its mother. */
+/* Writes the behemoth's name; in a tree, after the lines that connect the name with the
+ * mother's. */
 static void label_text(const struct view *view, size_t at, char out[LABEL])
 {
     const struct kin_one *all = view->kin.all, *one = view->kind == VIEW_TREE ? &all[at] : NULL;
@@ -119,7 +121,8 @@ struct grid {
     bool more;           /* there are more columns to the right */
 };
 
-/* The width that a column needs. Of numbers the largest is the widest; of ages, the oldest's. */
+/* The width that a column needs. In a column of numbers the largest number is the widest; in a
+ * column of ages, the highest age. */
 static int column_width(const struct view *view, size_t i)
 {
     const struct reader *reader = view->reader;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is shown, which part and in which size; and the functions that draw it as text. */
+/* The state of the display: what is shown, which part, and in which size; and the functions that
+ * draw it as text. */
 #ifndef BEHEMOTH_CLIENT_VIEW_H
 #define BEHEMOTH_CLIENT_VIEW_H
 
@@ -11,7 +12,7 @@ enum view_kind { VIEW_FIELD, VIEW_TREE, VIEW_LIST, VIEW_KINDS };
 /*
  * Families: each behemoth below its mother. One without a mother, or whose mother is not in the
  * answer, is the root of a family; if mothers form a circle, which no correct answer has, one of
- * them becomes a root.
+ * these mothers becomes a root.
  */
 struct kin_one {
     int64_t mother, child, next; /* positions, or NO_MOTHER: the first child, the next sister */
@@ -20,7 +21,7 @@ struct kin_one {
 struct kin {
     size_t count;
     struct kin_one *all; /* in the order of the answer */
-    size_t *order;       /* positions, each after its mother */
+    size_t *order;       /* positions, each after the mother's */
     size_t families;     /* roots */
     size_t strays;       /* behemoths whose mother is not in the answer */
     size_t circles;      /* circles of mothers that were broken */
@@ -33,12 +34,13 @@ struct view {
     const struct reader *reader;
     const struct titles *titles;
     enum view_kind kind;
-    int columns, rows;  /* 0: no limit */
-    LSTATUS failed;     /* status of the last query; if not 0, older data is shown */
-    bool rates;         /* show rates, because there will be a second answer */
-    size_t top;         /* rows of a table above the first one that is shown */
-    unsigned left;      /* columns of a table to the left of the first one that is shown */
-    size_t table_count; /* rows of the table at the last drawing; table_rows: how many fit */
+    int columns, rows; /* 0: no limit */
+    LSTATUS failed;    /* status of the last query; if not 0, older data is shown */
+    bool rates;        /* show rates, because there will be a second answer */
+    size_t top;        /* rows of a table above the first row that is shown */
+    unsigned left;     /* columns of a table to the left of the first column that is shown */
+    /* rows of the table when it was last drawn; table_rows: how many rows fit */
+    size_t table_count;
     size_t table_rows;
     unsigned sort; /* a column of the list; UINT32_MAX: none */
     bool descending;
@@ -59,11 +61,12 @@ struct column {
 };
 extern const struct column table_columns[COLUMNS];
 
-/* The list or the tree; at most `rows` lines, 0: all. */
+/* Draws the list or the tree, in at most `rows` lines; 0: all. */
 void table_draw(FILE *out, struct view *view, int rows);
 /* The positions in the list's order, which the caller frees. NULL: no memory. */
 size_t *table_order(const struct view *view);
-/* Sorts by a column's English word or title; "-weight": descending. False: no such column. */
+/* Sorts by the column with this English word or title; a minus before it, as in "-weight", sorts in
+ * descending order. False: no such column. */
 bool table_sort_by(struct view *view, const char *word);
 
 /* Draws the field in exactly `columns` x `rows` cells, frame and legend included. */
@@ -73,10 +76,12 @@ void field_zoom(struct view *view, bool closer);
 /* Moves the part that is shown by an eighth of its size: `right` and `down` are -1, 0 or 1. */
 void field_move(struct view *view, int right, int down);
 
-/* Draw the summary, and a line if there is no new data. Both return the number of lines. */
+/* Draws the summary; message_draw draws a line if there is no new data. Both return the number of
+ * lines. */
 int summary_draw(FILE *out, const struct view *view);
 int trouble_draw(FILE *out, const struct view *view);
-/* Prints everything as JSON, with the same words in every language; null: there is no value. */
+/* Prints everything as JSON, with the same English names in every language; a value that is unknown
+ * is null. */
 void json_write(FILE *out, const struct view *view);
 
 #endif

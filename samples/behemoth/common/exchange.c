@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client side of the protocol: nothing blocks longer than until the given time, and no
- * received data is trusted. */
+/* The client side of the protocol: no function waits longer than until the given time, and all
+ * received data is checked. */
 #include "exchange.h"
 
 #include <errno.h>
@@ -72,7 +72,8 @@ void behemoth_line_end(struct behemoth_line *line)
     line->capacity = 0;
 }
 
-/* Is this the user `behemoth`? Not by getpwnam, which may query a slow directory service. */
+/* Is this the user `behemoth`? getpwnam is not used, because it may query a slow directory
+ * service. */
 static bool is_behemoth(uid_t user)
 {
     bool found = false;
@@ -188,13 +189,15 @@ bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t wh
         errno = EMSGSIZE;
         return false;
     }
-    if (!is_own(line) || line->owner != getpid()) /* inherited by fork: the parent uses it */
+    /* inherited by fork: the parent process uses the connection */
+    if (!is_own(line) || line->owner != getpid())
         behemoth_hang_up(line);
     if (line->socket >= 0) {
         if (request_once(line, what, body, bytes, until))
             return true;
-        /* The server may have closed an idle connection, so a request is sent once more. A change
-         * of the herd is not: the server may have made it already. */
+        /* The server may have closed an idle connection, so a request that only reads is sent once
+         * more. A request that changes the herd is not sent again: the server may have executed it
+         * already. */
         bool reads =
             what == BEHEMOTH_HERD || what == BEHEMOTH_SUMMARY || what == BEHEMOTH_PARAMETERS;
         if (!reads || behemoth_now() >= until)

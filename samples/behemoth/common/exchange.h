@@ -30,7 +30,7 @@ enum {
 #define BEHEMOTH_NONE UINT32_MAX
 #define BEHEMOTH_1970 INT64_C(11644473600) /* seconds from 1601 to 1970 */
 
-/* Requests: body of the request -> body of the answer. */
+/* Requests. Each comment has the body of the request, then -> and the body of the answer. */
 enum behemoth_request {
     BEHEMOTH_HERD = 1,   /* -> struct behemoth_herd, struct behemoth... */
     BEHEMOTH_CREATE,     /* struct behemoth_create -> struct behemoth */
@@ -39,18 +39,18 @@ enum behemoth_request {
     BEHEMOTH_SET,        /* struct behemoth_parameter (name, value) -> nothing */
     BEHEMOTH_FORWARD,    /* uint64_t seconds of the herd's time, at most 100,000 -> nothing,
                           * when they have passed; other requests are served meanwhile */
-    BEHEMOTH_SAVE,       /* -> nothing, when the herd is on the disk */
+    BEHEMOTH_SAVE,       /* -> nothing, as soon as the herd is on the disk */
     BEHEMOTH_STOP,       /* -> nothing; then the server saves the herd and ends */
     BEHEMOTH_SUMMARY     /* -> struct behemoth_herd; a server of an older build: BEHEMOTH_BAD */
 };
 enum behemoth_status {
     BEHEMOTH_OK,
     BEHEMOTH_BAD,       /* the request is invalid */
-    BEHEMOTH_REFUSED,   /* this user has no right to do it */
+    BEHEMOTH_REFUSED,   /* this user may not do what was requested */
     BEHEMOTH_UNKNOWN,   /* there is no such behemoth or parameter */
     BEHEMOTH_FULL,      /* the field is full */
     BEHEMOTH_TAKEN,     /* another behemoth has the name */
-    BEHEMOTH_FAILED,    /* the server could not do it: disk or memory is full */
+    BEHEMOTH_FAILED,    /* the server failed, because the disk or memory is full */
     BEHEMOTH_NAME_BAD,  /* not printable ASCII, or a character with a meaning in counter paths */
     BEHEMOTH_NO_MOTHER, /* the behemoth given as mother is male */
     BEHEMOTH_YOUNGER    /* the mother is younger than the child would be */
@@ -67,31 +67,33 @@ enum { BEHEMOTH_MALE, BEHEMOTH_FEMALE };
 
 struct behemoth {
     uint64_t id;
-    uint64_t mother;          /* her id; 0: none, or dead */
-    int64_t birthday;         /* in the herd's time */
-    uint32_t mother_position; /* lower than her children's; BEHEMOTH_NONE: no mother */
+    uint64_t mother;  /* her id; 0: none, or dead */
+    int64_t birthday; /* in the herd's time */
+    /* in the answer, lower than her children's; BEHEMOTH_NONE: no mother */
+    uint32_t mother_position;
     uint32_t sex;
     uint32_t x, y;       /* metres */
     uint32_t weight;     /* kg */
     uint32_t volume;     /* litres */
-    uint32_t generation; /* 0: not born here */
+    uint32_t generation; /* 0: a founder, or placed by a client; not born */
     uint32_t children;   /* born so far, living or not */
     char name[BEHEMOTH_NAME];
 };
 
 struct behemoth_herd {
-    uint32_t each;                    /* sizeof(struct behemoth) */
-    uint32_t count;                   /* number of struct behemoth that follow */
-    int64_t moment;                   /* time of day of this answer */
-    int64_t time;                     /* the herd's time at that moment; it has its own speed */
+    uint32_t each;  /* sizeof(struct behemoth) */
+    uint32_t count; /* number of struct behemoth that follow */
+    int64_t moment; /* time of day of this answer */
+    /* the herd's time at that moment; the herd's time has its own speed */
+    int64_t time;
     uint64_t ticks;                   /* seconds of life so far */
     uint64_t founded, births, deaths; /* count is founded + births - deaths */
     uint64_t weight;                  /* sum, kg */
-    uint64_t ages;                    /* sum, seconds of the herd's time */
+    uint64_t ages;                    /* sum of all ages, in seconds of the herd's time */
     /* Each walk has as many left steps as right ones, so one number is sufficient. */
     uint64_t left_steps, right_steps;
     uint32_t width, height; /* size of the field, metres */
-    uint64_t lifetime;      /* mean, in seconds */
+    uint64_t lifetime;      /* mean lifetime, in seconds */
     uint64_t process;       /* process number of the server */
 };
 
@@ -99,8 +101,9 @@ struct behemoth_create {
     char name[BEHEMOTH_NAME]; /* empty: the server chooses one */
     uint64_t mother;          /* 0: none */
     uint32_t sex;             /* BEHEMOTH_NONE: random */
-    uint32_t age;             /* in seconds of the herd's time; no more than the mother's */
-    uint32_t x, y;            /* BEHEMOTH_NONE: beside the mother, or without one anywhere */
+    uint32_t age;             /* in seconds of the herd's time; not higher than the mother's */
+    /* BEHEMOTH_NONE: beside the mother, or anywhere if there is no mother */
+    uint32_t x, y;
 };
 
 struct behemoth_parameter {
@@ -117,9 +120,10 @@ _Static_assert(sizeof(struct behemoth_create) == 48, "no gaps");
 /* A connection, opened when needed; initialize with {.socket = -1}. */
 struct behemoth_line {
     int socket;
-    pid_t owner; /* a child process opens its own after fork */
-    /* These identify the socket: a program that closes all descriptors of its process closes this
-     * one, too, and its number may be reused. */
+    /* the process that opened the connection; a child process opens its own after fork */
+    pid_t owner;
+    /* Device and inode identify the socket: a program that closes all descriptors of its process
+     * closes the socket, too, and another file may get its number. */
     dev_t device;
     ino_t inode;
     struct behemoth_head request; /* the last request */
@@ -137,7 +141,7 @@ int64_t behemoth_now(void);
 bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes);
 /* Sends a request, on a new connection if there is none, and waits for its answer until the time
  * `until` (see behemoth_now). True: the answer is in line->head and line->body. False: errno is the
- * reason, and the line is closed. The server must run as the caller's user, root or the user
+ * reason, and the connection is closed. The server must run as the caller's user, root or the user
  * `behemoth`, else errno is EACCES. */
 bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t what,
                        const void *body, uint32_t bytes, int64_t until);

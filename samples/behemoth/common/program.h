@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The options of behemoth-server; `behemoth-manager start` takes those after the first one, too,
- * and passes them on. SERVER_PARAMETER is the first of the herd's parameters, in their order. */
+/* The options of behemoth-server; `behemoth-manager start` also accepts all of them except the
+ * first, and passes them on to the server. The herd's parameters are options, too, in their order
+ * from SERVER_PARAMETER on. */
 extern const struct option_row behemoth_server_rows[];
 enum {
     SERVER_SOCKET = 1,
@@ -23,9 +24,10 @@ enum {
     SERVER_OPTIONS = SERVER_PARAMETER + 6 /* the first id that is free for another program */
 };
 
-/* Parses a whole number from `least` to `most`; false: the text is not one. */
+/* Parses a whole number from `least` to `most`; false: the text is no such number. */
 bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret);
-/* Parses the value of the option; false, after a message: it is not such a number. */
+/* Parses the option's value as number_of does. False, after a message: the value is no such
+ * number. */
 bool option_number(const struct options *options, int64_t least, int64_t most, int64_t *ret);
 /* Creates the folders of a file, if they do not exist. */
 void make_folders(const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ANSI sequences and termios. The signal handler calls only functions that are allowed there:
- * write, tcsetattr, sigaction, raise. */
+/* ANSI sequences and termios. The signal handler calls only functions that are allowed in signal
+ * handlers: write, tcsetattr, sigaction, raise. */
 #include "terminal.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@ static FILE *frame;
 static char *frame_text;
 static size_t frame_bytes;
 
-/* If the terminal accepts nothing for a second, perhaps after Ctrl-S, the rest is discarded. */
+/* If the terminal accepts nothing for a second, perhaps after Ctrl-S, the rest of the text is
+ * discarded. */
 static void put(const char *text, size_t size)
 {
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -35,7 +36,8 @@ static void put(const char *text, size_t size)
     }
 }
 
-/* Switches to the alternate screen, without cursor and wrapping; keys come singly, without echo. */
+/* Switches to the alternate screen, without cursor and wrapping; the terminal then passes each key
+ * at once, without echo. */
 static void enter(void)
 {
     static const char sequence[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
@@ -60,8 +62,9 @@ void terminal_end(void)
 
 /* ---- signals ---- */
 
-/* Ends by the signal itself, so that the parent sees it, and at once, even while the program waits
- * for another machine's answer. */
+/* Restores the terminal and raises the signal again, so that the parent process sees which signal
+ * ended the program. This happens at once, even while the program waits for another machine's
+ * answer. */
 static void handle(int number)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -146,10 +149,11 @@ static bool input_within(int milliseconds)
     return poll(&input, 1, milliseconds) > 0;
 }
 
-/* What follows an escape at once belongs to it: "[A", "OA", "[5~". */
+/* Reads the rest of a key after an escape: "[A", "OA", "[5~". Bytes that follow at once belong to
+ * the key. */
 static int escape_key(void)
 {
-    static const char keys[] = "ABCDHF56"; /* last byte of each key from KEY_UP on */
+    static const char keys[] = "ABCDHF56"; /* the last byte of each key, from KEY_UP on */
     char text[16] = "", last = 0;
     size_t used = 0;
     while (used + 1 < sizeof text && input_within(KEY_MS) && read(STDIN_FILENO, &last, 1) == 1) {

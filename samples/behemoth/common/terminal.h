@@ -19,8 +19,9 @@ enum terminal_key {
     KEY_PAGE_DOWN
 };
 
-/* Sets up the terminal of standard input and output. A signal that ends the program restores it
- * first; so does Ctrl-Z, until the program continues. False: they are not a terminal. */
+/* Sets up the terminal of standard input and output. A signal that ends the program restores the
+ * terminal first; so does Ctrl-Z, until the program continues. False: standard input or output is
+ * not a terminal. */
 bool terminal_begin(struct text_style style);
 void terminal_end(void);
 void terminal_size(int *ret_columns, int *ret_rows);

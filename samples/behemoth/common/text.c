@@ -27,7 +27,8 @@ struct text_style text_begin(void)
                                          strcmp(term, "dumb") != 0};
 }
 
-/* Decodes a character; returns its bytes, at least 1. *ret_width: columns; -1: not printable. */
+/* Decodes a character; returns the number of its bytes, at least 1. *ret_width: the columns that it
+ * takes; -1: not printable. */
 static size_t character(const char *text, size_t bytes, int *ret_width)
 {
     wchar_t code;
@@ -58,7 +59,8 @@ void text_clean(const char *text, char *out, size_t capacity)
     out[used] = 0;
 }
 
-/* The bytes of a clean text that fit into `width` columns, with characters that have no width. */
+/* The number of bytes of a clean text that fit into `width` columns, including characters without a
+ * width. */
 static size_t fitting(const char *text, int width, int *ret_used)
 {
     size_t bytes = strlen(text), at = 0;

@@ -23,8 +23,8 @@ static double age_of(const struct behemoth_herd *herd, const struct behemoth *is
 
 /* ---- one of them ---- */
 
-/* How many behemoths have `word` as their number or name, or (`whole` is false) a name that begins
- * with it. *ret is the first of them. `list`: prints them. */
+/* Returns how many behemoths have `word` as their number or name, or (`whole` is false) a name that
+ * begins with `word`. *ret is the first of these behemoths. `list`: prints them. */
 static uint32_t matches(const struct behemoth_herd *herd, const char *word, bool whole, bool list,
                         const struct behemoth **ret)
 {
@@ -46,7 +46,8 @@ static uint32_t matches(const struct behemoth_herd *herd, const char *word, bool
     return count;
 }
 
-/* A behemoth by number, or by name in any case. NULL, after a message: none, or several. */
+/* A behemoth by number, or by name in any case. NULL, after a message: no behemoth matches, or
+ * several do. */
 static const struct behemoth *find(const struct behemoth_herd *herd, const char *word)
 {
     const struct behemoth *found = NULL;
@@ -153,7 +154,7 @@ static int compare(const void *left, const void *right)
     uint64_t one = key_of(a), other = key_of(b);
     int order =
         sorted_by->bytes == 0 ? strcasecmp(a->name, b->name) : (one > other) - (one < other);
-    if (strcmp(sorted_by->name, "age") == 0) /* the oldest was born first */
+    if (strcmp(sorted_by->name, "age") == 0) /* the oldest behemoth was born first */
         order = -order;
     order = order ? order : (a->id > b->id) - (a->id < b->id);
     return sorting->reverse ? -order : order;
@@ -223,7 +224,8 @@ int command_list(struct manager *manager)
 
 /* ---- create, kill ---- */
 
-/* What the server refuses with a status that has no details is checked here first. */
+/* Creates a behemoth. Mistakes for which the server's status would have no details are found here,
+ * before the request is sent. */
 int command_create(struct manager *manager)
 {
     const struct behemoth_herd *herd;
@@ -255,7 +257,8 @@ int command_create(struct manager *manager)
     return EXIT_GOOD;
 }
 
-/* Kills each one, even after an unknown name. Returns the exit code of the first error. */
+/* Kills each named behemoth, even after an unknown name. Returns the exit code of the first
+ * error. */
 int command_kill(struct manager *manager)
 {
     const struct behemoth_herd *herd;
@@ -282,7 +285,8 @@ int command_kill(struct manager *manager)
 
 /* ---- parameters, time, disk ---- */
 
-/* Parses "NAME" or "NAME=VALUE"; *ret is the parameter with that value, or its present one. */
+/* Parses "NAME" or "NAME=VALUE"; *ret is the parameter with the given value, or with its present
+ * value. */
 static int read_parameter(const struct behemoth_parameter *all, size_t count, const char *word,
                           struct behemoth_parameter *ret)
 {
@@ -328,7 +332,8 @@ static int print_parameters(const struct manager *manager, const struct behemoth
     return json ? print_json(json) : EXIT_GOOD;
 }
 
-/* Sets the given parameters, or none if one is invalid; shows the named ones, or all. */
+/* Sets the parameters that have a value, or none of them if one is invalid. Then shows the named
+ * parameters, or all. */
 int command_parameters(struct manager *manager)
 {
     enum { MOST = 32 };

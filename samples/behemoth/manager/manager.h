@@ -7,14 +7,14 @@
 #include "../common/program.h"
 #include "../common/text.h"
 
-/* exit codes, besides every tool's; EXIT_MISSING: no such behemoth or parameter */
+/* exit codes in addition to those of every tool; EXIT_MISSING: no such behemoth or parameter */
 enum { EXIT_NO_SERVER = 4, EXIT_NO_RIGHT = 5 };
 enum { ANSWER_MS = 10000 };
 
 struct manager {
     struct options options;
     const char *socket; /* --socket; NULL: the usual place */
-    char place[108];    /* the socket's path */
+    char place[108];    /* the path of the socket that is used */
     struct behemoth_line line;
     bool json, reverse;
     const char *sort;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts a server in the background and waits until it listens; stops one and waits until it has
- * saved and ended. */
+/* Starts a server in the background and waits until it listens; stops a server and waits until it
+ * has saved the herd and ended. */
 #include "manager.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static void find_server(char *ret, size_t bytes)
         strcpy(ret, name);
 }
 
-/* Starts the server in its own session, with nothing open except its log, and with the options
- * after our `start`. Returns 0 or an errno value. */
+/* Starts the server in its own session, with nothing open except its log, and with the options that
+ * follow the command `start`. Returns 0 or an errno value. */
 static int spawn(struct manager *manager, const char *log, pid_t *ret)
 {
     char program[4096], socket[sizeof manager->place + 16];
@@ -43,7 +43,8 @@ static int spawn(struct manager *manager, const char *log, pid_t *ret)
     snprintf(socket, sizeof socket, "--socket=%s", manager->place);
     argv[0] = program;
     argv[1] = socket;
-    unsetenv("LISTEN_PID"); /* systemd's variable for this process, not for the server */
+    /* LISTEN_PID is systemd's variable for this process, not for the server */
+    unsetenv("LISTEN_PID");
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
@@ -81,7 +82,7 @@ static int wait_for_server(struct manager *manager, pid_t pid, const char *log, 
     return EXIT_GOOD;
 }
 
-/* Starts the server in the background, with its messages in a log file in its socket's folder. */
+/* Starts the server in the background. Its messages go to a log file in the socket's folder. */
 static int launch(struct manager *manager)
 {
     char log[sizeof manager->place + 8];

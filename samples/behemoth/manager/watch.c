@@ -19,7 +19,7 @@ enum { EVENTS = 200, EVENT_TEXT = 120, HISTORY = 400, BUSY_MS = 500 };
 static struct watch {
     struct manager *manager;
     bool screen;
-    bool there;                       /* the server answered the last time */
+    bool there;                       /* the server answered the last query */
     struct behemoth_herd now, before; /* summaries */
     struct behemoth *all;             /* the behemoths of `now` */
     char events[EVENTS][EVENT_TEXT];  /* ring buffer of lines */
@@ -47,7 +47,8 @@ __attribute__((format(printf, 2, 3))) static void report(char sign, const char *
         puts(event);
 }
 
-/* Compares two lists sorted by id: a behemoth that is only in one was born or has died. */
+/* Compares two lists sorted by id: a behemoth that is in only one of the lists was born or has
+ * died. */
 static void compare(const struct behemoth_herd *herd)
 {
     const struct behemoth *is = behemoth_all(herd), *end = is + herd->count, *was = watch.all;
@@ -115,7 +116,7 @@ static void look(void)
 
 /* ---- the screen ---- */
 
-/* The number of living behemoths at each query, the newest at the right edge. */
+/* Draws the number of living behemoths at each query, the newest at the right edge. */
 static void draw_history(FILE *out, size_t columns)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The behemoths' counters. For each query the library queries the server once, so that all values
- * of an answer belong to one moment. The server's answer is cached for a tenth of a second, and
- * still shown if the server does not answer; Status shows that.
+ * of an answer belong to one moment. The server's answer is cached for a tenth of a second, and is
+ * still shown if the server does not answer; the counter Status shows whether the server answers.
  */
 #include "../common/exchange.h"
 
@@ -21,14 +21,14 @@ enum { CACHE_MS = 100, DEADLINE_MS = 300, OVERDUE_MS = 1000 };
 
 struct item {
     struct behemoth is;
-    int64_t since;        /* time of birth on the objects' clock, see list_herd */
+    int64_t since;        /* time of birth on the objects' clock, as list_herd explains */
     uint32_t descendants; /* living descendants; only for the object Behemoth Kin */
 };
 
 struct snapshot {
     struct behemoth_herd herd; /* all 0: the server never answered */
-    int64_t heard;             /* when, by uptime() */
-    uint32_t there;            /* the server answered the last time */
+    int64_t heard;             /* when the server answered, by uptime() */
+    uint32_t there;            /* the server answered the last request */
 };
 
 static struct {
@@ -41,7 +41,8 @@ static struct {
     size_t capacity;
 } state = {.line = {.socket = -1}};
 
-/* The data for the present answer; mean_base: the sum of ages if all had the mean lifetime. */
+/* The data for the present answer. mean_base is the sum that the ages would have if each behemoth
+ * had the mean lifetime. */
 static struct snapshot now;
 static uint64_t mean_base;
 
@@ -140,8 +141,8 @@ static bool keep_herd(const struct behemoth_herd *herd)
 }
 
 /* Sets `now`, from the server or from the cache. If only the summary is wanted (`alone`), the herd
- * is not requested; a recent answer with the herd includes it. After a timeout, the following
- * queries do not wait for the server for a while. */
+ * is not requested; a recent answer with the herd includes the summary. After a timeout, the
+ * following queries do not wait for the server for a while. */
 static void take(bool alone)
 {
     char path[4096];
@@ -152,7 +153,7 @@ static void take(bool alone)
                                       NULL, 0, begun + state.deadline);
         bool slow = !good && errno == ETIMEDOUT;
         if (good && alone && state.line.head.what == BEHEMOTH_BAD) {
-            take(false); /* an older server, which does not know BEHEMOTH_SUMMARY */
+            take(false); /* an older server does not know BEHEMOTH_SUMMARY */
             return;
         }
         const struct behemoth_herd *herd = good ? behemoth_herd_of(&state.line) : NULL;
@@ -172,14 +173,14 @@ static void take(bool alone)
 
 /* ---- lists and times ---- */
 
-/* The objects' clock counts from the start of the system, independent of the time of day, so it
- * is always later than the times in it. */
+/* The objects' clock counts from the start of the system, independent of the time of day, so its
+ * present time is always later than the times of birth. */
 static int64_t clock_begin(opl_reading *reading)
 {
     static int64_t otherwise;
     if (!getenv("OPENPERFLIB_SYSROOT"))
         return opl_boot_time(reading);
-    if (!otherwise) /* with another system root, its start time does not match our clock */
+    if (!otherwise) /* with another system root, the start time in it does not match our clock */
         otherwise = opl_reading_time(reading) - uptime();
     return otherwise;
 }
@@ -259,7 +260,8 @@ static bool wants_summary(LPCWSTR query)
 static const opl_object *const objects[] = {&behemoth, &summary, &kin};
 OPL_TABLES("Behemoth", objects, NULL, Open, Collect, Close);
 static opl_entry *entry;
-/* In the processes that answer other machines, several threads collect at the same time. */
+/* Protects the provider's data: in processes that answer other machines, several threads collect at
+ * the same time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 OPL_EXPORTED DWORD APIENTRY Open(LPWSTR devices);

@@ -44,7 +44,8 @@ static uint64_t grown_at(const struct herd *herd)
     return (uint64_t)herd->parameters[HERD_LIFETIME] / 10;
 }
 
-/* Sets the weight, 45 kg at birth, over 1500 kg as an adult; a little lighter than water. */
+/* Sets the weight: 45 kg at birth, more than 1500 kg as an adult. Behemoths are a little lighter
+ * than water. */
 static void grow(const struct herd *herd, struct animal *animal)
 {
     uint64_t grown = grown_at(herd), age = age_of(herd, animal);
@@ -165,7 +166,8 @@ void herd_end(struct herd *herd)
     herd->moved = NULL;
 }
 
-/* Removes those that died, keeping the order; their children have no mother any more. */
+/* Removes the behemoths that died, without changing the order; their children no longer have a
+ * mother. */
 static void tombstone(struct herd *herd)
 {
     uint32_t kept = 0;
@@ -225,7 +227,8 @@ bool herd_tick(struct herd *herd)
     if (deaths)
         tombstone(herd);
     bool good = grown[BEHEMOTH_MALE] == 0 || breed(herd);
-    for (uint32_t sex = 0; sex < 2; sex++) { /* a sex without adults gets one: no herd dies out */
+    /* a sex without adults gets an adult, so that the herd does not die out */
+    for (uint32_t sex = 0; sex < 2; sex++) {
         if (grown[sex] == 0 && herd->count < (uint64_t)herd->parameters[HERD_CAPACITY])
             good = found(herd, sex) && good;
     }
@@ -247,7 +250,7 @@ static struct animal *find(const struct herd *herd, uint64_t id)
     return low < herd->count && herd->all[low].is.id == id ? &herd->all[low] : NULL;
 }
 
-/* Is the behemoth that a client wants to create allowed? */
+/* Checks a client's request to create a behemoth: BEHEMOTH_OK, or why it is refused. */
 static enum behemoth_status judge(const struct herd *herd, const struct behemoth_create *wanted,
                                   const struct animal *mother)
 {

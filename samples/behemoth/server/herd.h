@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model: behemoths on a field that walk, grow, breed and die, one step for each second of their
- * time. The same seed, number of steps and changes from outside give the same herd on every
+ * The model: behemoths on a field that walk, grow, breed and die, one step for each second of the
+ * herd's time. The same seed, number of steps and changes from outside give the same herd on every
  * machine: whole numbers only, and one source of chance.
  */
 #ifndef BEHEMOTH_SERVER_HERD_H
@@ -11,11 +11,11 @@
 
 struct animal {
     struct behemoth is;
-    uint64_t dies; /* the tick of its death */
+    uint64_t dies; /* the tick at which the behemoth dies */
 };
 
 enum herd_parameter {
-    HERD_CAPACITY, /* maximum of behemoths; the nearer to it, the fewer are born */
+    HERD_CAPACITY, /* maximum of behemoths; the nearer the herd is to it, the fewer are born */
     HERD_LIFETIME, /* mean lifetime, in seconds */
     HERD_CHILDREN, /* children of each mother in a mean lifetime, on an empty field */
     HERD_SPEED,    /* thousandths of seconds of the herd's time per real second */
@@ -34,7 +34,7 @@ struct herd {
     uint64_t count;
     struct animal *all; /* sorted by id, so mothers precede their children */
     size_t capacity;
-    uint32_t *moved; /* the new position of each, after others died */
+    uint32_t *moved; /* the new position of each animal after others died */
 };
 
 struct herd_beginning {
@@ -50,13 +50,14 @@ void herd_end(struct herd *herd);
 bool herd_capacity(struct herd *herd, size_t count);
 /* Simulates one second. False: no memory, so there were no births. */
 bool herd_tick(struct herd *herd);
-/* Moves the beginning and all birthdays back, so that ticks run at once are in the past. */
+/* Moves the beginning and all birthdays back in time, so that ticks that were run without waiting
+ * lie in the past. */
 void herd_earlier(struct herd *herd, uint64_t seconds);
 enum behemoth_status herd_create(struct herd *herd, const struct behemoth_create *wanted,
                                  struct behemoth *ret);
 enum behemoth_status herd_kill(struct herd *herd, uint64_t id);
 enum behemoth_status herd_set(struct herd *herd, const struct behemoth_parameter *wanted);
-/* Fills everything except the moment and the process. */
+/* Fills *ret except for the members moment and process. */
 void herd_summary(const struct herd *herd, struct behemoth_herd *ret);
 
 /* ---- state.c: the herd on disk, one file, replaced atomically ---- */
@@ -64,7 +65,7 @@ void herd_summary(const struct herd *herd, struct behemoth_herd *ret);
 enum state_result {
     STATE_DONE,
     STATE_NONE,    /* no such file */
-    STATE_DAMAGED, /* there is one, but it is not a valid state */
+    STATE_DAMAGED, /* the file exists, but is not a valid state */
     STATE_FAILED   /* errno is the reason */
 };
 /* Writes a new file in the same folder, syncs it, and renames it over the old one. */

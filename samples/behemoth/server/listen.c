@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks and the socket. Another program's file of the same name is kept. */
+/* Locks and the socket. A file of the same name that another program made is not removed. */
 #include "listen.h"
 
 #include "../common/program.h"
@@ -78,7 +78,8 @@ int take_socket(const char *path, int *ret_fd, bool *ret_own)
                 path);
         return EXIT_FAILED;
     }
-    /* We have the lock, so an existing socket is left over from a server that was killed. */
+    /* This process has the lock, so an existing socket is left over from a server that was
+     * killed. */
     if ((there && unlink(path) < 0) || (!there && errno != ENOENT))
         return complain(path);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);

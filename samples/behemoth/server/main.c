@@ -12,23 +12,25 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FORWARD_MOST = 100000 };       /* ticks of one request */
-enum { TICK = 1000000, BUSY_MS = 2 }; /* credit for a tick; longest time for ticks at once */
+enum { FORWARD_MOST = 100000 }; /* the most ticks of one request */
+/* credit that a tick costs; milliseconds for which ticks are run before clients are served */
+enum { TICK = 1000000, BUSY_MS = 2 };
 
 static struct service {
     char socket[108], state[4096];
-    int64_t seed, count, since;           /* for a new herd; since -1: not given */
-    int64_t forward;                      /* ticks before the first client is served */
-    int64_t save_every;                   /* seconds; 0: only at the end */
-    int64_t parameters[HERD_PARAMETERS];  /* given as options */
-    bool has_parameters[HERD_PARAMETERS]; /* given, also for a restored herd */
+    int64_t seed, count, since;          /* options for a new herd; since -1: not given */
+    int64_t forward;                     /* ticks before the first client is served */
+    int64_t save_every;                  /* seconds between saves; 0: saves only at the end */
+    int64_t parameters[HERD_PARAMETERS]; /* values that were given as options */
+    /* which parameters were given, also for a restored herd */
+    bool has_parameters[HERD_PARAMETERS];
     struct herd herd;
     struct peers peers;
     int64_t last;   /* when credit was added last */
-    int64_t credit; /* thousandths of milliseconds of the herd's time */
+    int64_t credit; /* milliseconds of the herd's time that are not yet simulated, times 1000 */
     int64_t saved;  /* when the herd was saved last */
     bool stop;
-    uint64_t forward_to; /* ticks up to this one are run without waiting */
+    uint64_t forward_to; /* ticks up to this number are run without waiting */
 } service = {.seed = 1, .count = 50, .since = -1, .save_every = 30};
 
 static volatile sig_atomic_t stop_requested;
@@ -105,7 +107,8 @@ static struct answer create(const struct behemoth_create *wanted)
     return ret;
 }
 
-/* Adds requested ticks. The answer is sent when they are done; meanwhile others are served. */
+/* Adds requested ticks. The answer is sent when the ticks are done; meanwhile other clients are
+ * served. */
 static struct answer forward(uint64_t ticks)
 {
     uint64_t from = service.herd.ticks;
@@ -168,8 +171,9 @@ static void tick(void)
 }
 
 /* Runs the ticks for the time that passed, by the herd's speed. If the machine is too slow, the
- * herd's time runs slower, so that clients are still answered. Requested ticks are run without
- * waiting, some at a time between requests; the time that this takes adds no credit. */
+ * herd's time runs slower, so that clients are still answered. Requested ticks (BEHEMOTH_FORWARD)
+ * are run without waiting, a few at a time between requests; the time that they take adds no
+ * credit. */
 static void live(void)
 {
     int64_t now = behemoth_now(), speed = service.herd.parameters[HERD_SPEED];
@@ -199,8 +203,8 @@ static int until_next_tick(void)
     return (int)(wait < 1 ? 1 : wait > 1000 ? 1000 : wait);
 }
 
-/* Restores the herd, or begins one. Signals are delivered only while waiting for requests, so this
- * long loop checks for them. */
+/* Restores the herd, or begins a new herd. Signals are delivered only while waiting for requests,
+ * so this long loop checks for them. */
 static bool begin_life(void)
 {
     struct herd_beginning beginning = {
@@ -267,7 +271,7 @@ static const struct tool tool = {
         "file or this socket.\n",
 };
 
-/* Sets the path of the state file. False, after a message: it is too long. */
+/* Sets the path of the state file. False, after a message: the path is too long. */
 static bool set_state(const char *folder, const char *name)
 {
     bool fits = (size_t)snprintf(service.state, sizeof service.state, "%s%s", folder, name) <

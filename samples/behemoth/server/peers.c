@@ -28,7 +28,8 @@ static void hang_up(struct peer *peer)
 
 /* ---- a place ---- */
 
-/* The connection that was idle longest, of all or only of other users; NULL: none. */
+/* The connection that was idle longest, of all connections or only those of other users; NULL:
+ * there is none. */
 static struct peer *quietest(struct peers *peers, bool other_users)
 {
     struct peer *found = NULL;
@@ -58,8 +59,8 @@ static struct peer *find_place(struct peers *peers, bool may_change)
     return place;
 }
 
-/* Closes a connection. Without a free descriptor the listening socket would stay readable, and the
- * loop would never sleep. */
+/* Closes a connection so that a new one can be accepted. Without a free descriptor the listening
+ * socket would stay readable, and the loop would never sleep. */
 static void free_descriptor(struct peers *peers)
 {
     struct peer *peer = quietest(peers, true);
@@ -186,7 +187,7 @@ static bool serve_one(struct peers *peers, struct peer *peer, short ready)
     bool good = true;
     if ((ready & (POLLERR | POLLNVAL)) || (peer->due > 0 && (ready & POLLHUP)))
         return false;
-    if (peer->due > 0) /* the client waits for its answer */
+    if (peer->due > 0) /* this client waits for its answer */
         return true;
     if (peer->answer && (ready & (POLLOUT | POLLHUP)))
         good = send_answer(peers, peer);

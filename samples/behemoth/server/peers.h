@@ -19,11 +19,13 @@ struct answer {
     uint32_t status;
     unsigned char *message; /* malloc: space for the head, then the body; NULL: no body */
     size_t bytes;           /* size of the body */
-    uint64_t due;           /* 0: send it now; else peers_reached sends it at this tick */
+    /* 0: the answer is sent now; else peers_reached sends it at this tick */
+    uint64_t due;
 };
-/* Allocates the body of a good answer. NULL: no memory; the status is BEHEMOTH_FAILED then. */
+/* Allocates the body of a good answer. NULL: no memory, and the answer's status becomes
+ * BEHEMOTH_FAILED. */
 void *answer_body(struct answer *answer, size_t bytes);
-/* Executes a request. `may_change`: it is from root or our own user. */
+/* Executes a request. `may_change`: the request is from root or from the server's own user. */
 typedef struct answer peers_answer(const struct behemoth_head *head, const void *body,
                                    bool may_change);
 
@@ -33,10 +35,11 @@ struct peer {
     int64_t since; /* time of the last progress */
     unsigned char request[sizeof(struct behemoth_head) + BEHEMOTH_REQUEST_MAX];
     size_t have;
-    unsigned char *answer; /* NULL: none is being sent */
+    unsigned char *answer; /* NULL: no answer is being sent */
     size_t bytes, sent;
-    uint64_t due;    /* tick of a later answer; nothing is read before. 0: none */
-    uint32_t number; /* number of the request that is answered then */
+    /* tick at which a later answer is sent, before which nothing is read. 0: none */
+    uint64_t due;
+    uint32_t number; /* number of the request that gets this later answer */
 };
 
 struct peers {
@@ -46,7 +49,8 @@ struct peers {
 };
 
 void peers_begin(struct peers *peers, int listening, peers_answer *answer);
-/* Finishes the answers that are being sent, for at most this long, and closes all connections. */
+/* Finishes the answers that are being sent, for at most `milliseconds`, and closes all
+ * connections. */
 void peers_end(struct peers *peers, int milliseconds);
 /* Waits at most `milliseconds`, or until a signal, and serves the requests. */
 void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask);

@@ -12,7 +12,7 @@
 struct head {
     char magic[8];
     uint64_t bytes; /* number of bytes after the head */
-    uint64_t sum;   /* FNV-1a hash of these bytes */
+    uint64_t sum;   /* FNV-1a hash of the bytes after the head */
 };
 static const char magic[8] = "BHMHERD2";
 enum { FIXED = offsetof(struct herd, all) };
@@ -43,7 +43,7 @@ static bool write_herd(const struct herd *herd, FILE *file)
            fflush(file) == 0 && fsync(fileno(file)) == 0;
 }
 
-/* The new name is durable only after the folder is synced. */
+/* Syncs the folder of a file: only then is the file's new name durable. */
 static void sync_folder(const char *path)
 {
     char folder[4096];
@@ -78,7 +78,8 @@ enum state_result state_save(const struct herd *herd, const char *path)
 
 /* ---- restoring ---- */
 
-/* A checksum does not protect against a malicious file, so dangerous values are checked. */
+/* Is the herd of a file usable? A checksum does not protect against a malicious file, so values
+ * that could do harm are checked. */
 static bool is_sensible(const struct herd *herd)
 {
     for (int i = 0; i < HERD_PARAMETERS; i++) {
@@ -119,7 +120,7 @@ static bool read_herd(struct herd *herd, FILE *file)
 enum state_result state_load(struct herd *herd, const char *path)
 {
     struct herd saved = {0};
-    /* Opening a pipe could block for ever. */
+    /* without O_NONBLOCK, opening a pipe could block for ever */
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? STATE_NONE : STATE_FAILED;
