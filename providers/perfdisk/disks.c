@@ -146,7 +146,8 @@ static bool is_physical(opl_reading *reading, const struct perfdisk_device *devi
     return opl_reading_folder_count(reading, path, &count);
 }
 
-/* Finds out the kind of `device`. The kinds of the devices before it in the list are known already. */
+/* Finds out the kind of `device`. The kinds of the devices before it in the list are known
+ * already. */
 static void device_find_out(opl_reading *reading, const struct perfdisk_devices *devices,
                             struct perfdisk_device *device)
 {

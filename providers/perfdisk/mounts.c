@@ -15,7 +15,8 @@ const opl_source perfdisk_mountinfo = {.path = "proc/self/mountinfo", .watched =
 
 /* File systems without a block device of their own that keep files on a disk. */
 static const char *const on_disk[] = {"btrfs", "zfs", "bcachefs", "ubifs", "jffs2", "bcache", NULL};
-/* File systems that show the files of other file systems: listed only if one is a container's root. */
+/* File systems that show the files of other file systems: listed only if one is a container's
+ * root. */
 static const char *const layered[] = {"overlay", "aufs", "fuse.fuse-overlayfs", NULL};
 /* File systems that are served by another machine or a program. */
 static const char *const elsewhere[] = {
@@ -154,7 +155,8 @@ static void mount_set(struct perfdisk_mount *mount, const struct mount_line *lin
     mount->waits = waits(line);
 }
 
-/* Adds the file system of a line. A device has only one entry: its mount at "/", or else its first. */
+/* Adds the file system of a line. A device has only one entry: its mount at "/", or else its
+ * first. */
 static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
                        const struct mount_line *line)
 {

@@ -119,7 +119,8 @@ OPL_EXPORTED DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWO
 OPL_EXPORTED DWORD APIENTRY CloseForeignData(void);
 
 /* The connection to a machine may be a program (ssh, openperflib-smb) whose parent ends at once.
- * Orphans of a helper process are killed, so this process adopts such programs as their subreaper. */
+ * Orphans of a helper process are killed, so this process adopts such programs as their
+ * subreaper. */
 DWORD APIENTRY OpenForeignData(LPWSTR devices)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);

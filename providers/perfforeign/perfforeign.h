@@ -28,7 +28,8 @@ struct foreign_machine {
 struct foreign_machine *machine_find(const WCHAR *name, size_t count);
 /* Queries the machine with `question` and writes its block to `data`. *size in: the capacity; out:
  * the size of the block, 0: no block. For an unreachable machine the last block is written, if it
- * is at most a minute old. (docs/windows/articles.md#c120) ERROR_MORE_DATA: the block does not fit. */
+ * is at most a minute old. (docs/windows/articles.md#c120) ERROR_MORE_DATA: the block does not
+ * fit. */
 DWORD machine_query(struct foreign_machine *machine, const WCHAR *question, void *data,
                     DWORD *size);
 struct foreign_machine *machine_first(void);

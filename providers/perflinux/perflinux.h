@@ -24,7 +24,8 @@ void perflinux_power_open(void);
 /* 10000: the base of fractions that are counted in hundredths of a percent. */
 extern const uint32_t perflinux_whole;
 
-/* Parses the decimal number at *at, and moves *at after the number; returns 0 if *at has no number. */
+/* Parses the decimal number at *at, and moves *at after the number; returns 0 if *at has no
+ * number. */
 uint64_t perflinux_number(const char **at);
 /* Parses a hexadecimal number after blanks, and moves *at after it; false: there is no number. */
 bool perflinux_hex(const char **at, uint64_t *ret);

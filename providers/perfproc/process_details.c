@@ -128,7 +128,8 @@ static void put_group(opl_reading *reading, struct details *details)
     put_unit(details, path, strcspn(path, "\n"));
 }
 
-/* The position of the ')' that ends the name in proc/PID/stat, before " S ..."; NULL: unreadable. */
+/* The position of the ')' that ends the name in proc/PID/stat, before " S ..."; NULL:
+ * unreadable. */
 static const char *after_name(opl_reading *reading)
 {
     size_t bytes;
