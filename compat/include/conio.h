@@ -12,7 +12,8 @@ OPL_BEGIN_SHIMS
 /* Returns 1 if _getch would return at once: a key was pressed, or standard input is not a terminal
  * and has bytes or has ended; else 0. */
 int opl_kbhit(void) OPL_SHIM(kbhit);
-/* Reads a byte of standard input, without echo, without waiting for Enter. EOF: it has ended. */
+/* Reads a byte of standard input, without echo, without waiting for Enter. EOF: standard input has
+ * ended. */
 int opl_getch(void) OPL_SHIM(getch);
 
 OPL_END_SHIMS

@@ -39,7 +39,7 @@ int opl_vwprintf(const WCHAR *format, va_list arguments) OPL_SHIM(vwprintf);
 int opl_fwprintf(FILE *out, const WCHAR *format, ...) OPL_SHIM(fwprintf);
 int opl_vfwprintf(FILE *out, const WCHAR *format, va_list arguments) OPL_SHIM(vfwprintf);
 int opl_fputws(const WCHAR *text, FILE *out) OPL_SHIM(fputws);
-/* Without a limit: the buffer must be large enough. */
+/* Print without a limit: the buffer must be large enough. */
 int opl_sprintf(char *to, const char *format, ...) OPL_SHIM(sprintf);
 int opl_vsprintf(char *to, const char *format, va_list arguments) OPL_SHIM(vsprintf);
 int opl_swprintf_old(WCHAR *to, const WCHAR *format, ...) OPL_SHIM(swprintf_old);
@@ -49,7 +49,8 @@ int opl_vswprintf_old(WCHAR *to, const WCHAR *format, va_list arguments) OPL_SHI
 int opl_snprintf(char *to, size_t capacity, const char *format, ...) OPL_SHIM(snprintf);
 int opl_vsnprintf(char *to, size_t capacity, const char *format, va_list arguments)
     OPL_SHIM(vsnprintf);
-/* Like the two functions above, but they return -1 if the text was truncated. */
+/* Like opl_snprintf and opl_vsnprintf, for wide text, but they return -1 if the text was
+ * truncated. */
 int opl_swprintf(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf);
 int opl_vswprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list arguments)
     OPL_SHIM(vswprintf);
@@ -63,7 +64,7 @@ int opl_vsnwprintf(WCHAR *to, size_t capacity, const WCHAR *format, va_list argu
     OPL_SHIM(vsnwprintf);
 /* system() for wide text. */
 int opl_wsystem(const WCHAR *command) OPL_SHIM(wsystem);
-/* If the buffer is too small, they return -1 and the text is empty. */
+/* Like opl_snprintf, but if the buffer is too small, they return -1 and the text is empty. */
 int opl_sprintf_s(char *to, size_t capacity, const char *format, ...) OPL_SHIM(sprintf_s);
 int opl_swprintf_s(WCHAR *to, size_t capacity, const WCHAR *format, ...) OPL_SHIM(swprintf_s);
 

@@ -12,8 +12,8 @@ BOOL WINAPI EnumProcesses(DWORD *numbers, DWORD bytes, LPDWORD ret_bytes) OPL_SH
 /* Writes a handle for the program and for each of its libraries: the address where it is loaded,
  * the lowest first. Only the functions of this header accept these handles. *ret_bytes is the size
  * needed for all. FALSE: ERROR_INVALID_HANDLE (no process, or it has ended), ERROR_ACCESS_DENIED
- * (the kernel shows modules to the owner only), ERROR_PARTIAL_COPY (a kernel thread, which has
- * none). */
+ * (the kernel shows a process's modules to its owner only), ERROR_PARTIAL_COPY (a kernel thread,
+ * which has no modules). */
 BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LPDWORD ret_bytes)
     OPL_SHIM(EnumProcessModules);
 /* Writes the file name of a module, or of the program (`wanted` is NULL), truncated to `capacity`

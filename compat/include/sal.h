@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Annotations of parameters in Windows sources. They are empty here, because the checker that reads
- * them exists only on Windows. The old ones (__in, __out) are not defined, because the C++ library
- * has parameters of these names. */
+ * them exists only on Windows. The old annotations (__in, __out) are not defined, because the C++
+ * library has parameters of these names. */
 #ifndef OPENPERFLIB_SAL_H
 #define OPENPERFLIB_SAL_H
 

@@ -83,15 +83,15 @@ typedef struct tagMODULEENTRY32 {
 
 OPL_BEGIN_SHIMS
 
-/* Takes a snapshot of the items in `flags`; modules are those of `process` (0: this one). The
- * caller closes it with CloseHandle. INVALID_HANDLE_VALUE and last error:
+/* Takes a snapshot of the items in `flags`; modules are those of `process` (0: the calling
+ * process). The caller closes the snapshot with CloseHandle. INVALID_HANDLE_VALUE and last error:
  * ERROR_INVALID_PARAMETER (no flag, no such process), ERROR_ACCESS_DENIED (this user may not see
- * its modules, or it has none: a kernel thread), ERROR_NOT_SUPPORTED (only heaps, or the
- * counters are disabled). */
+ * the modules of `process`, or it is a kernel thread, which has no modules), ERROR_NOT_SUPPORTED
+ * (only heaps, or the counters are disabled). */
 HANDLE WINAPI CreateToolhelp32Snapshot(DWORD flags, DWORD process)
     OPL_SHIM(CreateToolhelp32Snapshot);
-/* The first process, and the next one. dwSize must be set; if it is smaller than the structure:
- * FALSE and ERROR_INSUFFICIENT_BUFFER. FALSE: ERROR_NO_MORE_FILES after the last,
+/* Return the first process, and the next process. dwSize must be set; if it is smaller than the
+ * structure: FALSE and ERROR_INSUFFICIENT_BUFFER. FALSE: ERROR_NO_MORE_FILES after the last,
  * ERROR_INVALID_HANDLE. Names that are too long are truncated. szExeFile is the instance's name in
  * the object Process. */
 BOOL WINAPI Process32First(HANDLE snapshot, LPPROCESSENTRY32 entry) OPL_SHIM(Process32First);

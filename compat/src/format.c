@@ -269,7 +269,8 @@ static bool accept(struct format_reader *reader, const char *word)
     return true;
 }
 
-/* Reads a number, or for an asterisk the next argument; -1: neither. Large numbers are limited. */
+/* Reads a number, or for an asterisk the next argument; -1: there is neither. Large numbers are
+ * limited. */
 static int read_number(struct format_reader *reader, struct value_list *values)
 {
     if (accept(reader, "*"))

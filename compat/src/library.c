@@ -47,7 +47,7 @@ static bool find_in_folder(char path[static PATH_MAX], const char *name)
     return found;
 }
 
-/* Writes `name` with slashes and with the ending .so; false: it is too long. */
+/* Writes `name` with slashes and with the ending .so; false: the result is too long. */
 static bool plain_name(const char *name, char ret[static PATH_MAX])
 {
     int length = snprintf(ret, PATH_MAX - 4, "%s", name);

@@ -44,7 +44,8 @@ static DWORD check_protection(DWORD protection)
     }
 }
 
-/* Opens the file again, so that its handle may be closed. `bytes` 0: the file's current size. */
+/* Maps a file, which is opened again so that the caller may close `handle`. `bytes` 0: the file's
+ * current size. */
 static HANDLE map_file(HANDLE handle, DWORD protection, uint64_t bytes)
 {
     struct stat st;
@@ -249,7 +250,8 @@ BOOL WINAPI FlushViewOfFile(LPCVOID address, SIZE_T bytes)
 
 /* ---- files to map ---- */
 
-/* Converts a path to Linux' notation. Returns 0, or a status: it is no file of this machine. */
+/* Converts a path to Linux' notation. Returns 0, or a status if the path is no file of this
+ * machine. */
 static DWORD own_path(LPCSTR path, char ret[static PATH_MAX])
 {
     if (!path || !*path)

@@ -30,7 +30,8 @@ static pthread_mutex_t *mutex_in(const struct page *page)
     return (pthread_mutex_t *)((char *)page->memory + SHIM_MUTEX_AT);
 }
 
-/* The caller holds opl_shim_lock. NULL: this module has not mapped the mutex. */
+/* Finds a mutex that this module has mapped; NULL: it is not mapped. The caller holds
+ * opl_shim_lock. */
 static struct page *find(int file)
 {
     struct stat st;
@@ -76,7 +77,8 @@ bool opl_shim_mutex_prepare(int file)
     return good;
 }
 
-/* Maps the mutex, unless a process of the other word size made it: its layout differs. */
+/* Maps the mutex. A mutex that a process of the other word size made is refused, because its layout
+ * differs. */
 static DWORD enter(int file)
 {
     struct opl_shim_header header;

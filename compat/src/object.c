@@ -87,7 +87,7 @@ static int folder_take(bool make, DWORD *ret_status)
     return folder;
 }
 
-/* Is the object dead? If not, a handle or view has a shared lock, and an exclusive one fails. */
+/* Is the object dead? If not, a handle or view has a shared lock, and an exclusive lock fails. */
 static bool is_gone(int file)
 {
     return flock(file, LOCK_EX | LOCK_NB) == 0;

@@ -129,7 +129,7 @@ static bool next_module(FILE *maps, struct loaded_module *ret)
     return false;
 }
 
-/* Is it an ELF object? Data files are mapped, too. */
+/* Is the mapped file an ELF object? Data files are mapped, too. */
 static bool is_module(const struct loaded_module *module)
 {
     const char *name = strrchr(module->path, '/') + 1;
@@ -172,7 +172,7 @@ BOOL WINAPI EnumProcessModules(HANDLE process, HMODULE *modules, DWORD bytes, LP
     return has_ended(process) ? opl_shim_fail(ERROR_INVALID_HANDLE) : TRUE;
 }
 
-/* Finds a module of a process by its address; NULL: the program. False: there is none. */
+/* Finds a module of a process by its address; NULL: the program. False: there is no such module. */
 static bool find_module(HANDLE process, HMODULE wanted, struct loaded_module *ret)
 {
     FILE *maps = open_maps(process, ret->path);

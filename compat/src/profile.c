@@ -162,7 +162,7 @@ static bool look(const WCHAR *text, LPCWSTR section, LPCWSTR key, struct profile
         if (line == LINE_SECTION && !section)
             put_name(answer, name);
         else if (line == LINE_SECTION && inside)
-            return false; /* only the first section of a name is used */
+            return false; /* a further section of the same name is ignored */
         else if (line == LINE_SECTION)
             inside = same(name, section);
         else if (line == LINE_KEY && inside && !key)

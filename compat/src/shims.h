@@ -38,8 +38,8 @@ enum opl_shim_kind {
 
 /* Finds the kind of a handle and its descriptor, which is -1 for SHIM_NOTHING. */
 enum opl_shim_kind opl_shim_kind(HANDLE handle, int *ret_descriptor);
-/* Makes a handle of a descriptor, which the handle then owns. For -1 it is NULL. Descriptors 0 to 2
- * are duplicated first, so no handle has these numbers. */
+/* Makes a handle of a descriptor, which the handle then owns. For -1 the handle is NULL.
+ * Descriptors 0 to 2 are duplicated first, so no handle has these numbers. */
 HANDLE opl_shim_handle(int descriptor, enum opl_shim_kind kind);
 
 /* ---- object.c: objects by name ---- */
@@ -55,7 +55,7 @@ struct opl_shim_header {
 };
 
 struct opl_shim_object {
-    const char *name; /* NULL: it has no name */
+    const char *name; /* NULL: the object has no name */
     enum opl_shim_kind kind;
     uint64_t bytes;
     uint32_t protection;

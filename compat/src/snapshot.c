@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The functions with narrow text, independent of TCHAR. */
 enum { PROCESS = 230, THREAD = 232, ADDRESS_SPACE = 786, FULL_IMAGE = 1408 };
 enum table { PROCESSES, THREADS, MODULES, TABLES };
 

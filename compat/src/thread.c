@@ -58,7 +58,7 @@ BOOL WINAPI SetThreadPriority(HANDLE thread, int priority)
     return TRUE;
 }
 
-/* The nearest level, because other programs may have set the nice value. */
+/* Returns the level that is nearest to the nice value, which other programs may have set. */
 int WINAPI GetThreadPriority(HANDLE thread)
 {
     if (thread != GetCurrentThread()) {
