@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options in the file have the same effect as on the command line. The last one of several wins. */
+/* Options in the file have the same effect as on the command line. If an option is given several
+ * times, the last one counts. */
 #include "config.h"
 
 #include <errno.h>

@@ -56,7 +56,7 @@ static char *put_machine(char *machine, const char *path)
     if (!status && whole)
         return whole;
     free(whole);
-    return strdup(path); /* PDH reports what is wrong with the path when it is added */
+    return strdup(path); /* PDH reports what is wrong when the path is added */
 }
 
 char *counter_path_on(char *machine, const char *path)

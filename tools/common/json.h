@@ -15,7 +15,8 @@ struct json {
     bool flat;   /* all on one line */
 };
 
-/* `key` is NULL in an array and at the top, and has no character that needs an escape. */
+/* `key` is NULL for a member of an array and for the outermost value; it has no character that
+ * needs an escape. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
 /* An object on one line, without nested objects or arrays. */
@@ -23,9 +24,9 @@ void json_open_flat(struct json *json, const char *key);
 void json_close_flat(struct json *json);
 void json_integer(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
-/* null if it is not finite */
+/* writes null if `value` is not finite */
 void json_double(struct json *json, const char *key, double value);
-/* UTF-8; invalid bytes become U+FFFD. NULL becomes null. */
+/* Writes a text in UTF-8; invalid bytes become U+FFFD. NULL becomes null. */
 void json_string(struct json *json, const char *key, const char *value);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Events after which the provider's data is missing; the others do not affect data. */
+/* Is the provider's data missing after this event? Other events do not affect data. */
 static bool costs_data(DWORD id)
 {
     static const DWORD remarks[] = {1017, 2001, 2003, 3003, 3004, 4004, 4008, 4010};
@@ -32,7 +32,8 @@ bool last_event_fails(const char *service, opl_load_event *ret)
     return ret->when > answer.when;
 }
 
-/* If openperflib itself disabled the service, reports why it is not queried. False: it did not. */
+/* If openperflib itself disabled the service, reports why it is not queried. False: openperflib did
+ * not disable the service. */
 static bool report_quarantine(const char *tool, const char *object,
                               const struct service_settings *service)
 {

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <time.h>
 
-/* True if the data is missing since the provider's last event, and no answer was accepted since:
+/* Is the provider's data missing since its last event, without an accepted answer after it? Then
  * *ret is that event. */
 bool last_event_fails(const char *service, opl_load_event *ret);
-/* If the provider fails or is in quarantine: prints the object and that event, or the quarantine,
- * on stderr. False: neither. */
+/* If the provider fails or is in quarantine, prints the object with the provider's last event or
+ * the quarantine on stderr. False: the provider does neither. */
 bool last_event_report(const char *tool, const char *object, const char *service);
 /* Opens a file of events for reading, if it is a regular one: reading another kind may never end.
  * NULL: *ret_why is the reason, NULL if there is no such file. */

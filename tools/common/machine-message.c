@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row for each kind of connection and each status that a remote query can return, because the
- * likely cause depends on the connection. A name is first replaced by its address in the list of
- * machines.
+ * Messages about remote machines: a row for each kind of connection and each status that a remote
+ * query can return, because the likely cause depends on the connection. Before the search, the name
+ * of a machine is replaced by its address in the list of machines.
  */
 #include "machine-message.h"
 
@@ -19,7 +19,7 @@ enum { ADDRESS_SIZE = 600 };
 static const struct {
     enum address_kind kind;
     LSTATUS status;
-    const char *text; /* %s: the address after its scheme */
+    const char *text; /* %s stands for the address after its scheme */
 } rows[] = {
     {OF_SOCKET, ERROR_BAD_NETPATH, "unix: needs an absolute path, such as unix:/run/openperflib.sock, not \"%s\""},
     {OF_SOCKET, RPC_S_SERVER_UNAVAILABLE, "no program listens at %s, or it does not answer; start openperflib-winregd --socket there"},
@@ -68,7 +68,7 @@ static enum address_kind kind_of(const char *address, const char **ret_rest)
     return strchr(address, '/') ? OF_NONE : OF_NAME;
 }
 
-/* The name's address in the list of machines; false: it is not listed. */
+/* Finds the address of a name in the list of machines; false: the name is not listed. */
 static bool listed(const char *name, char ret[static ADDRESS_SIZE])
 {
     HKEY key;

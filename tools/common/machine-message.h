@@ -8,11 +8,12 @@
 /* The addresses of machines, for options and messages. */
 #define MACHINE_ADDRESSES "ssh://HOST, smb://HOST or unix:/PATH"
 
-/* `machine` as it was given: a NAME with or without backslashes, or an address. Valid until the
- * next call. NULL: there is no message for this status. */
+/* Returns the message for this status. `machine` is written as the user gave it: a NAME with or
+ * without backslashes, or an address. Valid until the next call. NULL: there is no message for this
+ * status. */
 const char *machine_message(const char *machine, LSTATUS status);
 
-/* Why openperflib-smb cannot log in: its rules for the password file (src/remote). */
+/* The reason why openperflib-smb cannot log in, by its rules for the password file (src/remote). */
 const char *smb_login_text(const char *machine);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Connects before counters are added: a machine that does not answer costs its deadline once,
- * not once for each of its counters. */
+/* Connects to all machines before counters are added, so that a machine that does not answer costs
+ * its deadline only once, not once for each of its counters. */
 #include "machines.h"
 #include "machine-message.h"
 
@@ -12,8 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Length of the machine's name after two slashes of either kind; 0: the path has none, or a
- * pattern. */
+/* Length of the machine's name after two slashes of either kind; 0: the path has no machine, or a
+ * pattern as its machine. */
 static size_t name_length(const char *path)
 {
     bool windows = !strncmp(path, "\\\\", 2);

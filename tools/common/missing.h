@@ -5,9 +5,9 @@
 
 #include <pdh.h>
 
-/* Finds which part of the path matches nothing (PDH reports any wildcard without a match as a
- * missing instance), and similar names. Returns the status for that part, or `status` if the
- * path cannot be parsed; `similar` becomes "" or names. */
+/* Finds the part of the path that matches nothing, and similar names. (PDH reports any wildcard
+ * without a match as a missing instance.) Returns the status for that part, or `status` if the path
+ * cannot be parsed; `similar` becomes "" or names. */
 PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size_t size);
 
 /* Reports once, on stderr, the counters that are omitted because this user may not read them,
@@ -18,7 +18,7 @@ void missing_rights(const char *tool, const char *object);
 /* Calls missing_rights for a path with a pattern, which does not match omitted counters. */
 void missing_rights_of_all(const char *tool, const char *path);
 
-/* Like pdh_complain for that status, followed by the similar names. */
+/* Like pdh_complain, but `similar` names follow the message. */
 int missing_complain(const char *tool, const char *path, PDH_STATUS status);
 
 #endif

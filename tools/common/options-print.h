@@ -5,7 +5,8 @@
 
 #include "options.h"
 
-extern const struct option_row options_common_rows[]; /* help, version, print-options */
+/* the options help, version and print-options */
+extern const struct option_row options_common_rows[];
 
 void options_print_help(const struct tool *tool, const struct tool *command);
 void options_print_version(const struct tool *tool);

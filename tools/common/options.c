@@ -110,7 +110,7 @@ static int accept_row(struct options *options, const struct option_row *row)
     }
 }
 
-/* Sets the option's argument: the attached text (NULL: none), else the next word. */
+/* Sets the option's argument: the text attached to the option (NULL: none), else the next word. */
 static int accept_argument(struct options *options, const struct option_row *row,
                            const char *attached)
 {
@@ -153,7 +153,7 @@ static int take_letter(struct options *options)
     return accept_argument(options, row, attached);
 }
 
-/* The row for "/x", "/long" or "/long:value"; NULL: it is a plain word. */
+/* The row for "/x", "/long" or "/long:value"; NULL: the word is no option. */
 static const struct option_row *windows_row(const struct options *options, const char *word,
                                             const char **ret_attached)
 {
@@ -170,7 +170,7 @@ static const struct option_row *windows_row(const struct options *options, const
     if (!row || row->id >= HELP)
         row = find(options, letter_matches_any_case, name, count);
     if (row && colon && !row->argument && count == 1 && isalpha((unsigned char)*name)) {
-        char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE means -C if -c takes no value */
+        char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE means -C if -c takes none */
         row = find(options, letter_matches, &other, 1);
     }
     if (!row)

@@ -24,8 +24,9 @@
 
 struct option_row {
     char letter;      /* 0: none */
-    const char *name; /* NULL: none, then letter is not 0 */
-    /* the argument's name in --help: "FILE"; "[SECONDS]": optional, only after '='; NULL: none */
+    const char *name; /* NULL: no long name, and `letter` is not 0 */
+    /* the argument's name in --help: "FILE"; "[SECONDS]": may be omitted, and follows only after
+     * '='; NULL: no argument */
     const char *argument;
     int id;           /* the program's number for the option: above 0, not OPTION_ARGUMENT */
     const char *help; /* one or more sentences; wrapped by --help */
@@ -70,12 +71,12 @@ struct options {
 /* Starts parsing; if the tool has commands, reads the command. Returns 1, or OPTION_SHOWN or
  * OPTION_WRONG. */
 int options_begin(struct options *options, const struct tool *tool, int argc, char **argv);
-/* The next option's id, OPTION_ARGUMENT, OPTION_END, or: OPTION_SHOWN (help or version was
- * printed), OPTION_WRONG (a message is on stderr). */
+/* Returns the next option's id, OPTION_ARGUMENT, OPTION_END, or one of: OPTION_SHOWN (help or
+ * version was printed), OPTION_WRONG (a message was printed on stderr). */
 int options_next(struct options *options);
 /* The exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */
 int options_status(int id);
-/* "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */
+/* Prints "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */
 int options_complain(const struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -11,7 +11,8 @@
 bool output_file_free(const char *tool, const char *path, bool yes);
 /* Opens `path` for text, "-" or NULL is standard output. NULL: the reason is on stderr. */
 FILE *output_file_open(const char *tool, const char *path);
-/* Closes it, or flushes standard output. False: not all was written; the reason is on stderr. */
+/* Closes the file, or flushes standard output. False: not all was written; the reason is on
+ * stderr. */
 bool output_file_close(const char *tool, const char *path, FILE *file);
 /* The exit code for the last message: 1, or 4 for missing rights. */
 int output_file_code(void);

@@ -14,7 +14,8 @@ struct owners {
     struct listed *listed;
     size_t count, listed_count;
 };
-/* If there is no memory, the list is empty. Free with owners_done. */
+/* Reads the lists of all services. If there is no memory, the list is empty. Free with
+ * owners_done. */
 void owners_read(struct owners *ret);
 void owners_done(struct owners *owners);
 /* Does an object that `service` lists belong to another service? *ret_owner points into
@@ -23,7 +24,7 @@ bool owners_other(const struct owners *owners, const char *service, DWORD *ret_o
                   const char **ret_owner);
 /* If an object of `service` belongs to another service, writes a message into `text`: the object,
  * the two services, and what to do. `user`: " --user" for the user's layer, else "". Returns the
- * text's length; 0: no object does. */
+ * text's length; 0: no object of `service` belongs to another service. */
 int owners_explain(const struct owners *owners, const char *service, const char *user, char *text,
                    size_t size);
 

@@ -10,14 +10,17 @@ struct pace {
     struct timespec next; /* the next time, monotonic */
 };
 
-/* From now on SIGINT, SIGTERM and SIGHUP (unless ignored) end a wait and are recorded. */
+/* From now on SIGINT, SIGTERM and SIGHUP (unless ignored) end a wait, and pace_wait returns
+ * false. */
 void pace_catch(void);
 bool pace_stopped(void);
 /* Sets the next time to now. */
 void pace_begin(struct pace *pace);
-/* Waits until `seconds` after the previous time; missed times are skipped. False: stopped. */
+/* Waits until `seconds` after the previous time; times that have passed are skipped. False: a
+ * signal arrived. */
 bool pace_wait(struct pace *pace, double seconds);
-/* Parses "[[hh:]mm:]ss" with fractions, a millisecond to a year. False: it is no such time. */
+/* Parses "[[hh:]mm:]ss" with fractions, a millisecond to a year. False: the text is no such
+ * time. */
 bool pace_parse(const char *text, double *ret_seconds);
 
 #endif

@@ -7,14 +7,15 @@
 #include <pdhmsg.h>
 #include <stdbool.h>
 
-/* What went wrong and what to do; never NULL. Valid until the next call. */
+/* Returns a sentence with what went wrong and what to do; never NULL. Valid until the next call. */
 const char *pdh_message(PDH_STATUS status);
 /* Prints "TOOL: ABOUT: message (0xC0000BB8)" on stderr, or what PDH's last call found wrong in a
  * capture, with the position. Returns the exit code: 1, or 4 for missing rights. */
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status);
-/* Reports what PDH's last call found wrong in a capture although it succeeded; false: nothing. */
+/* Reports what PDH's last call found wrong in a capture although it succeeded; false: it found
+ * nothing wrong. */
 bool pdh_remark(const char *tool);
-/* Reports data of a capture that PDH's last call could not show; false: none. */
+/* Reports data of a capture that PDH's last call could not show; false: there is no such data. */
 bool pdh_unshown(const char *tool);
 
 #endif

@@ -15,7 +15,7 @@
 enum { DISABLED = 1, NOT_FOR_32_BIT = 2, NOT_FOR_64_BIT = 4 };
 enum { NAME_SIZE = 256 * 3 + 1 }; /* 255 characters in UTF-8 */
 
-/* A text value; NULL: there is none. */
+/* Reads a text value; NULL: the key has no such value. */
 static char *read_text(HKEY key, const char *name)
 {
     DWORD size = 0, flags = RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND;
@@ -35,7 +35,7 @@ static bool read_number(HKEY key, const char *name, DWORD *ret)
     return RegGetValueA(key, NULL, name, RRF_RT_REG_DWORD, NULL, ret, &size) == ERROR_SUCCESS;
 }
 
-/* Is this name of a library in the folder of the shipped ones? */
+/* Is `library` a file in the folder of the shipped providers? */
 static bool is_shipped(const char *library)
 {
     char path[PATH_MAX];
@@ -91,7 +91,7 @@ LSTATUS service_read(const char *name, struct service_settings *ret)
     return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* Reads the time of "until 2026-11-21T20:10:00Z", followed by other text; 0: it has no time. */
+/* Reads the time of a text "until 2026-11-21T20:10:00Z ..."; 0: the text has no time. */
 static time_t read_until(const char *text)
 {
     struct tm until = {0};
@@ -146,7 +146,8 @@ void service_done(struct service_settings *service)
         free(texts[i]);
 }
 
-/* Is the service registered? After unlodctr, state and settings may remain in the key. */
+/* Is the service registered? A key alone does not show it: after unlodctr, state and settings may
+ * remain in the key. */
 static bool is_registered(HKEY key)
 {
     static const char *const values[] = {"Library", "First Counter", "Last Counter", "First Help",

@@ -15,20 +15,21 @@ struct service_settings {
     /* reserved: its package was removed, and its numbers are kept */
     bool loaded, isolated, shares, shipped, reserved;
 };
-/* Is its quarantine over? Then it is queried again, and the next answer decides whether it is
- * enabled or quarantined again. */
+/* Is the service's quarantine over? Then the service is queried again, and the next answer decides
+ * whether it is enabled or quarantined again. */
 bool service_on_probation(const struct service_settings *service);
 /* Did the service miss so many deadlines in a row that queries do not wait for it for a while? */
 bool service_not_waited_for(const struct service_settings *service);
 /* The number in " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why" or
- * ", time 1: why" of older records; 0: none. */
+ * ", time 1: why" of older records; 0: there is none. */
 unsigned service_ordinal(const char *text);
 /* The option for lodctr in a message: " --user" if the service is registered in the user's layer,
  * else "". */
 const char *service_option(const struct service_settings *service);
 /* Is the service queried by programs of this word size? */
 bool service_enabled(const struct service_settings *service);
-/* Reads a service. 2: it does not exist, or has no Performance key. Free with service_done. */
+/* Reads a service. 2: the service does not exist, or has no Performance key. Free with
+ * service_done. */
 LSTATUS service_read(const char *name, struct service_settings *ret);
 void service_done(struct service_settings *service);
 /* Calls `each` for all services with a library or numbers, until it returns false. */

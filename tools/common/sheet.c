@@ -34,7 +34,8 @@ static void put_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE])
 
 /* ---- selection and order of columns ---- */
 
-/* Columns without a value come last; equal values keep their order. */
+/* Compares two columns by value. Columns without a value come last; equal values keep their
+ * order. */
 static int compare_columns(const void *one, const void *other, void *context)
 {
     size_t left = *(const size_t *)one, right = *(const size_t *)other;
@@ -87,7 +88,7 @@ static void text_row(const struct sheet *sheet, LONGLONG time, const double *val
 
 /* ---- JSON ---- */
 
-/* Makes, once for each column, the text before its number: {"path": "...", "value": and a blank */
+/* Makes for each column, once, the text before its number: {"path": "...", "value": and a blank */
 static bool lines_begin(struct sheet *sheet)
 {
     char *text = NULL;
@@ -106,7 +107,7 @@ static bool lines_begin(struct sheet *sheet)
     sheet->heads[sheet->count] = (size_t)ftell(out);
     bool good = !ferror(out);
     good &= fclose(out) == 0;
-    enum { OTHERS = 8 }; /* bytes: brackets, comma */
+    enum { OTHERS = 8 }; /* bytes of brackets and comma */
     sheet->head_text = text;
     sheet->row = malloc(size + sheet->count * (OPL_CAPTURE_NUMBER_SIZE + OTHERS) + 128);
     return good && sheet->row;
@@ -118,7 +119,7 @@ static char *put(char *at, const char *text, size_t size)
     return at + size;
 }
 
-/* The row is formatted in one buffer for speed: a capture may have a million rows. */
+/* Prints a row. It is formatted in one buffer for speed: a capture may have a million rows. */
 static void print_json(const struct sheet *sheet, LONGLONG time, const double *values)
 {
     char text[SHEET_TIME_SIZE];

@@ -19,7 +19,7 @@ struct sheet;
 struct sheet_format {
     const char *name; /* value of -f, and extension of a file; case is ignored */
     DWORD capture;    /* PDH_LOG_TYPE_* of a capture, whose header fixes the columns; or 0 */
-    char separator;   /* between columns, for a capture */
+    char separator;   /* between columns, in a format of captures */
     bool (*begin)(struct sheet *sheet); /* prints the header; false: no memory; may be NULL */
     void (*row)(const struct sheet *sheet, LONGLONG time, const double *values);
     const char *end; /* text after the rows */
@@ -32,9 +32,10 @@ struct sheet {
     const struct sheet_format *format; /* to be set */
     const char *const *paths;          /* to be set: one for each column, with machine */
     size_t count;                      /* number of paths, to be set */
-    size_t top;            /* show only this many columns, those with the largest values; 0: all */
-    const char *zone;      /* CSV and TSV: text after "(PDH-CSV 4.0)", for rows as in captures;
-                            * NULL: rows as on Windows' console */
+    size_t top; /* show only this many columns, those with the largest values; 0: all */
+    /* CSV and TSV: the header's text after "(PDH-CSV 4.0)", and rows as in captures; NULL: rows as
+     * on Windows' console */
+    const char *zone;
     size_t *order;         /* private: the columns that are shown */
     size_t shown;          /* private */
     size_t samples;        /* how many samples were printed */
@@ -44,16 +45,18 @@ struct sheet {
 
 /* The format of this name, or NULL. */
 const struct sheet_format *sheet_format_of(const char *name);
-/* Take the value of the option -f or -o. Return 0, or an exit code after a message. */
+/* sheet_take_format takes the value of -f, sheet_take_file that of -o. They return 0, or an exit
+ * code after a message. */
 int sheet_take_format(const struct options *options, const struct sheet_format **ret);
 int sheet_take_output(const struct options *options, const char **ret);
-/* Prints the header; false: no memory. With `top`, CSV and TSV print it with the first sample. */
+/* Prints the header; false: no memory. If `top` is set, CSV and TSV print the header with the first
+ * sample. */
 bool sheet_begin(struct sheet *sheet);
 /* Prints one sample at a local time; NAN: no value. */
 void sheet_row(struct sheet *sheet, LONGLONG time, const double *values);
-/* Ends the text, and frees. */
+/* Ends the text, and frees the memory. */
 void sheet_end(struct sheet *sheet);
-/* Flushes; false: it cannot be written, errno is the reason. */
+/* Flushes the output; false: it cannot be written, and errno is the reason. */
 bool sheet_flush(const struct sheet *sheet);
 
 enum { SHEET_TIME_SIZE = 64 };

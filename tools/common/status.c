@@ -57,7 +57,7 @@ bool status_colours(int descriptor)
     return status_terminal(descriptor) && !(no && *no);
 }
 
-/* "error: " in red, "warning: " in yellow. */
+/* Prints "error: " in red, or "warning: " in yellow. */
 static void put_level(bool error)
 {
     bool colours = status_colours(STDERR_FILENO);

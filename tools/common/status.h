@@ -8,7 +8,7 @@
 #include <openperflib/load.h>
 #include <winerror.h>
 
-/* What went wrong and what to do; never NULL. Valid until the next call. */
+/* Returns a sentence with what went wrong and what to do; never NULL. Valid until the next call. */
 const char *status_message(DWORD status);
 /* Prints "TOOL: ABOUT: message (error N)" on stderr; returns the status. */
 DWORD status_complain(const char *tool, const char *about, DWORD status);
@@ -16,8 +16,8 @@ DWORD status_complain(const char *tool, const char *about, DWORD status);
 void status_remark(const char *tool, const opl_load_remark *remark);
 /* The exit code: the status, or 29 if standard output could not be written; 255 at most. */
 int status_exit(const char *tool, DWORD status);
-/* status_terminal: is this a terminal that understands escape sequences? status_colours: and is
- * NO_COLOR unset? */
+/* status_terminal: is the descriptor a terminal that understands escape sequences? status_colours:
+ * the same, and is NO_COLOR unset? */
 bool status_terminal(int descriptor);
 bool status_colours(int descriptor);
 

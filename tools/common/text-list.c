@@ -60,7 +60,7 @@ static char *unquote(char *text)
     return text + 1;
 }
 
-/* "[si]" becomes "-si"; every other line is a word. */
+/* Adds a line of a file of options: "[si]" becomes "-si"; every other line is a word. */
 static bool add_option_line(struct text_list *list, char *line)
 {
     size_t size = strlen(line);
@@ -79,7 +79,7 @@ static bool add_plain_line(struct text_list *list, char *line)
     return text_list_add(list, unquote(line));
 }
 
-/* The whole file, NUL-terminated; NULL: errno is the reason. */
+/* Reads the whole file, NUL-terminated; NULL: errno is the reason. */
 static char *read_whole(FILE *file, size_t *ret_bytes)
 {
     char *bytes = NULL;
@@ -100,7 +100,7 @@ static char *read_whole(FILE *file, size_t *ret_bytes)
     return bytes;
 }
 
-/* Windows' own editors write UTF-16 with a byte order mark. */
+/* Is the text UTF-16? Windows' own editors write UTF-16 with a byte order mark. */
 static bool is_utf16(const char *bytes, size_t count)
 {
     return count >= 2 && (!memcmp(bytes, "\xFF\xFE", 2) || !memcmp(bytes, "\xFE\xFF", 2));

@@ -11,9 +11,9 @@ struct text_list {
     size_t count, capacity;
 };
 
-/* Copies the text; false: no memory. */
+/* Copies the text to the end of the list; false: no memory. */
 bool text_list_add(struct text_list *list, const char *text);
-/* Copies the first `size` bytes of the text; false: no memory. */
+/* Copies the first `size` bytes of the text to the end of the list; false: no memory. */
 bool text_list_add_part(struct text_list *list, const char *text, size_t size);
 void text_list_done(struct text_list *list);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * openperflib-new: writes a complete provider into a new folder: source, ini and symbol file,
- * Makefile, test and README. It builds and answers without changes. Existing files are never
- * overwritten.
+ * Makefile, test and README. The provider can be built and answers without changes. Existing files
+ * are never overwritten.
  */
 #include "new.h"
 #include "../common/options.h"
@@ -76,8 +76,8 @@ static char *english_names(void)
     return NULL;
 }
 
-/* Programs that query by name would confuse two objects of one name. An earlier provider of
- * this NAME is no conflict: it is replaced. */
+/* Programs that query by name would confuse two objects of one name. An earlier provider of the
+ * service `service` is no conflict, because the new one replaces it. */
 static bool object_exists(const char *service)
 {
     HKEY key;
@@ -146,7 +146,7 @@ static bool write_one(const struct made *made, const struct chosen *chosen,
 }
 
 static const struct made files[] = {
-    {".c",         NULL,        false}, /* the template of this file depends on --windows */
+    {".c",         NULL,        false}, /* which template is used depends on --windows */
     {".h",         NULL,        false},
     {".ini",       NULL,        false},
     {"Makefile",   "Makefile",  false},

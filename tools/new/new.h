@@ -13,7 +13,7 @@ struct template
 {
     const char *name, *text;
 };
-extern const struct template templates[]; /* the last one is zeroed */
+extern const struct template templates[]; /* ended by a zeroed row */
 
 struct chosen {
     const char *file; /* NAME as it was given: demo */
@@ -37,7 +37,8 @@ void example_done(struct example *example);
 const char *example_text(const struct chosen *chosen, const char *word);
 
 /* ---- template.c ---- */
-/* Writes the template with @words@ replaced, and only the parts for the options. */
+/* Writes the template with its @words@ replaced, and of its optional parts only those for the
+ * chosen options. */
 void template_print(FILE *out, const char *name, const struct chosen *chosen,
                     const struct example *example);
 

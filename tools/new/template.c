@@ -23,7 +23,7 @@ static const char *word_value(const struct chosen *chosen, const struct example 
     return example_text(chosen, word);
 }
 
-/* Unknown words stay unchanged. */
+/* Prints a line with its @words@ replaced; unknown words stay unchanged. */
 static void print_line(FILE *out, const char *line, size_t length, const struct chosen *chosen,
                        const struct example *example)
 {

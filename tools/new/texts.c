@@ -7,7 +7,8 @@
 enum { OBJECT, REQUESTS, RATE, FREE, HITS, HIT_RATE };
 
 /* clang-format off */
-/* An object's name is the service's, in every language. */
+/* The texts in each language. The object's name is not among them: it is the service's in every
+ * language. */
 static const struct example_text_row {
     int what;
     const char *word, *language, *name, *help;

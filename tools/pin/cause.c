@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the reason why the kernel refused a BPF program: one line of the hundreds that libbpf and
- * the verifier print. */
+/* Finds the reason why the kernel refused a BPF program: libbpf and the verifier print hundreds of
+ * lines, of which one has the reason. */
 #include "pin.h"
 
 #include <stdio.h>

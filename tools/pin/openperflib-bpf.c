@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * openperflib-bpf: pins the BPF program that reads all processes and threads in one pass, so that
- * the Process and Thread objects take microseconds instead of the milliseconds of /proc files.
- * Needed once after each start of the system; the program runs only while it is read.
+ * the Process and Thread objects take microseconds instead of the milliseconds of /proc files. The
+ * program must be pinned once after each start of the system. It runs only while its pinned file is
+ * read.
  */
 #include "pin.h"
 #include "../common/options.h"

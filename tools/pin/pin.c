@@ -19,7 +19,7 @@
 #ifndef BPF_FS_MAGIC
 #define BPF_FS_MAGIC 0xcafe4a11
 #endif
-#define FRESH "_new" /* ending of an unfinished file; names here have no dot */
+#define FRESH "_new" /* ending of an unfinished file; names in a BPF file system have no dot */
 enum { PATH_SIZE = 128, MOST_PROCESSORS = 512 };
 
 const char *const bpf_names[] = {"processes", "threads", NULL};
@@ -101,7 +101,8 @@ static int find_place(bool may_mount)
     return EXIT_GOOD;
 }
 
-/* Finds the group that may read the files; *ret -1: only root may. Returns an exit code. */
+/* Finds the group that may read the files; *ret -1: only root may read them. Returns an exit
+ * code. */
 static int find_group(const char *name, gid_t *ret)
 {
     const struct group *group = getgrnam(name ? name : BPF_GROUP);
@@ -133,9 +134,9 @@ static int open_place(void)
     return -1;
 }
 
-/* Opens our folder in BPF_PLACE, if it belongs to root: if all users may write to BPF_PLACE, it can
- * be a link or another user's folder. -1: it does not exist (errno is ENOENT), or a message was
- * printed. */
+/* Opens the folder of openperflib in BPF_PLACE, if it belongs to root: if all users may write to
+ * BPF_PLACE, the folder can be a link or another user's folder. -1: the folder does not exist
+ * (errno is ENOENT), or a message was printed. */
 static int open_folder(int place)
 {
     struct stat st;
@@ -177,9 +178,9 @@ static int make_folder(int place, gid_t group)
     return -1;
 }
 
-/* Checks that the group can reach the pinned files, or with `grant` changes BPF_PLACE so. systemd
- * mounts that file system for root only, so a group that may read a file still cannot open its
- * path. */
+/* Checks that the group can reach the pinned files, or with `grant` changes the rights of BPF_PLACE
+ * so that it can. systemd mounts BPF_PLACE for root only: then a group that may read a pinned file
+ * still cannot open its path. */
 static int open_passage(int fd, gid_t group, bool grant)
 {
     struct stat place;
@@ -203,8 +204,8 @@ static int open_passage(int fd, gid_t group, bool grant)
 
 /* ---- loading ---- */
 
-/* Reports the message of the kernel's verifier or of libbpf; to name a kernel version would be a
- * guess. */
+/* Reports the message of the kernel's verifier or of libbpf. A needed kernel version is not named,
+ * because it would be a guess. */
 static int complain_of_load(int error)
 {
     const char *cause = bpf_cause();
@@ -276,8 +277,8 @@ static struct bpf_object *load_somehow(const struct pin_request *request)
 
 /* ---- pinning ---- */
 
-/* Pins a link. libbpf needs a path: the one below /proc/self/fd leads to the opened folder even if
- * another folder has its name now. */
+/* Pins a link. libbpf needs a path: the path below /proc/self/fd leads to the opened folder even if
+ * another folder has that folder's name now. */
 static int pin_link(int folder, struct bpf_link *link, const char *name, gid_t group)
 {
     char path[PATH_SIZE], fresh[PATH_SIZE / 2];
@@ -366,7 +367,7 @@ static int unpin_in(int place)
             removed = -1;
         }
     close(folder);
-    unlinkat(place, BPF_NAME, AT_REMOVEDIR); /* fails if it is not empty */
+    unlinkat(place, BPF_NAME, AT_REMOVEDIR); /* fails if the folder is not empty */
     return removed;
 }
 

@@ -23,7 +23,7 @@ struct pin_request {
     uint32_t version; /* version of the records to write; 0: RECORD_VERSION */
 };
 
-/* The program, compiled: made by providers/perfproc/meson.build. */
+/* The compiled BPF program; providers/perfproc/meson.build makes it. */
 extern const unsigned char bpf_tasks[];
 extern const size_t bpf_tasks_bytes;
 struct bpf_object;
@@ -41,7 +41,7 @@ int bpf_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * verifier's log, the cause is the log's last line that is not statistics. NULL: clears the
  * cause. */
 void bpf_cause_take(const char *warning);
-const char *bpf_cause(void); /* "": no warning */
+const char *bpf_cause(void); /* "": there was no warning */
 /* Is a BPF file system mounted at BPF_PLACE? */
 bool bpf_is_mounted(void);
 /* Opens the embedded program; NULL after a message. */

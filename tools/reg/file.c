@@ -35,7 +35,7 @@ static void put_code_point(FILE *file, unsigned code)
     }
 }
 
-/* The library prints well-formed UTF-8, except that surrogates may be unpaired. */
+/* Writes a text. The library prints well-formed UTF-8, except that surrogates may be unpaired. */
 static void put_text(FILE *file, const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
@@ -206,7 +206,8 @@ static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
     return !failed ? ERROR_SUCCESS : file ? ERROR_READ_FAULT : ERROR_FILE_NOT_FOUND;
 }
 
-/* The size without a Ctrl-Z, with which old editors end a file; in UTF-16 it has two bytes. */
+/* The size of the file without a Ctrl-Z, which old editors write as the end of a file; in UTF-16 it
+ * has two bytes. */
 static size_t without_ctrl_z(const char *bytes, size_t size)
 {
     bool wide = size >= 2 && ((unsigned char)bytes[0] == 0xff && (unsigned char)bytes[1] == 0xfe);

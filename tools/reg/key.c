@@ -33,8 +33,8 @@ static const struct root {
     return NULL;
 }
 
-/* Splits "\\MACHINE\KEY": *name becomes KEY, *ret_machine is MACHINE, which the caller frees; NULL:
- * the name has no machine. */
+/* Splits "\\MACHINE\KEY" and connects to the machine: *name becomes KEY, and *ret_machine becomes
+ * MACHINE, which the caller frees. *ret_machine NULL: the name has no machine. */
 static LSTATUS connect_machine(const char **name, char **ret_machine)
 {
     *ret_machine = NULL;
@@ -148,7 +148,7 @@ static const char *text_of(LSTATUS status)
     return NULL;
 }
 
-/* Why a key of another machine cannot be read. */
+/* Explains why a key of another machine cannot be read. */
 static const char *text_of_machine(const char *about, LSTATUS status)
 {
     char machine[600];

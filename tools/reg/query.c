@@ -105,7 +105,8 @@ static LSTATUS show_subkeys(struct showing *showing, HKEY key, const char *full)
     return status;
 }
 
-/* With /v, a key is printed only if it has the value; subkeys may lack it. */
+/* Prints a key and its subkeys. With /v, a key is printed only if it has the value; it is no error
+ * if subkeys lack the value. */
 static LSTATUS show_key(struct showing *showing, HKEY key, const char *full)
 {
     LSTATUS status;

@@ -170,7 +170,7 @@ static int refuse_left_out(const char *what, const char *instead)
     return ERROR_NOT_SUPPORTED;
 }
 
-/* Other commands of Windows' reg: hives and copies. */
+/* Reports the commands of Windows' reg that are missing here: those for hives and copies. */
 static int refuse_command(const char *word)
 {
     static const char *const names[] = {"copy",    "save",    "load", "unload",
@@ -181,7 +181,7 @@ static int refuse_command(const char *word)
     return 0;
 }
 
-/* "-ve" means /ve, not -v with the name "e". */
+/* Replaces "-ve" by "/ve", because "-ve" would be -v with the name "e". */
 static void spell_out(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)

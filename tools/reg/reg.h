@@ -29,11 +29,12 @@ struct named_key {
 LSTATUS key_parse(const char *name, struct named_key *ret);
 void key_done(struct named_key *key);
 LSTATUS key_open(const struct named_key *key, REGSAM access, HKEY *ret);
-void key_close(HKEY key); /* closes a key that key_open opened, also a performance key */
+void key_close(HKEY key); /* closes a key of key_open, also a performance key */
 /* Prints "reg: KEY: what happened; what to do"; returns the status. */
 LSTATUS complain(const char *about, LSTATUS status);
 LSTATUS complain_elsewhere(const char *about);
-/* Asks the user at the terminal; without a terminal the answer is no, with a hint to `option`. */
+/* Asks the user at the terminal. Without a terminal the answer is no, and a hint names the option
+ * `option`. */
 bool confirmed(const char *question, const char *about, const char *option);
 
 /* ---- value.c ---- */
@@ -48,7 +49,8 @@ void value_print(const char *name, const struct value *value);
 bool value_type(const char *name, DWORD *ret);
 LSTATUS value_parse(DWORD type, const char *text, const char *separator, struct value *ret);
 
-/* Names of a key's subkeys or values, read before anything is changed; free with names_done. */
+/* The names of all subkeys or values of a key, read before anything is changed; free with
+ * names_done. */
 struct key_names {
     char **names;
     size_t count;

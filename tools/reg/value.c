@@ -15,8 +15,8 @@
 
 enum { FIRST_SIZE = 65536, MOST_SIZE = 1 << 30 };
 
-/* A query of an ordinary value returns its size; one of performance data only that the buffer is
- * too small. */
+/* Reads a value. For an ordinary value the first query returns the size; for performance data it
+ * returns only that the buffer is too small. */
 LSTATUS value_read(HKEY key, const char *name, struct value *ret)
 {
     DWORD capacity = 0;
@@ -166,7 +166,8 @@ static LSTATUS parse_bytes(const char *text, struct value *ret)
     return ERROR_SUCCESS;
 }
 
-/* Each separator becomes a terminator; one more ends the list. */
+/* Parses a multi-string: each separator becomes a terminator, and one more terminator ends the
+ * list. */
 static LSTATUS parse_multi(const char *text, const char *separator, struct value *ret)
 {
     size_t step = strlen(separator);
@@ -218,7 +219,7 @@ static LSTATUS add_name(struct key_names *names, const char *name)
     return more[names->count++] ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
 }
 
-/* The values of performance keys cannot be enumerated; these always exist. */
+/* Lists the values of performance keys, which cannot be enumerated; these values always exist. */
 static LSTATUS performance_names(HKEY key, struct key_names *ret)
 {
     bool data = key == HKEY_PERFORMANCE_DATA;

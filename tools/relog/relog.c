@@ -122,7 +122,8 @@ static int take_time(struct options *options, LONGLONG *ret)
                : options_complain(options, "not a time: %s; use M/D/YYYY [[HH:]MM:]SS", text);
 }
 
-/* Words after -c are paths if they contain a backslash or "::". */
+/* Takes a plain word: after -c, words are paths if they contain a backslash or "::"; all other
+ * words are files. */
 static int take_word(struct relog *opts, const struct options *options, bool after_counter)
 {
     const char *word = options->value;

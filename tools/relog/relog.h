@@ -26,11 +26,11 @@ struct relog {
 };
 
 /* ---- when.c: local times ---- */
-/* "M/D/YYYY [[HH:]MM:]SS[AM|PM]" or "YYYY-MM-DD[ HH:MM:SS]"; false: it is not a time. */
+/* "M/D/YYYY [[HH:]MM:]SS[AM|PM]" or "YYYY-MM-DD[ HH:MM:SS]"; false: the text is not a time. */
 bool when_parse(const char *text, LONGLONG *ret);
-/* Is this a time of day, which may follow a date? */
+/* Is the word a time of day? It may follow a date as a separate word. */
 bool when_is_time(const char *text);
-/* "1/13/2018 5:13:23", as relog prints it. */
+/* Prints a time as relog shows it: "1/13/2018 5:13:23". */
 void when_print(LONGLONG time, char text[SHEET_TIME_SIZE]);
 
 /* ---- source.c: captures and the selected counters ---- */
@@ -50,20 +50,20 @@ int source_open(struct input_log *source, const struct relog *opts);
 /* Creates a query of the counters, within the requested times. */
 int source_add(struct input_log *source, const struct relog *opts);
 void source_close(struct input_log *source);
-/* Is this status the end of the capture? */
+/* Does this status mean the end of the capture? */
 bool source_ended(PDH_STATUS status);
 /* Reports a capture that ends in the middle of a sample, and data that was not shown; returns the
  * exit code. */
 int source_end(struct input_log *source);
 bool source_goes_on(struct input_log *source, PDH_STATUS status);
-/* What kind of file: "Binary", "CSV", "TSV", or "unknown". */
+/* The kind of the file: "Binary", "CSV", "TSV", or "unknown". */
 const char *source_kind(const char *file);
 
 /* ---- report.c: text for the user; nothing if standard output has the data ---- */
 void report_input(const struct relog *opts, const struct input_log *source);
 void report_counters(const struct input_log *source, FILE *out);
-/* Show the progress? Only on a terminal, not in the first second, then at most ten times a
- * second, because the loop of samples must be fast. */
+/* Is it time to show the progress? It is shown only on a terminal, not in the first second, and
+ * then at most ten times a second, because the loop of samples must be fast. */
 bool report_due(const struct relog *opts, const struct input_log *source);
 void report_progress(const struct input_log *source, LONGLONG time);
 struct relog_report {

@@ -48,7 +48,8 @@ static double seconds_between(const struct timespec *then, const struct timespec
     return (double)(now->tv_sec - then->tv_sec) + (double)(now->tv_nsec - then->tv_nsec) / 1e9;
 }
 
-/* "\r 45.32%  ##################......................": without colours and without escapes. */
+/* Draws the progress, without colours and escapes: "\r 45.32%
+ * ##################......................". */
 static void draw(double share)
 {
     enum { CELLS = 40 };

@@ -20,9 +20,10 @@ struct sheet_rows {
     struct sheet sheet;
     PDH_RAW_COUNTER *before; /* values of the last kept sample, for --every */
     struct mean {
-        double sum, span; /* the sum of values times their intervals, and of the intervals */
-    } * means;            /* sums since the last kept sample; NULL: without --average */
-    LONGLONG mean_time;   /* time of the last added sample */
+        /* the sum of each value times its interval, and the sum of the intervals */
+        double sum, span;
+    } * means;          /* sums since the last kept sample; NULL: without --average */
+    LONGLONG mean_time; /* time of the last added sample */
     double *values, *pending;
     LONGLONG time, pending_time; /* pending_time 0: nothing is pending */
     unsigned long seen;
@@ -31,7 +32,8 @@ struct sheet_rows {
 
 /* ---- the zone of the input, as PDH writes it ---- */
 
-/* " (Pacific Standard Time)(480)" of a header "(PDH-CSV 4.0) (...)(...)"; "" if it has none. */
+/* Copies the time zone of a header: " (Pacific Standard Time)(480)" of "(PDH-CSV 4.0) (...)(...)";
+ * "": the header has none. */
 static void cut_zone(const char *header, char *ret, size_t size)
 {
     const char *begin = strstr(header, " 4.0)");
@@ -40,7 +42,8 @@ static void cut_zone(const char *header, char *ret, size_t size)
         snprintf(ret, size, "%.*s", (int)(end - begin - 5), begin + 5);
 }
 
-/* Only the header that PDH writes contains the time zone, so it is written to memory. */
+/* Finds the time zone of the input. Only the header that PDH's writer makes has it, so a header is
+ * written to memory. */
 static void find_zone(const struct input_log *source, char *ret, size_t size)
 {
     char name[32], header[512] = "";
@@ -74,8 +77,8 @@ static double value_now(PDH_HCOUNTER counter)
     return usable(status, &value);
 }
 
-/* The value between this kept sample and the last one. Values that are text in the capture have
- * no raw values. */
+/* The value for the time between the last kept sample and this one. Values that are text in the
+ * capture have no raw values. */
 static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
 {
     PDH_FMT_COUNTERVALUE value = {0};
@@ -92,8 +95,8 @@ static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
 }
 
 /* Is the counter's value that of a single moment, or a text? Then its mean must be summed up from
- * all samples. The values of other types are differences between two samples: that between two kept
- * samples is the mean already. */
+ * all samples. Values of other types are differences between two samples, so the value between two
+ * kept samples is the mean already. */
 static bool is_momentary(PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER raw;
@@ -102,7 +105,8 @@ static bool is_momentary(PDH_HCOUNTER counter)
     return !(type & PERF_TYPE_ZERO) || type == PERF_RAW_FRACTION || type == PERF_LARGE_RAW_FRACTION;
 }
 
-/* The weight of a value is the interval that ends with its sample. */
+/* Adds the sample's values to the sums. The weight of a value is the interval that ends with its
+ * sample. */
 static void add_to_means(struct sheet_rows *rows)
 {
     LONGLONG last = rows->mean_time ? rows->mean_time : rows->time;
@@ -158,7 +162,7 @@ static void print_pending(struct sheet_rows *rows)
     rows->pending_time = 0;
 }
 
-/* Can the sample be joined with the pending one? Not if both have a value of a counter. */
+/* Can the sample be joined with the pending sample? No, if a counter has a value in both. */
 static bool belongs(const struct sheet_rows *rows)
 {
     if (!rows->pending_time || rows->time - rows->pending_time > join_span)
@@ -184,7 +188,8 @@ static void join(struct sheet_rows *rows)
 
 /* ---- the samples ---- */
 
-/* Reads the next sample; with --follow waits for it at the end of the file. False: no more. */
+/* Reads the next sample; with --follow waits for it at the end of the file. False: there are no
+ * more samples. */
 static bool next(struct sheet_rows *rows, PDH_STATUS *ret_status)
 {
     struct pace pace;

@@ -26,7 +26,7 @@ const char *source_kind(const char *file)
 
 /* ---- opening ---- */
 
-/* The texts as a multi-string; malloc. */
+/* Joins the texts to a multi-string; malloc. */
 static char *join(const struct text_list *list)
 {
     size_t size = 1;
@@ -62,7 +62,7 @@ static int compare_paths(const void *one, const void *other)
     return strcasecmp(one, other);
 }
 
-/* Adds a path once: a counter that two patterns match is one column. */
+/* Adds a path, unless the list has it: a counter that two patterns match is one column. */
 static bool take_once(struct input_log *source, const char *path)
 {
     if (tfind(path, &source->seen, compare_paths))
@@ -71,7 +71,7 @@ static bool take_once(struct input_log *source, const char *path)
            tsearch(source->paths.texts[source->paths.count - 1], &source->seen, compare_paths);
 }
 
-/* The paths in the captures that a path matches. */
+/* Adds the paths in the captures that `path` matches. */
 static PDH_STATUS expand_path(struct input_log *source, const char *path)
 {
     DWORD length = 0;
@@ -90,7 +90,8 @@ static PDH_STATUS expand_path(struct input_log *source, const char *path)
     return status;
 }
 
-/* A counter that exists but cannot be shown is reported, and counts as missing. */
+/* Adds a path that the user gave. A counter that exists but cannot be shown is reported, and counts
+ * as missing. */
 static PDH_STATUS take_path(struct input_log *source, const char *path)
 {
     PDH_STATUS status = expand_path(source, path);
@@ -114,8 +115,8 @@ static PDH_STATUS take_wanted(struct input_log *source, const struct text_list *
     return 0;
 }
 
-/* Adds the path as it is shown: for each renaming OLD=NEW the first OLD in it is replaced, ignoring
- * case. */
+/* Adds the path as it is shown: for each renaming OLD=NEW the first OLD in the path is replaced,
+ * ignoring case. */
 static bool show(struct input_log *source, const char *path, const struct text_list *renames)
 {
     char text[2 * PDH_MAX_COUNTER_PATH], changed[2 * PDH_MAX_COUNTER_PATH];
@@ -135,7 +136,8 @@ static bool show(struct input_log *source, const char *path, const struct text_l
     return text_list_add(&source->shown, text);
 }
 
-/* For a capture that was cut off early, the position is reported. */
+/* Reports that no counters were found. For a capture that was cut off early, the position is
+ * reported. */
 static int complain_of_none(const struct input_log *source, const struct relog *opts)
 {
     const char *name = opts->inputs.texts[0];
@@ -176,7 +178,7 @@ int source_open(struct input_log *source, const struct relog *opts)
 
 /* ---- the query ---- */
 
-/* A counter that cannot be added is skipped. */
+/* Adds the counters to the query; a counter that cannot be added is skipped. */
 static int add_counters(struct input_log *source)
 {
     struct text_list *paths = &source->paths, *shown = &source->shown;
@@ -237,7 +239,7 @@ bool source_goes_on(struct input_log *source, PDH_STATUS status)
 
 static void keep(void *path)
 {
-    (void)path; /* not freed: the list owns it */
+    (void)path; /* the path is not freed, because the list owns it */
 }
 
 void source_close(struct input_log *source)

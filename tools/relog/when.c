@@ -13,7 +13,7 @@ struct moment {
     double seconds; /* seconds of the day */
 };
 
-/* [[HH:]MM:]SS.sss, perhaps followed by AM or PM */
+/* Parses [[HH:]MM:]SS.sss, which AM or PM may follow */
 static bool parse_time(const char *text, double *ret)
 {
     int used = 0;
@@ -67,7 +67,7 @@ bool when_parse(const char *text, LONGLONG *ret)
         .tm_year = moment.year - 1900, .tm_mon = moment.month - 1, .tm_mday = moment.day};
     time_t days = timegm(&parts);
     if (moment.year < 1970 || parts.tm_mon != moment.month - 1 || parts.tm_mday != moment.day)
-        return false; /* such as February 30 */
+        return false; /* for example February 30 */
     *ret = ((LONGLONG)days + since_1601) * second_100ns +
            (LONGLONG)(moment.seconds * (double)second_100ns);
     return true;

@@ -26,7 +26,8 @@ static void read_span(PDH_HLOG log, struct relog_report *report)
     report->samples = span.SampleCount;
 }
 
-/* The last time in the capture to append to; 0: it does not exist yet, or has no samples. */
+/* The last time in the capture to append to; 0: the capture does not exist yet, or has no
+ * samples. */
 static LONGLONG latest_time(const char *output)
 {
     struct stat facts;
@@ -47,7 +48,7 @@ static void warn_of_overlap(const struct relog *opts, LONGLONG latest, LONGLONG 
             opts->output, before, appended);
 }
 
-/* Is this a system error, which only writing returns? PDH's own statuses are greater. */
+/* Is the status a system error? Only writing returns these; PDH's own statuses are greater. */
 static bool is_writing(PDH_STATUS status)
 {
     return (DWORD)status <= 0xffff;

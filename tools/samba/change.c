@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only change to the system is one file, a drop-in for Samba's unit. Enabling writes it;
- * disabling removes it, with the folder if that is empty.
+ * The only change to the system is one file, a drop-in for Samba's unit. Enabling writes this file;
+ * disabling removes it, and its folder if the folder is empty then.
  */
 #include "samba.h"
 #include "../common/options.h"
@@ -68,7 +68,7 @@ static int remove_drop_in(const struct samba *samba)
     if (unlink(samba->drop_in))
         return complain_of(samba->drop_in);
     snprintf(folder, sizeof folder, "%s", samba->drop_in);
-    rmdir(dirname(folder)); /* fails if there are other files */
+    rmdir(dirname(folder)); /* fails if the folder has other files */
     return EXIT_GOOD;
 }
 
@@ -87,7 +87,7 @@ static int systemctl(bool dry, const char *verb, const char *unit)
                           *unit ? unit : "init.scope");
 }
 
-/* Without systemd, or for another root, the user must restart Samba. */
+/* Restarts Samba. Without systemd, or for another root, the user must restart Samba. */
 static int restart(const struct samba *samba, bool dry, bool now)
 {
     if (!samba->is_live) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans the system: Samba, our library for its series, the drop-in, and the processes that have
- * it loaded. */
+/* Scans the system for Samba, our library for Samba's series, the drop-in, and the processes that
+ * have loaded the library. */
 #include "samba.h"
 
 #include <dirent.h>
@@ -127,7 +127,8 @@ static void look_into(struct samba *samba, const char *folder)
         count < (int)sizeof samba->shim && *samba->series && is_there(samba->root, samba->shim);
 }
 
-/* The installed libraries; if there are none, those of the build folder that this runs from. */
+/* Finds the installed libraries for Samba; if there are none, those of the build folder from which
+ * this program runs. */
 static void look_for_shims(struct samba *samba)
 {
     char folder[SAMBA_PATH / 2], installed[SAMBA_PATH];
@@ -177,7 +178,7 @@ static bool find_line(const char *pid, const char *name, const char *part, char 
     return found;
 }
 
-/* Does the process have a file of that name mapped? Only root may read other users' maps. */
+/* Has the process mapped a file with the library's name? Only root may read other users' maps. */
 static bool is_user(const char *pid, const char *unit, struct samba_user *ret)
 {
     char line[2 * SAMBA_PATH], part[64];

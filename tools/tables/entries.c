@@ -50,7 +50,8 @@ static bool complain(const char *library, const char *object, const char *name, 
     return false;
 }
 
-/* Reports two entries with one index. `last` is the highest index: later ones are free. */
+/* Reports two entries with one index. `last` is the highest index in use: those after it are
+ * free. */
 static bool complain_of_two(const char *library, const struct table_entry *second, DWORD last)
 {
     fprintf(stderr,
@@ -92,7 +93,7 @@ static int by_index(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Appends their numbers to names that would have equal symbols. */
+/* Makes symbols unique: if names would have equal symbols, their numbers are appended. */
 static bool make_unique(struct entries *entries, const char *library)
 {
     for (size_t i = 0; i < entries->count; i++) {

@@ -32,8 +32,8 @@ static void print_texts(FILE *out, const struct table_entry *entry, const char *
     print_text(out, help);
 }
 
-/* Prints an entry in all languages. A text without a translation is printed in English, as lodctr
- * would fill it in, so that translators notice it. */
+/* Prints an entry in all languages. Where a translation is missing, the English text is printed,
+ * which lodctr would use too, so that translators notice it. */
 static void print_entry(FILE *out, const struct table_entry *entry, const struct old *old)
 {
     fputc('\n', out);

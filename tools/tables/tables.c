@@ -73,8 +73,8 @@ static char *default_symbol_file(const char *service)
     return name;
 }
 
-/* Writes to a temporary file in the same folder first, so that a full disk does not damage the old
- * file. */
+/* Writes a file. The text is written to a temporary file in the same folder first, so that a full
+ * disk does not damage the old file. */
 static int write_file(const char *path, const char *text, size_t size)
 {
     char *temporary = malloc(strlen(path) + 8);

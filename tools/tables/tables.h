@@ -23,11 +23,11 @@ struct entries {
     struct table_entry *list; /* sorted by index */
     size_t count;
 };
-/* Reads the tables. False, after a message: they cannot be registered. */
+/* Reads the tables. False, after a message: the tables cannot be registered. */
 bool entries_read(const char *library, const opl_table_list *tables, struct entries *ret);
 void entries_done(struct entries *entries);
 
-/* The translated texts of an existing ini file (--merge); the new ini file gets them again. */
+/* The translated texts of an existing ini file (--merge), which are copied to the new ini file. */
 struct old_text {
     char *symbol, *language, *text;
     bool help;
@@ -41,14 +41,14 @@ struct old {
     struct old_language *languages;
     size_t language_count;
 };
-/* Reads the file. False, after a message: it cannot be read, or is not UTF-8. A missing file counts
- * as empty. */
+/* Reads the file. False, after a message: the file cannot be read, or is not UTF-8. A missing file
+ * counts as empty. */
 bool old_read(const char *path, struct old *ret);
 void old_add_language(struct old *old, const char *id, const char *comment);
 void old_add_text(struct old *old, const char *symbol, const char *language, bool help,
                   const char *text);
-bool old_is_language(const char *id); /* hexadecimal, and not English */
-/* The text in that language. NULL: there is none. */
+bool old_is_language(const char *id); /* `id` is hexadecimal, and not that of English */
+/* The text of a symbol in a language. NULL: there is none. */
 const char *old_text(const struct old *old, const char *symbol, const char *language, bool help);
 void old_done(struct old *old);
 

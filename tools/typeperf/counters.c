@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds the counters that the user named to a query. Missing ones are reported and skipped. */
+/* Adds the counters that the user named to a query. Missing counters are reported and skipped. */
 #include "typeperf.h"
 #include "../common/last-event.h"
 #include "../common/missing.h"
@@ -28,7 +28,7 @@ PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS
     return NULL;
 }
 
-/* Finds the name of the machine: as in PDH's paths; else this host's name. */
+/* Finds the name of this machine, as PDH writes it in paths; else the host name. */
 static void find_machine(struct counters *counters, PDH_HCOUNTER counter)
 {
     PDH_STATUS status;
@@ -48,7 +48,7 @@ static void find_machine(struct counters *counters, PDH_HCOUNTER counter)
 
 /* ---- one counter ---- */
 
-/* If an object is missing because its provider fails, the provider's last event is the reason. */
+/* Explains why an object is missing: if its provider fails, by the provider's last event. */
 static void explain_missing(const char *path)
 {
     union {
@@ -70,7 +70,8 @@ static int miss(struct counters *counters, const char *path, PDH_STATUS status)
     return counters->exit_code;
 }
 
-/* Writes the whole path as the user wrote it, but the notation for shells as PDH writes it. */
+/* Writes the whole path as the user wrote it. A path in the notation for shells is written as PDH
+ * writes it. */
 static void spell(const struct counters *counters, PDH_HCOUNTER handle, const char *path, char *ret,
                   size_t size)
 {
@@ -130,8 +131,8 @@ static int add(struct counters *counters, const char *path, bool seen)
     PDH_STATUS status = PdhAddCounterA(counters->query, path, 0, &handle);
     if (status && !handle)
         return miss(counters, path, status);
-    if ((DWORD)status == PDH_CSTATUS_NO_MACHINE) { /* PDH keeps it in the query, but it is
-                                                    * useless here */
+    /* PDH keeps such a counter in the query, but it is useless here */
+    if ((DWORD)status == PDH_CSTATUS_NO_MACHINE) {
         PdhRemoveCounter(handle);
         return miss(counters, path, status);
     }
@@ -209,7 +210,7 @@ static void add_path(struct counters *counters, const char *path, const struct t
     }
 }
 
-/* Values of different counters cannot be compared. */
+/* Warns that --top compares values of different counters, which cannot be compared. */
 static void warn_of_unlike(const struct counters *counters)
 {
     for (size_t i = 1; i < counters->paths.count; i++) {

@@ -68,7 +68,7 @@ static void list_counters(const struct object_listing *listing, const char *obje
     }
 }
 
-/* The path without its machine. */
+/* The path without the machine in front. */
 static const char *local_part(const char *path)
 {
     if (!counter_path_has_machine(path))
@@ -109,7 +109,7 @@ static int list_object(const struct object_listing *listing, const char *object)
     return status ? pdh_complain("typeperf", object, status) : EXIT_GOOD;
 }
 
-/* Writes the object's name alone: the argument may have a backslash and instances,
+/* Writes the object's name alone; the argument may also have a backslash and instances:
  * \Processor(*). */
 static void bare_object(const char *text, char *ret, size_t size)
 {
@@ -118,7 +118,7 @@ static void bare_object(const char *text, char *ret, size_t size)
     snprintf(ret, size, "%.*s", (int)strcspn(text, "\\("), text);
 }
 
-/* Replaces a number by the object's name, if it has one. */
+/* Replaces a number by the name of the object with that number, if there is one. */
 static void name_number(const char *machine, char *object, size_t size)
 {
     char name[PDH_MAX_COUNTER_NAME], *end;
@@ -143,7 +143,7 @@ static int list_requested(const struct object_listing *listing, const struct tex
     return code;
 }
 
-/* Lists all objects. One that disappears meanwhile is no error. */
+/* Lists all objects. An object that disappears meanwhile is no error. */
 static int list_all(const struct object_listing *listing)
 {
     PDH_STATUS status;
@@ -157,7 +157,7 @@ static int list_all(const struct object_listing *listing)
     return EXIT_GOOD;
 }
 
-/* Is the machine there? If not, the reason is reported. */
+/* Can the machine be reached? If not, the reason is reported. */
 static bool is_there(const char *remote)
 {
     struct machines machines = {0};

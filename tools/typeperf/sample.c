@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes samples and prints them, or lets PDH write them to a capture. The data is collected
- * once before the first sample, because rates need two. */
+/* Takes samples and prints them, or lets PDH write them to a capture. The data is collected once
+ * before the first sample, because rates need two samples. */
 #include "typeperf.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The time before the first sample, and the interval, if the user gave none. */
+/* Defaults, in seconds: the time before the first sample, and the interval. */
 static const double first_interval = 0.25, default_interval = 1;
 
 struct sampling {
@@ -81,7 +81,7 @@ static int print_samples(struct sampling *sampling, struct sheet *sheet, double 
         counters_note_seen(counters, false);
         sheet_row(sheet, time, values);
         if (!sheet_flush(sheet))
-            break; /* reported when it is closed */
+            break; /* an error is reported when the file is closed */
     }
     return EXIT_GOOD;
 }

@@ -33,14 +33,14 @@ struct counters {
     size_t missing;    /* requested counters that do not exist; each is reported on stderr */
     bool text_noted;   /* the note about a text counter was printed */
     int exit_code;     /* exit code for the last missing counter */
-    char machine[256]; /* the machine's name with its \\ */
+    char machine[256]; /* the machine's name with its backslashes */
     struct machines machines;
 };
 /* Opens a query and adds the requested counters; wildcards are expanded unless `patterns`.
  * Returns an exit code; failures are reported. */
 int counters_open(struct counters *counters, const struct typeperf *opts, bool patterns);
 void counters_close(struct counters *counters);
-/* After a sample: records which counters have had a value. `first`: reports those whose
+/* After a sample: records which counters have had a value. `first`: also reports the counters whose
  * instance does not exist, because their values are only -1. */
 void counters_note_seen(struct counters *counters, bool first);
 /* A counter's description, malloc; NULL: *ret_status is the reason. */
@@ -52,7 +52,7 @@ int sample_print(const struct typeperf *opts, struct counters *counters);  /* sa
 int sample_record(const struct typeperf *opts, struct counters *counters); /* sample.c */
 int explain_counters(struct counters *counters);                           /* explain.c */
 
-/* The line that Windows' programs end with. */
+/* Prints the line with which Windows' programs end. */
 void typeperf_success(FILE *out);
 
 #endif

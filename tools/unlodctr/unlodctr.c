@@ -76,7 +76,8 @@ static bool is_loaded(const char *name)
     return loaded;
 }
 
-/* Without write access, a missing service is reported as missing, not as a lack of rights. */
+/* Removes a service. Without write access, a missing service is reported as missing, not as a lack
+ * of rights. */
 static DWORD look_and_remove(const struct unlodctr *opts, const char *service, opl_load_result *ret)
 {
     opl_load_options look = opts->options;
@@ -100,7 +101,7 @@ static void print_removed(const struct unlodctr *opts, const char *service,
                opts->options.dry_run ? "dry run, would be removed" : "removed");
 }
 
-/* Prints the reason of the failure, if no remark did. */
+/* Removes a service, and prints why that failed, if no remark did. */
 static DWORD remove_service(struct unlodctr *opts, const char *service, opl_load_result *ret)
 {
     opts->errors = 0;

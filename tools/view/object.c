@@ -14,7 +14,7 @@
 enum { ID_NUMBER, ID_START, ID_THREAD, ID_COUNTERS, NAME_SIZE = 2048 };
 static const uint32_t id_titles[ID_COUNTERS] = {
     [ID_NUMBER] = 784, /* ID Process */
-    [ID_START] = 684,  /* Elapsed Time: its raw value is the start time */
+    [ID_START] = 684,  /* Elapsed Time, whose raw value is the start time */
     [ID_THREAD] = 804, /* ID Thread */
 };
 
@@ -123,8 +123,8 @@ static void pair_counters(struct view_object *object)
     }
 }
 
-/* The position of the search for parents: children are mostly in their parents' order, so
- * continuing from there makes thousands of threads fast. */
+/* The position at which the search for a parent continues: children are mostly in their parents'
+ * order, so continuing there makes thousands of threads fast. */
 struct parents {
     uint32_t title_index; /* title index of the parents' object; 0: no search yet */
     bool found;
@@ -140,7 +140,7 @@ static void parents_begin(struct parents *parents, struct view_snapshot *snapsho
                      parents->object.type.NumInstances != PERF_NO_INSTANCES;
 }
 
-/* The name of the instance's parent; false: it has none. */
+/* Writes the name of the instance's parent; false: it has no parent. */
 static bool parent_name(struct view_snapshot *snapshot, struct parents *parents,
                         const opl_instance_view *instance, char name[static NAME_SIZE])
 {
@@ -170,10 +170,10 @@ static void read_id_counters(struct view_snapshot *snapshot, const opl_instance_
     }
 }
 
-/* The identity of this instance, as text. The name of a process is not part of it, because it
- * may change (kernel workers change theirs with their work). Number 0 is not a process: Idle
- * and _Total, whose start time is always now; `id_counters`: the counters (ID, start time, thread
- * ID) that identify an instance. */
+/* Writes the identity of the instance, as text. The name of a process is not part of it, because it
+ * may change (kernel workers change theirs with their work). Number 0 is no identity: Idle and
+ * _Total have it, and their start time is always now. `id_counters`: the counters (ID, start time,
+ * thread ID) that identify an instance. */
 static void identity(struct view_snapshot *snapshot, const opl_instance_view *instance,
                      const char *path, const opl_counter_view *id_counters, char *out,
                      size_t capacity)
@@ -311,7 +311,7 @@ static void pair_instances(struct view_object *object)
     free(fresh);
 }
 
-/* Numbers equal names below equal parents, for display: name, name#1, name#2. */
+/* Numbers instances with equal names and equal parents, for display: name, name#1, name#2. */
 static bool number_copies(struct view_object *object)
 {
     struct keyed *keys = calloc(object->instance_count + 1, sizeof *keys);

@@ -70,7 +70,8 @@ static void keep_fault(struct view_snapshot *snapshot)
     }
 }
 
-/* A file that was cut off: zeros replace the missing bytes, and the walk ends before them. */
+/* Prepares the block of a file that was cut off: zeros replace the missing bytes, and the walk ends
+ * before the zeros. */
 static opl_block_fault begin_cut_off(struct view_snapshot *snapshot)
 {
     PERF_DATA_BLOCK header;

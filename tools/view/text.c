@@ -51,8 +51,8 @@ int text_width(const char *text)
     return width;
 }
 
-/* Is this one of the control characters C0, DEL, C1 and bidirectional, which change more than their
- * cell? */
+/* Is the character one of C0, DEL, C1 or bidirectional? Such control characters change more than
+ * their cell. */
 static bool steers(wchar_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
@@ -189,7 +189,7 @@ static wchar_t folded(const char **text)
     return (wchar_t)towupper((wint_t)code);
 }
 
-/* If text begins with `part`, the rest of it; else NULL. */
+/* If text begins with `part`, the text after it; else NULL. */
 static const char *begins(const char *text, const char *part)
 {
     while (*part) {

@@ -34,20 +34,23 @@ struct view_titles {
 };
 struct view_names {
     char language[8];
-    struct view_titles english, chosen, helps; /* chosen is empty when it is English */
+    /* `chosen` is empty when the chosen language is English */
+    struct view_titles english, chosen, helps;
     bool helps_loaded;
 };
 /* Reads "Counter 009" and "Counter LANGUAGE". If this fails, numbers replace the titles. */
 LSTATUS names_load(struct view_names *names, const char *language);
 void names_done(struct view_names *names);
-/* The title in the chosen language, else in English; NULL: it has none. */
+/* The title in the chosen language, else in English; NULL: the index has no title. */
 const char *names_title(const struct view_names *names, uint32_t index);
 const char *names_english(const struct view_names *names, uint32_t index);
-/* The explanation; the table is read at the first call. NULL: there is none. */
+/* The explanation of an index; the table of explanations is read at the first call. NULL: there is
+ * none. */
 const char *names_help(struct view_names *names, uint32_t index);
-/* Is the chosen language not installed? Then its titles are the English ones. */
+/* Is the chosen language not installed? Then titles are English. */
 bool names_fell_back(const struct view_names *names);
-/* The indices with this title in either language, ignoring case. */
+/* Finds the indices with this title, in the chosen language or in English, ignoring case. Returns
+ * how many there are. */
 size_t names_find(const struct view_names *names, const char *title, uint32_t *ret,
                   size_t capacity);
 /* Like names_find, in the first other installed language that has the title. */
@@ -63,7 +66,7 @@ struct view_snapshot {
     opl_block_fault fault; /* the first damage found so far */
     size_t fault_offset;
 };
-/* Reads names and snapshots from another machine, until view_disconnect. */
+/* From now on names and snapshots are those of another machine, until view_disconnect. */
 LSTATUS view_connect(const char *machine);
 void view_disconnect(void);
 bool view_is_remote(void);
@@ -75,9 +78,10 @@ LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
 int snapshot_read(struct view_snapshot *snapshot, const char *path);
 int snapshot_save(const struct view_snapshot *snapshot, const char *path);
-/* Prepares the block; false: nothing in it can be read. A truncated block is read to its end. */
+/* Prepares the block; false: nothing in it can be read. A truncated block is read up to where its
+ * bytes end. */
 bool snapshot_begin(struct view_snapshot *snapshot);
-/* Like the iterators of block.h, but keep the first fault, and end where the bytes end. */
+/* Like the iterators of block.h, but they keep the first fault, and end where the bytes end. */
 bool snapshot_next_object(struct view_snapshot *snapshot, opl_object_view *object);
 bool snapshot_next_counter(struct view_snapshot *snapshot, const opl_object_view *object,
                            opl_counter_view *counter);
@@ -96,14 +100,16 @@ struct view_counter {
     const char *title; /* never NULL */
     char number[16];   /* "#12345", which replaces a missing title */
 };
-/* Sets type and unit of a counter with that title; `english` may be NULL. */
+/* Sets type and unit of a counter with the title index `title_index`; `english`, its English title,
+ * may be NULL. */
 void view_describe(struct view_counter *counter, uint32_t title_index, const char *english);
 struct view_instance {
     opl_instance_view now, before;
     bool has_before;
     /* offsets in `texts`: of the name, of parent and name, and of the identity */
     size_t name, path, key;
-    uint32_t copy; /* how many before it have the same name and parent: shown as name#n if not 0 */
+    /* how many instances before this one have the same name and parent: shown as name#n if not 0 */
+    uint32_t copy;
     bool has_parent;
     size_t parent_name;
 };
@@ -120,14 +126,14 @@ struct view_object {
     char *texts;
     size_t texts_used, texts_capacity;
 };
-/* Loads one object of the block. `before` may be NULL. Damage ends its lists early and is
+/* Loads one object of the block. `before` may be NULL. Damage ends the object's lists early and is
  * recorded in the snapshot. False: no memory. */
 bool view_object_load(struct view_object *object, struct view_snapshot *now,
                       const opl_object_view *where, struct view_snapshot *before,
                       const struct view_names *names);
 void view_object_done(struct view_object *object);
 const char *view_text(const struct view_object *object, size_t offset);
-/* "parent/name#2", cleaned for a terminal. */
+/* Writes "parent/name#2", cleaned for a terminal. */
 void view_instance_label(const struct view_object *object, const struct view_instance *instance,
                          char *out, size_t capacity);
 bool view_object_single(const struct view_object *object);
@@ -141,7 +147,7 @@ enum view_state {
     VIEW_NOTHING, /* a heading or a base, which has no value */
     VIEW_WAITING, /* the value needs two samples */
     VIEW_UNKNOWN, /* the type is not defined */
-    VIEW_DAMAGED, /* the value is outside its counter block */
+    VIEW_DAMAGED, /* the value's place is outside the counter block */
     VIEW_INVALID  /* cooking failed: `status` */
 };
 struct view_value {
@@ -165,23 +171,24 @@ void view_unit_language(const char *language);
 /* Like view_value_text, for a given value, by its counter's type and unit. */
 void view_number_text(const struct view_counter *counter, const struct view_value *value, char *out,
                       size_t capacity);
-/* Is it a plain count? It is printed from its integer, exact to the last digit. */
+/* Is the value a plain count? Then it is printed from its integer, exact to the last digit. */
 bool view_whole(const struct view_counter *counter);
-/* The reason why there is no number, "" if there is one. */
+/* Why the value is no number; "": it is one. */
 const char *view_value_why(const struct view_value *value);
 
 /* ---- text.c ---- */
-/* Call this first: names are UTF-8 in every locale. Returns whether the terminal is UTF-8 too. */
+/* Call this function first: it makes names UTF-8 in every locale. Returns whether the terminal is
+ * UTF-8, too. */
 bool text_begin(void);
 /* Width in columns of a terminal. */
 int text_width(const char *text);
-/* Copies with control characters made visible (\n, \e, \x7f), because names are third-party
+/* Copies a text with control characters made visible (\n, \e, \x7f), because names are third-party
  * data. */
 void text_clean(const char *text, char *out, size_t capacity);
 void text_put(FILE *out, const char *text); /* prints the same form */
 /* Prints in exactly `width` columns, cut with an ellipsis; negative: right-aligned. */
 void text_cell(FILE *out, const char *text, int width);
-/* Prints in lines of at most `width` columns, each after `indent` blanks. */
+/* Prints a text in lines of at most `width` columns, each after `indent` blanks. */
 void text_wrap(FILE *out, const char *text, int indent, int width);
 /* Breaks a title at blanks into lines of at most `width` columns; returns the number of lines. */
 enum { TITLE_LINES = 4, TITLE_SIZE = 48 };
