@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cases that mostly wait, in several processes at once: each runs every fourth of them between its
- * own setup and teardown. What they print comes together as if one had run them all, one after the
- * other. Include it behind cmocka.h.
+ * Runs test cases that mostly wait, in four processes at once: each process runs every fourth case
+ * between its own setup and teardown. The output is joined as if one process had run all cases, one
+ * after the other. Include this after cmocka.h.
  */
 #ifndef OPL_TEST_PARTS_H
 #define OPL_TEST_PARTS_H
@@ -26,7 +26,8 @@ static inline int parts_run_one(const struct CMUnitTest *tests, size_t count, si
     return _cmocka_run_group_tests("tests", own, used, setup, teardown);
 }
 
-/* "ok 3 - name" gets the next number of all; the plan of a part is left out. */
+/* Prints the output of one process: "ok 3 - name" gets its number among all cases; the line with
+ * the plan is omitted. */
 static inline void parts_print(int output, unsigned *number)
 {
     char line[4096], *at;
@@ -45,7 +46,7 @@ static inline void parts_print(int output, unsigned *number)
         fclose(file);
 }
 
-/* Instead of cmocka_run_group_tests. */
+/* Use it instead of cmocka_run_group_tests. */
 static inline int parts_run(const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
                             CMFixtureFunction teardown)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries of each kind that exists or will exist, in this process and in helpers: those with
- * Windows' ABI, with tables of the time before they had a version, of version 1, and of later ones.
+ * Provider libraries of each kind that exists or will exist, in this process and in helper
+ * processes: libraries with Windows' ABI; with tables from the time before tables had a version;
+ * with tables of version 1; and with tables of later versions.
  */
 #include <openperflib/block.h>
 #include <openperflib/unstable.h>
@@ -19,7 +20,7 @@
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
 enum { FIRST = 20000, NUMBER = 2, WEIGHT = 4, CHILD = 8, COMPUTED = 10, BEGIN = 12, LAST = 12 };
 enum { PLAIN = 30000 };
-enum { INSIDE = 0, HELPER = 1 }; /* values of Isolation */
+enum { INSIDE = 0, HELPER = 1 }; /* values of the registry value Isolation */
 
 static char root[64];
 static unsigned char data[1 << 16];
@@ -52,7 +53,7 @@ static void set_dword(const char *name, DWORD value)
     set(name, REG_DWORD, &value, sizeof value);
 }
 
-/* Registers the library and asks for all that it has. */
+/* Registers the library and queries all objects that it has. */
 static void run_query(const char *name, DWORD isolation)
 {
     set_text("Library", library(name));
@@ -99,7 +100,8 @@ static bool find(DWORD object, opl_block *block, opl_object_view *ret)
     return opl_block_find_object(block, object, ret);
 }
 
-/* The value of the instance at this position; -1: there is no such counter or instance. */
+/* The value of the counter `index` of the instance at `position`; -1: there is no such counter or
+ * instance. */
 static long long value(DWORD object, unsigned position, DWORD index)
 {
     opl_block block;
@@ -137,13 +139,14 @@ static void is_wholly_there(void)
     assert_true(opl_object_next_instance(&block, &object, &instance));
     opl_instance_name(&block, &object, &instance, name, sizeof name);
     assert_string_equal(name, "two");
-    assert_int_equal(instance.definition.ParentObjectTitleIndex, FIRST); /* told by its address */
+    /* the table gives the parent object's address */
+    assert_int_equal(instance.definition.ParentObjectTitleIndex, FIRST);
     assert_int_equal(instance.definition.ParentObjectInstance, 0);
     if (*events())
         fail_msg("%s", events());
 }
 
-/* Every time anew, as in a steady query. */
+/* The library answers, also when it is queried a second time, as in a steady query. */
 static void runs(const char *name)
 {
     for (DWORD isolation = INSIDE; isolation <= HELPER; isolation++) {
@@ -202,7 +205,8 @@ static void tables_without_a_version_are_refused(void **state)
     refused("unversioned_alone", 4017, REBUILD);
 }
 
-/* A false value would be worse than none. */
+/* A library that uses a member which this version does not know is refused, because a false value
+ * would be worse than no value. */
 static void what_is_not_known_here_is_refused(void **state)
 {
     (void)state;

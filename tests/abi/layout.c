@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The present headers against version 1. When this does not compile, libraries that exist would be
- * read wrongly: take the change back. A new member takes the place of a reserved one (here too), or
- * stands behind version 1's last, and then this compares the lengths of version 1 only.
+ * Compares the present headers with version 1 of the interface. If this file does not compile,
+ * existing libraries would be read wrongly: undo the change of the header. A new member takes the
+ * place of a reserved member (change it here, too), or stands after the last member of version 1,
+ * and then only the lengths of version 1 are compared here.
  */
 #include <openperflib/object.h>
 
@@ -100,7 +101,8 @@ SAME(opl_table_list, v1_table_list, reserved);
 _Static_assert(OPL_SUM == 0 && OPL_MEAN == 1 && OPL_NONE == 2 && OPL_NOW == 3, "totals");
 _Static_assert(OPL_RUNTIME_PAGE == -1 && OPL_RUNTIME_HZ == -2, "units");
 
-/* The usual numbers of the two kinds of machines, so that a change of both is noticed. */
+/* The usual sizes on the two kinds of machines, so that a change that affects both headers is
+ * noticed. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(opl_unit) == 16 && sizeof(opl_value) == 72 &&
                                        sizeof(opl_source) == 64 && sizeof(opl_counter) == 320 &&
                                        sizeof(opl_object) == 200 && sizeof(opl_table_list) == 104),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other structures of our headers that programs allocate: those of block.h and build.h as they
- * are promised. When this does not compile, programs that exist would be damaged: take the change
- * back, or add a function for a new structure. unstable.h, load.h and regfile.h promise nothing.
+ * Compares the other structures of our headers that programs allocate: those of block.h and
+ * build.h, as they are promised. If this file does not compile, existing programs would be damaged:
+ * undo the change of the header, or add a function for a new structure. unstable.h, load.h and
+ * regfile.h promise nothing.
  */
 #include <openperflib/block.h>
 #include <openperflib/build.h>
@@ -66,7 +67,8 @@ FROZEN(opl_build_counter);
 FROZEN(opl_build_object_info);
 FROZEN(opl_build);
 
-/* The usual numbers, so that a change of both is noticed, and of Windows' structures within. */
+/* The usual sizes, and those of the Windows structures that are members, so that a change that
+ * affects both is noticed. */
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(opl_block) == 120 && sizeof(opl_object_view) == 80 &&
                     sizeof(opl_counter_view) == 56 && sizeof(opl_instance_view) == 64 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library with Windows' ABI and nothing of ours: three functions, and structures that are written
- * down here as Windows has them. It runs without being built again.
+ * A library with Windows' ABI and without our headers: three functions, and structures that are
+ * written here as Windows has them. Such a library runs without being built again.
  */
 #include <stddef.h>
 #include <stdint.h>

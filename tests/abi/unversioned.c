@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library as it was built before the tables had a version, with no header of ours: its rows have
- * another length, it calls functions that are gone, and it keeps the engine's state itself. ALONE:
- * it can be loaded, because it calls nothing.
+ * A library as it was built before the tables had a version, without our headers: its rows have
+ * another length, it calls functions that no longer exist, and it stores the engine's state itself.
+ * ALONE: the library can be loaded, because it calls no function of ours.
  */
 #include <stdbool.h>
 #include <stddef.h>

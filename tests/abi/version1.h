@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Version 1 of what provider libraries and openperflib share, written down a second time: libraries
- * that were built with it are in use, so nothing here ever changes. Not from our headers, on
- * purpose: layout.c compares.
+ * Version 1 of the interface between provider libraries and openperflib, written a second time.
+ * Libraries that were built with it are in use, so this file never changes. It does not include our
+ * headers: layout.c compares them with this file.
  */
 #ifndef OPL_TEST_ABI_VERSION1_H
 #define OPL_TEST_ABI_VERSION1_H

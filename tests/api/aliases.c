@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of other agents: each leads to the counter that means the same, when it is added, checked
- * and expanded. Names that do not exist stay unknown.
+ * Names of counters that other monitoring agents use: each leads to our counter with the same
+ * meaning, when it is added, checked and expanded. Names that do not exist stay unknown.
  */
 #include <pdh.h>
 #include <pdhmsg.h>
@@ -83,7 +83,7 @@ static const struct {
     {"\\Processor(0)\\% DPC Time",                       "\\Processor(0)\\% DPC Time"                     },
 };
 
-/* The path behind the machine's name. */
+/* The part of a path after the machine's name. */
 static const char *own_part(const char *path)
 {
     return strncmp(path, "\\\\", 2) ? path : strchr(path + 2, '\\');
@@ -149,7 +149,7 @@ static void values_are_those_of_the_machine(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
-/* A processor's number alone: its value, not only its name. */
+/* A processor is found by its number alone. The value is checked, not only the name. */
 static void a_processor_is_found_by_its_number(void **state)
 {
     static const char *const paths[] = {"\\Processor(3)\\% IO Wait Time",
@@ -167,7 +167,8 @@ static void a_processor_is_found_by_its_number(void **state)
     assert_int_equal(raw[0].CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(raw[0].FirstValue, 5003 * 100000);
     assert_int_equal(raw[1].FirstValue, 5003 * 100000);
-    assert_int_equal(raw[2].CStatus, (DWORD)PDH_CSTATUS_NO_INSTANCE); /* it is off */
+    /* this processor is offline */
+    assert_int_equal(raw[2].CStatus, (DWORD)PDH_CSTATUS_NO_INSTANCE);
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
@@ -184,7 +185,7 @@ static double value_at(const char *path)
     return value.doubleValue;
 }
 
-/* Not only the names resolve: brackets with a star behind what has no instances cost no value. */
+/* "(*)" after an object that has no instances is accepted, and the counter has a value. */
 static void stars_behind_what_has_no_instances(void **state)
 {
     assert_true(value_at("\\Memory(*)\\Available MBytes Memory") == 3000000 / 1024);
@@ -196,7 +197,8 @@ static void stars_behind_what_has_no_instances(void **state)
     assert_true(value_at("\\Network(wlp2s0)\\Total Bytes") == 1002 + 9002);
 }
 
-/* Only of those names, and only a star: docs/windows/pdh.md#f4 holds for all else. */
+/* Only these alternative names accept brackets after an object without instances, and only "(*)":
+ * all other paths follow docs/windows/pdh.md#f4. */
 static void other_brackets_are_refused(void **state)
 {
     static const char *const paths[] = {"\\Memory(*)\\Available Bytes", "\\Memory(x)\\Pages/sec",
@@ -211,7 +213,7 @@ static void other_brackets_are_refused(void **state)
     }
 }
 
-/* What docs/counters says is not there, is not. */
+/* Alternative names of which docs/counters says that we have no such counter stay unknown. */
 static void names_without_a_meaning_stay_unknown(void **state)
 {
     static const char *const paths[] = {"\\System\\Users",

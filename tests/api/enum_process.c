@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The German document's process list: the sample run as a program, and its way of walking. */
+/* The list of processes in the German document: its sample is run as a program, and its way of
+ * walking through the block is tried here. */
 #include "../skip.h"
 #include <setjmp.h>
 #include <stdbool.h>
@@ -63,7 +64,8 @@ static void c113_this_process_is_listed_with_its_id(void **state)
     assert_int_equal(found, 1);
 }
 
-/* The buffer of the document: 40,960 bytes and so much more at each refusal. */
+/* Queries with a growing buffer as in the document: 40,960 bytes, and as much more after each
+ * ERROR_MORE_DATA. */
 static BYTE *answer_to(const char *query, DWORD *ret_size)
 {
     for (DWORD capacity = 40960;; capacity += 40960) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event log as a program outside sees it: RegisterEventSource, ReportEvent, MessageBox. */
+/* The event log as a program uses it: RegisterEventSource, ReportEvent, MessageBox. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* The log without the time of its lines. */
+/* Reads the log, without the time at the beginning of each line. */
 static const char *read_events(void)
 {
     char line[1 << 18];
@@ -203,7 +203,8 @@ static void arguments_are_checked(void **state)
     assert_true(DeregisterEventSource(log));
 }
 
-/* As a message file would: the strings are the row's fields in order. */
+/* For its own sources the library takes the event's text from its catalog, as from a message file
+ * on Windows: the strings are the fields of the text, in order. */
 static void the_catalog_words_its_own_sources(void **state)
 {
     HANDLE log = open_source("LoadPerf");
@@ -320,7 +321,7 @@ static void processes_threads_and_users(void **state)
     assert_false(GetUserNameA(name, NULL));
 }
 
-/* What OPENPERFLIB_TRACE shows, taken from standard error. */
+/* Reads from standard error what OPENPERFLIB_TRACE shows. */
 static void debug_strings_are_traced(void **state)
 {
     char seen[512] = "";

@@ -26,7 +26,8 @@ static void write_file(const char *name, const char *text)
     assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-/* Before the first call into the library, which looks at its environment once. */
+/* Called before the first call of the library, because the library reads its environment only
+ * once. */
 static int begin(void **state)
 {
     char command[1024];
@@ -75,7 +76,8 @@ static void a_load_is_what_the_file_says(void **state)
     assert_true(value_of(five, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100).doubleValue == 250.0);
     assert_int_equal(value_of(five, PDH_FMT_LARGE | PDH_FMT_NOCAP100).largeValue, 250);
     assert_int_equal(value_of(five, PDH_FMT_LONG | PDH_FMT_NOCAP100).longValue, 250);
-    assert_int_equal(value_of(five, PDH_FMT_LONG).longValue, 100); /* as Windows limits fractions */
+    /* Windows limits fractions to 100 */
+    assert_int_equal(value_of(five, PDH_FMT_LONG).longValue, 100);
     assert_true(value_of(fifteen, PDH_FMT_DOUBLE).doubleValue - 0.07 < 1e-15);
 }
 
@@ -122,7 +124,7 @@ static void a_number_after_the_name_finds_one_process(void **state)
 /* ---- text counters ---- */
 
 struct heard {
-    unsigned count, most; /* false after so many */
+    unsigned count, most; /* the callback returns false after `most` texts */
     char all[4096];
 };
 
@@ -150,7 +152,7 @@ static void a_text_is_found_by_its_path(void **state)
     assert_int_equal(find_texts("Process Details(editor:400)::Unit", &heard), 0);
     assert_string_equal(heard.all, "editor:400 Unit=ssh.service;");
     assert_int_equal(find_texts("\\102000(*:400)\\*", &heard), 0);
-    assert_int_equal(heard.count, 5); /* the texts, and no number */
+    assert_int_equal(heard.count, 5); /* text counters only, no numbers */
     assert_non_null(
         strstr(heard.all, "editor:400 State=sleeping;editor:400 Control Group=/system"));
     assert_int_equal(find_texts("\\Process Details(*)\\State", &heard), 0);

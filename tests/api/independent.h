@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests written from the documents alone, without a look at the code: each runs in a child process
- * of its own, with its own root and environment, because the library reads its places once.
+ * Tests written from the documents alone, without knowledge of the code. Each test runs in a child
+ * process with its own root and environment, because the library reads its environment only once.
  */
 #ifndef OPL_API_INDEPENDENT_H
 #define OPL_API_INDEPENDENT_H
@@ -35,7 +35,8 @@ static int failures;
                 failures++;                                                                        \
     } while (0)
 
-/* Runs `body` in a child with a fresh root; it has failed if it counted a failure or died. */
+/* Runs `body` in a child process with a new root. The test fails if the child counted a failure or
+ * was killed. */
 static inline void in_child(void (*body)(void))
 {
     char root[64];
@@ -58,7 +59,7 @@ static inline void in_child(void (*body)(void))
     assert_int_equal(status, 0);
 }
 
-/* INDEPENDENT(name) { ... }: a test function whose body runs in a child. */
+/* INDEPENDENT(name) { ... } defines a test function whose body runs in a child process. */
 #define INDEPENDENT(name)                                                                          \
     static void name##_body(void);                                                                 \
     static void name(void **state)                                                                 \
@@ -85,7 +86,7 @@ static inline LSTATUS set_dword(HKEY key, const char *name, DWORD value)
     return RegSetValueExA(key, name, 0, REG_DWORD, (const BYTE *)&value, sizeof(value));
 }
 
-/* All ones if there is none. */
+/* The number in a registry value; all bits set if there is no such value. */
 static inline DWORD dword_of(HKEY key, const char *name)
 {
     DWORD value = ~0u, size = sizeof(value), type = 0;
@@ -109,7 +110,7 @@ static inline LSTATUS run_query(const char *query)
     return query_key(HKEY_PERFORMANCE_DATA, query);
 }
 
-/* The answer is a good block; true if it holds the object. */
+/* Is the answer a valid block with this object? */
 static inline bool answer_has(DWORD index)
 {
     opl_block block;
@@ -132,7 +133,8 @@ static inline DWORD answer_objects(void)
     return count;
 }
 
-/* The text of an index in the name table that was answered (A form); NULL: there is none. */
+/* The text of an index in the name table of the last answer (A form); NULL: the table does not have
+ * the index. */
 static inline const char *answer_name(unsigned index)
 {
     char wanted[16];

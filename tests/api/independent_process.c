@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library inside unfriendly programs, from the documents alone: threads, forks, signals, closed
- * descriptors, no space, no rights, setuid, no /proc. Everything must go on working afterwards.
+ * The library inside unfriendly programs, tested from the documents alone: threads, forks, signals,
+ * closed descriptors, no disk space, no rights, setuid, no /proc. After each of these everything
+ * must work again.
  */
 #include "independent.h"
 
@@ -20,7 +21,7 @@ static unsigned rounds(unsigned usual)
     return wanted ? (unsigned)atoi(wanted) : usual;
 }
 
-/* Everything that a program asks for, once. */
+/* Calls everything that a program may call, once, and checks that it works. */
 static void all_is_well(void)
 {
     DWORD value = 4711;
@@ -79,7 +80,7 @@ static void thread_round(unsigned self, unsigned round, BYTE *storage, DWORD cap
     DWORD size = capacity_size, type = 0;
     const char *query = queries[(self + round) % COUNT(queries)];
     if (self == 0 && round % 8 == 7)
-        RegCloseKey(HKEY_PERFORMANCE_DATA); /* while the others ask */
+        RegCloseKey(HKEY_PERFORMANCE_DATA); /* while other threads query */
     LSTATUS status = RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, &type, storage, &size);
     opl_block block;
     opl_object_view object = {0};
@@ -141,9 +142,8 @@ static void *query_until_stopped(void *data)
     return NULL;
 }
 
-/* The address sanitizer's allocator, other than libc's, has locks that are never released in a
- * child when another thread held them at the moment of fork: a few children may hang there, and
- * only there. */
+/* The allocator of the address sanitizer, unlike libc's, has locks that are never released in a
+ * child if another thread held them during fork. So with this sanitizer a few children may hang. */
 #if defined __SANITIZE_ADDRESS__
 #define SANITIZED 1
 #elif defined __has_feature
@@ -168,7 +168,7 @@ INDEPENDENT(a_child_of_a_threaded_program_may_ask)
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
-            alarm(TIMEOUT_SECONDS); /* a lock that is never released */
+            alarm(TIMEOUT_SECONDS); /* ends a child that waits for a lock for ever */
             all_is_well();
             fflush(NULL);
             _exit(failures != 0);
@@ -196,7 +196,7 @@ static unsigned open_count(int lists[1024])
     return count;
 }
 
-/* Puts a file of ours in the place of each descriptor that the library keeps. */
+/* Replaces each descriptor that the library keeps open by a file of the program. */
 INDEPENDENT(descriptors_taken_over_by_the_program)
 {
     char path[128];
@@ -254,7 +254,8 @@ INDEPENDENT(no_descriptor_stays_behind)
     CHECK_IS(open_count(list), before);
 }
 
-/* No descriptor is left: an error or less objects, never a crash, and later all is as before. */
+/* No descriptor is free: the result is an error or fewer objects, never a crash; later everything
+ * works as before. */
 INDEPENDENT(no_descriptors_left)
 {
     struct rlimit limit = {64, 256};
@@ -271,7 +272,7 @@ INDEPENDENT(no_descriptors_left)
         else
             CHECK_IS(answer_size, sizeof(answer));
         while (count < 64 && (taken[count] = open("/dev/null", O_RDONLY)) >= 0)
-            count++; /* providers gave theirs back */
+            count++; /* providers closed some of their descriptors */
         CHECK(RegCreateKeyExA(HKEY_LOCAL_MACHINE, TEST_KEY "\\new", 0, NULL, 0, KEY_ALL_ACCESS,
                               NULL, &key, NULL) != 0);
         run_query("Counter 009");
@@ -367,7 +368,7 @@ INDEPENDENT(without_rights_writing_is_error_5)
     CHECK(answer_has(230));
 }
 
-/* An own mount over the root, seen by this process only. */
+/* Mounts a file system over the root folder, visible to this process only. */
 static void mount_over_root(const char *options, unsigned long flags)
 {
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -400,8 +401,7 @@ INDEPENDENT(a_full_disk_loses_nothing)
     size = sizeof(big);
     snprintf(name, sizeof(name), "%u", written);
     CHECK_IS(RegQueryValueExA(key, name, NULL, NULL, big, &size), ERROR_FILE_NOT_FOUND);
-    CHECK_IS(RegDeleteTreeA(HKEY_LOCAL_MACHINE, TEST_KEY),
-             0); /* less than before: there is space */
+    CHECK_IS(RegDeleteTreeA(HKEY_LOCAL_MACHINE, TEST_KEY), 0); /* deleting needs no space */
     RegCloseKey(key);
     all_is_well();
 }
@@ -419,7 +419,8 @@ INDEPENDENT(a_read_only_disk_is_reported)
     CHECK(answer_has(2) && answer_has(230));
 }
 
-/* What the setuid copy of this program finds; 3: it saw what only the environment could tell. */
+/* Runs as the setuid copy of this program. Returns 3 if the library used an environment variable,
+ * which a setuid program must ignore. */
 static int look_as_setuid(void)
 {
     HKEY key = NULL;
@@ -462,7 +463,7 @@ INDEPENDENT(setuid_programs_ignore_the_environment)
     int plain = run_copy(copy, errors);
     if (plain == 127)
         skipped("the user nobody cannot reach the build folder");
-    CHECK_IS(plain, SKIPPED); /* it runs, and is not setuid yet */
+    CHECK_IS(plain, SKIPPED); /* the copy runs, and is not setuid yet */
     CHECK_IS(chmod(copy, 04755), 0);
     int code = run_copy(copy, errors);
     if (code == SKIPPED)

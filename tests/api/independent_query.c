@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The performance keys once more, from the documents alone: odd query strings and calls, languages,
- * names written by hand, and the answers beside ps, /proc and the recorded Windows blocks.
+ * The performance keys, tested once more from the documents alone: odd query strings and calls,
+ * languages, names written without lodctr, and answers compared with ps, /proc and recorded blocks
+ * of Windows.
  */
 #include "independent.h"
 
@@ -42,7 +43,7 @@ INDEPENDENT(queries_of_any_length)
     for (int i = 0; i < MANY; i++)
         text[i] = i % 2 ? ' ' : '2';
     text[MANY] = '\0';
-    CHECK_IS(run_query(text), ERROR_INVALID_PARAMETER); /* more than any value's name */
+    CHECK_IS(run_query(text), ERROR_INVALID_PARAMETER); /* longer than the name of any value */
     CHECK_IS(answer_size, sizeof(answer));
     text[16000] = '\0';
     CHECK_IS(run_query(text), 0);
@@ -138,7 +139,7 @@ INDEPENDENT(odd_calls_change_nothing)
     CHECK_IS(run_query("2"), 0);
     CHECK(answer_has(2));
     snprintf(path, sizeof(path), "%s/machine", test_root);
-    CHECK_IS(access(path, F_OK), -1); /* nothing was written */
+    CHECK_IS(access(path, F_OK), -1); /* no file was written */
 }
 
 INDEPENDENT(a_connected_key_has_its_own_life)
@@ -160,7 +161,7 @@ INDEPENDENT(a_connected_key_has_its_own_life)
     CHECK(RegConnectRegistryA("no-such-machine", HKEY_PERFORMANCE_DATA, &one) != 0);
 }
 
-/* An empty variable counts as not set. */
+/* The language of each combination of variables. An empty variable counts as not set. */
 static const struct {
     const char *lc_all, *lc_messages, *lang, *install, *processor_name;
     LANGID primary;
@@ -216,7 +217,8 @@ static void languages_follow_the_locale(void **state)
         in_child(language_body);
 }
 
-/* Reads a base as an OSHI-like client would, and appends one pair to it. Returns the new size. */
+/* Reads a name base as the library OSHI does, and appends a pair of index and text. Returns the new
+ * size. */
 static DWORD append_pair(HKEY key, const char *value, unsigned index, const char *text)
 {
     static char base[1 << 20];
@@ -224,7 +226,7 @@ static DWORD append_pair(HKEY key, const char *value, unsigned index, const char
     CHECK_IS(RegQueryValueExA(key, value, NULL, &type, (BYTE *)base, &size), 0);
     CHECK_IS(type, REG_MULTI_SZ);
     CHECK(size > 2);
-    size -= 1; /* the extra zero */
+    size -= 1; /* removes the zero that ends the list */
     size += (DWORD)sprintf(base + size, "%u", index) + 1;
     size += (DWORD)sprintf(base + size, "%s", text) + 1;
     base[size++] = '\0';
@@ -232,7 +234,8 @@ static DWORD append_pair(HKEY key, const char *value, unsigned index, const char
     return size;
 }
 
-/* docs/windows/articles.md#c80: every subkey of Perflib, Last Counter + 2, then the two maxima. */
+/* docs/windows/articles.md#c80: writes names into every subkey of Perflib, from Last Counter + 2
+ * on, then raises Last Counter and Last Help. */
 INDEPENDENT(c80_names_by_hand_in_every_language)
 {
     char code[16], query[32], text[64];
@@ -274,7 +277,7 @@ INDEPENDENT(c80_names_by_hand_in_every_language)
     CHECK_IS(RegCloseKey(perflib), 0);
 }
 
-/* The whole base of one language as UTF-16, which must be the A form's twin. */
+/* Reads the whole base of a language as UTF-16, which must have the same texts as the A form. */
 INDEPENDENT(wide_names_are_the_same_names)
 {
     static WCHAR wide[1 << 20];
@@ -292,7 +295,8 @@ INDEPENDENT(wide_names_are_the_same_names)
     free(narrow);
 }
 
-/* A block of a real Windows beside ours: what both have agrees in everything but values. */
+/* Compares a block recorded on Windows with ours: objects and counters that both have must be equal
+ * in everything except values. */
 static void like_windows(const char *file, const char *query, DWORD index, bool has_default)
 {
     static unsigned char theirs[1 << 20];
@@ -317,7 +321,8 @@ static void like_windows(const char *file, const char *query, DWORD index, bool 
     CHECK_IS(new.type.HeaderLength, 64);
     DWORD last = 0, default_theirs = 0, default_ours = 1, matched = 0, own = 0;
     for (memset(&found, 0, sizeof(found)); opl_object_next_counter(&ours, &new, &found);)
-        own += found.definition.CounterNameTitleIndex >= 100000; /* which Windows does not have */
+        /* a counter of ours, which Windows does not have */
+        own += found.definition.CounterNameTitleIndex >= 100000;
     while (opl_object_next_counter(&windows, &old, &theirs_at)) {
         if (theirs_at.position == (DWORD)old.type.DefaultCounter)
             default_theirs = theirs_at.definition.CounterNameTitleIndex;
@@ -371,7 +376,8 @@ static uint64_t number_of(opl_block *block, opl_object_view *object, opl_instanc
     return value;
 }
 
-/* Every Thread's parent is a process of the block, and all threads of a process are there. */
+/* Every instance of Thread has a process of the same block as parent, and all threads of a process
+ * are listed. */
 INDEPENDENT(threads_and_their_processes)
 {
     opl_block block;
@@ -398,7 +404,8 @@ INDEPENDENT(threads_and_their_processes)
         opl_instance_name(&block, &processes, &process, name, sizeof(name));
         uint64_t reported = number_of(&block, &processes, &process, 680);
         if (process.position == (DWORD)processes.type.NumInstances - 1)
-            CHECK_IS(counted[process.position], 1); /* _Total of _Total */
+            /* _Total of Process is the parent of one thread, also named _Total */
+            CHECK_IS(counted[process.position], 1);
         else if (counted[process.position] != reported)
             printf("# %s: %u threads, says %llu\n", name, counted[process.position],
                    (unsigned long long)reported),
@@ -406,7 +413,7 @@ INDEPENDENT(threads_and_their_processes)
     }
 }
 
-/* Counters that are not sums over processes. */
+/* Counters for which _Total is not a sum over processes. */
 static bool is_no_sum(DWORD title)
 {
     return title == 784 || title == 1410 || title == 682 || title == 684;
@@ -442,8 +449,8 @@ struct seen {
     char name[32];
 };
 
-/* Names of instances have none of \ / # * and control characters, and square brackets.
- * (docs/windows/providers.md#d6) */
+/* Changes a name as openperflib changes names of instances: \ / # * and control characters are
+ * replaced, and round brackets become square. (docs/windows/providers.md#d6) */
 static void as_an_instance(char *name)
 {
     for (char *at; (at = strpbrk(name, "()")) != NULL;)
@@ -489,10 +496,10 @@ static void compare(opl_block *block, opl_object_view *object, opl_instance_view
     CHECK_IS(number_of(block, object, instance, 174), (uint64_t)seen->vsz * 1024);
     long long set = (long long)number_of(block, object, instance, 180) / 1024;
     CHECK(llabs(set - (long long)seen->rss) <= (long long)seen->rss / 20 + 1024);
-    size_t same = strcspn(seen->name, "-+"); /* behind it stands what it does, or did last */
+    size_t same = strcspn(seen->name, "-+"); /* the kernel thread's present or last work follows */
     same = same > 15 ? 15 : same;
     CHECK(!strpbrk(name, "\\/#*()"));
-    if (seen->vsz == 0 && strncmp(name, seen->name, same) != 0) /* a kernel thread */
+    if (seen->vsz == 0 && strncmp(name, seen->name, same) != 0) /* no memory: a kernel thread */
         printf("# %u is %s, ps says %s\n", seen->pid, name, seen->name), failures++;
 }
 
@@ -524,8 +531,9 @@ INDEPENDENT(processes_beside_ps)
             printf("# %u %s is missing\n", before[i].pid, before[i].name), failures++;
 }
 
-/* System's own counts and the lists that the same answer carries. Other programs start and end
- * processes while both are read: one of twenty answers must agree. */
+/* Compares System's counts with the lists of processes and threads in the same answer. Other
+ * programs start and end processes while these are read, so only one of twenty answers must
+ * agree. */
 INDEPENDENT(system_agrees_with_the_lists)
 {
     opl_block block;

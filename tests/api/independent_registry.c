@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Edge rules of keys and values, and two processes on one store: expectations of the Win32
- * documents and docs/registry.md.
+ * Edge cases of keys and values, and two processes on one registry, as the Win32 documents and
+ * docs/registry.md describe them.
  */
 #include "independent.h"
 
@@ -19,7 +19,7 @@ INDEPENDENT(names_beyond_the_basic_plane)
     CHECK(!strcmp(text, "v" SMILE));
     CHECK_IS(size, 6);
     WCHAR name[16];
-    DWORD count = 4; /* three units and the zero */
+    DWORD count = 4; /* capacity for three units and the zero */
     CHECK_IS(RegEnumValueW(key, 0, name, &count, NULL, NULL, NULL, NULL), 0);
     CHECK_IS(count, 3);
     CHECK(!memcmp(name, wide, sizeof(wide)));
@@ -50,7 +50,7 @@ INDEPENDENT(case_is_folded_for_every_alphabet_but_kept)
     char name[64];
     DWORD size = sizeof(name);
     CHECK_IS(RegEnumValueA(key, 0, name, &size, NULL, NULL, NULL, NULL), 0);
-    CHECK(!strcmp(name, "Память")); /* the first spelling stays */
+    CHECK(!strcmp(name, "Память")); /* the name keeps its first spelling */
     size = sizeof(name);
     CHECK_IS(RegEnumValueA(key, 1, name, &size, NULL, NULL, NULL, NULL), ERROR_NO_MORE_ITEMS);
     CHECK_IS(RegCloseKey(key), 0);
@@ -71,7 +71,7 @@ INDEPENDENT(the_default_value_has_the_empty_name)
     CHECK_IS(RegEnumValueA(key, 0, text, &length, NULL, NULL, NULL, NULL), 0);
     CHECK_IS(length, 0);
     CHECK_IS(text[0], 0);
-    length = 0; /* no space for the zero */
+    length = 0; /* no capacity for the zero */
     CHECK_IS(RegEnumValueA(key, 0, text, &length, NULL, NULL, NULL, NULL), ERROR_MORE_DATA);
     size = 8;
     CHECK_IS(RegGetValueA(HKEY_LOCAL_MACHINE, TEST_KEY, NULL, RRF_RT_REG_SZ, NULL, text, &size), 0);
@@ -109,13 +109,14 @@ INDEPENDENT(multi_texts_without_their_zeros)
     memset(back, 'x', sizeof(back));
     size = sizeof(back);
     CHECK_IS(RegGetValueA(key, NULL, "m", RRF_RT_REG_MULTI_SZ, &type, back, &size), 0);
-    CHECK_IS(size, 7); /* both zeros added */
+    CHECK_IS(size, 7); /* both missing zeros were added */
     CHECK(!memcmp(back, "ab\0cd\0", 7));
     WCHAR wide[16];
     size = sizeof(wide);
     CHECK_IS(RegGetValueW(key, NULL, u"m", RRF_RT_REG_MULTI_SZ, &type, wide, &size), 0);
     CHECK_IS(size, 14);
-    /* space for the data but not for the zeros: nothing is cut silently */
+    /* a buffer with space for the data but not for the added zeros: nothing is truncated
+     * silently */
     size = 5;
     CHECK_IS(RegGetValueA(key, NULL, "m", RRF_RT_REG_MULTI_SZ, &type, back, &size),
              ERROR_MORE_DATA);
@@ -197,7 +198,7 @@ INDEPENDENT(get_value_of_wrong_lengths)
     size = sizeof(data);
     CHECK_IS(RegGetValueA(key, NULL, "b3", RRF_RT_DWORD, &type, data, &size),
              ERROR_DATATYPE_MISMATCH);
-    size = sizeof(data); /* only binary data are measured */
+    size = sizeof(data); /* the size is checked for binary values only */
     CHECK_IS(RegGetValueA(key, NULL, "d3", RRF_RT_DWORD, &type, data, &size), 0);
     size = sizeof(data);
     CHECK_IS(RegGetValueA(key, NULL, "b4", RRF_RT_DWORD, &type, data, &size), 0);
@@ -240,7 +241,7 @@ INDEPENDENT(handles_of_all_wrong_kinds)
         CHECK_IS(RegFlushKey(wrong[i]), ERROR_INVALID_HANDLE);
         CHECK_IS(RegCloseKey(wrong[i]), ERROR_INVALID_HANDLE);
     }
-    /* both forms of a root, and only they */
+    /* both forms of a root key's handle are accepted, and no others */
     CHECK_IS(RegOpenKeyExA((HKEY)(uintptr_t)0x80000002u, TEST_KEY, 0, KEY_READ, &result), 0);
     CHECK_IS(RegCloseKey(result), 0);
     CHECK_IS(RegOpenKeyExA((HKEY)(uintptr_t)0xffffffff80000002u, TEST_KEY, 0, KEY_READ, &result),
@@ -269,7 +270,7 @@ INDEPENDENT(many_keys_open_at_once)
     CHECK_IS(RegCloseKey(keys[7]), ERROR_INVALID_HANDLE);
 }
 
-/* One writes and says so through a pipe, the other must read it there and then. */
+/* One process writes and reports it through a pipe; another must read the new value at once. */
 static void read_on_signal(int from)
 {
     HKEY key = NULL;
@@ -307,7 +308,7 @@ INDEPENDENT(another_process_sees_a_write_at_once)
     CHECK_IS(RegCloseKey(key), 0);
 }
 
-/* A package manager's way: a file beside, renamed over the old one. */
+/* Replaces a file as package managers do: a new file is renamed over the old one. */
 INDEPENDENT(a_replaced_file_is_seen_at_once)
 {
     char folder[128], path[192], fresh[192];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider whose instances are called what none should be called: duplicates, and names with what
- * counters' paths give a meaning to. Each has its position as value. */
+/* A provider whose instances have names that no instance should have: duplicates, and names with
+ * characters that have a meaning in counter paths. The value of each instance is its position. */
 #include <openperflib/object.h>
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of the packaged block from outside: nothing was registered, yet numbers, names and
- * explanations are there, and paths find them.
+ * The objects of the packaged block, as a program sees them: nothing was registered, but their
+ * numbers, names and explanations exist, and paths find them.
  */
 #include <openperflib/block.h>
 #include <windows.h>
@@ -16,7 +16,7 @@
 
 static char base[4 << 20];
 
-/* The text of a number in a whole base. */
+/* The text of a number, searched in a whole base. */
 static const char *text_of(const char *query, const char *number)
 {
     DWORD size = sizeof base, type;
@@ -40,12 +40,13 @@ static void names_are_there_without_lodctr(void **state)
     assert_string_equal(text_of("Counter 007", "238"), "Prozessor");
     assert_non_null(strstr(text_of("Explain 007", "100103"), "wartete"));
     assert_string_equal(text_of("Counter 019", "100100"), "Нехватка ресурсов");
-    assert_string_equal(text_of("Counter 00A", "100100"), "Pressure"); /* no Spanish yet */
+    /* there are no Spanish texts yet */
+    assert_string_equal(text_of("Counter 00A", "100100"), "Pressure");
     assert_string_equal(text_of("Counter 007", "100500"), "Memory Zone");
 }
 
-/* An object is in another language as a whole: each explanation of it is another text than in
- * English. Its names may be the same ("Inodes"). */
+/* An object is translated completely or not at all: each of its explanations differs from the
+ * English text. Its names may be the same ("Inodes"). */
 static void objects_are_translated_as_a_whole(void **state)
 {
     static const unsigned objects[] = {100000, 100100, 100200, 100400, 100700, 100800, 100900};
@@ -62,7 +63,7 @@ static void objects_are_translated_as_a_whole(void **state)
         }
 }
 
-/* A path in another language finds the counter by the names of the user's language. */
+/* A path with names in the user's language finds the counter. */
 static void paths_of_other_languages_find_them(void **state)
 {
     static const char *const paths[] = {"\\Grenzen des Kernels\\Prozessnummern",
@@ -76,7 +77,8 @@ static void paths_of_other_languages_find_them(void **state)
     }
 }
 
-/* A program may have an array with a place for each index, and may number itself from behind. */
+/* Last Counter and Last Help are those of the packaged block: a program may allocate an array with
+ * a place for each index, and may give its own numbers from the end. */
 static void the_last_numbers_are_the_blocks(void **state)
 {
     const char *perflib = "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib";

@@ -40,7 +40,7 @@ static void refusal_leaves_the_value(void **state)
     assert_memory_equal(&value, &same, sizeof value);
 }
 
-/* The first call of the process names a length that the second one needs. */
+/* The first call returns the length that the second call needs. */
 static void f_d2_machines_in_two_calls(void **state)
 {
     char list[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that all functions of pdh.h share: how lists and texts are asked for, A and W alike,
- * and which handles are refused, with the outputs as they were. (docs/windows/pdh.md#f1)
+ * Rules that all functions of pdh.h share: how lists and texts are requested, in A and W form
+ * alike, and which handles are refused, with all outputs unchanged. (docs/windows/pdh.md#f1)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static PDH_HLOG source;
 
 /* ---- lists and texts ---- */
 
-/* One function in one form: `text` for the answer, *length in characters. */
+/* A function in its A or W form: `text` receives the answer, *length is in characters. */
 typedef PDH_STATUS list_function(void *text, DWORD *length);
 #define LIST(name, narrow_call, wide_call)                                                         \
     static PDH_STATUS name##_narrow(void *text, DWORD *length)                                     \
@@ -38,7 +38,7 @@ typedef PDH_STATUS list_function(void *text, DWORD *length);
         return wide_call;                                                                          \
     }
 
-static DWORD other; /* the length of a second list that is not looked at */
+static DWORD other; /* the length of a second list, which the tests ignore */
 static PDH_COUNTER_PATH_ELEMENTS_A narrow_parts;
 static PDH_COUNTER_PATH_ELEMENTS_W wide_parts;
 static char skipped[64];
@@ -105,7 +105,7 @@ static const struct function {
 };
 
 enum { SIZE = 16384 };
-static uint16_t texts[2][SIZE + 1]; /* the narrow and the wide answer */
+static uint16_t texts[2][SIZE + 1]; /* the answers in A and W form */
 
 static bool untouched(const void *text, size_t bytes)
 {
@@ -116,7 +116,8 @@ static bool untouched(const void *text, size_t bytes)
     return true;
 }
 
-/* Of the two lists of PdhEnumObjectItems the other one asks for its memory. */
+/* Did the function succeed? PdhEnumObjectItems returns two lists, and may ask for more memory for
+ * the list that is not tested. */
 static bool succeeds(PDH_STATUS status, const struct function *function)
 {
     bool two = !strncmp(function->name, "counters", 8);
@@ -136,7 +137,8 @@ static void follows_the_rules(const struct function *function, bool wide)
     assert_int_equal(length, 7);
     assert_status(run_query(NULL, &needed), PDH_MORE_DATA);
     assert_true(needed > 1 && needed < SIZE);
-    assert_status(run_query(text, &none), PDH_MORE_DATA); /* memory, but a length of 0 */
+    /* there is a buffer, but its length is 0 */
+    assert_status(run_query(text, &none), PDH_MORE_DATA);
     assert_int_equal(none, needed);
     for (DWORD small = 1; small < needed; small += 1 + needed / 5) {
         length = small;
@@ -158,7 +160,7 @@ static void follows_the_rules(const struct function *function, bool wide)
     assert_true(untouched((char *)text + needed * size, sizeof texts[0] - needed * size));
 }
 
-/* The texts are ASCII here: the same characters, as many. */
+/* Both forms return the same text, with as many characters: all texts are ASCII here. */
 static void both_forms_are_alike(void **state)
 {
     for (size_t i = 0; i < COUNT(functions); i++) {
@@ -265,7 +267,7 @@ typedef PDH_STATUS user(HANDLE handle);
     {                                                                                              \
         return call;                                                                               \
     }
-static union { /* where a function would write; it must stay unchanged */
+static union { /* outputs of the functions, which must stay unchanged */
     char bytes[4096];
     PDH_HCOUNTER counter;
     PDH_RAW_COUNTER raw;
@@ -277,7 +279,7 @@ static union { /* where a function would write; it must stay unchanged */
     char text;
     WCHAR wide;
 } out;
-static DWORD kept; /* a length that stays */
+static DWORD kept; /* a length, which must stay unchanged */
 static PDH_RAW_COUNTER sample;
 
 USE(use_close_query, PdhCloseQuery(handle))
@@ -327,7 +329,8 @@ static user *const source_users[] = {use_open,     use_machines, use_objects,
                                      use_items,    use_object,   use_counter,
                                      use_validate, use_expand,   use_log_range};
 
-/* Outputs stay as they were. NULL is a source: the present. */
+/* Each function refuses each of these handles, and leaves its outputs unchanged. NULL is a valid
+ * source: live data. */
 static void refuse(user *const *users, size_t count, HANDLE const *strange, size_t strange_count)
 {
     for (size_t i = 0; i < count; i++)

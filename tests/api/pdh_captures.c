@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures through the public functions: the 250 cells of Windows' own recording from all three
- * formats, and its records as they lie in the files. (docs/windows/types.md#b4,
+ * Captures through the public functions: the 250 values of Windows' own recording from all three
+ * formats, and the recording's records as they are in the files. (docs/windows/types.md#b4,
  * docs/windows/pdh.md#f2)
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
 static char folder[64], blg[512], csv[512], tsv[512];
-static LONGLONG times[VECTOR_SAMPLES]; /* as the BLG has them */
+static LONGLONG times[VECTOR_SAMPLES]; /* the times of the samples, as in the BLG */
 
 static int begin(void **state)
 {
@@ -91,7 +91,7 @@ static FILETIME filetime(LONGLONG time)
     return (FILETIME){(DWORD)(uint64_t)time, (DWORD)((uint64_t)time >> 32)};
 }
 
-/* Size first, then the record; malloc'd. */
+/* Reads a record: first its size, then the record. The caller frees it. */
 static PDH_RAW_LOG_RECORD *record_at(PDH_HLOG log, LONGLONG time)
 {
     DWORD size = 0;
@@ -101,7 +101,8 @@ static PDH_RAW_LOG_RECORD *record_at(PDH_HLOG log, LONGLONG time)
     memset(record, 0x5a, size + 1);
     assert_status(PdhReadRawLogRecord(log, filetime(time), record, &small), PDH_MORE_DATA);
     assert_int_equal(small, size);
-    assert_int_equal(record->dwStructureSize, 0x5a5a5a5a); /* nothing was written */
+    /* the buffer was too small, and nothing was written */
+    assert_int_equal(record->dwStructureSize, 0x5a5a5a5a);
     assert_status(PdhReadRawLogRecord(log, filetime(time), record, &capacity), 0);
     assert_int_equal(capacity, size);
     assert_int_equal(record->dwStructureSize, size);
@@ -135,8 +136,8 @@ static DWORD dword_at(const UCHAR *at)
     return number;
 }
 
-/* The first piece is the array of network cards: items of name, multi, first, second.
- * (docs/windows/pdh.md#f8) */
+/* The first piece of a record is the array of network cards: items with name, multi count, first
+ * and second value. (docs/windows/pdh.md#f8) */
 static void cards_are(const UCHAR *piece, size_t sample)
 {
     enum { ITEMS = 8 + 24, ITEM = 24 };
@@ -152,7 +153,7 @@ static void cards_are(const UCHAR *piece, size_t sample)
     }
 }
 
-/* Single values: a PDH_RAW_COUNTER as it lies in memory on 64-bit Windows. */
+/* A single value in a record: a PDH_RAW_COUNTER as it is in memory on 64-bit Windows. */
 static void value_is(const UCHAR *piece, const struct vector *vector)
 {
     assert_int_equal(dword_at(piece), 0x01034C42);
@@ -180,7 +181,7 @@ static void binary_records(void **state)
     assert_status(PdhCloseLog(log, 0), 0);
 }
 
-/* Each line of the file, without its end, in any order of asking. */
+/* Each record is a line of the file, without its end; records may be read in any order. */
 static void records_of_text(const char *path, DWORD type)
 {
     PDH_HLOG log = opened(path, type);
@@ -209,7 +210,8 @@ static void text_records(void **state)
     records_of_text(tsv, PDH_LOG_TYPE_TSV);
 }
 
-/* The return belongs to the line's end, in UTF-16 too; the bytes are the file's. */
+/* A carriage return belongs to the line's end, in UTF-16 too; all other bytes are those of the
+ * file. */
 static void record_of(const char *name, const char *bytes, size_t size, const char *line,
                       size_t line_size)
 {
@@ -241,7 +243,7 @@ static void records_end_before_their_return(void **state)
     record_of("wide.csv", wide, 2 * (sizeof narrow - 1), wide_line, 2 * (sizeof line - 1));
 }
 
-/* The last that is not newer: one tick before the third it is the second. */
+/* A time finds the last record that is not newer: one tick before the third record, the second. */
 static void the_record_before_a_moment(void **state)
 {
     PDH_HLOG log = opened(blg, PDH_LOG_TYPE_BINARY);
@@ -260,7 +262,7 @@ static void the_record_before_a_moment(void **state)
     assert_status(PdhCloseLog(log, 0), 0);
 }
 
-/* Reading records does not consume a query's samples, nor the reverse. */
+/* Reading records does not consume the samples of a query, and a query does not consume records. */
 static void records_beside_a_query(void **state)
 {
     PDH_HLOG source = NULL;
@@ -306,7 +308,7 @@ static void refused_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_of_the_binary_capture), /* first: it fills `times` */
+        cmocka_unit_test(cells_of_the_binary_capture), /* must be first, because it fills `times` */
         cmocka_unit_test(cells_of_the_text_captures),
         cmocka_unit_test(binary_records),
         cmocka_unit_test(text_records),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens to values when the clock is set or the machine sleeps, through the whole library:
- * this program has a clock_gettime of its own, which the library gets instead of the C library's.
- * An interval whose wall and monotonic lengths differ by more than 1 % has no value.
+ * What happens to values when the clock is set or the machine sleeps, tested through the whole
+ * library. This program defines clock_gettime, which the library calls instead of the C library's.
+ * An interval whose lengths by the wall clock and by the monotonic clock differ by more than 1 %
+ * has no value.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 
 #define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
 enum { MS = 1000000, SECOND = 1000 * MS };
-#ifdef SYS_clock_gettime64 /* where the other one has 32 bits */
+#ifdef SYS_clock_gettime64 /* SYS_clock_gettime has 32-bit times here */
 enum { GETTIME = SYS_clock_gettime64 };
 #else
 enum { GETTIME = SYS_clock_gettime };
@@ -30,10 +31,10 @@ enum { GETTIME = SYS_clock_gettime };
 /* ---- the clocks ---- */
 
 static int64_t wall_ns = 1800000000LL * SECOND, steady_ns = 1000LL * SECOND;
-static int64_t interruption_ns; /* comes with the next reading of the wall clock */
+static int64_t interruption_ns; /* added to both clocks when the wall clock is read next */
 static unsigned readings;
 
-/* All of the program's threads are this one. */
+/* Replaces the C library's function for all threads of this program. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *ret)
 {
     if (which == CLOCK_REALTIME && interruption_ns) {
@@ -61,7 +62,7 @@ static unsigned long switches = 522540;
 static PDH_HQUERY query;
 static PDH_HCOUNTER rate, length, times;
 
-/* The kernel counts 1,000 context switches more, and 1 s for the first processor's users. */
+/* Adds 1,000 context switches, and 1 s of user time of the first processor. */
 static void switch_more(void)
 {
     char text[512];
@@ -106,7 +107,7 @@ static double rate_is(PDH_STATUS status, DWORD cstatus)
     return value.doubleValue;
 }
 
-/* Of each instance of a wildcard. */
+/* Every instance of a wildcard counter has this status. */
 static void all_have(DWORD cstatus)
 {
     union {
@@ -129,7 +130,7 @@ static void has_no_value(void)
     assert_status(PdhGetRawCounterValue(rate, NULL, &raw), 0);
     assert_int_equal(raw.CStatus, PDH_CSTATUS_VALID_DATA);
     assert_status(PdhGetFormattedCounterValue(length, PDH_FMT_LARGE, NULL, &value), 0);
-    assert_true(value.largeValue > 0); /* what needs no interval has its value */
+    assert_true(value.largeValue > 0); /* a counter that needs no interval has a value */
 }
 
 /* ---- the tests ---- */
@@ -142,7 +143,8 @@ static void a_steady_second(void **state)
     all_have(PDH_CSTATUS_VALID_DATA);
 }
 
-/* An hour forward and back, a leap second, a night asleep, a twentieth of a second. */
+/* The clock is set an hour forward and back, by a leap second, and by a twentieth of a second; the
+ * machine sleeps a night. */
 static void a_clock_that_was_set(void **state)
 {
     static const int64_t jumps[] = {3600LL * SECOND,     -3600LL * SECOND, SECOND,  -SECOND,
@@ -156,7 +158,7 @@ static void a_clock_that_was_set(void **state)
     }
 }
 
-/* 1 % of the interval: network time slews by much less. */
+/* The clock is slewed by 1 % of the interval, which is allowed; network time slews by much less. */
 static void a_clock_that_is_slewed(void **state)
 {
     collect(SECOND + 10 * MS, SECOND);
@@ -177,7 +179,8 @@ static void a_clock_that_stands(void **state)
     assert_true(rate_is(0, PDH_CSTATUS_VALID_DATA) == 1000);
 }
 
-/* Another thread runs between the readings of the two clocks: no clock was set. */
+/* Another thread runs while the two clocks are read, one after the other: this is not taken for a
+ * clock that was set. */
 static void an_interruption_between_the_clocks(void **state)
 {
     interruption_ns = 200 * MS;
@@ -190,7 +193,8 @@ static void an_interruption_between_the_clocks(void **state)
     assert_true(rate_is(0, PDH_CSTATUS_VALID_DATA) == 1000);
 }
 
-/* A line of blanks in a capture; the one-sample counter has its number. */
+/* A capture has blanks for the rates of such an interval; a counter that needs only one sample has
+ * its number. */
 static void a_capture_has_blanks(void **state)
 {
     char path[128], line[1024];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths in the user's language, in any installed one, in English, and by number: a German user. */
+/* Counter paths in the user's language, in any other installed language, in English, and by number.
+ * The user is German. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +76,7 @@ static void lists_and_titles_are_german(void **state)
     assert_int_equal(index, 674);
 }
 
-/* "a|b|", of each path what stands behind the machine. */
+/* Expands a path to a text "a|b|": of each result the part after the machine's name. */
 static const char *expanded(const char *path)
 {
     static char text[8192];
@@ -89,7 +90,7 @@ static const char *expanded(const char *path)
     return text;
 }
 
-/* Patterns in each language, for object and for counter; a number beside a pattern. */
+/* Patterns for objects and for counters in each language; and a number together with a pattern. */
 static void patterns_are_found_in_every_language(void **state)
 {
     static const char *const patterns[] = {
@@ -113,8 +114,8 @@ static void patterns_are_found_in_every_language(void **state)
     assert_status(PdhValidatePathA("\\No such*\\6"), PDH_CSTATUS_NO_OBJECT);
 }
 
-/* What fits in the user's language is not looked for elsewhere: "Pro*" begins German names and
- * English ones. */
+/* If names in the user's language match a pattern, other languages are not searched: German names
+ * and English ones begin with "Pro". */
 static void a_pattern_means_the_users_language_first(void **state)
 {
     const char *all = expanded("\\Prozessor(0)\\*zeit (%)");
@@ -123,7 +124,8 @@ static void a_pattern_means_the_users_language_first(void **state)
     assert_non_null(strstr(expanded("\\System\\Pro*"), "\\System\\Prozesse|"));
 }
 
-/* Another language in the middle: names, lists and explanations are those of the new one. */
+/* The user changes the language while the program runs: names, lists and explanations change,
+ * too. */
 static void a_user_changes_the_language(void **state)
 {
     static union {
@@ -150,7 +152,8 @@ static void a_user_changes_the_language(void **state)
     assert_status(PdhCloseQuery(query), 0);
 }
 
-/* Names of other languages are found at any moment, also while titles are read anew. */
+/* Names in other languages are found at any time, also while another thread makes the library read
+ * the titles again. */
 static void *request_names(void *ret)
 {
     const time_t end = time(NULL) + 3;

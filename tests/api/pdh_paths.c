@@ -17,9 +17,9 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
 
-static char own[64]; /* this machine's name with its \\ */
+static char own[64]; /* this machine's name with its backslashes */
 
-/* "a|b|" for the multi-string. */
+/* Joins a multi-string to "a|b|". */
 static const char *joined(const char *list)
 {
     static char text[65536];
@@ -32,7 +32,8 @@ static const char *joined(const char *list)
 
 /* ---- expanding ---- */
 
-/* Length first, then the text; `expected` has the machine's name where it says @. */
+/* Expands a path: first the length, then the list. In `expected`, @ stands for the machine's
+ * name. */
 static void expands(const char *path, DWORD flags, const char *expected)
 {
     char list[65536], wanted[4096];
@@ -76,7 +77,8 @@ static void flags_leave_wildcards(void **state)
             "@\\Processor(*#*)\\*|");
 }
 
-/* A frozen folder lists its processes in any order: who of the two is the first? */
+/* Which of the two processes "twin" is the first instance? The frozen machine's folder may list its
+ * processes in any order. */
 static bool comes_first(const char *name)
 {
     char list[4096];
@@ -140,7 +142,7 @@ static LONGLONG value_at(const char *path)
     return raw.FirstValue;
 }
 
-/* Nothing is split that is known as a whole. */
+/* A name that exists as a whole is not split at "#" or "/". */
 static void odd_names_are_found_as_a_whole(void **state)
 {
 #define POSITION ")\\Position"
@@ -149,7 +151,8 @@ static void odd_names_are_found_as_a_whole(void **state)
     expands("\\Odd Names(TWIN (2)" POSITION, 0, "@\\Odd Names(twin (2)" POSITION "|");
     expands("\\Odd Names(a/b" POSITION, 0, "@\\Odd Names(a/b" POSITION "|");
     assert_int_equal(value_at("\\Odd Names(Twin#0" POSITION), 0);
-    assert_int_equal(value_at("\\Odd Names(twin#1" POSITION), 3); /* rather than the second twin */
+    /* the instance of this whole name, not the second "twin" */
+    assert_int_equal(value_at("\\Odd Names(twin#1" POSITION), 3);
     assert_int_equal(value_at("\\Odd Names(twin (2)" POSITION), 2);
     assert_int_equal(value_at("\\Odd Names(a/b" POSITION), 4);
     assert_int_equal(value_at("\\Odd Names(c)(d" POSITION), 5);
@@ -202,7 +205,7 @@ static void refused_expansions(void **state)
     assert_status(PdhExpandWildCardPathA(NULL, "\\System\\*", list, NULL, 0), PDH_INVALID_ARGUMENT);
     assert_status(PdhExpandWildCardPathA(NULL, "\\System\\*", NULL, &length, 0),
                   PDH_INVALID_ARGUMENT);
-    length = 3; /* too small: the right length all the same */
+    length = 3; /* too small, but the needed length is exact */
     assert_status(PdhExpandCounterPathA("\\System\\System Up Time", list, &length), PDH_MORE_DATA);
     assert_int_equal(length, strlen(own) + strlen("\\System\\System Up Time") + 2);
 }
@@ -301,7 +304,7 @@ static void level_zero_lists_nothing(void **state)
     assert_true(novice > 2 && novice < wizard);
 }
 
-/* Both lists of an object with both calls. */
+/* Gets both lists of an object: first the lengths, then the lists. */
 static void items(const char *object, char *counters, DWORD *counter_length, char *instances,
                   DWORD *instance_length)
 {
@@ -319,7 +322,7 @@ static void items_are_listed(void **state)
     assert_int_equal(i, sizeof "0\0001\0_Total\0");
     assert_true(listed(counters, "% Processor Time"));
     c = sizeof counters, i = sizeof instances;
-    items("Memory", counters, &c, instances, &i); /* never has instances */
+    items("Memory", counters, &c, instances, &i); /* this object never has instances */
     assert_int_equal(i, 0);
     assert_false(listed(counters, "") || counters[0] == '\0');
 }
@@ -341,7 +344,7 @@ static void instances_stay_until_refreshed(void **state)
     items("Process", counters, &c, instances, &i);
     assert_true(listed(instances, "newcomer"));
     const char *first = strstr(joined(instances), "|newcomer|");
-    assert_null(strstr(first + 2, "|newcomer|")); /* names are listed once */
+    assert_null(strstr(first + 2, "|newcomer|")); /* each name is listed once */
     frozen_end_process(51);
     frozen_end_process(52);
 }
@@ -416,7 +419,7 @@ static void titles_of_numbers(void **state)
     assert_status(PdhLookupPerfNameByIndexA(NULL, 0, NULL, NULL), PDH_INVALID_ARGUMENT);
     assert_status(PdhLookupPerfNameByIndexA(NULL, 0, NULL, &length), 0);
     assert_int_equal(length, 1);
-    length = sizeof name; /* what was in the buffer must not be taken for the name */
+    length = sizeof name; /* the old content of the buffer must not remain */
     assert_status(PdhLookupPerfNameByIndexA(NULL, 0, name, &length), 0);
     assert_string_equal(name, "");
     assert_int_equal(length, 1);
@@ -443,7 +446,7 @@ static void titles_of_numbers(void **state)
 
 /* ---- making and taking apart ---- */
 
-/* What a program that grows its parts one by one gets. */
+/* What a program gets that fills in the parts of a path one by one. */
 static void made_of_parts(void **state)
 {
     char text[256];
@@ -522,7 +525,7 @@ static void instance_names_taken_apart(void **state)
     assert_status(PdhParseInstanceNameA("sda", NULL, &name_length, parent, &parent_length, &index),
                   PDH_MORE_DATA);
     assert_int_equal(name_length, 4);
-    assert_int_equal(parent_length, 1); /* an empty text */
+    assert_int_equal(parent_length, 1); /* the parent is an empty text */
     assert_int_equal(index, 0);
     assert_status(PdhParseInstanceNameA("", name, &name_length, parent, &parent_length, &index),
                   PDH_INVALID_INSTANCE);

@@ -63,7 +63,7 @@ static void samples_come_by_themselves(void **state)
     assert_true(CloseHandle(event));
 }
 
-/* Whatever is no event is refused before anything is written to it. */
+/* A handle that is no event is refused, and nothing is written to it. */
 static void only_events_are_set(void **state)
 {
     PDH_HCOUNTER counter;
@@ -86,7 +86,8 @@ static void only_events_are_set(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
-/* Closing waits for no thread that a fork left behind; the event may be none. */
+/* In a child of fork, which does not have the query's thread, closing does not wait for that
+ * thread. The event may be NULL. */
 static void a_child_closes_what_it_inherited(void **state)
 {
     PDH_HCOUNTER counter;
@@ -100,7 +101,7 @@ static void a_child_closes_what_it_inherited(void **state)
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(PdhCloseQuery(query), 0); /* an hour's wait ends at once */
+    assert_int_equal(PdhCloseQuery(query), 0); /* the thread's wait of an hour ends at once */
 }
 
 static void events_stay_or_reset(void **state)

@@ -78,7 +78,7 @@ static void parts_of_a_path(void **state)
     assert_string_equal(p, "");
     assert_string_equal(c, "Threads");
     assert_status(PdhVbGetCounterPathElements("\\S(x)\\Threads", m, o, i, p, c, 7), PDH_MORE_DATA);
-    assert_string_equal(o, "System"); /* nothing was written */
+    assert_string_equal(o, "System"); /* a text did not fit, so none was written */
     assert_status(PdhVbGetCounterPathElements("\\System", m, o, i, p, c, 16),
                   PDH_CSTATUS_BAD_COUNTERNAME);
     assert_status(PdhVbGetCounterPathElements(NULL, m, o, i, p, c, 16), PDH_INVALID_ARGUMENT);
@@ -111,7 +111,7 @@ static void a_capture(void **state)
     assert_status(PdhVbUpdateLog(log, NULL), PDH_INVALID_HANDLE);
     assert_status(PdhVbGetLogFileSize(log, &size), PDH_INVALID_HANDLE);
     assert_status(PdhVbAddCounter(query, "\\System\\Processes", &counter), PDH_INVALID_HANDLE);
-    /* a file of 3 GiB, most of it a hole, is more than a Long holds */
+    /* a file of 3 GiB, most of it a hole: a size that does not fit into a Long of Visual Basic */
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     assert_int_equal(ftruncate(fileno(file), 3LL << 30), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The performance keys from outside: what is asked, sizes, statuses, untouched outputs, the header.
- * Expectations from the checklist, docs/windows/queries.md and the observed facts.
+ * The performance keys as a program sees them: query strings, sizes, statuses, unchanged outputs,
+ * and the header. Expected values are from the checklist, docs/windows/queries.md and the observed
+ * facts.
  */
 #include <openperflib/block.h>
 #include <windows.h>
@@ -354,7 +355,7 @@ static void c26_last_counter_and_help(void **state)
     assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE, perflib, "Last Counter", RRF_RT_REG_DWORD,
                                   NULL, &last, &bytes),
                      0);
-    assert_int_equal(last, 109998); /* of the packaged block */
+    assert_int_equal(last, 109998); /* the last number of the packaged block */
     assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE, perflib, "Last Help", RRF_RT_REG_DWORD, NULL,
                                   &last, &bytes),
                      0);
@@ -385,7 +386,7 @@ static void c107_installed_languages_are_subkeys(void **state)
     }
     RegCloseKey(key);
     assert_int_equal(found, COUNT(wanted));
-    assert_int_equal(count_all, COUNT(wanted)); /* CurrentLanguage is none */
+    assert_int_equal(count_all, COUNT(wanted)); /* the subkey CurrentLanguage is no language */
 }
 
 /* ---- other calls on the keys ---- */
@@ -452,8 +453,8 @@ static void c28_a_connection_to_this_machine_by_its_names(void **state)
     assert_int_equal(RegConnectRegistryA("\\\\NO..SUCH", DATA, &key), ERROR_BAD_NETPATH);
 }
 
-/* docs/windows/articles.md#c145: each caller has a buffer of its own size, and its own answer, all
- * at the same time. */
+/* docs/windows/articles.md#c145: several threads query at the same time; each has a buffer of its
+ * own size, and gets its own answer. */
 struct caller {
     DWORD capacity;
     bool small;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the Reg functions share: a root of their own, public headers only. */
+/* What the tests of the Reg functions share: a root folder of their own. They include public
+ * headers only. */
 #ifndef OPL_API_REG_H
 #define OPL_API_REG_H
 
@@ -25,7 +26,8 @@
 
 static char test_root[64];
 
-/* The library reads its places once: one root for the whole program. */
+/* Makes one root folder for the whole program, because the library reads its environment only
+ * once. */
 static inline int make_root(void **state)
 {
     temp_make(test_root);
@@ -41,7 +43,8 @@ static inline int remove_root(void **state)
 static inline int clean(void **state)
 {
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, TEST_KEY);
-    RegDeleteTreeA(HKEY_CURRENT_USER, TEST_KEY); /* not there: makes nothing */
+    /* deleting a key that does not exist creates no file */
+    RegDeleteTreeA(HKEY_CURRENT_USER, TEST_KEY);
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions on keys: opening, making, deleting, enumerating, connecting, handles. */
+/* The Reg functions for keys: open, create, delete, enumerate, connect, and handles. */
 #include "reg.h"
 
 #include <sys/wait.h>
@@ -303,7 +303,8 @@ static int tries_that_were_refused(void)
     return refused;
 }
 
-/* A machine layer that we may not write: error 5, and nothing in the user layer. */
+/* If the user may not write the machine's layer, the result is error 5, and nothing is written to
+ * the user's layer instead. */
 static void no_rights_is_error_5_and_nothing_falls_through(void **state)
 {
     char machine[96], user[96];
@@ -325,7 +326,7 @@ static void no_rights_is_error_5_and_nothing_falls_through(void **state)
     assert_int_equal(access(user, F_OK), -1);
 }
 
-/* docs/windows/articles.md#c34: every number of closes succeeds. */
+/* docs/windows/articles.md#c34: closing a performance key succeeds, however often it is done. */
 static void performance_keys_as_observed(void **state)
 {
     HKEY key;
@@ -430,7 +431,7 @@ static void f_d4_new_names_change_the_write_time(void **state)
     assert_true(before != 0);
     assert_true(names_written() == before);
     HKEY key;
-    usleep(20000); /* more than the file system's clock tick */
+    usleep(20000); /* longer than a tick of the file system's clock */
     assert_int_equal(
         RegCreateKeyA(HKEY_LOCAL_MACHINE,
                       "SYSTEM\\CurrentControlSet\\Services\\Melon\\Performance\\Names\\009", &key),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions on values: sizes, forms, types, terminators, enumeration, RegGetValue. */
+/* The Reg functions for values: sizes, A and W forms, types, terminators, enumeration,
+ * RegGetValue. */
 #include "reg.h"
 
 static void sizes_of_a_query(void **state)
@@ -196,7 +197,7 @@ static void each_type_has_its_filter(void **state)
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
 }
 
-/* RRF_RT_DWORD and RRF_RT_QWORD take bytes too, when there are as many as the number has. */
+/* RRF_RT_DWORD and RRF_RT_QWORD also accept binary values that have as many bytes as the number. */
 static void bytes_stand_for_a_number_of_their_size(void **state)
 {
     HKEY key = made(KEY_ALL_ACCESS);
@@ -222,7 +223,7 @@ static void get_value_below_a_subkey_needs_no_rights_of_the_handle(void **state)
     assert_int_equal(RegCreateKeyA(key, "sub", &sub), ERROR_SUCCESS);
     assert_int_equal(RegSetValueExA(sub, "d", 0, REG_DWORD, (const BYTE *)&number, 4), 0);
     assert_int_equal(RegCloseKey(sub), ERROR_SUCCESS);
-    for (int i = 0; i < 100; i++) { /* and leaves no handle open */
+    for (int i = 0; i < 100; i++) { /* the call leaves no handle open */
         assert_int_equal(RegGetValueA(key, "sub", "d", RRF_RT_ANY, NULL, &read, &size), 0);
         assert_int_equal(read, 7);
     }
@@ -231,7 +232,7 @@ static void get_value_below_a_subkey_needs_no_rights_of_the_handle(void **state)
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
 }
 
-/* Only the terminators that are lacking are added. */
+/* Only missing terminators are added. */
 static void terminators_there_are_none_twice(void **state)
 {
     static const struct {
@@ -265,7 +266,7 @@ static void terminators_there_are_none_twice(void **state)
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
 }
 
-/* docs/registry.md: bytes that are no UTF-8 become U+FFFD; what is good stays. */
+/* docs/registry.md: bytes that are not UTF-8 become U+FFFD; valid characters stay. */
 static void text_of_bad_bytes_becomes_readable(void **state)
 {
     HKEY key = made(KEY_ALL_ACCESS);
@@ -322,7 +323,7 @@ static void get_value_expands(void **state)
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
 }
 
-/* What one process wrote, the file holds: a second registry would read the same. */
+/* What a process writes is in the file, so another process reads the same values. */
 static void values_are_in_the_file(void **state)
 {
     char path[128], text[4096] = "";

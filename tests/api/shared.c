@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects by name, as programs meet: file mappings and mutexes between processes, what is left when
- * one is killed, and what a handle may be.
+ * Named objects that several processes share: file mappings and mutexes, what is left when a
+ * process is killed, and which handles are accepted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,12 +104,12 @@ static void c122_a_mapping_is_shared_by_name(void **state)
     assert_null(MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0));
     assert_int_equal(GetLastError(), ERROR_ACCESS_DENIED);
     end(other);
-    /* it is dead, and we still have it */
+    /* the process that created the memory was killed, but this one still has a handle */
     HANDLE again = OpenFileMappingA(FILE_MAP_ALL_ACCESS, FALSE, NAME);
     assert_non_null(again);
     assert_true(CloseHandle(again));
     assert_true(CloseHandle(mapping));
-    /* a view is enough */
+    /* a view without a handle keeps the memory, too */
     mapping = create(NAME, 5);
     assert_int_equal(GetLastError(), ERROR_ALREADY_EXISTS);
     char *long_view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 65536, 0);
@@ -137,12 +137,12 @@ static unsigned objects(void)
 static void a_killed_owner_takes_it_along(void **state)
 {
     end(start(other_creates));
-    assert_int_equal(objects(), 1); /* no other process has cleaned up */
+    assert_int_equal(objects(), 1); /* no other process has removed the dead object yet */
     assert_null(OpenFileMappingA(FILE_MAP_READ, FALSE, NAME));
     assert_int_equal(GetLastError(), ERROR_FILE_NOT_FOUND);
     assert_int_equal(objects(), 0);
     end(start(other_creates));
-    /* a new one knows nothing of the old one */
+    /* a new object of this name contains nothing of the dead one */
     HANDLE mapping = create(NAME, 10);
     assert_int_equal(GetLastError(), ERROR_SUCCESS);
     char *view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 10);
@@ -159,7 +159,8 @@ static void a_killed_owner_takes_it_along(void **state)
     assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
 }
 
-/* A hundred processes that create, see or lose it at the same time: never half of one. */
+/* A process of a hundred that create, use and lose the same memory at the same time. No process
+ * ever sees memory that is only half created. */
 static void race(void)
 {
     for (int i = 0; i < 50; i++) {
@@ -214,7 +215,7 @@ static void names(void **state)
     too_long[259] = '\0';
     mapping = create(too_long, 1);
     assert_non_null(mapping);
-    too_long[258] = 'y'; /* another name, whose file name begins alike */
+    too_long[258] = 'y'; /* another name, whose file name begins with the same characters */
     assert_null(OpenFileMappingA(FILE_MAP_READ, FALSE, too_long));
     CloseHandle(mapping);
     assert_null(create("empty", 0));
@@ -237,7 +238,7 @@ static void no_other_user_may(void **state)
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     CloseHandle(mapping);
-    /* a folder that others may enter is not trusted */
+    /* a folder that other users may enter is not trusted */
     *strrchr(path, '/') = '\0';
     assert_int_equal(chmod(path, 0755), 0);
     assert_null(create("mode", 1));
@@ -351,11 +352,12 @@ static void threads_exclude_each_other(void **state)
     assert_int_equal(pthread_create(&thread, NULL, take_and_end, mutex), 0);
     pthread_join(thread, NULL);
     assert_int_equal(WaitForSingleObject(mutex, 0), WAIT_ABANDONED);
-    assert_true(CloseHandle(mutex)); /* while it is held */
+    assert_true(CloseHandle(mutex)); /* the handle is closed while the mutex is held */
     HANDLE other = CreateMutexA(NULL, TRUE, "another");
     assert_true(CloseHandle(other));
     other = CreateMutexA(NULL, FALSE, "another");
-    assert_int_equal(GetLastError(), ERROR_ALREADY_EXISTS); /* what is held is there */
+    /* a held mutex exists even without a handle */
+    assert_int_equal(GetLastError(), ERROR_ALREADY_EXISTS);
     assert_true(ReleaseMutex(other));
     assert_true(CloseHandle(other));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Windows sources ask of the system: libraries, priorities, locks, messages, ini files,
- * processes and network statistics. Oracles: /proc, the loader, the C library.
+ * What Windows sources request from the system: libraries, priorities, locks, messages, ini files,
+ * processes and network statistics. Compared with /proc, the loader and the C library.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,7 +171,8 @@ static void f_d5_c144_a_thread_lowers_its_own_priority(void **state)
     assert_int_equal(lowering.during, lowering.before + 5);
     assert_int_equal(lowering.priority, THREAD_PRIORITY_BELOW_NORMAL);
     assert_true(lowering.back || lowering.why == ERROR_ACCESS_DENIED);
-    assert_int_equal(getpriority(PRIO_PROCESS, 0), own); /* no other thread's */
+    /* no other thread's priority has changed */
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
     assert_false(SetThreadPriority(GetCurrentThread(), 7));
     assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
     assert_false(SetThreadPriority(NULL, THREAD_PRIORITY_NORMAL));
@@ -303,13 +304,13 @@ static void c142_ini_files(void **state)
     assert_int_equal(GetPrivateProfileIntA("One", "n", 5, path), 16);
     assert_int_equal(GetPrivateProfileIntA("One", "m", 5, path), 5);
     char *slash = strrchr(path, '/');
-    *slash = '\\'; /* as sources put paths together */
+    *slash = '\\'; /* Windows sources join folder and file with a backslash */
     assert_int_equal(GetPrivateProfileStringA("one", "key", "", text, sizeof text, path), 3);
     assert_int_equal(GetPrivateProfileStringW(u"a", u"b", u"c", wide, 64, u"no such.ini"), 1);
     assert_int_equal(GetLastError(), ERROR_FILE_NOT_FOUND);
 }
 
-/* The ini files of counters, as lodctr reads them. (docs/windows/articles.md#c142) */
+/* Reads the ini files of counters, as lodctr does. (docs/windows/articles.md#c142) */
 static void c142_counters_ini_files(void **state)
 {
     char path[PATH_MAX], keys[4096], text[256];
@@ -359,11 +360,11 @@ static void c132_processes_and_threads(void **state)
     assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
     assert_int_equal(pthread_create(&other, NULL, stay, &barrier), 0);
     pthread_barrier_wait(&barrier);
-    usleep(300000); /* an answer may be as old as the provider keeps it */
+    usleep(300000); /* the provider may answer with data of this age */
     assert_true(is_process((DWORD)getpid(), &entry));
     HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
     assert_true(snapshot != INVALID_HANDLE_VALUE);
-    assert_false(Process32First(snapshot, &entry)); /* not asked for */
+    assert_false(Process32First(snapshot, &entry)); /* the snapshot was taken without processes */
     assert_int_equal(GetLastError(), ERROR_NO_MORE_FILES);
     for (BOOL more = Thread32First(snapshot, &thread); more;
          more = Thread32Next(snapshot, &thread)) {
@@ -416,7 +417,7 @@ static void c132_all_of_proc(void **state)
         if (file)
             fclose(file);
         if (!name || up - (double)started / (double)sysconf(_SC_CLK_TCK) < 30)
-            continue; /* gone, or younger than the snapshot may be */
+            continue; /* ended, or started after the snapshot's data was read */
         count++;
         missing += number < COUNT(seen) && !seen[number];
     }
@@ -500,7 +501,7 @@ static void c132_modules(void **state)
 
 /* ---- the network ---- */
 
-/* `protocol`'s word `name` in /proc/net/snmp. */
+/* The number of `protocol` with this `name` in /proc/net/snmp. */
 static DWORD kernel(const char *protocol, const char *name)
 {
     static char names[4096], values[4096];
@@ -566,7 +567,8 @@ static void c132_statistics_are_the_kernels(void **state)
             fail_msg("%s.%s: %u is not between %u and %u", rows[i].protocol, rows[i].name,
                      *rows[i].value, before[i], after);
     }
-    assert_int_equal(tcp.dwRtoAlgorithm, OPL_STATISTIC_UNKNOWN); /* no counter, so no number */
+    /* Linux has no counter for it, so the field is unknown */
+    assert_int_equal(tcp.dwRtoAlgorithm, OPL_STATISTIC_UNKNOWN);
     assert_int_equal(ip.dwDefaultTTL, OPL_STATISTIC_UNKNOWN);
     assert_int_equal(GetTcpStatistics(NULL), ERROR_INVALID_PARAMETER);
 }

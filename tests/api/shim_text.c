@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Both widths say `expected`: the wide format is the narrow one, unit by unit. */
+/* Formats with a narrow and a wide format, whose characters are equal; both must give
+ * `expected`. */
 static void check(const char *expected, const char *format, va_list arguments)
 {
     char narrow[600];
@@ -87,10 +88,10 @@ static void texts(void **state)
     assert_string_equal(narrow, "n w");
     assert_int_equal(opl_swprintf(out, 32, u"%s %S %c %C", u"w", "n", u'a', 'b'), 7);
     assert_memory_equal(out, u"w n a b", 16);
-    /* what is no UTF-8 goes through where nothing is converted */
+    /* bytes that are not UTF-8 are unchanged if text is not converted */
     assert_int_equal(opl_sprintf(narrow, "%s", "\xff\xfe"), 2);
     assert_string_equal(narrow, "\xff\xfe");
-    /* a zero is a character */
+    /* %c prints a zero, too */
     assert_int_equal(opl_sprintf(narrow, "a%cb", 0), 3);
     assert_memory_equal(narrow, "a\0b", 4);
 }
@@ -216,7 +217,7 @@ static void times(void **state)
     FILETIME ticks, local;
     assert_true(SystemTimeToFileTime(&parts, &ticks));
     uint64_t value = (uint64_t)ticks.dwHighDateTime << 32 | ticks.dwLowDateTime;
-    /* seconds by date(1): 2024-02-29 23:59:58 UTC */
+    /* the number of seconds is from date(1): 2024-02-29 23:59:58 UTC */
     assert_true(value == (UINT64_C(11644473600) + 1709251198) * 10000000 + 9870000);
     assert_true(FileTimeToSystemTime(&ticks, &back));
     assert_memory_equal(&parts, &back, sizeof parts);

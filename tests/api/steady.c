@@ -18,9 +18,10 @@
 
 #include "../temp.h"
 
-static volatile unsigned long allocations; /* the compiler thinks that malloc changes nothing */
+/* volatile, because compilers assume that malloc changes no variable */
+static volatile unsigned long allocations;
 
-#ifndef __has_feature /* gcc says it otherwise */
+#ifndef __has_feature /* gcc defines __SANITIZE_ADDRESS__ instead */
 #define __has_feature(what) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
@@ -98,7 +99,7 @@ static void set(const char *name, const char *text)
     RegCloseKey(key);
 }
 
-/* A third-party provider in its helper process: object 22222. */
+/* Registers a third-party provider, which runs in a helper process and has object 22222. */
 static int register_third_party(void **state)
 {
     HKEY key;
@@ -127,7 +128,7 @@ static void a_steady_query_allocates_nothing(void **state)
     static const char *const queries[] = {"2 4 86 238 260 700", "230",         "Global",  "22222",
                                           "nonsense",           "Counter 009", "Help 007"};
     watch();
-    usleep(100 * 1000); /* until the registry's folder has settled it is read at each look */
+    usleep(100 * 1000); /* the registry's folder is read at every query until it is some time old */
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
         if (!becomes_steady(run_query, queries[i]))
             fail_msg("\"%s\" allocates", queries[i]);

@@ -31,7 +31,7 @@ static const char *file_of(void *function)
 }
 
 #ifdef LINKED
-/* What the compiler bound these names to. */
+/* The names are bound to our functions by the compiler. */
 static void names_reach_us(void)
 {
     const uintptr_t functions[] = {(uintptr_t)RegOpenKeyExA,
@@ -52,7 +52,8 @@ static void names_reach_us(void)
         CHECK(strstr(file_of((void *)functions[i]), "libopenperflib"));
 }
 
-/* Its registry knows nothing of performance keys, its last error is another variable. */
+/* Calls reach our functions: libwinpr2's registry has no performance keys, and its last error is
+ * another variable. */
 static void calls_reach_us(void)
 {
     DWORD (*their_last_error)(void);
@@ -72,7 +73,8 @@ static void calls_reach_us(void)
 }
 #endif
 
-/* A program that uses the plain names gets libwinpr2's: we export none. */
+/* A program that looks up the plain names gets libwinpr2's functions: we do not export these
+ * names. */
 static void bare_names_are_theirs(void *ours)
 {
     static const char *const names[] = {"RegOpenKeyExA", "RegQueryValueExW", "GetLastError"};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A claim is one thread's at a time; a fork does not wait for it, and in the child it is open. */
+/* A claim (a lock of the library) belongs to one thread at a time. A fork does not wait for a
+ * claim, and in the child the claim is free. */
 #include "base/base.h"
 
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 
 enum { THREADS = 4, ROUNDS = 20000 };
 static struct claim claim;
-static long long counted; /* guarded by the claim alone */
+static long long counted; /* changed only by the thread that has the claim */
 
 static void *count(void *nothing)
 {
@@ -53,7 +54,7 @@ static void *try_for_a_while(void *nothing)
     return NULL;
 }
 
-/* Who gave up leaves it to its holder, and to those who still wait. */
+/* A thread that stops waiting does not disturb the holder and the other waiting threads. */
 static void waiting_has_an_end(void **state)
 {
     pthread_t waiting, hasty;
@@ -68,7 +69,7 @@ static void waiting_has_an_end(void **state)
     assert_int_equal(counted, ROUNDS);
 }
 
-/* The process forks while one thread holds it and another waits for it. */
+/* The process forks while one thread has the claim and another thread waits for it. */
 static void a_claim_is_open_in_a_child(void **state)
 {
     pthread_t waiting;
@@ -89,7 +90,7 @@ static void a_claim_is_open_in_a_child(void **state)
     pthread_join(waiting, NULL);
 }
 
-/* In the parent it still belongs to the thread that took it. */
+/* In the parent process, the claim still belongs to the thread that took it. */
 static void a_fork_leaves_it_as_it_is(void **state)
 {
     pthread_t waiting;

@@ -96,12 +96,13 @@ static void a_flood_is_held_back(void **state)
     BUFFER_AUTO log = {0};
     for (int i = 0; i < 1000; i++, now += CLOCK_TICKS_PER_SECOND / 10)
         event_log("Perflib", 1014, "Flood", NULL, "failed");
-    /* ten singly, the last after 0.9 s; the next a minute later: 100 s hold one */
+    /* ten events are written singly, the last after 0.9 s; the next only a minute later: one line
+     * for the 100 s */
     assert_int_equal(lines(&log), 11);
     assert_non_null(strstr(log.data, "failed (and 599 more like this);"));
     event_log("Perflib", 1014, "Other", NULL, "failed");
     event_log("Perflib", 1015, "Flood", NULL, "failed");
-    assert_int_equal(lines(&log), 13); /* others are not held back */
+    assert_int_equal(lines(&log), 13); /* events of other services are not held back */
     now += (int64_t)61 * CLOCK_TICKS_PER_SECOND;
     event_log("Perflib", 1014, "Flood", NULL, "failed");
     assert_int_equal(lines(&log), 14);
@@ -114,7 +115,8 @@ static void report_flood(const char *service, int count)
         event_log("Perflib", 1014, service, NULL, "failed");
 }
 
-/* Its own kind may never come again. */
+/* The count of held-back events is reported with any later event, because an event of the same kind
+ * may never come again. */
 static void a_count_is_reported_with_any_event_a_minute_later(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -133,14 +135,14 @@ static void a_count_is_reported_with_any_event_a_minute_later(void **state)
     assert_int_equal(lines(&log), 24); /* once */
     event_log("Perflib", 1014, "Flood", NULL, "failed");
     assert_int_equal(lines(&log), 25);
-    report_flood("Flood", 5); /* and held back again, with the words of before */
+    report_flood("Flood", 5); /* held back again, with the text of the first events */
     now += (int64_t)60 * CLOCK_TICKS_PER_SECOND;
     event_log("Perflib", 1015, "Other", NULL, NULL);
     assert_int_equal(lines(&log), 27);
     assert_non_null(strstr(log.data, "failed (and 5 more like this)"));
 }
 
-/* A program that closes the key after each query is no way around the minute. */
+/* Closing the key after each query does not bypass the limit of one line per minute. */
 static void a_count_is_reported_at_the_end_of_a_session(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -161,7 +163,8 @@ static void a_count_is_reported_at_the_end_of_a_session(void **state)
     assert_int_equal(lines(&log), 12);
 }
 
-/* A server with a process for each client would write a line for each. */
+/* A child process does not report its parent's counts, because a server with a process for each
+ * client would write a line for each client. */
 static void a_child_does_not_say_its_parents_counts(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -179,7 +182,7 @@ static void a_child_does_not_say_its_parents_counts(void **state)
     assert_non_null(strstr(log.data, "failed (and 15 more like this)"));
 }
 
-/* Not a thousand lines at one event; none is forgotten. */
+/* Counts are reported a few at a time, not a thousand lines with one event; none is forgotten. */
 static void many_counts_are_reported_bit_by_bit(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -218,7 +221,7 @@ static void threads_count_together(void **state)
     assert_non_null(strstr(log.data, "(and 790 more like this)"));
 }
 
-/* A thousand providers that fail at every query: none makes another's count forgotten. */
+/* A thousand providers fail at every query: the count of each is kept. */
 static void many_providers_are_all_held_back(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -258,7 +261,7 @@ static void a_text_with_tabs_stays_one_field(void **state)
     const struct event_record event = {
         .service = "S", .text = "a\tb", .advice = "\tc\td", .id = 1010, .level = EVENT_ERROR};
     struct event_last last;
-    event_log("Perflib", 1000, "S", NULL, NULL); /* makes the folder */
+    event_log("Perflib", 1000, "S", NULL, NULL); /* creates the folder */
     event_last_keep(&event);
     assert_true(event_last("S", &last));
     assert_string_equal(last.text, "a b");
@@ -283,7 +286,7 @@ static void *keep_first(void *name)
     return NULL;
 }
 
-/* The writers do not know each other: each opens the file, like another process. */
+/* The writers do not know of each other: each opens the file by itself, like another process. */
 static void first_records_at_one_moment_are_all_kept(void **state)
 {
     enum { WRITERS = 6, ROUNDS = 100 };
@@ -303,7 +306,7 @@ static void first_records_at_one_moment_are_all_kept(void **state)
         for (int i = 0; i < WRITERS; i++)
             if (!event_last(names[i], &last))
                 fail_msg("the event of %s is lost", names[i]);
-        if (round % 50 == 49) /* the file has a limit */
+        if (round % 50 == 49) /* empties the file, whose size is limited */
             unlink(path);
     }
     pthread_barrier_destroy(&together);

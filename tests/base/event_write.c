@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/event_write.c: the file and its turns, journald's and syslog's sockets. */
+/* Tests of base/event_write.c: the event file, which several processes write in turn, and the
+ * sockets of journald and syslog. */
 #include "test.h"
 #include "../temp.h"
 
@@ -34,7 +35,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Without OPENPERFLIB_ROOT: the sockets are asked. */
+/* Without OPENPERFLIB_ROOT, so that events go to the sockets. */
 static int set_up_sockets(void **state)
 {
     set_up(state);
@@ -103,7 +104,7 @@ static void at_four_megabytes_the_file_turns_over(void **state)
     assert_int_equal(size_of(events), each);
     for (size_t i = 0; i < fit; i++)
         assert_int_equal(write_text(text), 0);
-    assert_int_equal(lines_of(old_events), fit); /* one generation only */
+    assert_int_equal(lines_of(old_events), fit); /* only one old file is kept */
     assert_int_equal(lines_of(events), 1);
 }
 
@@ -111,13 +112,13 @@ static void a_file_that_cannot_be_renamed_is_emptied(void **state)
 {
     static char text[1 << 20];
     memset(text, 't', sizeof text - 1);
-    mkdir(old_events, 0755); /* a folder is in the way */
+    mkdir(old_events, 0755); /* a folder has the name of the old file */
     for (int i = 0; i < 8; i++)
         assert_int_equal(write_text(text), 0);
     assert_in_range(size_of(events), 1 << 20, 4 << 20);
 }
 
-/* Several processes write at the moment when the file is full; each numbers its lines, and none may
+/* Several processes write at the moment when the file is full. Each numbers its lines; no line may
  * be lost, torn or doubled. */
 enum { ROUNDS = 40, WRITERS = 4, LINES_EACH = 5, LINE_LENGTH = 1500 };
 
@@ -142,7 +143,7 @@ static void note_lines(const char *path, bool seen[WRITERS][LINES_EACH])
     size_t whole = 20 + strlen("\tS\t1\terror\t\t") + LINE_LENGTH;
     assert_int_equal(file_read(AT_FDCWD, path, &log), 0);
     const char *at = memchr(log.data, '\n', log.len);
-    at = path == events ? log.data : at + 1; /* behind what filled it */
+    at = path == events ? log.data : at + 1; /* after the lines that filled the file */
     for (const char *end; at < log.data + log.len; at = end + 1) {
         int writer, number;
         end = strchr(at, '\n');
@@ -154,7 +155,7 @@ static void note_lines(const char *path, bool seen[WRITERS][LINES_EACH])
     }
 }
 
-/* One line that leaves space for three more. */
+/* Writes one line so long that the file has space for only three more. */
 static void fill_the_file(void)
 {
     int fd = open(events, O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -200,7 +201,7 @@ static void a_stopped_lock_holder_delays_nobody(void **state)
     assert_int_equal(lines_of(events), 2);
 }
 
-/* Only who has the lock may rename: two at once would lose a file. */
+/* Only a process that has the lock may rename the file: if two renamed it, a file would be lost. */
 static void without_the_lock_a_full_file_grows(void **state)
 {
     fill_the_file();
@@ -215,7 +216,7 @@ static void without_the_lock_a_full_file_grows(void **state)
     assert_int_equal(lines_of(events), 1);
 }
 
-/* In a mount namespace of its own. */
+/* Runs in a mount namespace of its own, with a full disk. */
 static int write_to_full_disk(void)
 {
     static char block[64 << 10];
@@ -247,7 +248,7 @@ static void a_full_disk_is_reported(void **state)
         assert_int_equal(status, 0);
 }
 
-/* What is not ours, or has a name elsewhere too, is not written to. */
+/* A file that belongs to another user, or has a second name (a link), is not written to. */
 static void f_c9_the_event_file_follows_no_link(void **state)
 {
     char other[128];
@@ -277,7 +278,7 @@ static void set_file_limit(rlim_t limit)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &storage), 0);
 }
 
-/* The limit cuts a line in two and sends SIGXFSZ, which by default ends a program. */
+/* The limit on file sizes cuts a line in two and sends SIGXFSZ, which ends a program by default. */
 static void half_a_line_is_taken_back(void **state)
 {
     assert_int_equal(write_text("whole"), 0);
@@ -313,10 +314,11 @@ static void a_pipe_is_not_waited_for(void **state)
 {
     assert_int_equal(mkfifo(events, 0600), 0);
     for (int i = 0; i < 3; i++)
-        write_text("x"); /* whatever it says: it comes back */
+        write_text("x"); /* returns whether or not the line was written */
 }
 
-/* No descriptor is free but those that the program's printf writes to: rather no event. */
+/* The only free descriptors are those to which the program's printf writes: then no event is
+ * written. */
 static void standard_output_is_left_alone(void **state)
 {
     pid_t child = fork();
@@ -346,7 +348,7 @@ static int listen_at(const char *path, int kind)
     return fd;
 }
 
-/* One message, with its descriptor's content if it brings one. */
+/* Receives one message, with the content of its descriptor if it has one. */
 static void receive(int fd, struct buffer *ret)
 {
     static char storage[1 << 18];
@@ -373,7 +375,8 @@ static void receive(int fd, struct buffer *ret)
     close(passed);
 }
 
-/* The entry's value of this name, by the rules of journald's protocol; NULL: none. */
+/* The value of the field `name` in an entry, by the rules of journald's protocol; NULL: there is no
+ * such field. */
 static const char *entry_value(const struct buffer *entry, const char *name)
 {
     static char value[1 << 18];
@@ -436,7 +439,7 @@ static void journald_gets_a_field_for_each_value(void **state)
     close(fd);
 }
 
-/* journalctl -x explains it by the same fields as the events before. */
+/* A count has the fields of the last event before it, so that journalctl -x explains it. */
 static void a_count_has_the_fields_of_the_last_event(void **state)
 {
     BUFFER_AUTO entry = {0};
@@ -552,7 +555,7 @@ static void no_log_at_all_is_reported(void **state)
     assert_int_equal(errno, 4711);
 }
 
-/* The program's own connection to its log stays what it was. */
+/* The program's own connection to its log stays unchanged. */
 static void no_descriptor_stays_open(void **state)
 {
     int fd = listen_at(journal, SOCK_DGRAM), before = dup(fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/file.c: every step is refused, cut short or interrupted once. */
+/* Tests of base/file.c: every step of a write fails, is incomplete, or is interrupted once. */
 #include "test.h"
 #include "../temp.h"
 #include "../skip.h"
@@ -49,7 +49,8 @@ static int fault_open(int dir_fd, const char *path, int flags, mode_t mode)
 
 static ssize_t fault_write(int fd, const void *data, size_t size)
 {
-    return fault_now() ? -1 : real.write(fd, data, size > 3 ? 3 : size); /* and always short */
+    /* every write is incomplete */
+    return fault_now() ? -1 : real.write(fd, data, size > 3 ? 3 : size);
 }
 
 static int fault_sync(int fd)
@@ -116,8 +117,8 @@ static void time_is_later_than_asked(void **state)
     assert_true(st.st_mtim.tv_sec > future.tv_sec);
 }
 
-/* Each step fails in turn: an error, the old file, no leftovers. Only the last sync, that of the
- * folder, comes when the new file is in place. */
+/* Each step fails in turn. The result is an error, the old file is unchanged, and no temporary file
+ * is left. Only the last step, the sync of the folder, fails when the new file is already there. */
 static void any_failed_step_leaves_the_old_file(void **state)
 {
     static const struct {
@@ -141,7 +142,8 @@ static void any_failed_step_leaves_the_old_file(void **state)
             assert_int_equal(files_in_folder(), 1);
             expect("f", step >= 8 ? "new content" : "old");
         }
-        /* folder, temporary, 4 short writes, sync, rename, sync of the folder; then none fails */
+        /* steps: open the folder, create a temporary file, 4 incomplete writes, sync, rename, sync
+         * of the folder; in the tenth round no step fails */
         assert_int_equal(step, 10);
     }
 }
@@ -149,7 +151,7 @@ static void any_failed_step_leaves_the_old_file(void **state)
 static void interruptions_are_repeated(void **state)
 {
     for (int step = 0; step < 9; step++) {
-        if (step == 7) /* rename is never interrupted */
+        if (step == 7) /* rename is never interrupted by a signal */
             continue;
         arm(step, EINTR);
         assert_int_equal(replace("new content"), ERROR_SUCCESS);
@@ -191,7 +193,7 @@ static void odd_paths_are_refused(void **state)
     assert_int_equal(file_remove(folder_fd, "f"), ERROR_FILE_NOT_FOUND);
     assert_int_equal(file_read(folder_fd, "f", &buffer), ERROR_FILE_NOT_FOUND);
     assert_int_equal(file_read(folder_fd, ".", &buffer), ERROR_ACCESS_DENIED);
-    name[255] = '\0'; /* the longest name there is */
+    name[255] = '\0'; /* the longest possible name */
     assert_int_equal(file_replace(folder_fd, name, 0600, "", 0, NULL, NULL), ERROR_SUCCESS);
     assert_int_equal(file_remove(folder_fd, name), ERROR_SUCCESS);
     assert_int_equal(files_in_folder(), 0);
@@ -204,9 +206,10 @@ static void reads_what_has_no_size(void **state)
     assert_true(buffer.len > 20);
     char *before = buffer.data;
     assert_int_equal(file_read(AT_FDCWD, "/proc/self/stat", &buffer), ERROR_SUCCESS);
-    assert_ptr_equal(buffer.data, before); /* no allocation the second time */
+    assert_ptr_equal(buffer.data, before); /* the second read allocates nothing */
     assert_int_equal(mkfifoat(folder_fd, "pipe", 0600), 0);
-    assert_int_equal(file_read(folder_fd, "pipe", &buffer), ERROR_SUCCESS); /* does not hang */
+    /* opening a pipe must not hang */
+    assert_int_equal(file_read(folder_fd, "pipe", &buffer), ERROR_SUCCESS);
     assert_int_equal(buffer.len, 0);
 }
 
@@ -236,7 +239,7 @@ static void a_lock_keeps_others_out(void **state)
     assert_int_equal(st.st_mode & 07777, 0600);
     pid_t child = fork();
     if (child == 0) {
-        alarm(1); /* ends a process that waits */
+        alarm(1); /* ends this process if it waits for ever */
         int other;
         file_lock(folder_fd, "lock", &other);
         _exit(0);

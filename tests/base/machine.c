@@ -68,7 +68,7 @@ static void stale_handles_are_refused(void **state)
     assert_ptr_equal(handle_take(&table, first), &a);
     assert_null(handle_take(&table, first));
     assert_int_equal(handle_new(&table, &b, &third), ERROR_SUCCESS);
-    assert_true(third != first); /* the slot is used again, the handle is another */
+    assert_true(third != first); /* the slot is used again, but the handle differs */
     assert_null(handle_get(&table, first));
     free(table.slots);
     free(other.slots);
@@ -131,7 +131,8 @@ static void one_variable_moves_all_state(void **state)
     assert_string_equal(place_events(), "/some/root/events");
     assert_non_null(getcwd(here, sizeof here));
     snprintf(path, sizeof path, "%s/tree", here);
-    assert_string_equal(place_sysroot(), path); /* absolute: the program may change its folder */
+    /* an absolute path, because the program may change its folder */
+    assert_string_equal(place_sysroot(), path);
     assert_true(place_vendor()[0] == '/');
     setenv("OPENPERFLIB_ROOT", "/other", 1); /* read once */
     assert_string_equal(place_machine(), "/some/root/machine");
@@ -150,7 +151,8 @@ static void without_it_the_usual_places(void **state)
     assert_string_equal(place_sysroot(), "/");
     setenv("XDG_DATA_HOME", "relative", 1);
     place_forget();
-    assert_true(!place_user() || !strstr(place_user(), "bent")); /* HOME is that of passwd */
+    /* the home folder is that of the password file */
+    assert_true(!place_user() || !strstr(place_user(), "bent"));
     assert_true(!place_user() || !strstr(place_user(), "relative"));
     place_forget();
 }

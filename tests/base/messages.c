@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The message catalog: complete (docs/windows/providers.md#d5, docs/windows/registration.md#e7),
- * and each row such that its texts can be made. */
+/* The message catalog is complete (docs/windows/providers.md#d5, docs/windows/registration.md#e7),
+ * and the texts of each row can be made. */
 #include "test.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What the reference lists (and LoadPerf 2000) and can come here, typed in a second time. */
+/* The events of the reference (and LoadPerf 2000) that can occur here, written a second time. */
 static const struct {
     const char *source;
     enum event_level level;
@@ -97,7 +97,7 @@ static void every_brace_is_a_field(void **state)
     }
 }
 
-/* Names that a structured log uses for itself must stay free. */
+/* Field names consist of letters, and names that a structured log uses itself stay free. */
 static void field_names_are_words_of_letters(void **state)
 {
     static const char *const taken[] = {"Source", "Id", "Level", "Repeated"};
@@ -114,7 +114,7 @@ static void field_names_are_words_of_letters(void **state)
     }
 }
 
-/* Texts stand before and behind others, so they end without a period. */
+/* Other texts precede and follow these texts, so they end without a period. */
 static void texts_are_phrases(void **state)
 {
     for (size_t i = 0; i < event_message_count; i++) {
@@ -134,11 +134,12 @@ static void every_event_has_its_own_message_id(void **state)
         event_message_id(event_messages[i].source, event_messages[i].id, ids[i]);
     event_message_id("Application Popup", 26, ids[count]);
     event_message_id("Another", 1000, ids[count + 1]);
-    assert_string_equal(ids[count], ids[count + 1]); /* programs' events share one */
+    /* all events of programs share one message id */
+    assert_string_equal(ids[count], ids[count + 1]);
     for (size_t i = 0; i <= count; i++) {
         assert_int_equal(strlen(ids[i]), 32);
         assert_int_equal(strspn(ids[i], "0123456789abcdef"), 32);
-        assert_int_equal(ids[i][12], '4'); /* a random UUID's form */
+        assert_int_equal(ids[i][12], '4'); /* the id has the form of a random UUID */
         assert_non_null(strchr("89ab", ids[i][16]));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(ids[i], ids[j]);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* What trace writes to stderr, caught in a file of the test's own. */
+/* Redirects what trace writes on stderr to a file of the test. */
 static void catch_trace(struct buffer *ret, const char *text)
 {
     char folder[64];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OPENPERFLIB_ROOT and _VENDOR name a folder whose parent, in a sticky folder, another user swaps
- * all the time: for a link to a good folder of root, a link to its own, nothing. The argument is
- * the time in seconds. Whatever the moment, nothing is accepted, made or changed behind a link.
+ * OPENPERFLIB_ROOT and OPENPERFLIB_VENDOR name a folder below a sticky folder. Another user
+ * replaces the folder's parent all the time: by a link to a trusted folder of root, by a link to a
+ * folder of their own, by nothing. The argument is the time in seconds. At no moment may anything
+ * behind a link be accepted, created or changed.
  */
 #include "../skip.h"
 #include "../temp.h"
@@ -41,8 +42,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Swaps `entry` for a link to root's folder, or to its own, in which "below" is swapped for a link
- * to root's secret as soon as the victim made it. */
+/* The attacker: replaces `entry` by a link to root's folder, or to the attacker's own folder, in
+ * which "below" is replaced by a link to root's secret folder as soon as the victim has created
+ * it. */
 static _Noreturn void attack(void)
 {
     char own[96], below[128], aside[128], link_name[128];
@@ -58,7 +60,7 @@ static _Noreturn void attack(void)
         for (volatile unsigned pause = i * 37 % 20000; pause; pause--)
             ;
         if (symlink(i % 4 ? own : good, entry))
-            continue; /* the victim made it first, and removes it */
+            continue; /* the victim was first to create it, and removes it */
         for (int tries = 0; tries < 10; tries++)
             if (rename(below, aside) == 0) {
                 rename(link_name, below);
@@ -69,7 +71,8 @@ static _Noreturn void attack(void)
     }
 }
 
-/* A folder that root made in the sticky one is a right answer; it is removed for the next round. */
+/* Is this a folder that root created in the sticky folder? That is a correct result; the folder is
+ * removed for the next round. */
 static bool is_own_folder(const char *path)
 {
     struct stat st;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the environment is believed, and what programs that are started get of it. */
+/* Which variables of the environment are trusted, and which of them are passed to programs that the
+ * library starts. */
 #include "../skip.h"
 #include "../temp.h"
 #include "test.h"
@@ -43,7 +44,7 @@ static bool event_names(const char *text)
     return found;
 }
 
-/* The event says why; the installation's own folder is used. */
+/* The vendor's folder is refused: an event says why, and the installation's own folder is used. */
 static void expect_vendor_refused(const char *value, const char *reason)
 {
     setenv("OPENPERFLIB_VENDOR", value, 1);
@@ -67,7 +68,8 @@ static void f_c3_ones_own_folder_is_used(void **state)
     expect_vendor(folder);
     snprintf(deep, sizeof deep, "%s/not/there", folder);
     expect_vendor(deep);
-    assert_int_equal(chmod(folder, 0775), 0); /* umask 002, and the user's own group */
+    /* files are created with umask 002, and the group is the user's own */
+    assert_int_equal(chmod(folder, 0775), 0);
     assert_int_equal(chown(folder, (uid_t)-1, getegid()), 0);
     expect_vendor(folder);
 }
@@ -84,7 +86,8 @@ static void f_c3_links_and_relative_paths_are_not_followed(void **state)
     expect_vendor_refused("./build", "not an absolute path");
 }
 
-/* It would be judged as a place below `folder`, and lead to the link once "new" was made. */
+/* A path with ".." after a missing folder is refused: it would be judged as a place below `folder`,
+ * but lead to the link as soon as "new" existed. */
 static void f_c3_up_from_what_is_missing_is_refused(void **state)
 {
     char path[256];
@@ -126,11 +129,12 @@ static void f_c3_another_users_folder_is_not_used(void **state)
     expect_vendor_refused(folder, "belongs to user 12345");
     expect_vendor_refused(deep, "belongs to user 12345");
     assert_int_equal(chown(folder, 0, 12345), 0);
-    assert_int_equal(chmod(folder, 0775), 0); /* another group's users */
+    assert_int_equal(chmod(folder, 0775), 0); /* the group has other users */
     expect_vendor_refused(deep, "others may write");
 }
 
-/* Else what was meant to be kept apart would be written to the system's own state. */
+/* A root folder that is refused is not replaced by the system's state: what was meant to be
+ * separate would be written there. */
 static void f_c3_a_refused_root_is_no_root_at_all(void **state)
 {
     setenv("OPENPERFLIB_ROOT", link_path, 1);
@@ -142,7 +146,7 @@ static void f_c3_a_refused_root_is_no_root_at_all(void **state)
     assert_null(place_answers());
 }
 
-/* No root of its own is left for events then, so they go to the journal. */
+/* Both variables are refused. No root folder is left for events, so they go to the journal. */
 static void both_refused_variables_are_named(void **state)
 {
     static struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -165,7 +169,7 @@ static void both_refused_variables_are_named(void **state)
     assert_non_null(strstr(text[1], "OPENPERFLIB_ROOT"));
 }
 
-/* Where every user could create the folder, it is created before another user can. */
+/* If every user could create the folder, the library creates it before another user can. */
 static void f_c3_a_root_in_tmp_is_made(void **state)
 {
     char path[128];
@@ -182,7 +186,7 @@ static void f_c3_a_root_in_tmp_is_made(void **state)
     assert_int_equal(st.st_mode & 07777, 0755);
 }
 
-/* "/" belongs to a user there, which does not make that user root. */
+/* In a chroot, "/" belongs to an ordinary user, which does not make this user root. */
 static void f_c11_the_owner_of_a_chroot_is_not_root(void **state)
 {
     if (geteuid() != 0) {

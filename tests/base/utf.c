@@ -37,7 +37,7 @@ static void each_invalid_byte_is_replaced(void **state)
     assert_true(utf8_valid("aé\0€", 7));
 }
 
-/* An empty buffer has no data; clang's sanitizer sees who counts from NULL. */
+/* An empty text may be NULL: clang's sanitizer would notice arithmetic on NULL. */
 static void empty_text_may_be_null(void **state)
 {
     struct buffer units = {0};
@@ -84,7 +84,7 @@ static void buffers_take_both_forms(void **state)
 {
     BUFFER_AUTO buffer = {0};
     char text[700];
-    assert_true(buffer_add_byte(&buffer, 'x')); /* what follows is misaligned */
+    assert_true(buffer_add_byte(&buffer, 'x')); /* makes the following text misaligned */
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = "a\xf0\x9f\x98\x80q\xff"[i % 7];
     assert_true(utf8_add_as_16(&buffer, text, sizeof text));
@@ -124,7 +124,8 @@ static void upper_is_the_simple_fold(void **state)
     };
     for (size_t i = 0; i < COUNT(pairs); i++)
         assert_int_equal(unicode_upper(pairs[i][0]), pairs[i][1]);
-    for (uint32_t code = 0; code < 0x110000; code++) /* upper of upper is itself */
+    /* the upper case of an upper-case letter is the letter itself */
+    for (uint32_t code = 0; code < 0x110000; code++)
         if (unicode_upper(unicode_upper(code)) != unicode_upper(code))
             fail_msg("U+%04X", code);
 }
@@ -133,7 +134,8 @@ static void comparing_orders_by_fold(void **state)
 {
     assert_int_equal(text_compare_fold("straße ПРИВЕТ", "STRAßE привет"), 0);
     assert_true(text_compare_fold("a", "B") < 0);
-    assert_true(text_compare_fold("_", "A") > 0); /* the fold is upper case: '_' lies behind 'Z' */
+    /* folding means upper case, and '_' comes after 'Z' */
+    assert_true(text_compare_fold("_", "A") > 0);
     assert_true(text_compare_fold("ab", "a") > 0);
     assert_true(text_compare_fold("", "a") < 0);
     assert_int_equal(text_compare_fold_n("abX", 2, "ABY", 2), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes, offsets, types and prototypes, proven by the compiler: this one file is compiled against
- * our headers (gcc, clang, 64 and 32 bits) and against mingw-w64's own. layout.py demands that
- * every structure and field of our headers stands here. -DWRONG must make it fail.
+ * Sizes, offsets, types and prototypes, checked by the compiler: this file is compiled with our
+ * headers (gcc, clang, 64 and 32 bits) and with the headers of mingw-w64. layout.py checks that
+ * every structure and field of our headers is here. With -DWRONG the compilation must fail.
  */
 #include <windows.h>
 #include <winperf.h>
@@ -77,8 +77,8 @@ POINTER(HINSTANCE);
 POINTER(LPVOID);
 POINTER(LPCWSTR);
 
-/* 8-byte numbers are 8-aligned inside structures, on 32 bits too, where compilers for Linux align
- * them to 4. */
+/* 8-byte numbers are aligned to 8 inside structures, on 32-bit machines too, where compilers for
+ * Linux align them to 4. */
 struct aligned {
     char before;
     LONGLONG number;
@@ -415,7 +415,7 @@ PROTOTYPE(DWORD, UpdatePerfNameFilesA, (LPCSTR, LPCSTR, LPSTR, ULONG_PTR));
 PROTOTYPE(DWORD, UpdatePerfNameFilesW, (LPCWSTR, LPCWSTR, LPWSTR, ULONG_PTR));
 PROTOTYPE(DWORD, SetServiceAsTrustedA, (LPCSTR, LPCSTR));
 PROTOTYPE(DWORD, SetServiceAsTrustedW, (LPCWSTR, LPCWSTR));
-/* these two are not WINAPI, which tells in 32 bit */
+/* these two functions are not WINAPI, which makes a difference on 32 bits */
 DWORD (*check_BackupPerfRegistryToFileW)(LPCWSTR, LPCWSTR) = BackupPerfRegistryToFileW;
 DWORD (*check_RestorePerfRegistryFromFileW)(LPCWSTR, LPCWSTR) = RestorePerfRegistryFromFileW;
 
@@ -458,7 +458,7 @@ PROTOTYPE(LONG, RegFlushKey, (HKEY));
 PDH_BOTH(PdhOpenQuery, (LPCSTR, DWORD_PTR, PDH_HQUERY *), (LPCWSTR, DWORD_PTR, PDH_HQUERY *));
 PROTOTYPE(PDH_STATUS, PdhOpenQueryH, (PDH_HLOG, DWORD_PTR, PDH_HQUERY *));
 PROTOTYPE(PDH_STATUS, PdhCloseQuery, (PDH_HQUERY));
-/* mingw-w64 10 forgets its WINAPI */
+/* mingw-w64 10 declares this function without WINAPI */
 BOOL (*check_PdhIsRealTimeQuery)(PDH_HQUERY) = PdhIsRealTimeQuery;
 PROTOTYPE(PDH_STATUS, PdhSetQueryTimeRange, (PDH_HQUERY, PPDH_TIME_INFO));
 PDH_BOTH(PdhAddCounter, (PDH_HQUERY, LPCSTR, DWORD_PTR, PDH_HCOUNTER *),

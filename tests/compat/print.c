@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program as the documents print them: tchar names, wide printf in the standard's shape and in
- * Windows' older one, a printf that takes a DWORD for %lu. Compiled as C and C++, ANSI and Unicode.
+ * A program as the documents show it: names of tchar.h, wide printf in the standard's form and in
+ * Windows' older form, a printf that takes a DWORD for %lu. Compiled as C and C++, ANSI and
+ * Unicode.
  */
 #include <windows.h>
 

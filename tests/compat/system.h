@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled by alone.sh as C and C++: macros such as IN, OUT, FAR or DELETE must not break the
- * system's headers that a program includes behind ours. */
+/* Compiled by alone.sh as C and C++: macros such as IN, OUT, FAR or DELETE must not break system
+ * headers that a program includes after ours. */
 #include <windows.h>
 #include <pdh.h>
 #include <pdhmsg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program without A and W in its names: every generic name of our headers, compiled both ways. */
+/* A program that uses names without A or W: every generic name of our headers, compiled in both
+ * modes. */
 #include <windows.h>
 #include <winperf.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of wide.h: compiled as C and C++, with -fshort-wchar (L"" text, wcs* names) and without
- * (u"" text, opl_wcs* names). Plain asserts: the C library's test tools know nothing of 2-byte
+ * (u"" text, opl_wcs* names). It uses plain asserts, because cmocka does not support a 2-byte
  * wchar_t.
  */
 #include <windows.h>

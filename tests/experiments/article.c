@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The experiments of the second article, each under its own name with its exact sequence of calls
- * and events, once with the provider in the asking process (Isolation = 0) and once in a helper.
- * Every session is a new process, as every start of the article's program was.
+ * The experiments of the second article. Each has its own name, with the exact sequence of calls
+ * and events, and is done twice: with the provider in the querying process (Isolation = 0), and in
+ * a helper process. Every session is a new process, like every start of the article's program.
  * (docs/windows/articles.md#c39)
  */
 #include "session.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "a, b, b, b, c": the first, then the second `count` times, then the rest. */
+/* Joins texts as in "a, b, b, b, c": `first` once, then `again` `count` times, then `last`. */
 static const char *repeated(const char *first, const char *again, int count, const char *last)
 {
     static char text[1 << 14];
@@ -151,8 +151,8 @@ static void c38_c52_object_2_v2(void **state)
     expect_events("");
 }
 
-/* A counter cannot be added to another provider's object: there are two objects then,
- * where the registration allows it. */
+/* A counter cannot be added to another provider's object: the answer then has two objects of this
+ * number, if the registration allows it. */
 static void c38_system_stays_as_it_was(void **state)
 {
     char alone[64];
@@ -190,7 +190,8 @@ static void c54_c55_object_22222_v2(void **state)
     expect_events("");
 }
 
-/* Loaded when needed, not loaded without need, and others not loaded for it. */
+/* With an Object List, the library is loaded when one of its objects is requested, and is not
+ * loaded for other objects. */
 static void c56_a_list_is_useful(void **state)
 {
     install("record_open", "record_object", "22222");
@@ -231,7 +232,8 @@ static void c57_c58_open_denied(void **state)
     assert_int_equal(disabled(), 0);
 }
 
-/* Alone, the calls are exactly these: loaded, opened and unloaded at every query. */
+/* If no other provider is queried, exactly these calls happen: the library is loaded, opened and
+ * unloaded at every query. */
 static void c57_open_denied_alone(void **state)
 {
     install("record_open_denied", "record_object", NULL);

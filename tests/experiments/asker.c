@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that asks: each argument is a question to HKEY_PERFORMANCE_DATA, answered by a line on
- * standard output:
+ * A program that queries HKEY_PERFORMANCE_DATA: each argument is a query, for which it prints a
+ * line on standard output:
  *
  *     Global: status 0, 1 try, 2:17 4:33 22222:1
  *
- * the status, how often it asked, the objects with their number of counters. "grow QUESTION" begins
- * with 1 KiB and doubles it while it is too little, as programs do; "close" closes the key, "wait
- * 1000" waits a second. At the end the key is closed; closing is noted in $OPENPERFLIB_ROOT/notes.
+ * the status, how many calls the query needed, and the objects with their number of counters. "grow
+ * QUERY" begins with a buffer of 1 KiB and doubles the buffer while it is too small, as programs
+ * do; "close" closes the key, "wait 1000" waits a second. At the end the program closes the key.
+ * Each closing is noted in $OPENPERFLIB_ROOT/notes.
  */
 #include <openperflib/block.h>
 #include <windows.h>

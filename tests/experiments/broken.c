@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries that fail while they are loaded or unloaded: one file, built once for each kind; BROKEN
- * is what its constructor, its DllMain or its destructor does.
+ * Libraries that fail while they are loaded or unloaded. This file is built once for each kind; the
+ * macro BROKEN defines what the library's constructor, DllMain or destructor does.
  */
 #include "third_party.h"
 
@@ -33,7 +33,7 @@ DWORD lie_good(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return third_party_answer(data, bytes, types);
 }
 
-/* volatile: the compiler may not know better */
+/* volatile, so that the compiler cannot detect the error */
 static volatile int *volatile nowhere;
 
 __attribute__((unused)) static void crash(void)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One case. The faulty third-party provider is registered as "Faulty" between the shipped providers
- * and a good one; all three are asked by one query. What must hold: the answer is a sound block
- * with System and the good provider's object; Faulty's object is there or not, as kinds.c says; its
- * event was written, and none about another provider; it took no longer than the deadline and the
- * start of helpers on a busy machine; the asking program has everything as it was.
+ * Runs one case. The faulty third-party provider is registered as "Faulty" between the shipped
+ * providers and a good one; a query asks for the objects of all three. Expected: the answer is a
+ * valid block with System and the good provider's object; Faulty's object is in it or not, as
+ * kinds.c defines; Faulty's event was written, and no event about another provider; the query took
+ * no longer than the deadline and the start of helper processes on a busy machine; the state of the
+ * querying program is unchanged.
  */
 #include "case.h"
 
@@ -26,7 +27,7 @@ enum { OWN = 22222, UNASKED = 22228, GOOD = 33332, SYSTEM = 2 };
 enum { FIRST_SIZE = 2 << 20, LAST_SIZE = 128 << 20, MARGIN = 4096, ROUNDS = 30 };
 enum { SHORT_MS = 100, LONG_MS = 2000, AMPLE_MS = 20000, BUSY_MS = 8000 };
 
-static unsigned char *data; /* LAST_SIZE and a margin, between inaccessible pages */
+static unsigned char *data; /* LAST_SIZE bytes and a margin, between inaccessible pages */
 static DWORD size, capacity;
 static FILE *report;
 
@@ -50,7 +51,7 @@ static const char *library_path(const char *name)
     return path;
 }
 
-/* The head of a library for the other kind of machine: i386, or x86-64 where we are 32-bit. */
+/* Writes the head of a library for another kind of machine: i386, or x86-64 on 32-bit machines. */
 static void write_other_class(void)
 {
     enum { WIDE = sizeof(void *) == 4 };
@@ -107,7 +108,7 @@ static void register_both(const struct kind_table *table, const struct kind *kin
     set_limits(kind);
 }
 
-/* What the program or the library prints goes to two files, which must stay empty. */
+/* Redirects what the program or the library prints to two files, which must stay empty. */
 static void redirect_output(void)
 {
     static const char *const names[] = {"out", "err"};
@@ -141,7 +142,7 @@ static LSTATUS run_query(void)
     return status;
 }
 
-/* Walks everything, which reads everything; the first damage that it met. */
+/* Walks through the whole block and reads everything. Returns the first damage found. */
 static opl_block_fault walk(void)
 {
     opl_block block;
@@ -182,7 +183,8 @@ static void check_others(const char *when, bool sound)
         fprintf(report, "%s: damaged: %s\n", when, opl_block_fault_text(fault));
 }
 
-/* At level 1 what is delivered adds up, but names and values may lie outside their places. */
+/* Must the answer be a valid block? At test level 1 all lengths are correct, but names and values
+ * may be outside their places. */
 static bool is_sound(const struct kind *kind, int level)
 {
     return level == 1 ? kind->at[0].kept != EITHER || kind->flags & SOUND
@@ -226,7 +228,7 @@ static void check_event(const struct outcome *wanted)
                 *lab_events("Faulty", false) ? lab_read("events") : "none");
 }
 
-/* Return codes and lengths inside the buffer never disable. */
+/* Return codes, and lengths that stay inside the buffer, never disable a provider. */
 static void check_disabled(const struct kind *kind, const struct outcome *wanted)
 {
     bool disabled = lab_get_dword(lab_performance("Faulty"), "Disable Performance Counters") == 1;
@@ -260,7 +262,8 @@ static void check_silence(void)
         fprintf(report, "something was printed: %s%.2000s\n", lab_read("out"), lab_read("err"));
 }
 
-/* Returned bytes belong to the caller: they are complete, and do not change any more. */
+/* Queries several times: the returned bytes belong to the caller, so they are complete and never
+ * change afterwards. */
 static void query_again_and_again(const struct kind *kind, int level)
 {
     static unsigned char copy[FIRST_SIZE];

@@ -7,7 +7,8 @@
 
 #include "kinds.h"
 
-/* Runs in a laboratory that is open, and prints a line for each thing that is not as it must be. */
+/* Runs a case in the laboratory (lab.h), which is open, and prints a line for each result that is
+ * not as expected. */
 void case_run(const struct kind_table *table, const struct kind *kind, int isolation, int level,
               FILE *report);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider of misdeeds: each procedure does something to the process that it runs in, or tries to
- * reach another. Only a helper process survives being its host; see kinds.c. What ends by itself is
- * bounded, and nothing here can harm but the helper, its client and the folder of the test.
+ * A provider of misdeeds: each Collect procedure does something to its own process, or tries to
+ * reach another process. Only in a helper process can such a provider run without harm; see
+ * kinds.c. Nothing runs without a limit, and nothing can harm more than the helper process, the
+ * querying program and the test's folder.
  */
 #include "third_party.h"
 
@@ -25,7 +26,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
-/* DEED(name, statement...): does it, then answers well. */
+/* DEED(name, statement...) defines a procedure that does this, then returns a correct answer. */
 #define DEED(name, ...)                                                                            \
     COLLECT(deed_##name);                                                                          \
     COLLECT(deed_##name)                                                                           \
@@ -73,7 +74,7 @@ static void sleep_for_ever(void)
         sleep(3600);
 }
 
-/* What was tried: refused (as it should be), or not. */
+/* Notes whether an attempt was refused, as it should be, or allowed. */
 static void note_refusal(long result)
 {
     third_party_note(result < 0 ? "refused" : "allowed");
@@ -88,7 +89,7 @@ static unsigned char *recurse(unsigned char *above)
     return zero ? above : recurse((unsigned char *)frame) + frame[0];
 }
 
-/* At most 1.5 GiB, and every page of them. */
+/* Takes at most 1.5 GiB, and writes to every page. */
 static void eat_memory(void)
 {
     for (int i = 0; i < 24; i++) {
@@ -205,7 +206,7 @@ static void replace_all(void)
         open("/dev/zero", O_RDWR);
 }
 
-/* Fills all memory that the process shares with others. */
+/* Overwrites all memory that the process shares with other processes. */
 static void overwrite(int byte)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -372,7 +373,7 @@ DEED(changes_its_name, prctl(PR_SET_NAME, "init"); prctl(PR_SET_DUMPABLE, 0))
 
 /* ---- reaching for others ---- */
 
-/* The asking process; the test writes its number down. */
+/* The querying process, whose number the test has written to a file. */
 static pid_t client(void)
 {
     char path[256], number[16] = "";

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The example of the design document of lodctr, loaded and unloaded through the API, with the
- * document's own ini and symbol file; what must be there afterwards is written in
- * tests/golden/devdef, L being the highest index before. Then its provider answers.
- * (docs/windows/articles.md#c94)
+ * The example of lodctr's design document, loaded and unloaded through the API, with the document's
+ * own ini and symbol file. The expected registry is in tests/golden/devdef, where L is the highest
+ * index before. Then the example's provider answers a query. (docs/windows/articles.md#c94)
  */
 #include "lab.h"
 
@@ -50,7 +49,7 @@ static void print_numbers(void)
     print_number("Perflib", LAB_PERFLIB, "Last Help", last_help);
 }
 
-/* The text of an index in a language, asked like a program asks; NULL: there is none. */
+/* The text of an index in a language, read as programs read it; NULL: there is none. */
 static const char *text_of(const char *base, const char *language, long long index)
 {
     static char texts[1 << 20];
@@ -169,7 +168,7 @@ static int begin(void **state)
     lab_open();
     install_language("00C");
     install_language("007");
-    /* the document's machine has no packaged block behind its own numbers */
+    /* the document's machine has no packaged block after its own numbers */
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfLinux");
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfForeign");
     last_counter = lab_get_dword(LAB_PERFLIB, "Last Counter");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The provider of the design document's example: static structures with the offsets of devdef.h, to
- * which Open adds First Counter and First Help, looking that no index lies above Last Counter.
+ * which Open adds First Counter and First Help. Open also checks that no index is above Last
+ * Counter.
  */
 #include <windows.h>
 #include <winperf.h>

@@ -2,9 +2,9 @@
 /*
  * Mistakes of third-party providers, one row for each kind: what Collect (or Open, Close, the
  * library) does, and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is
- * written (docs/windows/providers.md#d4,
- * docs/experiments.md). All of it holds while System and another third-party
- * provider still answer the same query. docs/third-party.md is printed from here.
+ * written (docs/windows/providers.md#d4, docs/experiments.md). In every case, System and another
+ * third-party provider still answer the same query. docs/third-party.md is generated from these
+ * rows.
  */
 #include "kinds.h"
 
@@ -15,7 +15,8 @@
 #define D2(event, or_event) {DROPPED, event, or_event}
 #define ANY {EITHER, WHATEVER, 0}
 #define NO {NOT_RUN, 0, 0}
-/* the same at every level; by all checks only; at all levels that have guards */
+/* an outcome that is the same at every level; one of all checks (level 1) only; one of the levels
+ * that check guards */
 #define ALWAYS(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__}
 #define ALL_CHECKS(...) {__VA_ARGS__, ANY, ANY, ANY}
 #define GUARDED(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, NO}
@@ -131,7 +132,7 @@ static const struct kind lies[] = {
     {"writes_over_the_query", "overwrites the query string", ALWAYS(K(NONE)), 0},
 };
 
-/* What a library does to its process is the same at every level. */
+/* What a library does to its process has the same outcome at every level. */
 #define DEED(name, what, outcome, flags) \
     {name, what, GUARDED(outcome), flags, "open_fine", NULL, "close_fine", NULL}
 #define OPEN(name, what, outcome, flags) \

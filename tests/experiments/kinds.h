@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of everything that a provider does wrong, and what must become of it. */
+/* The table of everything that a provider can do wrong, and of the expected outcomes. */
 #ifndef OPL_EXPERIMENTS_KINDS_H
 #define OPL_EXPERIMENTS_KINDS_H
 
@@ -9,39 +9,40 @@
 
 enum { NOT_RUN, KEPT, DROPPED, EITHER };
 
-/* Events beside the numbers of docs/windows/providers.md#d5. */
+/* Events besides the numbers of docs/windows/providers.md#d5: none, at least one, or any. */
 enum { NONE = 0, SOME = 1, WHATEVER = 2 };
 
-/* At one test level: is its data delivered, and which event tells about it (or which else)? EITHER
- * leaves that to chance, or to the documents' silence; the caller must be well all the same. */
+/* The expected outcome at one test level: is the provider's data kept, and which event, or which
+ * other event, is written? EITHER: may be kept or dropped, because it depends on chance or the
+ * documents do not say; the querying program must be unharmed in any case. */
 struct outcome {
     unsigned char kept;
     unsigned short event, or_event;
 };
 
 enum {
-    DISABLES = 1,    /* Disable Performance Counters is 1 at once, where it was dropped */
-    REFUSED = 2,     /* what it tried was refused: the notes say so, and never "allowed" */
-    SOUND = 4,       /* asked 30 times, what is delivered is whole, and stays as it was delivered */
-    HANGS = 8,       /* its deadline is 100 ms */
-    HANGS_LONG = 16, /* its deadline is 2 s, and no later query waits for it again */
-    AT_CLOSE = 32,   /* its event comes when the key is closed */
+    DISABLES = 1,    /* the first dropped answer sets Disable Performance Counters to 1 */
+    REFUSED = 2,     /* what was attempted is refused: the notes say "refused", never "allowed" */
+    SOUND = 4,       /* in 30 queries every answer is complete, and does not change later */
+    HANGS = 8,       /* the provider does not return; its deadline is 100 ms */
+    HANGS_LONG = 16, /* the same, with a deadline of 2 s; no later query waits for it again */
+    AT_CLOSE = 32,   /* the event is written when the key is closed */
     CPP = 64,        /* built only where there is a C++ compiler */
-    CHILDREN = 128,  /* Children = 1 */
+    CHILDREN = 128,  /* needs the setting Children = 1 */
 };
 
 struct kind {
-    const char *name;     /* the Collect procedure, unless `collect` says another */
+    const char *name;     /* the Collect procedure's name, unless `collect` has another */
     const char *what;     /* "Collect ..." as a sentence of documentation */
-    struct outcome at[4]; /* ExtCounterTestLevel 1 to 4; level 4 in-process only */
+    struct outcome at[4]; /* outcomes at test levels 1 to 4; level 4 in-process only */
     int flags;
-    const char *open, *collect, *close; /* NULL: the right ones */
-    const char *library;                /* NULL: that of its table */
+    const char *open, *collect, *close; /* NULL: correct procedures */
+    const char *library;                /* NULL: the library of the kind's table */
 };
 
 struct kind_table {
     const char *title, *library, *prefix; /* prefix of the Collect procedure's name */
-    int in_process;                       /* asked in-process too? */
+    int in_process;                       /* run these kinds in-process, too? */
     const struct kind *kinds;
     size_t count;
 };

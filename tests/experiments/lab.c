@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The laboratory: registry values in, events and notes out. */
+/* The laboratory: writes registry values, reads events and notes. */
 #include "lab.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 
 char lab_root[64];
 
-/* A detached process with no open files: waits for the test's end, even by a signal, and cleans
- * up. */
+/* A detached process without open files, which waits until the test ends, even by a signal, and
+ * then removes the folder. */
 static void be_the_keeper(int test)
 {
     struct pollfd end = {.fd = test, .events = POLLIN};
@@ -30,13 +30,13 @@ static void be_the_keeper(int test)
     while (poll(&end, 1, -1) < 0 && errno == EINTR)
         ;
     for (int i = 0; i < 50 && !access(lab_root, F_OK); i++) {
-        temp_remove(lab_root); /* those that the test started may still be ending */
+        temp_remove(lab_root); /* processes that the test started may still be ending */
         usleep(100000);
     }
     _exit(0);
 }
 
-/* Without pidfd_open it stays. */
+/* Without pidfd_open, the folder of an aborted test remains. */
 void lab_keep(void)
 {
     fflush(NULL);
@@ -168,7 +168,7 @@ void lab_remove(const char *name)
     unlink(path_of(name));
 }
 
-/* time, source, id, level, service, text, tab-separated */
+/* an event's fields: time, source, id, level, service, text, separated by tabs */
 static bool split_event(char *line, char *fields[6])
 {
     for (int i = 0; i < 6; i++) {

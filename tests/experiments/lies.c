@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider of lies: each Collect gives a right answer with one thing wrong - a status, a length,
- * a pointer, a count - or writes where it may not. What must become of each stands in kinds.c.
+ * A provider of lies: each Collect procedure returns a correct answer with one error - a status, a
+ * length, a pointer, a count - or writes where it may not. kinds.c has the expected outcome of
+ * each.
  */
 #include "third_party.h"
 
@@ -18,7 +19,8 @@ DWORD lie_close(void)
     return ERROR_SUCCESS;
 }
 
-/* LIE(name, statement...): the right answer at `start`, at most `capacity` bytes; then the lie. */
+/* LIE(name, statement...) defines a procedure that writes a correct answer at `start`, at most
+ * `capacity` bytes, and then falsifies it. */
 #define LIE(name, ...)                                                                             \
     COLLECT(lie_##name);                                                                           \
     COLLECT(lie_##name)                                                                            \
@@ -35,7 +37,7 @@ DWORD lie_close(void)
 #define FIELD(name, offset, value) LIE(name, third_party_put(start + (offset), (DWORD)(value)))
 #define FIELD_PLUS(name, offset, add)                                                              \
     LIE(name, third_party_put(start + (offset), third_party_get(start + (offset)) + (DWORD)(add)))
-/* pointer and length agree, whatever they say */
+/* a false length, with which the pointer agrees */
 #define CLAIM(name, length) LIE(name, *bytes = (DWORD)(length); *data = start + (DWORD)(length))
 
 /* ---- what it returns ---- */

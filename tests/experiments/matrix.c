@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The matrix of faulty providers: every row of kinds.c at every test level, in-process or isolated.
- * Each case is a process below a warden, which is the reaper of everything that the case or its
- * helpers leave behind: nothing may be left a few seconds after the asking program has ended.
+ * Each case is a process below a warden process, which becomes the parent of all processes that the
+ * case or its helper processes leave behind: none may be left a few seconds after the querying
+ * program has ended.
  *
  *     matrix in-process | isolated | isolated-levels | table
  *
@@ -100,7 +101,7 @@ static void kill_what_is_left(FILE *report)
     }
 }
 
-/* Everything that lost its parent is the warden's child now. */
+/* Ends the warden's children: processes that lost their parent are now among them. */
 static void tombstone(FILE *report)
 {
     long long until = lab_now_ms() + BURIAL_MS;
@@ -179,7 +180,7 @@ static const char *result_of(size_t job)
     return text;
 }
 
-/* One row: all its levels. */
+/* Runs one row at all its levels. */
 static void c123_to_c129_every_third_party_at_every_level(void **state)
 {
     const struct kind *kind = *state;

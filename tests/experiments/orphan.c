@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What starts the helpers is killed, and one of them had undone that it ends with it: it ends all
- * the same, soon, and the program that asks gets a new one.
+ * The process that starts the helper processes is killed, and one helper process has switched off
+ * that it ends with its parent. It must end soon nevertheless, and the querying program gets a new
+ * one.
  */
 #include "session.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The article's minimal provider, whose message boxes are lines in a file: each call of the system
- * is noted in $OPENPERFLIB_ROOT/notes, behind the process and the thread that it came in. What it
- * answers is chosen by the procedure names in its registration. Built twice: the second one
- * (SECOND) signs its notes and has an object of its own.
+ * The article's minimal provider. Where the article opens message boxes, it writes lines to a file:
+ * each call is noted in $OPENPERFLIB_ROOT/notes, after the numbers of the process and thread of the
+ * call. The procedure names in the registration choose its answers. It is built twice: the second
+ * library (SECOND) marks its notes and has an object of its own.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -89,7 +89,7 @@ DWORD record_close(void)
     return ERROR_SUCCESS;
 }
 
-/* The article's first version: neither length nor count is set. */
+/* The article's first version of Collect: it sets neither length nor count. */
 COLLECT(record_forgets)
 {
     note("Collect", query);
@@ -125,14 +125,14 @@ COLLECT(record_object)
     return answer(OBJECT, 1, data, bytes, types);
 }
 
-/* One counter more when the question is Costly. */
+/* Has one counter more if the query is Costly. */
 COLLECT(record_details)
 {
     note("Collect", query);
     return answer(OBJECT, *query == 'C' ? 2 : 1, data, bytes, types);
 }
 
-/* Another provider's object. */
+/* Returns another provider's object. */
 COLLECT(record_system)
 {
     note("Collect", query);
@@ -174,7 +174,7 @@ COLLECT(record_hangs)
         sleep(3600);
 }
 
-/* Damages the guard. */
+/* Writes before the buffer, and so damages the guard. */
 COLLECT(record_below)
 {
     note("Collect", query);
@@ -182,7 +182,7 @@ COLLECT(record_below)
     return answer(OBJECT, 1, data, bytes, types);
 }
 
-/* Notes only what may not be: to be called while it runs. */
+/* Notes only if it is called while another call runs, which must not happen. */
 COLLECT(record_exclusive)
 {
     static atomic_int inside;
@@ -193,7 +193,7 @@ COLLECT(record_exclusive)
     return answer(OBJECT, 1, data, bytes, types);
 }
 
-/* The end of its parent shall not be its own, as after setuid. */
+/* Switches off that this process ends with its parent, as setuid does. */
 COLLECT(record_unparented)
 {
     note("Collect", query);

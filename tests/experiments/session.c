@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions of the asking program, and the notes of recording providers. */
+/* Sessions of the querying program, and the notes of recording providers. */
 #include "session.h"
 
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void read_all(int from)
     close(from);
 }
 
-/* A new process asks these questions, closes the key and ends well. */
+/* A new process makes these queries, closes the key, and must end well. */
 void session(const char *first, ...)
 {
     char *steps[MOST_STEPS + 2] = {getenv("ASKER"), (char *)first};
@@ -67,8 +67,8 @@ void session(const char *first, ...)
     assert_int_equal(status, 0);
 }
 
-/* The calls behind their process and thread. In-process they come in the asking thread, else all in
- * one process that is not the asking one. */
+/* Checks the process and thread of a call: the querying thread if the provider runs in-process,
+ * else one process that is not the querying one. */
 static void check_place(long pid, long tid, const char *what, long *helper)
 {
     if (strcmp(what, "key closed") == 0)
@@ -103,8 +103,8 @@ const char *calls_so_far(void)
     return calls;
 }
 
-/* Exactly these calls since the last time it was asked; "" is none. A helper may close a moment
- * after the key was closed. */
+/* Exactly these calls were noted since the last check; "": none. A helper process may note Close a
+ * moment after the key was closed. */
 void expect_calls(const char *wanted)
 {
     long long until = lab_now_ms() + TIMEOUT_MS;
@@ -120,7 +120,7 @@ void expect_events(const char *wanted)
     lab_remove("events");
 }
 
-/* The line that answers this question, without its head: "status 0, 1 try, 2:17". */
+/* The line with the answer to a query, without the query: "status 0, 1 try, 2:17". */
 const char *answer_to(const char *question)
 {
     static char line[4096];
@@ -137,7 +137,7 @@ const char *answer_to(const char *question)
     return line;
 }
 
-/* How often "grow" asked. */
+/* How many calls "grow" needed. */
 int tries_of(const char *question)
 {
     int status, tries;
@@ -156,8 +156,8 @@ bool answered(const char *question, const char *object)
     return strstr(with_gaps, wanted) != NULL;
 }
 
-/* An event for each time, the first ten singly, the rest as one with their count when the key is
- * closed, and no other. */
+/* Expects an event for each time, and no other: the first ten singly, and one with the count of the
+ * rest when the key is closed. */
 void expect_each_time(unsigned id, int times)
 {
     const char *ids = lab_events(NULL, true);
@@ -181,7 +181,7 @@ static int begin_session(void **state)
     return 0;
 }
 
-/* What tests set below Perflib. */
+/* Values below Perflib that the tests set. */
 static const char *const switches[] = {"Disable Performance Counters", "EventLogLevel",
                                        "Configuration Flags", "Error Count Limit"};
 

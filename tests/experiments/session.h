@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions: new processes that ask (asker.c), and what recording providers (recorder.c) noted
- * meanwhile. The functions fail the running cmocka test.
+ * Sessions: new processes that query (asker.c), and the notes that recording providers (recorder.c)
+ * wrote meanwhile. Each function fails the running cmocka test if something is not as expected.
  */
 #ifndef OPL_EXPERIMENTS_SESSION_H
 #define OPL_EXPERIMENTS_SESSION_H
@@ -14,33 +14,35 @@ struct experiment {
     bool isolated_only;
 };
 
-extern int isolation; /* of every provider of the running test */
+extern int isolation; /* of every provider in the running test */
 
-/* The service MyPerf with the recording library, and MySecond with the other one, whose notes begin
- * with "second" and whose object is 33332. A NULL list is none. */
+/* install registers the service MyPerf with the recording library; install_second registers
+ * MySecond with the second library, whose notes begin with "second" and whose object is 33332.
+ * `list` NULL: no Object List. */
 void install(const char *open, const char *collect, const char *list);
 void install_second(const char *collect, const char *list);
-/* A new process asks these questions (NULL ends them), closes the key and ends well. */
+/* A new process makes these queries (NULL ends them), closes the key, and must end well. */
 void session(const char *first, ...);
-/* The calls noted since they were last expected, joined by ", ". */
+/* The calls that were noted since the last check, joined by ", ". */
 const char *calls_so_far(void);
-/* Exactly these calls since the last time it was asked; "" is none. A helper may close a moment
- * after the key was closed. */
+/* Exactly these calls were noted since the last check; "": none. A helper process may note Close a
+ * moment after the key was closed. */
 void expect_calls(const char *wanted);
-/* Exactly these events since the last time, as "warning 2000, error 1017". */
+/* Exactly these events were written since the last check, as "warning 2000, error 1017". */
 void expect_events(const char *wanted);
-/* An event for each time, the first ten singly, and no other. */
+/* Expects an event for each time, the first ten singly, and no other event. */
 void expect_each_time(unsigned id, int times);
-/* The line that answers this question, without its head: "status 0, 1 try, 2:17". */
+/* The line with the answer to a query, without the query: "status 0, 1 try, 2:17". */
 const char *answer_to(const char *question);
-/* How often "grow" asked. */
+/* How many calls "grow" needed. */
 int tries_of(const char *question);
-/* Was there an object (as "2", or "2:17" with its counters) in a sound answer? */
+/* Did a valid answer to the query have this object ("2", or "2:17" with its number of counters)? */
 bool answered(const char *question, const char *object);
-/* Disable Performance Counters of MyPerf; 0: absent. */
+/* Disable Performance Counters of MyPerf; 0: there is no such value. */
 DWORD disabled(void);
 
-/* Runs them in one laboratory; `way` is "in-process" or "isolated". The exit code. */
+/* Runs the experiments in one laboratory; `way` is "in-process" or "isolated". Returns the exit
+ * code. */
 int run_experiments(const struct experiment *experiments, size_t count, const char *way);
 
 #endif

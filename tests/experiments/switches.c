@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values of a registration and of Perflib that steer how providers are asked
- * (docs/windows/providers.md#d1), each tried by sessions of real programs; patience and quarantine;
- * providers that share a library or a moment.
+ * The values of a registration and of Perflib that control how providers are queried
+ * (docs/windows/providers.md#d1), each tried by sessions of real programs; waiting periods and
+ * quarantine; providers that share a library or are queried at the same time.
  */
 #include "session.h"
 
@@ -97,15 +97,15 @@ static void another_file_than_validated_runs_apart(void **state)
         RegOpenKeyExA(HKEY_LOCAL_MACHINE, lab_performance("MyPerf"), 0, KEY_WRITE, &key), 0);
     assert_int_equal(RegSetValueExA(key, "Library Validation Code", 0, REG_BINARY, code, 16), 0);
     RegCloseKey(key);
-    isolation = LAB_ISOLATED; /* whatever was registered */
+    isolation = LAB_ISOLATED; /* a helper process whatever Isolation is */
     session("22222", "22222", NULL);
     assert_true(answered("22222", "22222"));
     expect_calls("attach, Open, Collect \"22222\", Collect \"22222\", key closed, Close, detach");
     expect_events("warning 2003");
 }
 
-/* In a helper its deadline ends the wait; in-process it cannot be stopped, and its answer is
- * accepted. */
+/* In a helper process, the deadline ends the wait. In-process, Collect cannot be stopped, and its
+ * answer is accepted. */
 static void collect_timeout(void **state)
 {
     install("record_open", "record_slow", NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the third-party providers: a correct answer to damage, and notes in
+/* Shared by the third-party providers: a correct answer, which they then damage, and notes in
  * $OPENPERFLIB_ROOT/notes. */
 #ifndef OPL_EXPERIMENTS_THIRD_PARTY_H
 #define OPL_EXPERIMENTS_THIRD_PARTY_H
@@ -18,7 +18,7 @@
 #define COLLECT(name) EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 enum { THIRD_PARTY_OBJECT = 22222 };
 
-/* Where the parts of the answer lie: one object, one counter, one instance called "one". */
+/* The offsets in the answer, which has one object, one counter, and one instance "one". */
 enum { OBJECT = 0, DEFINITION = 64, INSTANCE = 104, BLOCK = 136, ANSWER_SIZE = 144 };
 
 static inline void third_party_note(const char *text)

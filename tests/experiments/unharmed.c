@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program under a bad neighbour: its descriptors, signals, children, limits, memory. */
+/* Compares the state of a program that queries a faulty provider: descriptors, signals, children,
+ * limits, memory. */
 #include "unharmed.h"
 
 #include <errno.h>

@@ -5,9 +5,10 @@
 
 #include <stdio.h>
 
-/* Opens descriptors, sets a SIGCHLD handler, a timer, a mask and more, and remembers all of it. */
+/* Opens descriptors, sets a SIGCHLD handler, a timer, a signal mask and more, and records the
+ * state. */
 void unharmed_begin(void);
-/* Prints a line for each thing that is not as it was. */
+/* Prints a line for each part of the state that has changed. */
 void unharmed_end(FILE *report);
 
 #endif

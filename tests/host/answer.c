@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of the answer checks: handmade answers, what is kept, what is reported, and that a provider
- * that writes after its answer cannot change what was checked. (docs/windows/providers.md#d4,
- * docs/windows/providers.md#d5)
+ * Tests of the checks of answers: answers made here, which of them are kept, what is reported, and
+ * that a provider that writes after it has answered cannot change what was checked.
+ * (docs/windows/providers.md#d4, docs/windows/providers.md#d5)
  */
 #include "host.h"
 
@@ -25,7 +25,7 @@ static void copy(void *self, void *to, size_t size)
     memcpy(to, theirs, size);
 }
 
-/* One good object of one counter and one instance. */
+/* A correct answer: one object with one counter and one instance. */
 static struct answer good(void)
 {
     static const opl_build_counter counter = {
@@ -47,7 +47,7 @@ static struct answer good(void)
                            .copy = copy};
 }
 
-/* The log's last line has this event and these words. */
+/* The event log has this event and this text; then it is emptied. */
 static void expect_event(unsigned id, const char *text)
 {
     char wanted[32];
@@ -96,10 +96,10 @@ static void c124_length_and_pointer(void **state)
     expect_kept(&answer);
     snprintf(text, sizeof text, "%u bytes by its length, %u by its pointer", right + 8, right);
     expect_event(2000, text);
-    expect_kept(&answer); /* said once in a session */
+    expect_kept(&answer); /* the event is written only once in a session */
     assert_string_equal(events(), "");
     host_close();
-    answer.end += 8; /* now the pointer is wrong too */
+    answer.end += 8; /* now the pointer is wrong, too */
     expect_dropped(&answer);
     host_close();
     answer.bytes = right;
@@ -139,7 +139,7 @@ static void c125_pointers_outside(void **state)
         expect_dropped(&answer);
         expect_event(rows[i].event, rows[i].text);
     }
-    assert_int_equal(ours[0], 0xee); /* nothing was copied */
+    assert_int_equal(ours[0], 0xee); /* nothing was copied to the caller's buffer */
 }
 
 static void c126_guards(void **state)
@@ -155,7 +155,8 @@ static void c126_guards(void **state)
     expect_event(1002, "outside its buffer");
 }
 
-/* A pointer outside is what happened, the guard only its trace. */
+/* If both the pointer and the guard are wrong, the event is about the pointer, which is the
+ * cause. */
 static void c129_the_first_failing_test_decides(void **state)
 {
     struct answer answer = good();
@@ -197,7 +198,7 @@ static void c43_lengths_of_4_and_8(void **state)
     set_dword(REGISTRY_PERFLIB, "Configuration Flags", CONFIGURATION_NO_ALIGNMENT);
     service = myperf();
     answer = good();
-    uint32_t length = answer.bytes - 4; /* an object whose last 4 bytes are cut */
+    uint32_t length = answer.bytes - 4; /* cuts off the last 4 bytes of the object */
     memcpy(theirs, &length, sizeof length);
     uint32_t block = 8 + 4;
     memcpy(theirs + length - block, &block, sizeof block);
@@ -231,7 +232,7 @@ static void c118_more_data_until_there_is_no_more(void **state)
     expect_event(1020, "67108864");
 }
 
-/* A valid answer of the whole capacity. */
+/* A valid answer that fills the largest possible buffer is a failure. */
 static void filling_the_largest_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
@@ -242,25 +243,26 @@ static void filling_the_largest_buffer_is_a_failure(void **state)
     expect_event(1020, "67108864");
     assert_int_equal(number_of("Error Count"), 1);
     assert_int_equal(ours[0], 0xee);
-    answer.capacity = LARGEST_ANSWER - 1; /* with less, the query fails for want of space */
+    answer.capacity = LARGEST_ANSWER - 1; /* in a smaller buffer it only lacks space */
     host_close();
     assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_string_equal(events(), "");
 }
 
-/* Only buffers larger than others needed are counted, and one that it does not fill ends it. */
+/* Filled buffers count only if other answers were smaller, and a buffer that is not filled resets
+ * the count. */
 static void filling_any_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
     size_t least = (size_t)answer.end;
     answer.capacity = least;
     expect_kept(&answer);
-    answer.capacity = least + 8; /* as large as it may be for this answer to fill it */
+    answer.capacity = least + 8; /* the largest buffer that this answer counts as filling */
     expect_kept(&answer);
     note_buffer_pressure(service);
     assert_int_equal(service->code->least_filled, least + 8);
     answer.capacity = 4 * least + 32;
-    expect_kept(&answer); /* but it is not filled */
+    expect_kept(&answer); /* the answer does not fill this buffer */
     assert_int_equal(service->code->least_filled, 0);
     service->code->least_filled = least / 4 + 1;
     answer.capacity = least;
@@ -271,7 +273,8 @@ static void filling_any_buffer_is_a_failure(void **state)
     assert_true(quarantine_waits(service));
 }
 
-/* It was offered more than is left now: the others have grown. */
+/* The provider was offered more space than is left now, because the answers of others have
+ * grown. */
 static void what_does_not_fit_any_more_is_more_data(void **state)
 {
     struct answer answer = good();
@@ -320,14 +323,15 @@ static void f_c12_an_object_of_another_service_is_dropped(void **state)
     expect_event(4009,
                  "object 22222 in the answer of MyPerf in /nonexistent/myperf.so belongs to "
                  "Other; the answer was dropped; its numbers must begin at its First Counter");
-    set_text(PERFORMANCE, "Object List", REG_SZ, "22222"); /* a list is no title to it */
+    /* an Object List does not make the number its own */
+    set_text(PERFORMANCE, "Object List", REG_SZ, "22222");
     service = myperf();
     expect_dropped(&answer);
     set_dword(PERFORMANCE, "Shared Objects", 1);
     service = myperf();
     expect_kept(&answer);
     set_dword(PERFORMANCE, "Shared Objects", 0);
-    set_numbers(PERFORMANCE, 22222, 22224); /* its own range is */
+    set_numbers(PERFORMANCE, 22222, 22224); /* its range of numbers does */
     expect_kept(&answer);
 }
 
@@ -339,8 +343,9 @@ static void f_c12_what_a_shipped_provider_lists_is_its_own(void **state)
     set_text(PERFORMANCE, "Object List", REG_SZ, "2 7000");
     service = myperf();
     assert_int_equal(owner_find(table, service, 2, &owner), OWNED_BY_OTHER);
-    assert_string_equal(owner->name, "PerfOS"); /* which the package registers */
-    assert_int_equal(owner_find(table, service, 7000, &owner), OWNED); /* the first by name */
+    assert_string_equal(owner->name, "PerfOS"); /* registered by the package */
+    /* both list 7000: the first by name owns it */
+    assert_int_equal(owner_find(table, service, 7000, &owner), OWNED);
     for (size_t i = 0; i < table->count; i++)
         if (!strcmp(table->services[i].name, "Other"))
             other = &table->services[i];
@@ -357,14 +362,14 @@ static void f_b4_a_number_without_a_name(void **state)
     expect_event(4010, "CounterNameTitleIndex of object 22222, counter 22224 (byte 68 of the "
                        "answer) is 22224, expected a number that has a name");
     expect_kept(&answer);
-    assert_string_equal(events(), ""); /* once in a session */
+    assert_string_equal(events(), ""); /* the event is written once in a session */
     host_close();
     set_numbers(PERFORMANCE, 22222, 22224);
     expect_kept(&answer);
     assert_string_equal(events(), "");
 }
 
-/* A counter whose base is elsewhere would be divided by another's. */
+/* A counter whose base is missing would be divided by another counter's base. */
 static void f_b4_a_counter_without_its_base_is_dropped(void **state)
 {
     struct answer answer = good();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of last answers: written and read by several programs at once, and which records
- * are not trusted. */
+/* The records of last answers: several programs write and read them at once; and which records are
+ * not trusted. */
 #include "host.h"
 
 #include <stdatomic.h>
@@ -43,7 +43,7 @@ static int64_t answers_now(size_t i, int64_t took)
 
 static const int64_t a_millisecond = CLOCK_TICKS_PER_SECOND / 1000;
 
-/* Written to the millisecond. */
+/* Expects this record. Times are written in whole milliseconds. */
 static void expect(const char *name, int64_t when, int64_t took)
 {
     struct host_answer answer = {0};
@@ -77,7 +77,7 @@ static void without_a_written_file(void **state)
 {
     expect_none("Perf");
     answers_write(&all, true);
-    assert_int_equal(access(path, F_OK), -1); /* there was nothing to write */
+    assert_int_equal(access(path, F_OK), -1); /* there was nothing to write, so no file */
     write_file("");
     expect_none("Perf");
 }
@@ -102,7 +102,7 @@ static void a_later_answer_takes_the_place_of_the_earlier(void **state)
     for (int i = 0; i < 100; i++)
         expect("Perf", answers_now(0, i), i);
     assert_int_equal(size_of_file(), size);
-    answers_now(0, INT64_MAX); /* longer than a line has space for */
+    answers_now(0, INT64_MAX); /* a number with more digits than the line has space for */
     expect("Perf", services[0].code->heard.when, 999999999);
     assert_int_equal(size_of_file(), size);
 }
@@ -173,7 +173,7 @@ static void files_that_are_not_trusted(void **state)
     assert_int_equal(chmod(other, 0644), 0);
     assert_int_equal(symlink(other, path), 0);
     expect_none("Perf");
-    answers_now(0, 2); /* nor is anything written through it */
+    answers_now(0, 2); /* nothing is written through the link */
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rename(other, path), 0);
     struct host_answer answer;
@@ -187,7 +187,7 @@ static void files_that_are_not_trusted(void **state)
 
 static void no_folder_no_file(void **state)
 {
-    assert_non_null(place_answers()); /* it is believed, and vanishes */
+    assert_non_null(place_answers()); /* the folder is trusted, then removed */
     temp_remove(test_root);
     answers_now(0, 1);
     assert_int_equal(access(test_root, F_OK), -1);
@@ -195,7 +195,7 @@ static void no_folder_no_file(void **state)
     assert_int_equal(mkdir(test_root, 0755), 0);
 }
 
-/* Each writes of one service of its own and of one that is everybody's. */
+/* Writes records of a service of its own, and of a service that all writers share. */
 static void write_much(size_t own)
 {
     for (int i = 0; i < 300; i++) {
@@ -213,7 +213,7 @@ static void programs_write_at_once(void **state)
             write_much(own);
     struct host_answer answer;
     int64_t last = 0;
-    do { /* while they write, no time that was read goes back */
+    do { /* while the others write, a time that is read is never earlier than the last one */
         if (!host_last_answer("PerfOS", &answer)) {
             assert_true(answer.when >= last && answer.when <= clock_filetime());
             last = answer.when;
@@ -225,7 +225,8 @@ static void programs_write_at_once(void **state)
         assert_int_equal(host_last_answer(names[i], &answer), 0);
         assert_int_equal(answer.took, 299);
     }
-    assert_true(size_of_file() < 10 * 60); /* a line twice at most for each program */
+    /* each program has added a service's line at most once */
+    assert_true(size_of_file() < 10 * 60);
 }
 
 int main(void)

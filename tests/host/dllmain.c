@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library with a DllMain that counts its calls, and refuses to start where REFUSE_TO_START is
- * set. `open` is one of libc's names and not this library's. */
+/* A library with a DllMain that counts its calls, and refuses to be loaded if REFUSE_TO_START is
+ * set. `open` is a function of libc, and not of this library. */
 #include <windows.h>
 #include <winperf.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider with one good Collect and one for each kind of lie. Every call is noted in the file
- * "notes" of OPENPERFLIB_ROOT, so that tests see the exact sequence. Object 22222, one counter.
+ * A provider with one correct Collect and one for each kind of error. Every call is noted in the
+ * file "notes" of OPENPERFLIB_ROOT, so that tests see the exact sequence. It has object 22222 with
+ * one counter.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -70,7 +71,7 @@ DWORD faulty_close(void)
     return ERROR_SUCCESS;
 }
 
-/* A right answer; *start is where it begins. */
+/* Writes a correct answer; *start is its beginning. */
 static DWORD answer(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types, unsigned char **start)
 {
     static const opl_build_counter counter = {
@@ -207,7 +208,7 @@ COLLECT(collect_odd_length)
     return status;
 }
 
-/* A multiple of 4, not of 8: the object says so consistently. */
+/* The object's length is a multiple of 4 but not of 8, and all lengths agree. */
 COLLECT(collect_length_4)
 {
     ANSWER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests that look inside host share: a root of their own, and one service in it. */
+/* What the tests of the module host share: a root folder of their own, with one service. */
 #ifndef OPL_TESTS_HOST_H
 #define OPL_TESTS_HOST_H
 
@@ -42,7 +42,7 @@ static inline long long number_of(const char *name)
     return registry_get_dword(PERFORMANCE, name, &number) ? -1 : (long long)number;
 }
 
-/* As the registry says now. */
+/* Reads the services again, and returns the one of this name. */
 static inline struct service *service_now(const char *name)
 {
     service_table_release(table);
@@ -86,7 +86,7 @@ static inline void forget_events(void)
     unlink(path);
 }
 
-/* One service without an existing library. */
+/* Registers one service, whose library does not exist. */
 static inline int set_up_myperf(void **state)
 {
     temp_make(test_root);
@@ -102,7 +102,7 @@ static inline int tear_down_myperf(void **state)
 {
     service_table_release(table);
     table = NULL;
-    host_close(); /* what the session knew of the service */
+    host_close(); /* forgets what the session knew of the service */
     temp_remove(test_root);
     return 0;
 }

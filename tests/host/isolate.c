@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mechanism of isolation through its internal API: answers, overdue replies, and crashes. */
+/* Isolation through its internal API: answers, overdue replies, and crashes. */
 #include "../skip.h"
 #include "../temp.h"
 #include "host/isolate.h"
@@ -171,7 +171,8 @@ static void ends_a_helper_that_never_answers(void **state)
     }
 }
 
-/* A vice that no procedure's name chooses: in a process, and so with a keeper, of its own. */
+/* Runs a test of a vice of naughty.c that cannot be chosen by a procedure's name. It runs in a
+ * process of its own, because that has a keeper of its own. */
 static void in_child(const char *vice, void (*test)(void))
 {
     temp_write(root, "vice", vice);
@@ -273,9 +274,10 @@ static void open_may_take_longer_than_collect(void **state)
     int64_t now = clock_ticks();
     assert_int_equal(isolate_send(isolated, &request), 0);
     isolate_wait(isolated, now + 100 * CLOCK_TICKS_PER_SECOND, now, &reply);
-    assert_int_equal(reply.stage, ISOLATE_COLLECT); /* opened, but not collected in time ... */
+    /* opened, but Collect did not return in time ... */
+    assert_int_equal(reply.stage, ISOLATE_COLLECT);
     if (reply.end == ISOLATE_OVERDUE)
-        wait_for(10000); /* ... unless it was that quick */
+        wait_for(10000); /* ... unless it was faster than expected */
     take_text();
     isolate_end(isolated);
     now = clock_ticks();
@@ -316,7 +318,7 @@ static void cannot_reach_others(void **state)
     isolate_end(isolated);
     run_query("reach32_collect");
     if (reply.end == ISOLATE_CRASHED && reply.code == SIGSEGV)
-        return; /* this kernel has no 32-bit system calls */
+        return; /* this kernel has no system calls of 32-bit programs */
     take_text();
     assert_string_equal(answer, "1 1");
 }
@@ -340,7 +342,8 @@ static void has_a_clean_buffer(void **state)
     assert_int_not_equal(keeper, getpid());
 }
 
-/* The mess is the helper's own; the answer comes, or its death is told. */
+/* A provider damages its own helper process only: either its answer comes, or the end of the
+ * process is reported. */
 static void keeps_the_mess_at_home(void **state)
 {
     static const char *const answering[][2] = {
@@ -352,7 +355,7 @@ static void keeps_the_mess_at_home(void **state)
         run_query(answering[i][0]);
         take_text();
         assert_string_equal(answer, answering[i][1]);
-        run_query(answering[i][0]); /* it is the same helper as before */
+        run_query(answering[i][0]); /* the helper process still runs */
         assert_int_equal(reply.end, ISOLATE_ANSWERED);
         isolate_end(isolated);
     }
@@ -380,15 +383,16 @@ static void sees_what_was_written_outside(void **state)
         request.query = queries[i];
         assert_int_equal(isolate_send(isolated, &request), 0);
         wait_for(1000);
-        /* either its words are nonsense, or it starves on what it wrote */
+        /* either its answer is invalid, or it hangs because of what it overwrote */
         assert_true(reply.end == ISOLATE_CRASHED || reply.end == ISOLATE_OVERDUE);
-        assert_int_equal(reply.stage, ISOLATE_COLLECT); /* it is not blamed on loading */
+        /* the failure is not reported as one of loading */
+        assert_int_equal(reply.stage, ISOLATE_COLLECT);
         isolate_end(isolated);
     }
     struct isolate_request lie = request_of("good_open", "lie_collect", "good_close");
     assert_int_equal(isolate_send(isolated, &lie), 0);
-    for (int i = 0; i < 200 && isolate_busy(isolated); i++) /* no wakeup comes: the state is
-                                                             * wrong */
+    /* nothing wakes the waiting client, because the state is wrong */
+    for (int i = 0; i < 200 && isolate_busy(isolated); i++)
         wait_for(50);
     assert_int_equal(reply.end, ISOLATE_CRASHED);
     assert_non_null(strstr(reply.text, "far outside its buffer"));
@@ -433,7 +437,8 @@ static void leaves_no_thread_and_no_child(void **state)
     take_text();
     pid_t pid = atoi(answer);
     isolate_close(isolated, true, clock_ticks() + 10 * CLOCK_TICKS_PER_SECOND, &reply);
-    /* the thread may crash, because its code is unloaded under it; that is the provider's fault */
+    /* the thread may crash, because its code is unloaded while it runs; that is the provider's
+     * fault */
     assert_int_not_equal(reply.end, ISOLATE_OVERDUE);
     assert_true(gone_within_2_s(pid));
     isolate_end(isolated);
@@ -480,7 +485,7 @@ static void f_c5_helper_moves_its_channel_with_no_neighbour(void **state)
     assert_string_equal(answer, refused);
 }
 
-/* Inherited, permitted, effective, bounding, ambient. */
+/* Its capability sets: inherited, permitted, effective, bounding, ambient. */
 static void f_c5_helper_keeps_few_capabilities(void **state)
 {
     enum { KEPT = 1 << 2 | 1 << 6 | 1 << 7 };
@@ -519,7 +524,8 @@ static pid_t pid_of_helper(void)
     return pid;
 }
 
-/* All that is shared is punched out, as a helper with root's rights once could. */
+/* The test removes all pages of the memory that keeper and client share, as a helper process with
+ * root's rights once could. */
 static void f_c5_a_broken_keeper_is_replaced(void **state)
 {
     char path[64];
@@ -536,7 +542,7 @@ static void f_c5_a_broken_keeper_is_replaced(void **state)
     close(fd);
     struct isolate_request request = request_of("good_open", "good_collect", "good_close");
     isolate_send(isolated, &request);
-    wait_for(3000); /* whatever it says */
+    wait_for(3000); /* the result does not matter */
     isolate_end(isolated);
     assert_int_not_equal(parent_of(pid_of_helper()), keeper);
     assert_true(gone_within_2_s(helper));
@@ -549,7 +555,7 @@ static void f_c6_helper_changes_nobodys_rank(void **state)
     assert_string_equal(answer, "12 of 12, 6 of 6");
 }
 
-/* Each fails with another error where it is not refused. */
+/* The attacks have no effect: if one is not refused, it fails with another error. */
 static void f_c6_attacks_on_other_processes_are_refused(void **state)
 {
     run_query("attack_client_collect");
@@ -568,7 +574,8 @@ static void f_c8_helper_starts_threads_but_no_processes(void **state)
 {
     run_query("start_collect");
     take_text();
-    assert_string_equal(answer, "1 1 32512"); /* EPERM; system() could not start its shell */
+    /* fork: EPERM, twice; system() could not start its shell */
+    assert_string_equal(answer, "1 1 32512");
 }
 
 static pid_t start_daemon(const char *query)
@@ -597,7 +604,8 @@ static void f_c8_what_a_helper_started_ends_with_it(void **state)
     assert_int_equal(kill(pid, 0), 0);
     isolate_end(isolated);
     assert_true(gone_within_20_s(pid));
-    assert_true(gone_within_20_s(start_daemon("Orphan"))); /* its helper lives on */
+    /* the orphan is ended although its helper process lives on */
+    assert_true(gone_within_20_s(start_daemon("Orphan")));
     run_query("good_collect");
     take_text();
 }
@@ -619,7 +627,7 @@ static void f_c8_a_leak_ends_its_helper(void **state)
     struct isolate_request request = request_of("good_open", "leak_collect", "good_close");
     assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(60000);
-    take_text(); /* 200 of 256 */
+    take_text(); /* takes 200 MiB of a limit of 256 MiB */
 }
 
 static void f_e4_ps_shows_the_service(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What only time shows: a keeper with nothing to do goes after 30 s, one whose client has become
- * another program by exec within seconds, and a client goes on with a new one. */
+/* What can only be seen after some time: a keeper with nothing to do ends after 30 s; one whose
+ * client has become another program by exec ends within seconds; and the client continues with a
+ * new keeper. */
 #include "host/isolate.h"
 
 #include <setjmp.h>
@@ -15,7 +16,7 @@
 
 enum { SIZE = 4096 };
 
-/* The helper's parent is the keeper. */
+/* The keeper's process id: the parent of the helper process. */
 static pid_t request_keeper(struct isolated_provider *isolated)
 {
     char answer[SIZE] = "";
@@ -55,7 +56,7 @@ static void an_idle_keeper_goes_and_a_new_one_comes(void **state)
     sleep(20);
     assert_int_equal(kill(keeper, 0), 0);
     assert_int_equal(request_keeper(isolated), keeper);
-    sleep(40); /* not while it has a provider */
+    sleep(40); /* it does not end while it has a provider */
     assert_int_equal(kill(keeper, 0), 0);
     isolate_end(isolated);
     assert_true(gone_within(keeper, 45));
@@ -65,7 +66,7 @@ static void an_idle_keeper_goes_and_a_new_one_comes(void **state)
     isolate_free(isolated);
 }
 
-/* The process lives on; what used us is no more. */
+/* The client's process continues with another program, which does not use the library. */
 static void a_keeper_goes_when_its_client_became_another_program(void **state)
 {
     int ends[2];

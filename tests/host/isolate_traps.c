@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are strange to a helper: each is a child of the test with a keeper of its own. The
- * program must never notice that there is another process. (docs/isolation.md)
+ * Programs that handle children, descriptors or limits in unusual ways: each is a child of the test
+ * with a keeper of its own. The program must never notice that there is another process.
+ * (docs/isolation.md)
  */
 #include "../skip.h"
 #include "host/isolate.h"
@@ -41,7 +42,7 @@ static void check(bool fact, const char *what, int line)
 }
 #define CHECK(fact) check(fact, #fact, __LINE__)
 
-/* The program that a test is about, in a process of its own. */
+/* Runs the tested program in a process of its own. */
 static void in_child(void (*program)(void))
 {
     pid_t pid = fork();
@@ -80,7 +81,7 @@ static void run_query(struct isolated_provider *isolated, const char *collect)
     wait_for(isolated, 20000);
 }
 
-/* An answer of good_collect; *ret_pid: whose. */
+/* Queries good_collect; *ret_pid: the helper process that answered. */
 static void query_good(struct isolated_provider *isolated, int *ret_pid)
 {
     unsigned opened;
@@ -98,7 +99,7 @@ static struct isolated_provider *new_isolated(void)
     return isolated;
 }
 
-/* Everything that can happen to a helper. */
+/* Does everything that can happen to a helper process. */
 static void live_through_all(void)
 {
     struct isolated_provider *isolated = new_isolated();
@@ -116,7 +117,7 @@ static void live_through_all(void)
     isolate_close(isolated, true, clock_ticks() + 20 * CLOCK_TICKS_PER_SECOND, &reply);
     CHECK(reply.end == ISOLATE_ANSWERED);
     isolate_free(isolated);
-    usleep(50000); /* time for a signal that must not come */
+    usleep(50000); /* waits for a signal that must not come */
 }
 
 /* ---- children ---- */
@@ -150,7 +151,7 @@ static void *wait_for_anybody(void *argument)
     return NULL;
 }
 
-/* As shells and supervisors do, in another thread. */
+/* Waits for children all the time in another thread, as shells and supervisors do. */
 static void reap_all_the_time(void)
 {
     bool stop = false;
@@ -190,7 +191,7 @@ static void keep_no_descriptor(void)
     query_good(isolated, &pid);
     CHECK(pid == same && count_descriptors() == 0);
     isolate_free(isolated);
-    live_through_all(); /* and one that begins without any */
+    live_through_all(); /* once more, beginning without any descriptor */
     CHECK(count_descriptors() == 0);
 }
 
@@ -225,7 +226,8 @@ static void write_small_files(void)
 
 static void write_small_files_for_ever(void)
 {
-    struct rlimit limit = {100 << 20, 100 << 20}; /* a keeper has memory for one helper */
+    /* 100 MiB: a keeper has memory for one helper process */
+    struct rlimit limit = {100 << 20, 100 << 20};
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     live_through_all();
 }
@@ -271,7 +273,7 @@ static void limits_do_not_matter(void **state)
 
 static struct isolated_provider *shared;
 
-/* Does this process see memory that helpers write to? */
+/* Has this process mapped the memory that helper processes write to? */
 static bool is_mapped(void)
 {
     char line[512];
@@ -289,7 +291,7 @@ static void go_on_in_a_child(void)
     int pid, parents, other;
     shared = new_isolated();
     query_good(shared, &parents);
-    hand_over(shared, "good_collect"); /* the parent is owed an answer */
+    hand_over(shared, "good_collect"); /* the parent waits for an answer */
     pid_t child = fork();
     if (child == 0) {
         CHECK(!isolate_busy(shared) && !is_mapped());
@@ -308,7 +310,7 @@ static void go_on_in_a_child(void)
     isolate_free(shared);
 }
 
-/* A child that only ends, and one that ends what it has of ours. */
+/* A child of fork that only ends, and a child that first frees our resources. */
 static void lose_nothing_by_children(void)
 {
     int pid, first;
@@ -335,7 +337,7 @@ static void *wait_long(void *argument)
     return argument;
 }
 
-/* A hanging provider is waited for; fork() and exit() do not wait with us. */
+/* One thread waits for a hanging provider; fork() and exit() of other threads do not wait. */
 static void fork_while_waiting(void)
 {
     pthread_t thread;
@@ -390,7 +392,7 @@ static void check_refused(const char *step, LSTATUS status)
         CHECK(reply.status == status);
         CHECK(strstr(reply.text, step));
         CHECK(strstr(reply.text, "Isolation") || strstr(reply.text, "perfhost"));
-        wait_for(isolated, 20000); /* once for each request */
+        wait_for(isolated, 20000); /* the start is tried once for each request */
         CHECK(reply.end == ISOLATE_REFUSED && reply.status == ERROR_INVALID_FUNCTION);
     }
     isolate_free(isolated);
@@ -438,7 +440,8 @@ static void live_elsewhere(void)
     check_refused("exec of ", ERROR_FILE_NOT_FOUND);
 }
 
-/* unshare(CLONE_NEWPID): the first child is process 1 there, and must not be ours. */
+/* After unshare(CLONE_NEWPID), the first child of a process is process 1 of the new namespace. It
+ * must not be one that the library starts. */
 static void wait_for_process_1(void)
 {
     if (unshare(CLONE_NEWPID) && (unshare(CLONE_NEWUSER) || unshare(CLONE_NEWPID))) {
@@ -504,7 +507,8 @@ static void note_ids(struct isolated_provider *isolated)
     query_good(isolated, &ids->helper);
 }
 
-/* A process that gets the memory cannot truncate it while the program uses it. */
+/* A process that opens the shared memory cannot truncate it while the program uses it: it is
+ * sealed. */
 static void look_at_the_seals(void)
 {
     struct isolated_provider *isolated = new_isolated();
@@ -528,7 +532,8 @@ static void memory_is_sealed(void **state)
     in_child(look_at_the_seals);
 }
 
-/* With a provider in an endless loop, and one that stopped itself. */
+/* The client is killed while one provider is in an endless loop and another has stopped its own
+ * process. */
 static void die_suddenly(void)
 {
     struct isolated_provider *isolated = new_isolated(), *other = new_isolated();
@@ -549,11 +554,11 @@ static void helpers_end_with_their_client(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
     assert_true(ids->keeper > 0);
-    assert_true(gone_within(ids->keeper, 3)); /* at 5 s it would look by itself */
+    assert_true(gone_within(ids->keeper, 3)); /* sooner than by its own check every 5 s */
     assert_true(gone_within(ids->helper, 3));
 }
 
-/* Another process kills the processes that we started. */
+/* Another process kills the keeper and helper processes. */
 static void lose_the_keeper(void)
 {
     struct isolated_provider *isolated = new_isolated(), *idle = new_isolated();
@@ -577,7 +582,7 @@ static void lose_the_keeper(void)
     CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "parent of the helper"));
     isolate_free(idle);
     query_good(isolated, &pid);
-    kill(pid, SIGKILL); /* while it is idle: it is told at the next question, once */
+    kill(pid, SIGKILL); /* killed while idle: reported once, at the next query */
     CHECK(gone_within(pid, 5));
     run_query(isolated, "good_collect");
     CHECK(reply.end == ISOLATE_CRASHED && reply.code == SIGKILL);
@@ -590,7 +595,7 @@ static void killed_helpers_are_reported_and_replaced(void **state)
     in_child(lose_the_keeper);
 }
 
-/* A keeper serves 64 helpers, each once. */
+/* A keeper can start 64 helper processes; then a new keeper is needed. */
 static void use_up_a_keeper(void)
 {
     struct isolated_provider *isolated = new_isolated(), *others[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Third-party providers in their helper processes, as programs use them: asked all at once, late
- * without costing more than once, while threads ask, close the key and fork.
+ * Third-party providers in their helper processes, as programs use them: all are queried at once;
+ * an overdue answer costs time only once; threads query, close the key and fork.
  */
 #include <openperflib/block.h>
 #include <windows.h>
@@ -25,7 +25,7 @@
 
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
-enum { SIZE = 1 << 20, MUCH_LESS = 300 /* ms, of a busy machine */ };
+enum { SIZE = 1 << 20, MUCH_LESS = 300 /* milliseconds, on a busy machine */ };
 
 static char root[64], gate[96], notes[96], events[96];
 static unsigned char data[SIZE];
@@ -64,7 +64,8 @@ static void set_switch(const char *name, DWORD value)
     set(PERFLIB, name, REG_DWORD, &value, sizeof value);
 }
 
-/* `words`: a multi-string for third_party.c, "22222" or "22222\0gate". */
+/* INSTALL registers a service; `words` is the multi-string for third_party.c: "22222" or
+ * "22222\0gate". */
 #define INSTALL(service, words) install(service, words "\0", sizeof words + 1)
 static void install(const char *service, const char *words, size_t bytes)
 {
@@ -91,7 +92,7 @@ static LSTATUS run_query(const char *query)
     return RegQueryValueExA(HKEY_PERFORMANCE_DATA, query, NULL, NULL, data, &size);
 }
 
-/* How long it took. */
+/* Queries, and returns how long it took in milliseconds. */
 static long long query_in_time(const char *query)
 {
     long long start = now_ms();
@@ -99,7 +100,7 @@ static long long query_in_time(const char *query)
     return now_ms() - start;
 }
 
-/* "22222 33332": the objects of the answer in their order. */
+/* The objects of the answer in their order: "22222 33332". */
 static const char *answered(void)
 {
     static char text[256];
@@ -160,14 +161,16 @@ static void all_are_asked_at_once_and_joined_in_order(void **state)
     INSTALL("Third", "33336\0sleep 200");
     INSTALL("First", "33332\0sleep 200");
     INSTALL("Second", "33334\0sleep 200");
-    assert_int_equal(run_query("33336"), ERROR_SUCCESS); /* what starting costs is not asked here */
+    /* the time to start the helper process is not measured */
+    assert_int_equal(run_query("33336"), ERROR_SUCCESS);
     assert_int_equal(run_query("33332 33334"), ERROR_SUCCESS);
     long long took = query_in_time("33332 33334 33336");
     assert_string_equal(answered(), "33332 33334 33336");
     assert_in_range(took, 200, 200 + MUCH_LESS);
 }
 
-/* The first answer within the deadline, later ones at once, and its return is noticed. */
+/* The first query waits until the deadline, later ones do not wait. When the answer comes, it is
+ * noticed. */
 static void an_overdue_provider_is_not_waited_for_again(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -189,7 +192,7 @@ static void an_overdue_provider_is_not_waited_for_again(void **state)
     assert_string_equal(answered(), "33332 22222");
 }
 
-/* Ten times its deadline, at least 10 s. */
+/* A helper process that does not answer is ended after ten times its deadline, at least 10 s. */
 static void a_silent_helper_is_ended(void **state)
 {
     INSTALL("Silent", "22222\0gate");
@@ -203,9 +206,10 @@ static void a_silent_helper_is_ended(void **state)
     assert_in_range(now_ms() - start, 10000, 12000);
     assert_int_equal(count_events(1015), 2);
     assert_int_equal(count_notes("collect"), 1);
-    usleep(1100 * 1000); /* patience, as after a crash */
+    usleep(1100 * 1000); /* the waiting period after a failure is over, as after a crash */
     for (int i = 0; i < 3; i++)
-        assert_in_range(query_in_time("22222"), 0, MUCH_LESS); /* the second query does not wait */
+        /* a query that finds the answer overdue does not wait */
+        assert_in_range(query_in_time("22222"), 0, MUCH_LESS);
     assert_int_equal(count_events(1015), 2);
     open_gate();
     usleep(200 * 1000);
@@ -215,7 +219,7 @@ static void a_silent_helper_is_ended(void **state)
     assert_int_equal(count_notes("close"), 0);
 }
 
-/* -1: there is none */
+/* The value Error Count; -1: there is none. */
 static long long error_count(const char *service)
 {
     DWORD count = 0, bytes = sizeof count;
@@ -227,7 +231,7 @@ static long long error_count(const char *service)
     return status ? -1 : (long long)count;
 }
 
-/* A program that asks once: one of two leaves the key open. */
+/* A program that queries once. One of two such programs does not close the key. */
 static void query_in_a_short_program(int number)
 {
     int ended;
@@ -242,7 +246,7 @@ static void query_in_a_short_program(int number)
     assert_int_equal(ended, 0);
 }
 
-/* N of "until WHEN (N times in a row): ..."; 0: there is no such value */
+/* N of the value "until WHEN (N times in a row): ..."; 0: there is no such value */
 static int unanswered(const char *service)
 {
     char text[96] = "";
@@ -262,8 +266,8 @@ static long long query_slow_in_short_programs(int first, int last)
     return now_ms() - start;
 }
 
-/* None of them lives as long as a silence must last: they cannot tell slow from dead. It is no
- * failure; but soon queries do not wait for it. */
+/* None of these programs runs long enough to tell a slow provider from a dead one. Their missed
+ * deadlines are not failures; but soon queries of new programs do not wait for the provider. */
 static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -282,7 +286,7 @@ static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
     assert_int_equal(error_count("Late"), -1);
 }
 
-/* When any program receives its answer, queries wait for it again. */
+/* When any program receives an answer, queries of all programs wait for the provider again. */
 static void a_late_answer_forgives_what_other_programs_missed(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -292,7 +296,7 @@ static void a_late_answer_forgives_what_other_programs_missed(void **state)
     assert_int_equal(unanswered("Late"), 5);
     assert_in_range(query_in_time("22222"), 0, MUCH_LESS);
     open_gate();
-    for (int i = 0; i < 50 && unanswered("Late"); i++) { /* a busy machine may need longer */
+    for (int i = 0; i < 50 && unanswered("Late"); i++) { /* waits longer on a busy machine */
         usleep(100 * 1000);
         assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     }
@@ -302,7 +306,7 @@ static void a_late_answer_forgives_what_other_programs_missed(void **state)
     assert_true(query_slow_in_short_programs(6, 6) >= 200);
 }
 
-/* A slow morning each month is not five in a row. */
+/* Only missed deadlines in a row count: a valid answer in between resets the count. */
 static void a_good_answer_between_forgives_too(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -318,7 +322,8 @@ static void a_good_answer_between_forgives_too(void **state)
     assert_int_equal(count_events(1017), 0);
 }
 
-/* Slow is not dead; and who is slow all the time does not write the registry all the time. */
+/* A late answer withdraws its missed deadline, because a slow provider is not dead. A provider that
+ * is always slow does not cause a write to the registry at each query. */
 static void a_late_answer_takes_its_miss_back(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -335,7 +340,8 @@ static void a_late_answer_takes_its_miss_back(void **state)
     }
 }
 
-/* A program that closes the key after each query: it waits twice, then less and less often. */
+/* A program that closes the key after each query waits twice for a silent provider, then less and
+ * less often. */
 static void closing_the_key_forgives_no_silence(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -408,7 +414,8 @@ static void too_much_for_all_is_more_data(void **state)
     assert_string_equal(answered(), "33332 33334");
 }
 
-/* As programs do: twice the size each time. The size that was enough, or 0. */
+/* Queries with a buffer that doubles each time, as programs do. Returns the size that was enough,
+ * or 0. */
 static DWORD query_with_growing_space(const char *query)
 {
     for (DWORD capacity = 8192; capacity <= sizeof data; capacity *= 2) {
@@ -422,7 +429,8 @@ static DWORD query_with_growing_space(const char *query)
     return 0;
 }
 
-/* Each of its answers is valid. */
+/* A provider fills every buffer, each time with a valid answer: the other providers still get
+ * space. */
 static void filling_any_buffer_does_not_starve_the_others(void **state)
 {
     INSTALL("Hoarder", "22222\0hog");
@@ -438,7 +446,8 @@ static void filling_any_buffer_does_not_starve_the_others(void **state)
     }
 }
 
-/* Alone it may have it all; and five failures are a quarantine as for others. */
+/* If no other provider needs space, a provider may fill the buffer. After the limit of failures it
+ * is in quarantine like others. */
 static void one_provider_may_fill_the_buffer(void **state)
 {
     INSTALL("Hoarder", "22222\0hog");
@@ -458,7 +467,8 @@ static void one_provider_may_fill_the_buffer(void **state)
     assert_int_equal(count_events(1017), 1);
 }
 
-/* Who needs much, and exactly what there is, is none of them. */
+/* Providers that need much space, and fill the buffer exactly, are not treated as ones that fill
+ * every buffer. */
 static void a_provider_that_needs_much_is_queried_on(void **state)
 {
     INSTALL("First", "33332\0big 15500");
@@ -489,7 +499,7 @@ static void a_crash_costs_only_its_objects_and_a_second_without_queries(void **s
     assert_non_null(strstr(read_all(events), "Collect crashed: SIGSEGV"));
 }
 
-/* Windows' event speaks of an exception; the words say what it was. */
+/* Windows' event names an exception; the event's text says whether it was a crash or an exit. */
 static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
 {
     INSTALL("Crash", "22222\0crash");
@@ -503,7 +513,7 @@ static void f_e1_a_crash_and_an_exit_are_distinguished(void **state)
     assert_non_null(strstr(read_all(events), " ended its helper process with exit code 3; "));
 }
 
-/* The keeper notices it a moment later, so more than one query may be answered. */
+/* The keeper notices the leak a moment later, so more than one query may be answered. */
 static void a_leak_is_a_failure_and_is_reported(void **state)
 {
     INSTALL("Leak", "22222\0leak");
@@ -522,7 +532,7 @@ static void a_leak_is_a_failure_and_is_reported(void **state)
     assert_int_equal(count_events(1017), 1);
 }
 
-/* The commonest reason, and what to do. */
+/* An Open that finds no numbers is the most common failure: the event says to load them. */
 static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
 {
     INSTALL("First", "22222\0lost");
@@ -568,7 +578,8 @@ static void others_do_not_wait_for_a_waiting_query(void **state)
     assert_int_equal(run_query("33332"), ERROR_SUCCESS);
     pthread_t thread = start_waiting(&status);
     assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
-    set_dword("Fine", "Collect Timeout", 900); /* nor does a change of the registry */
+    /* a change of the registry does not make it wait, either */
+    set_dword("Fine", "Collect Timeout", 900);
     assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
     assert_int_equal(status, -1);
     pthread_join(thread, NULL);
@@ -585,7 +596,8 @@ static void *query_costly(void *took)
     return NULL;
 }
 
-/* Costly may take 30 s, and Global asks the same provider meanwhile. */
+/* A query Costly may take 30 s. A query Global that needs the same provider meanwhile waits no
+ * longer than its own deadline. */
 static void no_query_waits_beyond_its_own_deadline(void **state)
 {
     pthread_t thread;
@@ -598,7 +610,7 @@ static void no_query_waits_beyond_its_own_deadline(void **state)
     assert_int_equal(pthread_create(&thread, NULL, query_costly, &took), 0);
     usleep(100 * 1000);
     assert_in_range(query_in_time("22222"), 1200, 1200 + MUCH_LESS);
-    assert_in_range(query_in_time("22222"), 0, MUCH_LESS); /* and then not at all */
+    assert_in_range(query_in_time("22222"), 0, MUCH_LESS); /* later queries do not wait at all */
     assert_int_equal(count_events(1015), 1);
     open_gate();
     pthread_join(thread, NULL);
@@ -607,7 +619,8 @@ static void no_query_waits_beyond_its_own_deadline(void **state)
     assert_string_equal(answered(), "22222");
 }
 
-/* The others that Costly asked have answered, though they stand behind the one that hangs. */
+/* Providers that have answered a query Costly are free for other queries, even if the answer of a
+ * provider before them is missing. */
 static void a_helper_that_answered_is_free_for_others(void **state)
 {
     pthread_t thread;
@@ -645,7 +658,7 @@ static void *query_question(void *self)
     return NULL;
 }
 
-/* Nor while one before it has not even opened. */
+/* A helper process that has answered is free even while a provider before it is still in Open. */
 static void a_helper_that_answered_is_free_while_another_opens(void **state)
 {
     pthread_t thread;
@@ -661,7 +674,8 @@ static void a_helper_that_answered_is_free_while_another_opens(void **state)
     assert_true(both.took >= 1400);
 }
 
-/* Nor while another provider is queried by another program, which may wait longer. */
+/* A helper process that has answered is free even while another provider is queried by another
+ * program, which may wait longer. */
 static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
 {
     pthread_t threads[2];
@@ -680,11 +694,11 @@ static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
     open_gate();
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    assert_in_range(both.took, 100, 1400); /* its thread may begin a little late */
+    assert_in_range(both.took, 100, 1400); /* the thread may have begun late */
     assert_int_equal(count_events(1015), 0);
 }
 
-/* What came early lies where it belongs. */
+/* Answers that come early are still in the order of the query. */
 static void early_answers_are_joined_in_order(void **state)
 {
     static unsigned char little[60000];
@@ -713,7 +727,8 @@ static void closing_the_key_waits_for_queries(void **state)
     assert_int_equal(count_notes("open"), 2);
 }
 
-/* Not longer than that one's query waits: Open's and Collect's deadline, whatever hangs. */
+/* Closing the key waits no longer than the other query does: the deadlines of Open and Collect,
+ * whatever hangs. */
 static void closing_the_key_waits_no_longer_than_a_deadline(void **state)
 {
     pthread_t thread;
@@ -734,7 +749,7 @@ static void closing_the_key_waits_no_longer_than_a_deadline(void **state)
     assert_in_range(now_ms() - start, 0, MUCH_LESS);
 }
 
-/* In-process it cannot be stopped: the key is closed when Collect returns. */
+/* In this process Collect cannot be stopped: the key is closed when Collect returns. */
 static void closing_the_key_waits_for_collect_in_this_process(void **state)
 {
     pthread_t thread;
@@ -757,7 +772,7 @@ static void *close_key(void *status)
     return NULL;
 }
 
-/* What the key's closing does to who was answered meanwhile. */
+/* A query that waits for an answer while another thread closes the key still gets the answer. */
 static void closing_the_key_lets_an_answer_through(void **state)
 {
     LSTATUS status = -1;
@@ -784,7 +799,7 @@ static int child_queries(void)
     return run_query("22222") || strcmp(answered(), "22222") != 0 ? 3 : 0;
 }
 
-/* fork() is not kept waiting, and the child asks helpers of its own. */
+/* fork() does not wait, and the child's queries use helper processes of its own. */
 static void a_fork_does_not_wait_and_its_child_asks(void **state)
 {
     int ended;
@@ -870,14 +885,16 @@ static bool has_landlock_scopes(void)
     return syscall(444 /* landlock_create_ruleset */, NULL, 0, 1 /* version */) >= 6;
 }
 
-/* What monitors need is in /proc, which Landlock makes unreadable; signals are refused anyway. */
+/* A provider that monitors other processes can read their files in /proc, and cannot send signals
+ * to them. With Landlock some of these files are unreadable. */
 static void an_observer_looks_into_other_processes(void **state)
 {
     char pid[16];
     snprintf(pid, sizeof pid, " %d ", (int)getpid());
     INSTALL("Monitor", "22222\0observe");
     assert_int_equal(run_query("22222"), ERROR_SUCCESS);
-    /* root's helper has fewer capabilities than the program, and so may not trace it either */
+    /* root's helper process has fewer capabilities than the program, so it may not trace the
+     * program either */
     assert_int_equal(count_notes(has_landlock_scopes() || geteuid() == 0
                                      ? "observe: exe refused, io refused, stat seen, signal refused"
                                      : "observe: exe seen, io seen, stat seen, signal refused"),
@@ -887,7 +904,7 @@ static void an_observer_looks_into_other_processes(void **state)
     assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_notes("observe: exe seen, io seen, stat seen, signal refused"), 1);
-    assert_null(strstr(read_all(notes), pid)); /* in a helper */
+    assert_null(strstr(read_all(notes), pid)); /* it ran in a helper process */
 }
 
 static bool noted_here(const char *what)
@@ -903,7 +920,7 @@ static void no_helper_means_nothing_of_it_runs(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(run_query("22222 2"), ERROR_SUCCESS);
         assert_string_equal(answered(), "");
-        usleep(i ? 1100000 : 0); /* the second comes too soon, the third is tried again */
+        usleep(i ? 1100000 : 0); /* the second query comes too soon; the third tries again */
     }
     assert_string_equal(read_all(notes), "");
     assert_int_equal(count_events(1018), 1);
@@ -937,7 +954,7 @@ static void a_resident_library_stays(void **state)
     assert_int_equal(count_notes("close"), 2);
 }
 
-/* Time and size of the file, as FILETIME and number. */
+/* Time and size of the library's file, as FILETIME and number. */
 static void a_library_that_was_replaced_runs_in_a_helper(void **state)
 {
     unsigned char code[16] = {0};
@@ -964,7 +981,8 @@ static void a_library_that_was_replaced_runs_in_a_helper(void **state)
     assert_int_equal(count_events(2003), 1);
 }
 
-/* In-process it cannot be stopped: the delay is reported, and the answer kept. */
+/* In this process an overdue Collect cannot be stopped: the delay is reported, and the answer is
+ * kept. */
 static void late_in_this_process_is_reported_and_kept(void **state)
 {
     INSTALL("First", "22222\0sleep 120");
@@ -976,7 +994,7 @@ static void late_in_this_process_is_reported_and_kept(void **state)
     assert_int_equal(count_events(1015), 1);
 }
 
-/* OpenProcedureWaitTime only reports; wherever it runs. */
+/* OpenProcedureWaitTime only causes an event, in this process as in a helper process. */
 static void a_slow_open_is_reported(void **state)
 {
     INSTALL("First", "22222\0open 120");
@@ -1018,7 +1036,7 @@ static void event_log_level_says_which_events(void **state)
     for (DWORD level = 0; level <= 3; level++) {
         set_switch("EventLogLevel", level);
         assert_int_equal(run_query("22222"), ERROR_SUCCESS);
-        usleep(200 * 1000); /* its answer comes, so that no patience is needed */
+        usleep(200 * 1000); /* waits for the overdue answer, so that no waiting period begins */
         RegCloseKey(HKEY_PERFORMANCE_DATA);
         assert_int_equal(count_events(1015), level);
         assert_int_equal(count_events(2003), level < 2 ? 0 : level - 1);
@@ -1041,7 +1059,8 @@ static void level_4_is_the_callers_own_buffer(void **state)
     }
 }
 
-/* The provider defines which objects are related: here a third-party one with NT's numbers. */
+/* Which objects are related is defined by the provider: here a third-party provider with NT's
+ * numbers. */
 static void c31_c111_job_object_details_bring_job_objects(void **state)
 {
     set_text("Jobs", "Library", getenv("JOBS"));
@@ -1049,7 +1068,7 @@ static void c31_c111_job_object_details_bring_job_objects(void **state)
     set_text("Jobs", "Collect", "JobsCollect");
     set_text("Jobs", "Close", "JobsClose");
     set_text("Jobs", "Object List", "1500 1548");
-    set_dword("Jobs", "Shared Objects", 1); /* they are PerfProc's */
+    set_dword("Jobs", "Shared Objects", 1); /* the objects belong to PerfProc */
     for (DWORD isolation = 0; isolation <= 1; isolation++) {
         set_dword("Jobs", "Isolation", isolation);
         assert_int_equal(run_query("1548"), ERROR_SUCCESS);
@@ -1106,7 +1125,7 @@ static int leave(void **state)
     return 0;
 }
 
-/* An installation where something is missing. */
+/* Makes an installation without the helper program. */
 static int enter_without_helper(void **state)
 {
     static const char *const parts[] = {"data", "providers"};

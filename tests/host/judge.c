@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lying providers, through the real query: what is kept, what is dropped, which event is written,
- * who is switched off, and that the other objects of the same query are there all the same.
+ * Providers with false answers, through real queries: what is kept, what is dropped, which event is
+ * written, which provider is disabled, and that the other objects of the same query are in the
+ * answer.
  */
 #include <openperflib/block.h>
 #include <windows.h>
@@ -22,7 +23,8 @@
 
 static char root[] = "/tmp/openperflib-judge-XXXXXX";
 static char notes_path[64], events_path[64];
-static unsigned char data[16 << 20]; /* other tests may start thousands of processes */
+/* large, because other tests may start thousands of processes */
+static unsigned char data[16 << 20];
 static DWORD size;
 
 static void set(const char *key, const char *name, DWORD type, const void *value, DWORD bytes)
@@ -119,12 +121,13 @@ static DWORD disabled_value(void)
 }
 
 enum { KEPT = 1, DROPPED = 0, ANY = -1 };
-/* What must happen at levels 1, 2 and 3; an event 0 is "none". */
+/* The expected outcomes at test levels 1, 2 and 3; event 0: none. */
 static const struct lie {
     const char *collect;
     int kept[3];
     unsigned event[3];
-    bool damages; /* memory: it is left alone for a while, and that is counted */
+    /* damages memory: the provider is not queried for a while, and the damage is counted */
+    bool damages;
 } lies[] = {
     {"collect_good",              {KEPT, KEPT, KEPT},          {0, 0, 0},          false},
     {"collect_length_plus_8",     {KEPT, KEPT, KEPT},          {2000, 2000, 0},    false},
@@ -172,7 +175,7 @@ static void c123_to_c129_every_lie_at_every_level(void **state)
             check_lie(&lies[i], level);
 }
 
-/* Who damages memory is not asked at once again. */
+/* A provider that damages memory is not queried again at once. */
 static void c126_damage_is_answered_with_backoff(void **state)
 {
     install("faulty_open", "collect_writes_above");
@@ -278,7 +281,7 @@ static void try_with(const char *query, DWORD capacity, unsigned times)
     }
 }
 
-/* A provider that wants more than it is offered, however fast that grows. */
+/* A provider that always needs more space than it is offered, however fast that grows. */
 static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
 {
     install("faulty_open", "collect_more_data");
@@ -290,14 +293,15 @@ static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
     assert_non_null(strstr(read_all(events_path), "MyPerf needs more than its buffer of "));
 }
 
-/* The shipped ones have measured it, and what makes it so much: here as many processes as are: in a
- * container maybe two. */
+/* For a shipped provider, the event says how much space it needs, and what the space is for: here
+ * the processes, in a container perhaps two. */
 static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
 {
     unsigned long needed = 0, processes = 0;
     empty_root();
     try_with("230", 1024, 9);
-    assert_int_equal(run_query("230"), ERROR_SUCCESS); /* that one was enough: it begins anew */
+    /* this buffer was large enough, so the count begins again */
+    assert_int_equal(run_query("230"), ERROR_SUCCESS);
     try_with("230", 1024, 9);
     assert_false(event_seen(4016));
     try_with("230", 1024, 1);
@@ -351,7 +355,7 @@ static unsigned count_objects(DWORD index)
     return count;
 }
 
-/* Neither registered the number: the first answer has it. */
+/* Neither provider registered the number: the first answer owns it. */
 static void f_b4_two_providers_with_one_number(void **state)
 {
     install("faulty_open", "collect_good");
@@ -404,7 +408,7 @@ int main(void)
         cmocka_unit_test(third_parties_run_in_a_helper_process),
         cmocka_unit_test(a_missing_procedure_is_named),
         cmocka_unit_test(f_b4_two_providers_with_one_number),
-        /* last: an event is written singly only ten times */
+        /* must be last, because an event is written singly only ten times */
         cmocka_unit_test(c123_to_c129_every_lie_at_every_level),
     };
     return cmocka_run_group_tests(tests, enter_root, leave_root);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading as LoadLibrary does it: who is told, how often, and what is found. */
+/* Loading libraries as LoadLibrary does: which DllMain is called, how often, and which functions
+ * are found. */
 #include "host/module.h"
 #include "registry/registry.h"
 
@@ -18,7 +19,7 @@ static const char *library(void)
     return getenv("DLLMAIN");
 }
 
-/* "11": attached once, detached once. */
+/* How often the DllMain was called: "11" means attached once and detached once. */
 static const char *calls(void)
 {
     const char *text = getenv("DLLMAIN_CALLS");
@@ -71,7 +72,7 @@ static void a_missing_file_is_named(void **state)
     assert_non_null(strstr(why, "/nonexistent/library.so"));
 }
 
-/* The first bytes of a library, with the other word size. */
+/* A file with only the first bytes of a library of the other word size. */
 static void another_word_size_is_distinguished(void **state)
 {
     char path[] = "/tmp/openperflib-module-XXXXXX", start[64] = "\177ELF";
@@ -107,7 +108,8 @@ static void c39_only_collect_must_be_registered(void **state)
     find(NULL, NULL, NULL, ERROR_PROC_NOT_FOUND, MODULE_COLLECT);
 }
 
-/* libc has an open and a close: calling them would be worse than an error. */
+/* libc exports open and close: calling these instead of the provider's functions would be worse
+ * than an error. */
 static void names_of_other_libraries_do_not_count(void **state)
 {
     find("open", "Collect", NULL, ERROR_PROC_NOT_FOUND, MODULE_OPEN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider with every vice, each under a name of its own: isolate.c's tests choose three
- * procedures of it. It must never be loaded into the test itself. */
+/* A provider with every vice, each in a procedure of its own, of which the tests in isolate.c
+ * choose three. It must never be loaded into the test's own process. */
 #include <winbase.h>
 #include <windef.h>
 #include <winerror.h>
@@ -37,7 +37,7 @@
 
 static DWORD opened;
 
-/* What a test left in the file of this name in OPENPERFLIB_ROOT; "": nothing. */
+/* The text that a test wrote to the file of this name in OPENPERFLIB_ROOT; "": no file. */
 static const char *given(const char *name)
 {
     static char text[64];
@@ -53,7 +53,7 @@ static const char *given(const char *name)
     return text;
 }
 
-/* What cannot be chosen by a procedure's name. */
+/* Did the test choose this vice, which a procedure's name cannot choose? */
 static int vice(const char *name)
 {
     return strcmp(given("vice"), name) == 0;
@@ -99,7 +99,7 @@ PROCEDURE good_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     char text[64];
     snprintf(text, sizeof text, "%c%c:%u:%u:%d", (char)query[0], (char)query[1], (unsigned)*bytes,
              (unsigned)opened, (int)getpid());
-    query[0] = query[1] = 'z'; /* the copy is ours */
+    query[0] = query[1] = 'z'; /* changes only this process's copy of the query */
     return answer(data, bytes, objects, text);
 }
 
@@ -149,7 +149,8 @@ PROCEDURE kill_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return ERROR_SUCCESS;
 }
 
-/* Not by a fault: no instruction is repeated when the handler returns. */
+/* Kills itself by SIGBUS. It is sent, not caused by a fault, so that no instruction is repeated
+ * when the handler returns. */
 PROCEDURE kill_bus_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     kill(getpid(), SIGBUS);
@@ -207,7 +208,8 @@ PROCEDURE hang_close(void)
 
 /* ---- reaching for others ---- */
 
-/* errno of each, 0 where it was allowed: the client's and the keeper's life, memory, mounts. */
+/* Answers with the errno of each attempt, 0 where it was allowed: to kill the client and the
+ * keeper, to read memory, to mount. */
 PROCEDURE reach_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[128], byte;
@@ -223,7 +225,7 @@ PROCEDURE reach_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
-/* The same through the system calls of 32-bit programs. */
+/* The same attempts through the system calls of 32-bit programs. */
 PROCEDURE reach32_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[64];
@@ -246,7 +248,7 @@ PROCEDURE kill0_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return ERROR_SUCCESS;
 }
 
-/* What a helper finds around itself. */
+/* Answers with what a helper process finds in its environment. */
 PROCEDURE look_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[256], target[64] = "";
@@ -268,7 +270,8 @@ PROCEDURE look_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return answer(data, bytes, objects, text);
 }
 
-/* Which files may be opened: those behind its own mappings, the keeper's memory and descriptors. */
+/* Answers which files can be opened: those of its own mappings, and the keeper's memory and
+ * descriptors. */
 PROCEDURE files_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     static const char *const keepers[] = {"mem", "fd/3"};
@@ -287,7 +290,8 @@ PROCEDURE files_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
-/* Its own channel, where the buffer lies, mapped twice, moved to the keeper's page, and grown. */
+/* Maps its own channel, the memory with the buffer, a second time, moves it over the keeper's page,
+ * and enlarges it. */
 PROCEDURE remap_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { PAGE = 4096, BEYOND = 128 << 20 };
@@ -315,7 +319,8 @@ static char *channel_start(void)
     return first;
 }
 
-/* Linux 6.17 moves several mappings at once: the address is that of the page below the channel. */
+/* Since Linux 6.17 one call can move several mappings: the address is that of the page below the
+ * channel. */
 PROCEDURE remap_from_below_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { PAGE = 4096, BOTH = 2 * PAGE, BEYOND = 128 << 20, MOVE = MREMAP_MAYMOVE | MREMAP_FIXED };
@@ -346,7 +351,7 @@ static int error_of(long result)
     return result < 0 ? errno : 0;
 }
 
-/* The rank, processors, limits of the client, and of itself. */
+/* Tries to change priority, processors and limits of the client, and of itself. */
 PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { IOPRIO_PROCESS = 1, IOPRIO_USER = 3, BEST_EFFORT = 2 << 13 | 7 };
@@ -392,7 +397,7 @@ PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return answer(data, bytes, objects, text);
 }
 
-/* Fails with another error where it is not refused, without any effect. */
+/* An attempt that has no effect: if it is not refused, it fails with another error. */
 struct attack {
     const char *name;
     int error;
@@ -409,7 +414,7 @@ static void list_refused(char *text, size_t size, const struct attack *attacks, 
         snprintf(text, size, "%zu refused", count);
 }
 
-/* At the client and at other processes. */
+/* Attacks the client and other processes. */
 PROCEDURE attack_client_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     int client = atoi(given("client")), handle = (int)syscall(SYS_pidfd_open, client, 0);
@@ -443,7 +448,7 @@ PROCEDURE attack_client_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWO
     return answer(data, bytes, objects, text);
 }
 
-/* At what everybody sees, and at its own limits. */
+/* Attacks what all processes share, and its own limits. */
 PROCEDURE attack_machine_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     static const char nowhere[] = "/nonexistent/place";
@@ -503,7 +508,7 @@ static void *nothing(void *argument)
     return argument;
 }
 
-/* Threads, and processes in three ways. */
+/* Starts a thread, and processes in three ways. */
 PROCEDURE start_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[64];
@@ -517,7 +522,7 @@ PROCEDURE start_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
-/* A detached process in its own session, whose parent has ended. */
+/* Starts a detached process in a session of its own, whose parent has ended. */
 PROCEDURE daemon_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[32] = "";
@@ -534,7 +539,7 @@ PROCEDURE daemon_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD obje
                 pause();
         if (write(pipes[1], &daemon, sizeof daemon) < 0)
             _exit(1);
-        if (query[0] == 'O') /* an orphan at once, or when its helper ends */
+        if (query[0] == 'O') /* 'O': an orphan at once, else when the helper process ends */
             _exit(0);
         for (;;)
             pause();
@@ -573,7 +578,7 @@ PROCEDURE close_all_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD o
     return answer(data, bytes, objects, "closed");
 }
 
-/* Cuts whatever has a descriptor here. */
+/* Truncates every file that has a descriptor in this process. */
 PROCEDURE truncate_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[64], path[64];
@@ -586,7 +591,8 @@ PROCEDURE truncate_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD ob
     return answer(data, bytes, objects, text);
 }
 
-/* All that lies below the buffer, with what the query's first character says. */
+/* Overwrites all shared memory before the buffer, with a byte chosen by the query's first
+ * character. */
 PROCEDURE overwrite_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char *start = *data;
@@ -596,7 +602,7 @@ PROCEDURE overwrite_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD o
     return ERROR_SUCCESS;
 }
 
-/* The page of the channel that both sides share, before any buffer is known. */
+/* Overwrites the page of the channel that both sides share, before the buffer's place is known. */
 static DWORD overwrite_page(int value)
 {
     char line[512];
@@ -620,7 +626,7 @@ PROCEDURE overwrite_255_open(LPWSTR names)
     return overwrite_page(255);
 }
 
-/* Says in the keeper's name that it has died. */
+/* Writes in the keeper's place that this process has died. */
 PROCEDURE lie_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { ANSWER_OFFSET = 128, DIED = 2 };
@@ -630,7 +636,7 @@ PROCEDURE lie_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects
         pause();
 }
 
-/* For ever, also while the client looks. */
+/* Overwrites for ever, also while the client reads. */
 static void *overwrite_repeatedly(void *memory)
 {
     for (;;)
@@ -703,7 +709,7 @@ PROCEDURE thread_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD obje
     return answer(data, bytes, objects, text);
 }
 
-/* The child writes when the answer has long been given. */
+/* The child writes long after the answer. */
 PROCEDURE fork_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[32], *start = *data;

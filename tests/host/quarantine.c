@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Who fails is left alone, for how long, what the registry says of it, and how it ends. */
+/* A provider that fails is not queried for some time: how long, what the registry shows, and how
+ * the quarantine ends. */
 #include "host.h"
 
 #define SECONDS(count) ((int64_t)(count)*CLOCK_TICKS_PER_SECOND)
 #define MINUTES(count) SECONDS(60 * (count))
 
-/* 2026-11-21T20:00:00Z, and a monotonic clock that goes with it. */
+/* 2026-11-21T20:00:00Z, the wall clock at which the tests' monotonic clock is 0. */
 static const int64_t evening = INT64_C(134397648000000000);
 static int64_t now;
 
@@ -28,11 +29,11 @@ static int set_up(void **state)
 
 static void it_is(enum provider_event event)
 {
-    struct service *service = myperf(); /* also renews the table */
+    struct service *service = myperf(); /* also reads the registry again */
     quarantine_take(service, &table->settings, event, NULL);
 }
 
-/* What persists beyond the session would be the next test's past. */
+/* Removes what persists after the session, so that it does not influence the next test. */
 static int tear_down(void **state)
 {
     it_is(PROVIDER_ENABLED);
@@ -43,12 +44,12 @@ static void it_fails(int times)
 {
     for (int i = 0; i < times; i++) {
         struct service *service = myperf();
-        quarantine_waits(service); /* every query asks that first */
+        quarantine_waits(service); /* every query calls this first */
         quarantine_take(service, &table->settings, PROVIDER_FAILED, "Collect crashed");
     }
 }
 
-/* So many seconds, and not one more. */
+/* The provider is not queried for exactly this many seconds. */
 static void expect_backoff(int seconds)
 {
     struct service *service = myperf();
@@ -134,7 +135,7 @@ static void configuration_flag_2_never_disables(void **state)
     assert_true(quarantine_waits(service));
 }
 
-/* No program writes anything when it ends: it ends by the clock. */
+/* A quarantine ends by the clock alone: no program needs to write anything. */
 static void when_it_is_over_it_is_tried_again(void **state)
 {
     it_fails(5);
@@ -212,7 +213,8 @@ static void c46_deleting_the_value_enables_and_forgives(void **state)
     assert_false(disabled_in_registry());
 }
 
-/* Disabled by hand after that, it stays so: nothing of the old quarantine is left. */
+/* If an administrator enables and later disables the service, it stays disabled: nothing of the old
+ * quarantine is left. */
 static void enabled_by_hand_and_answering_it_has_no_past(void **state)
 {
     it_fails(5);
@@ -291,7 +293,7 @@ static void a_helper_that_cannot_start_is_tried_again_each_second(void **state)
     assert_int_equal(number_of("Error Count"), -1);
 }
 
-/* Once may be chance. */
+/* A crash in Close is suspected only if it is repeated, because one may be chance. */
 static void crashes_in_close_outlast_the_session_until_an_answer_passes(void **state)
 {
     it_is(PROVIDER_CRASHED_LAST);
@@ -320,7 +322,8 @@ static unsigned misses_in_registry(void)
                                                                 : quarantine_read(value.data, &end);
 }
 
-/* It is no failure, is forgotten ten minutes after the last one, and begins at 1 again. */
+/* Missed deadlines are no failures: they are forgotten ten minutes after the last one, and counting
+ * begins at 1 again. */
 static void after_five_misses_no_query_waits_for_ten_minutes(void **state)
 {
     it_is_missed(4);
@@ -345,7 +348,7 @@ static void an_answer_forgives_all_misses(void **state)
     it_is_missed(5);
     it_is(PROVIDER_PASSED);
     assert_int_equal(misses_in_registry(), 0);
-    it_is_missed(5); /* and in this session it is not suspected any more */
+    it_is_missed(5); /* in this session it answered, so it is not suspected any more */
     assert_false(is_suspect());
     host_close();
     assert_true(is_suspect());
@@ -364,7 +367,7 @@ static void without_a_limit_none_is_suspect(void **state)
     assert_false(is_suspect());
 }
 
-/* Not even root writes below a file. */
+/* Makes the machine's layer unwritable, even for root, by a file in place of its folder. */
 static void take_the_machines_layer(char from[static 96], char to[static 96])
 {
     snprintf(from, 96, "%s/machine", test_root);

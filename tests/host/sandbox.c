@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sandbox's parts, each alone: where the kernel has Landlock, that hides what the list does. */
+/* The parts of the sandbox, each alone. On kernels with Landlock, it hides what the list names. */
 #include "host/perfhost.h"
 
 #include <setjmp.h>
@@ -35,7 +35,7 @@
 #include "host/perfhost_calls.inc"
 #include "host/perfhost_signals.inc"
 
-static pid_t third_party; /* a child of the test that the helper must not signal */
+static pid_t third_party; /* a child of the test, which the helper process must not signal */
 
 static int in_child(int (*test)(void))
 {
@@ -74,7 +74,8 @@ static int with_list(void)
 {
     seccomp_deny_signals();
     siginfo_t info = {.si_code = SI_QUEUE};
-    bool requested = !kill(third_party, 0); /* may be asked: "do you live?" */
+    /* signal 0, which only tests whether the process exists, is allowed */
+    bool requested = !kill(third_party, 0);
     bool queued = refused(syscall(SYS_rt_sigqueueinfo, third_party, SIGKILL, &info)) &&
                   refused(syscall(SYS_rt_tgsigqueueinfo, third_party, third_party, SIGKILL, &info));
     bool by_descriptor = refused(syscall(SYS_pidfd_send_signal, 0, SIGKILL, NULL, 0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which providers a query concerns: the article's experiments with "2" and "22222". */
+/* Which providers are needed for a query: the article's experiments with "2" and "22222". */
 #include "host/internal.h"
 
 #include <setjmp.h>
@@ -127,7 +127,8 @@ static void c116_foreign_goes_to_everybody(void **state)
     assert_true(requested(MYPERF, QUERY_FOREIGN, 2, 0));
 }
 
-/* Unrelated queries start no process for it; a machine, or its object, is requested by name. */
+/* A provider with on-demand objects starts no process for unrelated queries; it is requested by a
+ * machine's name, or by its object. */
 static void on_demand_waits_to_be_named(void **state)
 {
     struct library code = {0};

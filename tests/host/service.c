@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the registry says of a provider, and of all of them. (docs/windows/providers.md#d1) */
+/* What the registry says of one provider, and of all providers. (docs/windows/providers.md#d1) */
 #include "host.h"
 
 static void c40_values_of_a_registration(void **state)
@@ -66,7 +66,8 @@ static void c41_export_is_ended_twice(void **state)
     assert_memory_equal(service->export_names, expected, sizeof expected);
 }
 
-/* docs/windows/providers.md#d1: 1 for all, 2 and 4 by the consumer's word size. */
+/* docs/windows/providers.md#d1: 1 disables for all programs, 2 and 4 for programs of one word
+ * size. */
 static void disabled_by_word_size(void **state)
 {
     bool wide = sizeof(void *) == 8;
@@ -122,7 +123,8 @@ static void perflibs_switches(void **state)
     assert_int_equal(table->settings.test_level, 1);
 }
 
-/* The same functions are the same code, whatever else changed; another name is another one. */
+/* As long as the functions' names do not change, the service keeps its loaded code, whatever else
+ * changes. With another name it gets other code. */
 static void code_stays_while_the_functions_do(void **state)
 {
     const struct library *code = myperf()->code;
@@ -131,7 +133,8 @@ static void code_stays_while_the_functions_do(void **state)
     assert_ptr_equal(myperf()->code, code);
     set_text(REGISTRY_SERVICES "\\AnEarlierOne\\Performance", "Library", REG_SZ, "/x.so");
     assert_ptr_equal(myperf()->code, code);
-    struct service_table *old = service_table_last(); /* as a query that goes on */
+    /* keeps the old table, like a query that has not ended */
+    struct service_table *old = service_table_last();
     set_text(PERFORMANCE, "Collect", REG_SZ, "CollectMore");
     assert_ptr_not_equal(myperf()->code, code);
     service_table_release(old);

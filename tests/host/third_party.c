@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A correct third-party provider. Its registration defines what it does: Linkage\Export holds its
- * object and then words: "gate" waits while file "gate" of OPENPERFLIB_ROOT exists, "sleep N" takes
- * N ms, "open N" in Open, "big N" writes N bytes, "hog" all that it can, "leak" keeps 100 MiB each
- * time, "crash", "exit", "fall" crashes in Close, "lost" finds no numbers in Open, "observe" looks
- * at the process in the file "observed" there. Notes go to its file "notes", also when two threads
- * are inside.
+ * A correct third-party provider. Its registration defines what it does: the value Linkage\Export
+ * has its object, and then words: "gate" waits while file "gate" of OPENPERFLIB_ROOT exists, "sleep
+ * N" takes N ms, "open N" in Open, "big N" writes N bytes, "hog" all that it can, "leak" keeps 100
+ * MiB each time, "crash", "exit", "fall" crashes in Close, "lost" finds no numbers in Open,
+ * "observe" looks at the process in the file "observed" there. Notes go to its file "notes", also
+ * when two threads are inside.
  */
 #include <openperflib/build.h>
 #include <windows.h>

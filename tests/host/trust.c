@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose library may run: the file and every folder above it. */
+/* Which libraries may be loaded: the owner and rights of the file and of every folder above it
+ * decide. */
 #include "host.h"
 
 #include "../skip.h"
@@ -39,7 +40,8 @@ static void expect_refusal(const char *path)
     assert_non_null(strstr(why, "chmod go-w"));
 }
 
-/* The test's folder is in /tmp: root's, sticky, and the entry in it is ours. */
+/* The user's own file is trusted in /tmp, which is root's and sticky, because the entry in /tmp is
+ * the user's. */
 static void ones_own_file_is_trusted(void **state)
 {
     assert_int_equal(trust_check(file, why), ERROR_SUCCESS);
@@ -67,7 +69,8 @@ static void nor_is_one_far_below_such_a_folder(void **state)
     assert_int_equal(trust_check(file, why), ERROR_SUCCESS);
 }
 
-/* Only if root owns it: in another user's sticky folder the owner may move everything. */
+/* A sticky folder is trusted only if root owns it: the owner of a sticky folder may move every file
+ * in it. */
 static void a_sticky_folder_of_root_is_fine(void **state)
 {
     chmod(folder_one(), 01777);

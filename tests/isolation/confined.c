@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs in narrow places: no exec, no file of the helper, no descriptors, no processes, others'
- * orphans. What can be answered is answered; what cannot is said by an event that tells why, and
- * never done in the program's own process instead. (docs/isolation.md)
+ * Programs with restrictions: no exec, no helper program, no free descriptors, no new processes,
+ * children that belong to others. What can be answered is answered. For the rest an event says why,
+ * and the third-party provider never runs in the program's own process instead. (docs/isolation.md)
  */
 #include "isolation.h"
 
@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* Nothing of the visitor ran, here or elsewhere, and the log says why. */
+/* The provider Visitor was not called, in no process, and the log says why. */
 static void check_refused(const char *why)
 {
     CHECK_IS(visitor_process(), 0);
@@ -77,7 +77,8 @@ static bool run(const char *format, ...)
     return system(command) == 0;
 }
 
-/* A root with the vendor's records, a frozen kernel and the visitor, but without the helper. */
+/* Makes a root folder with the vendor's records, a frozen kernel and the visitor's library, but
+ * without the helper program. */
 static void make_cell(const char *cell)
 {
     const char *vendor = getenv("OPENPERFLIB_VENDOR"), *source = getenv("SOURCE_ROOT");
@@ -108,7 +109,8 @@ INDEPENDENT(chroot_without_the_helper_is_reported)
     check_refused("/v/helper/perfhost");
 }
 
-/* Nothing is known there, and it must not look as if all were well. */
+/* In a chroot without the registry nothing is known, and this must be reported: it must not look as
+ * if all were well. */
 INDEPENDENT(chroot_without_the_registry_is_reported)
 {
     char cell[96];
@@ -131,18 +133,19 @@ INDEPENDENT(no_descriptor_is_free_when_the_helper_starts)
 {
     visitor_install("Visitor", "visitor_collect");
     struct rlimit few = {64, 64};
-    CHECK(answers("2 230", 230)); /* what these keep open is open */
+    CHECK(answers("2 230", 230)); /* these providers keep their descriptors open */
     CHECK_IS(setrlimit(RLIMIT_NOFILE, &few), 0);
     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
         ;
     CHECK_IS(errno, EMFILE);
-    pid_t helper = visitor_process(); /* what a start opens, it opens in a table of its own */
+    /* the start of a helper process uses a descriptor table of its own */
+    pid_t helper = visitor_process();
     CHECK(helper > 0);
     CHECK_IS(visitor_process(), helper);
     CHECK(open("/dev/null", O_RDONLY | O_CLOEXEC) < 0 && errno == EMFILE);
 }
 
-/* Gives up root's rights, which no limit on processes holds for. */
+/* Gives up root's rights, because limits on processes do not apply to root. */
 static bool become_nobody(void)
 {
     if (geteuid() != 0)
@@ -190,7 +193,8 @@ static void query_and_crash(void)
     CHECK_IS(RegCloseKey(HKEY_PERFORMANCE_DATA), 0);
 }
 
-/* It asked for orphans, and gets ours too: what it must do for any, wait, is all it has to do. */
+/* A program that adopts orphans also gets our helper process as a child. It has to do no more than
+ * for any orphan: wait for it. */
 INDEPENDENT(subreaper_gets_the_helper_as_an_orphan)
 {
     CHECK_IS(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
@@ -198,7 +202,8 @@ INDEPENDENT(subreaper_gets_the_helper_as_an_orphan)
     int status = 0, reaped = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         reaped++;
-    CHECK(reaped <= 1); /* the victim's; the empty one is still there */
+    /* at most the victim's helper process; the one without a provider still runs */
+    CHECK(reaped <= 1);
     pid_t own = fork();
     if (own == 0)
         _exit(3);
@@ -219,7 +224,7 @@ INDEPENDENT(first_process_of_a_container)
         CHECK_IS(getpid(), 1);
         query_and_crash();
         fflush(NULL);
-        _exit(failures ? 1 : 0); /* and all others end with it */
+        _exit(failures ? 1 : 0); /* all processes of the namespace end with this one */
     }
     CHECK_IS(waitpid(first, &status, 0), first);
     CHECK_IS(status, 0);
@@ -254,7 +259,8 @@ static void print_callers_text(const char *value)
         setenv(callers_variables[i], value, 1);
 }
 
-/* A program that prints is given `value` in each variable, or in `variable` alone. */
+/* Runs a program that prints its environment, with `value` in each variable, or in `variable`
+ * alone. */
 static int run_probe(const char *program, const char *word, const char *variable, const char *value)
 {
     int status = -1;
@@ -285,7 +291,7 @@ static int run_probe_as_nobody(const char *program, const char *word)
     return run_probe(program, word, NULL, strcmp(word, "environment") ? NULL : "/callers/word");
 }
 
-/* The environment is the user's word: in a setuid program it chooses no provider. */
+/* A user chooses the environment: in a setuid program it chooses no provider. */
 INDEPENDENT(setuid_program_takes_no_provider_from_the_environment)
 {
     if (geteuid() != 0)
@@ -309,7 +315,8 @@ static bool printed(const char *text)
     return run("grep -q '%s' %s/printed", text, test_root);
 }
 
-/* What it starts must not get them either, though it became root altogether before. */
+/* A program that a setuid program starts must not get the caller's variables either, even if the
+ * setuid program became root completely before. */
 INDEPENDENT(f_c2_setuid_program_hands_no_word_of_its_caller_on)
 {
     if (geteuid() != 0)
@@ -324,19 +331,20 @@ INDEPENDENT(f_c2_setuid_program_hands_no_word_of_its_caller_on)
     CHECK_IS(status, 0);
     CHECK(printed("^PATH=/usr") && printed("^HOME=/root"));
     CHECK(!printed("callers/word"));
-    CHECK(run("chmod 755 %s", program)); /* an ordinary program's agent and tickets are its own */
+    /* an ordinary program keeps its own ssh agent and tickets */
+    CHECK(run("chmod 755 %s", program));
     CHECK_IS(run_probe_as_nobody(program, "environment"), 0);
     CHECK(printed("^SSH_AUTH_SOCK=/callers/word") && printed("^KRB5CCNAME=/callers/word") &&
           printed("^KRB5_CONFIG=/callers/word"));
     CHECK(!printed("^HOME=/callers") && !printed("^PATH=/callers") && !printed("^BASH_ENV"));
 }
 
-/* Each variable alone moves something of an ordinary program, and nothing of a setuid one. */
+/* Each variable, set alone, changes a path of an ordinary program, but none of a setuid program. */
 INDEPENDENT(f_c2_no_variable_moves_a_setuid_program)
 {
     static const struct {
         const char *name;
-        bool moves; /* an ordinary program, to a folder that is the caller's */
+        bool moves; /* an ordinary program uses the caller's folder */
     } ours[] = {
         {"OPENPERFLIB_VENDOR",  true },
         {"OPENPERFLIB_ROOT",    true },

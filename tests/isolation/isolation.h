@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the strange programs share: the services that they install, answers, processes, events. */
+/* What the tests of unusual programs share: the services that they install, answers, processes,
+ * events. */
 #ifndef OPL_TEST_ISOLATION_H
 #define OPL_TEST_ISOLATION_H
 
@@ -11,7 +12,7 @@
 #define SERVICES "SYSTEM\\CurrentControlSet\\Services\\"
 #define VISITOR 22222
 
-static char notes[96]; /* the file that the visitor writes */
+static char notes[96]; /* the file in which the provider Visitor writes its process number */
 
 static inline void visitor_install(const char *service, const char *collect)
 {
@@ -33,7 +34,7 @@ static inline bool answers(const char *query, DWORD object)
     return answer_has(object);
 }
 
-/* The process that ran the visitor for this query; 0: its object is not there. */
+/* The process in which Visitor answered this query; 0: its object is not in the answer. */
 static inline pid_t visitor_process(void)
 {
     opl_block block;
@@ -51,7 +52,7 @@ static inline pid_t visitor_process(void)
     return (pid_t)value;
 }
 
-/* The process that the visitor noted last, awaited for up to 5 s; 0: none. */
+/* The process that Visitor noted last, after a wait of at most 5 s; 0: none. */
 static inline pid_t noted_process(void)
 {
     for (int i = 0; i < 500; i++, usleep(10000)) {
@@ -67,7 +68,7 @@ static inline pid_t noted_process(void)
     return 0;
 }
 
-/* Does it run? A zombie does not. */
+/* Does the process run? A zombie does not. */
 static inline bool process_runs(pid_t pid)
 {
     char path[64], line[512] = "";
@@ -87,7 +88,7 @@ static inline bool process_ends_within(pid_t pid, int milliseconds)
     return !process_runs(pid);
 }
 
-/* Does the event file have this text in a line of this number? */
+/* Does the event file have a line with this event number and this text? */
 static inline bool event_has(unsigned id, const char *text)
 {
     char path[96], line[2048], number[32];
@@ -102,7 +103,7 @@ static inline bool event_has(unsigned id, const char *text)
     return found;
 }
 
-/* How many entries a folder of /proc/self has: descriptors, threads. */
+/* The number of entries in a folder of /proc/self: descriptors, threads. */
 static inline size_t entries_of(const char *path)
 {
     size_t count = 0;

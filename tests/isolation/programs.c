@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs to which a child process could be strange: they count their children, ignore them, wait
- * for all of them, fork, close what is not theirs, end while a provider hangs. Each gets its
- * counters, and never notices the helper in which a third-party provider runs. (docs/isolation.md)
+ * Programs that a child process could disturb: they count their children, ignore them, wait for all
+ * of them, fork, close descriptors that are not theirs, or end while a provider hangs. Each gets
+ * its counters, and never notices the helper process in which a third-party provider runs.
+ * (docs/isolation.md)
  */
 #include "isolation.h"
 
@@ -26,14 +27,15 @@ static void *hang_in_thread(void *unused)
     return unused;
 }
 
-/* The visitor is asked, crashes in its helper, is closed: all that a helper's life has. */
+/* Queries Visitor, lets it crash in its helper process, and closes the key: everything that happens
+ * to a helper process. */
 static void use_helpers(void)
 {
     visitor_install("Visitor", "visitor_collect");
     CHECK(visitor_process() > 0);
     CHECK(visitor_process() != getpid());
     visitor_install("Victim", "visitor_crash");
-    CHECK(answers("Global", 2)); /* the other objects are there all the same */
+    CHECK(answers("Global", 2)); /* the other objects are in the answer nevertheless */
     pid_t victim = noted_process();
     CHECK(victim > 0 && victim != getpid());
     CHECK(process_ends_within(victim, 2000));
@@ -63,14 +65,15 @@ INDEPENDENT(own_handler_of_sigchld_counts_none_of_ours)
     while (waitpid(own, &status, 0) < 0 && errno == EINTR)
         ;
     CHECK_IS(WEXITSTATUS(status), 3);
-    CHECK_IS(children_ended, 1); /* the program's own */
+    CHECK_IS(children_ended, 1); /* only the program's own child */
 }
 
 INDEPENDENT(ignored_sigchld_hides_nothing)
 {
     signal(SIGCHLD, SIG_IGN);
     use_helpers();
-    CHECK(event_has(1010, "Victim")); /* its end was seen, and by which signal */
+    /* the library noticed that the helper process ended, and by which signal */
+    CHECK(event_has(1010, "Victim"));
     struct sigaction now;
     sigaction(SIGCHLD, NULL, &now);
     CHECK(now.sa_handler == SIG_IGN);
@@ -130,7 +133,8 @@ INDEPENDENT(all_descriptors_closed_between_queries)
     CHECK(answers("230", 230));
     close(0), close(1), close(2);
     bool standard = visitor_process() == helper && answers("230", 230);
-    int taken = open("/dev/null", O_RDWR | O_CLOEXEC); /* none of 0, 1, 2 is ours now */
+    /* 0 is free, so the library uses none of 0, 1, 2 */
+    int taken = open("/dev/null", O_RDWR | O_CLOEXEC);
     exit(failures || !standard || taken != 0);
 }
 
@@ -145,7 +149,7 @@ INDEPENDENT(no_standard_descriptors_when_the_helper_starts)
 
 /* ---- fork ---- */
 
-/* Runs in a child of fork(): its answers come from a helper of its own. */
+/* Runs in a child of fork(): its answers come from a helper process of its own. */
 static void query_as_child(pid_t parents_helper)
 {
     pid_t helper = visitor_process();
@@ -166,10 +170,11 @@ INDEPENDENT(forked_child_asks_and_parent_goes_on)
     pid_t child = fork();
     if (child == 0)
         query_as_child(helper);
-    CHECK_IS(visitor_process(), helper); /* at the same time */
+    CHECK_IS(visitor_process(), helper); /* while the child queries */
     CHECK_IS(waitpid(child, &status, 0), child);
     CHECK_IS(status, 0);
-    CHECK_IS(visitor_process(), helper); /* the child's end does not end it */
+    /* the child's end does not end the parent's helper process */
+    CHECK_IS(visitor_process(), helper);
 }
 
 INDEPENDENT(fork_returns_while_a_provider_hangs)
@@ -231,7 +236,7 @@ INDEPENDENT(f_c4_a_cancelled_thread_leaves_no_lock)
         usleep((useconds_t)(i * 997 % 20000));
         pthread_cancel(thread);
         pthread_join(thread, NULL);
-        alarm(60); /* a lock that was left is waited for in vain */
+        alarm(60); /* ends this process if a lock was not released */
         CHECK(answers("230", 230));
         CHECK(visitor_process() > 0);
         alarm(0);
@@ -241,7 +246,7 @@ INDEPENDENT(f_c4_a_cancelled_thread_leaves_no_lock)
 
 /* ---- ends ---- */
 
-/* A program in whose other thread a provider hangs; then it does `last`. */
+/* Starts a program in which a provider hangs in another thread; then the program calls `last`. */
 static pid_t start_hanging(void (*last)(void), pid_t *ret_helper)
 {
     visitor_install("Victim", "visitor_hang");
@@ -269,7 +274,8 @@ static void wait_to_be_killed(void)
         pause();
 }
 
-/* The time of one exit; the sanitizers search for leaks then, and others may use the processors. */
+/* Returns how long one exit takes. Sanitizers search for leaks at exit, and other programs may use
+ * the processors. */
 static double exit_once(void)
 {
     int status = -1;
@@ -282,7 +288,7 @@ static double exit_once(void)
     return took;
 }
 
-/* Waiting for the provider would take a second or more, each time. */
+/* If exit waited for the provider, each would take a second or more. */
 INDEPENDENT(exit_while_a_provider_hangs_returns_at_once)
 {
     double least = exit_once();

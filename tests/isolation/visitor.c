@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider that tells who runs it: an object with the number of the process and how often it was
- * asked there. It is object 22222, or the one that Linkage\Export names, so that many services may
- * share the library. Its other procedures crash, nap and never come back, after having written the
- * process's number behind the end of the file "notes" in OPENPERFLIB_ROOT.
+ * The provider Visitor, which shows the process that runs it: an object with the number of the
+ * process and how often it was queried there. It is object 22222, or the one that Linkage\Export
+ * names, so that many services may share the library. Its other procedures crash, sleep or never
+ * return, after they have appended the process's number to the file "notes" in OPENPERFLIB_ROOT.
  */
 #include <openperflib/build.h>
 #include <winerror.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving and restoring: the identity on a machine with 60 providers in 5 languages, whatever
- * happened meanwhile; other machines' files; full disks, killed programs, torn files. */
+/* Saving and restoring: on a machine with 60 providers in 5 languages, restoring a backup restores
+ * every answer, whatever has happened since; other machines' backups; full disks, killed programs,
+ * incomplete files. */
 #include "machine.h"
 
 #include <errno.h>
@@ -38,7 +39,8 @@ static void unload_all(int count)
     }
 }
 
-/* docs/windows/articles.md#c62, docs/windows/registration.md#e5: 60 providers in 5 languages. */
+/* docs/windows/articles.md#c62, docs/windows/registration.md#e5: on a machine with 60 providers in
+ * 5 languages, saving and restoring changes no answer. */
 static void saving_and_restoring_is_the_identity(void **state)
 {
     BUFFER_AUTO before = {0};
@@ -63,7 +65,7 @@ static void saving_and_restoring_is_the_identity(void **state)
     assert_same(&before);
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.restored, 0);
-    unload_all(PROVIDERS); /* what was restored is removed as anything else */
+    unload_all(PROVIDERS); /* restored services can be removed like any others */
     assert_not_loaded("Svc 59");
 }
 
@@ -83,8 +85,8 @@ static void numbers_come_back(void **state)
     assert_int_equal(restored.moved, 0);
 }
 
-/* The machine's layer has numbers of the users' range: they are saved, restored and rebuilt with
- * the machine's. */
+/* Services of the machine's layer that have numbers of the users' range are saved, restored and
+ * rebuilt with the others of that layer. */
 static void numbers_of_users_in_the_machines_layer(void **state)
 {
     BUFFER_AUTO before = {0};
@@ -115,7 +117,7 @@ static void numbers_of_users_in_the_machines_layer(void **state)
     assert_int_equal(unload("B"), ERROR_SUCCESS);
     assert_int_equal(load_library("C.ini"), ERROR_SUCCESS);
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
-    assert_loaded("B", 1854, 1858); /* C has its numbers */
+    assert_loaded("B", 1854, 1858); /* because C has B's old numbers */
     registry_delete_tree(LAYER_MACHINE, SERVICE_KEY);
     store_forget();
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
@@ -161,7 +163,7 @@ static void damage_is_undone(void **state)
     assert_int_equal(restored.restored, 6);
     names_store(NAMES_COUNTER, 9, by_hand, sizeof by_hand);
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
-    assert_name(2, 9, "System"); /* but what a program added stays */
+    assert_name(2, 9, "System"); /* a text that a program added stays */
     assert_name(3000, 9, "Later");
 }
 
@@ -182,7 +184,7 @@ static void texts_by_hand_come_back(void **state)
     assert_name(3, 9, "Written by hand.");
     assert_name(3001, 9, "Later.");
     assert_same(&before);
-    /* of one language: the other's stay as they are */
+    /* restores one language: texts of the other language stay as they are */
     assert_int_equal(names_store(NAMES_HELP, 9, other, sizeof other), ERROR_SUCCESS);
     registry_delete_tree(LAYER_MACHINE, REGISTRY_PERFLIB "\\007\\Manual");
     FREE_AUTO char *path = strdup(path_of("all.ini"));
@@ -191,7 +193,7 @@ static void texts_by_hand_come_back(void **state)
     assert_name(3, 9, "Another.");
 }
 
-/* What no line of the format can hold stays where it is. */
+/* A text with a line end, which the backup's format cannot hold, is not changed by restoring. */
 static void line_ends_stay(void **state)
 {
     BUFFER_AUTO before = {0};
@@ -243,7 +245,7 @@ static void put_backup(const char *file, const char *sections)
     put(file, text.data);
 }
 
-/* An existing service keeps its numbers; a restored one whose numbers are in use gets new ones,
+/* An existing service keeps its numbers. A restored service whose numbers are in use gets new ones,
  * with its texts. */
 static void installed_providers_are_never_broken(void **state)
 {
@@ -278,7 +280,7 @@ static void installed_providers_are_never_broken(void **state)
     assert_name(1860, 9, "Zett");
     assert_int_equal(restored.moved, 1);
     assert_int_equal(restored.restored, 1);
-    assert_int_equal(restored.texts, 6); /* with the explanations, which are empty */
+    assert_int_equal(restored.texts, 6); /* the explanations, which are empty, are counted, too */
     assert_int_equal(restore("z.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.same, 1);
     put_backup("version.ini", "[PERF_Z]\nFirst Counter=1860\nFirst Help=1861\nLast Counter=1862\n"
@@ -313,7 +315,7 @@ static void what_is_no_backup(void **state)
 /* ---- disks and deaths ---- */
 
 static struct file_steps real_steps;
-static int steps_left, mode; /* 1 full, 2 dead */
+static int steps_left, mode; /* mode 1: the disk is full; 2: the process is dead */
 
 static bool step_fails(void)
 {
@@ -326,7 +328,7 @@ static bool step_fails(void)
 
 static ssize_t bad_write(int fd, const void *data, size_t size)
 {
-    if (steps_left == 1 && mode == 2) /* half of it is there */
+    if (steps_left == 1 && mode == 2) /* a dead process has written half of the data */
         real_steps.write(fd, data, size / 2);
     return step_fails() ? -1 : real_steps.write(fd, data, size);
 }
@@ -373,7 +375,7 @@ static void a_full_disk_loses_nothing(void **state)
     file_steps.write = bad_write;
     assert_int_equal(save("all.ini"), ERROR_DISK_FULL);
     file_steps = real_steps;
-    assert_int_equal(restore("all.ini"), ERROR_SUCCESS); /* the old one is whole */
+    assert_int_equal(restore("all.ini"), ERROR_SUCCESS); /* the old backup is complete */
 }
 
 static void a_kill_leaves_all_or_nothing(void **state)
@@ -400,7 +402,8 @@ static void a_kill_leaves_all_or_nothing(void **state)
     assert_same(&before);
 }
 
-/* Cut at any place: refused, and nothing changed; or nothing was lost but line ends. */
+/* A backup that was cut off anywhere is refused, and changes nothing; or only line ends were cut
+ * off, and it is complete. */
 static void a_torn_backup_is_refused(void **state)
 {
     BUFFER_AUTO whole = {0}, before = {0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* LoadPerfCounterTextStrings and its twin: the command line, and what is printed where. */
+/* LoadPerfCounterTextStrings and UnloadPerfCounterTextStrings: the command line, and what is
+ * printed where. */
 #include "test.h"
 
-static char output[2][512]; /* what was printed on 1 and on 2 */
+static char output[2][512]; /* what was printed on descriptors 1 and 2 */
 
 static void begin_capture(int kept[2])
 {
@@ -40,8 +41,8 @@ static void line_for(char *line, size_t capacity, const char *format)
     snprintf(line, capacity, format, test_root);
 }
 
-/* docs/windows/articles.md#c68, Q188769: without a dummy first word the argument is taken for
- * one. */
+/* docs/windows/articles.md#c68, Q188769: if the first word is not a dummy, the ini file's name is
+ * taken for the dummy. */
 static void c68_the_first_word_is_a_dummy(void **state)
 {
     static const char *const bad[] = {

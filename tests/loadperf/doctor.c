@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The doctor: kinds of damage alone, each with several seeds, and in random pairs. Afterwards the
- * registry answers as before, byte for byte: names in every language, and every number. */
+/* The doctor (lodctr doctor): each kind of damage alone, with several seeds, and random pairs of
+ * kinds. After the repair, the registry answers exactly as before: names in every language, and
+ * every number. */
 #include "../skip.h"
 #include "machine.h"
 
@@ -45,9 +46,9 @@ static void assert_found(const char *text)
 
 /* ---- providers that answer ---- */
 
-static uint32_t firsts[PROVIDERS_HURT]; /* by which each answers */
+static uint32_t firsts[PROVIDERS_HURT]; /* First Counter of each provider, by which it answers */
 
-/* Called by the providers' Open. */
+/* First Counter of a provider; the providers' Open functions call this. */
 __attribute__((visibility("default"))) DWORD first_number(int provider);
 DWORD first_number(int provider)
 {
@@ -56,7 +57,7 @@ DWORD first_number(int provider)
     return number_of(name, "First Counter");
 }
 
-/* A library of its own for each: what a shared one keeps would be everybody's. */
+/* Copies the library for one provider: data of a shared library would belong to all providers. */
 static void put_library(const char *name)
 {
     BUFFER_AUTO bytes = {0};
@@ -88,7 +89,8 @@ static bool has_object(const BYTE *data, uint32_t index)
     return false;
 }
 
-/* Who does not answer, of those that can: Svc 0 is disabled. PROVIDERS_HURT: all do. */
+/* Returns the first provider that should answer but does not; Svc 0 is disabled. PROVIDERS_HURT:
+ * all answer. */
 static int first_silent(void)
 {
     static BYTE data[1 << 16] __attribute__((aligned(8)));
@@ -204,7 +206,7 @@ static uint32_t bad_number(unsigned sort, const char *value)
     }
 }
 
-/* which: the number, and the sort of it */
+/* Gives one number a wrong value. `which` selects the number and the kind of the value. */
 static void wrong_number(unsigned which)
 {
     const char *value = number_names[which % NUMBERS];
@@ -216,7 +218,7 @@ static void number_of_wrong_type(unsigned which)
     set_value(number_names[which % NUMBERS], which / NUMBERS ? REG_BINARY : REG_SZ, "18", 3);
 }
 
-/* which: a bit for each number */
+/* Deletes numbers; `which` has a bit for each number. */
 static void lost_numbers(unsigned which)
 {
     for (unsigned i = 0; i < NUMBERS; i++)
@@ -224,7 +226,7 @@ static void lost_numbers(unsigned which)
             registry_delete_value(LAYER_MACHINE, key, number_names[i]);
 }
 
-/* All are moved by the same: no two disagree. */
+/* Adds `by` to all numbers, so that they still agree with each other. */
 static void shifted_numbers(unsigned by)
 {
     for (unsigned i = 0; i < NUMBERS; i++)
@@ -248,7 +250,7 @@ static void hurt_objects(unsigned which)
     BUFFER_AUTO there = {0};
     char text[64] = "2 4";
     if (registry_get_text(key, "Object List", &there))
-        return; /* it has none */
+        return; /* the service has no Object List */
     if (which == EMPTY)
         *text = 0;
     else if (which == WORDS)
@@ -308,7 +310,7 @@ static void text_of_wrong_type(unsigned which)
     set_name_as(language_at(which), any_index(), REG_DWORD, "abc", 4);
 }
 
-/* Name and explanation are each other's. */
+/* Swaps the texts of a name and its explanation. */
 static void swapped_texts(unsigned which)
 {
     uint32_t first = number_of(service, "First Counter");
@@ -316,7 +318,7 @@ static void swapped_texts(unsigned which)
     set_name(language_at(which), first + 1, "Its name");
 }
 
-/* Another one's, whole. */
+/* Gives an object the name of another provider's object. */
 static void text_of_another(unsigned which)
 {
     set_name(language_at(which), number_of(service, "First Counter"), "Object 3");
@@ -333,7 +335,8 @@ static void near_orphan(unsigned which)
     set_name(language_at(which), below(2) ? last + 1 + below(4) : first - 1 - below(4), "Orphan");
 }
 
-/* Of the service that comes first in the registry: its text hides the other's. */
+/* Gives the service that is first in the registry a text for another service's number, which hides
+ * the text of the other service. */
 static void hiding_orphan(unsigned which)
 {
     uint32_t index = number_of(service, "First Counter");
@@ -341,7 +344,7 @@ static void hiding_orphan(unsigned which)
     set_name(language_at(which), index, "Hides");
 }
 
-/* The lines after a damaged key line belong to no service. */
+/* Writes names after a damaged key line, so that they belong to no service. */
 static void names_of_no_service(unsigned which)
 {
     uint32_t index = number_of(service, "First Counter");
@@ -351,7 +354,7 @@ static void names_of_no_service(unsigned which)
 
 /* ---- others ---- */
 
-/* All four numbers are another one's, or overlap its own. */
+/* Gives a service the four numbers of another service, or numbers that overlap with its own. */
 static void overlap(unsigned by)
 {
     uint32_t numbers[NUMBERS];
@@ -368,14 +371,15 @@ static const char *const reasons[] = {"until later", "",
                                       "until 2099-01-02T03:04:05Z, time 3: crashed",
                                       "until 1999-01-02T03:04:05Z, time 1: hung"};
 
-/* reasons[ENABLED_SINCE] lasts, and an administrator has enabled the provider. */
+/* With reasons[ENABLED_SINCE], an administrator has enabled the provider although its quarantine is
+ * not over. */
 enum { ENABLED_SINCE = 2 };
 
 static void quarantine(unsigned which)
 {
     const char *why = reasons[which % COUNT(reasons)];
     if (!strcmp(service, "Svc 0"))
-        return; /* it was disabled meanwhile */
+        return; /* Svc 0 is disabled already */
     set_number("Disable Performance Counters", which != ENABLED_SINCE);
     set_value("Quarantine", REG_SZ, why, strlen(why) + 1);
 }
@@ -396,7 +400,8 @@ static void files_changed(void)
     names_forget();
 }
 
-/* Where what says where it came from ends; 0: it is not there. */
+/* The position after the part of a file that says from which ini file it was made; 0: the file has
+ * no such part. */
 static size_t after_record(const struct buffer *text)
 {
     const char *head = text->data ? strstr(text->data, "PerfIniFile") : NULL;
@@ -425,7 +430,8 @@ static void hurt_text(unsigned which, struct buffer *text, size_t from)
         memset(text->data + at, which == HASHES ? '#' : which == ZEROS ? 0 : 0xe4, 25);
 }
 
-/* After the part that names its source, which is needed. */
+/* Damages a file after the part that names its ini file, because that part is needed for the
+ * repair. */
 static void hurt_file(unsigned which)
 {
     BUFFER_AUTO text = {0};
@@ -469,7 +475,7 @@ static void garbage_in_file(unsigned which)
     add_to_file(file_of_service(), garbage[which]);
 }
 
-/* A file behind that of the service says something else of it. */
+/* Writes a file that is read after the service's file, and has another number for the service. */
 static void later_file(unsigned which)
 {
     BUFFER_AUTO text = {0};
@@ -613,7 +619,7 @@ static void bring_back_files(void)
     files_changed();
 }
 
-/* Nothing that is damaged is left for the next reader. */
+/* The repaired registry has no damaged line. */
 static void assert_no_damaged_line(const char *what, const char *other)
 {
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
@@ -622,7 +628,7 @@ static void assert_no_damaged_line(const char *what, const char *other)
                  findings.data);
 }
 
-/* A part of a snapshot, with characters replaced that a message cannot contain. */
+/* A part of a snapshot, in which characters that a message cannot contain are replaced. */
 static const char *part_of(const struct buffer *snapshot, size_t at)
 {
     static char parts[2][260];
@@ -656,7 +662,8 @@ static void assert_cured(const struct buffer *before, const char *what, const ch
     assert_no_damaged_line(what, other);
 }
 
-/* Some providers have nothing that a kind could hurt: then it is another one's turn. */
+/* Damages providers until the doctor finds something: some providers have nothing that this kind
+ * could damage. */
 static void hurt_really(size_t kind)
 {
     for (int times = 0; times < TURNS; times++) {
@@ -686,8 +693,8 @@ static void every_kind_of_damage_is_repaired(void **state)
         }
 }
 
-/* Numbers and names are lost, and there is no Object List: it is unknown which numbers they were,
- * and the doctor says so. */
+/* Are numbers and names lost without an Object List? Then nothing shows which numbers they were,
+ * and the doctor must say so. */
 static bool no_witness(void)
 {
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
@@ -698,7 +705,7 @@ static bool no_witness(void)
     return found;
 }
 
-/* LOADPERF_PAIRS asks for more than the quick ones. */
+/* Pairs of kinds of damage. LOADPERF_PAIRS sets how many; the quick test tries few. */
 static void pairs_of_damage_are_repaired(void **state)
 {
     BUFFER_AUTO before = {0};
@@ -708,7 +715,7 @@ static void pairs_of_damage_are_repaired(void **state)
     keep_files();
     take_snapshot(&before);
     for (unsigned i = 0; i < pairs; i++) {
-        if (i % 3 == 0) /* else on top of what the doctor wrote */
+        if (i % 3 == 0) /* the other rounds begin with the files that the doctor wrote */
             bring_back_files();
         seed = 7000 + i;
         size_t one = below(COUNT(kinds)), two = below(COUNT(kinds));
@@ -736,7 +743,7 @@ static void a_dry_run_changes_nothing(void **state)
     assert_same(&before);
 }
 
-/* Without an ini file, what agrees is believed. */
+/* Without an ini file, values that agree with each other are trusted. */
 static void without_an_ini_file(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -758,7 +765,8 @@ static void without_an_ini_file(void **state)
     }
 }
 
-/* A copy of another one's registration: the second gets new numbers, with all its texts. */
+/* A copy of another service's registration: the second service gets new numbers, with all its
+ * texts. */
 static void a_provider_with_taken_numbers_gets_new_ones(void **state)
 {
     BUFFER_AUTO text = {0}, copy = {0};
@@ -789,7 +797,7 @@ static void a_provider_with_taken_numbers_gets_new_ones(void **state)
     assert_int_equal(cured.restored, 0);
 }
 
-/* A registration belongs to the layer that has it, whatever its numbers are. */
+/* A registration stays in its layer, even if its numbers are in the range of the other layer. */
 static void a_layer_keeps_numbers_of_the_others_range(void **state)
 {
     const uint32_t wrong = 5;
@@ -841,13 +849,13 @@ static void libraries_and_owners_are_reported(void **state)
     assert_found("x.reg: 1 line is damaged, the first is line 4");
     chmod(path_of("machine/registry.d/x.reg"), 0666);
     put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 400\n");
-    chmod(path_of("my.ini"), 0666); /* not believed either */
+    chmod(path_of("my.ini"), 0666); /* an ini file that others may write is not trusted, either */
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left foreign-owner");
     assert_loaded("MyPerf", 1848, 1852);
 }
 
-/* What is wrong with a library is said although nothing was ever loaded for its service. */
+/* A damaged library is reported even if nothing was ever loaded for its service. */
 static void libraries_are_looked_into(void **state)
 {
     static const char minimal[] = HEADER "[" PERFORMANCE_KEY "]\n\"Library\"=\"%s\"\n"
@@ -874,7 +882,8 @@ static void libraries_are_looked_into(void **state)
     assert_found("left library-gone MyPerf");
 }
 
-/* Nothing of such a file becomes a remark: it would look as if nothing were lost. */
+/* A file that cannot be read is reported each time, and none of its lines is turned into a comment:
+ * it would look as if nothing were lost. */
 static void what_cannot_be_read_is_not_forgotten(void **state)
 {
     for (int times = 0; times < 2; times++) {
@@ -895,7 +904,8 @@ static void what_cannot_be_read_is_not_forgotten(void **state)
     chmod(path_of("machine/registry.d"), 0755);
 }
 
-/* Its names are lost: that is reported, and after the ini file is given they are restored. */
+/* A provider whose names are lost is reported; after the ini file is there, the names are
+ * restored. */
 static void a_provider_without_names_is_reported(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -964,7 +974,7 @@ static void a_quarantine_that_lasts_stays(void **state)
             assert_held(records[i]);
         }
         usleep(20000);
-        put_library("my.so"); /* a new version of it is tried */
+        put_library("my.so"); /* a new version of the library ends the quarantine */
         assert_int_equal(doctor_with(false), ERROR_SUCCESS);
         assert_found("repaired quarantine MyPerf");
         assert_int_equal(cured.restored, 1);
@@ -993,7 +1003,7 @@ static void damaged_lines_become_remarks(void **state)
                "; damaged:   02,\\\n; damaged:   xx\n"
                "\"c\"=\"3\"\n; damaged: [HKEY_LOCAL_MACHINE\\Half\n; damaged: \"d\"=\"4\"\n"
                "[" KEY "\\Sub]\n; damaged: \"e\"=\"?\?\"\n";
-    event_forget(); /* there were floods of them */
+    event_forget(); /* earlier damage has written many events, which would be held back */
     put("machine/registry.d/x.reg", damaged);
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
     assert_found("repaired torn-file");
@@ -1040,7 +1050,7 @@ static void a_file_in_utf_16_is_left(void **state)
     assert_found("UTF-16");
 }
 
-/* Numbers that are taken, in the doctor's eyes and in those of a backup of another machine. */
+/* Numbers that are in use: found by the doctor, and when another machine's backup is restored. */
 static void overlaps_and_moves_are_events(void **state)
 {
     put_service_ini("A");
@@ -1071,7 +1081,7 @@ static void overlaps_and_moves_are_events(void **state)
         registry_set(LAYER_MACHINE, HAND(language), value, REG_MULTI_SZ, multi, sizeof(multi)),    \
         ERROR_SUCCESS)
 
-/* MyPerf has 1848 to 1855; number 1852 is between its own. */
+/* Loads MyPerf with the numbers 1848 to 1855, of which 1852 is unused. */
 static void load_two_languages(void)
 {
     put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 6\n");
@@ -1096,8 +1106,8 @@ static void assert_repaired(void)
     assert_name(1852, 9, NULL);
     assert_name(1855, 9, "My second.");
     assert_name(1850, 7, "Erstes");
-    assert_name(1854, 7, "Zweites");            /* a translation that it does not bring */
-    assert_name(1851, 9, "What the first is."); /* nor this explanation */
+    assert_name(1854, 7, "Zweites");            /* a translation that the ini file does not have */
+    assert_name(1851, 9, "What the first is."); /* an explanation that the ini file does not have */
     assert_name(2, 9, "Changed");
     assert_name(5000, 9, "Later");
 }
@@ -1137,10 +1147,11 @@ static void without_its_ini_file_its_registration_tells(void **state)
         "text 1850 of language 009 was written by hand as \"Fist\"; the correct text is \"First\"");
     assert_name(1850, 9, "First");
     assert_name(1850, 7, "Erstes");
-    assert_name(1852, 9, "Absent"); /* it could be one of its own */
+    assert_name(1852, 9, "Absent"); /* 1852 is in MyPerf's range, so it could be its own */
 }
 
-/* A service that was registered without lodctr has no other texts. */
+/* The manual texts of a service that was registered without lodctr are its only texts, and are
+ * kept. */
 static void a_provider_with_manual_texts_only_keeps_them(void **state)
 {
     static const uint32_t numbers[NUMBERS] = {1848, 1850, 1849, 1851};
@@ -1170,7 +1181,7 @@ static void load_and_lose_number(void)
 static void assert_not_believed(void)
 {
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_loaded("MyPerf", 1848, 1852); /* by what the registry says itself */
+    assert_loaded("MyPerf", 1848, 1852); /* repaired from what the registry has */
     assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
 }
 
@@ -1184,12 +1195,12 @@ static void what_others_may_write_is_not_trusted(void **state)
         unlink(path_of(names[i]));
     }
     load_and_lose_number();
-    chmod(test_root, 0777); /* who may write the folder may replace the files */
+    chmod(test_root, 0777); /* a user who may write the folder may replace its files */
     assert_not_believed();
     chmod(test_root, 0700);
     load_and_lose_number();
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_int_equal(number_of("MyPerf", "Last Counter"), 2248); /* and now it is */
+    assert_int_equal(number_of("MyPerf", "Last Counter"), 2248); /* now the file is trusted */
 }
 
 static void what_belongs_to_a_third_party_is_not_trusted(void **state)
@@ -1227,7 +1238,7 @@ static int free_all(void **state)
     return 0;
 }
 
-/* Thousands of durable writes are the disk's test, not this one. */
+/* Does not sync: thousands of durable writes would test the disk, not the doctor. */
 static int no_sync(int fd)
 {
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of docs/windows/registration.md#e7: each where its moment comes, with the values of
- * its row, and none in a dry run. */
+/* The events of docs/windows/registration.md#e7: each is written at its occasion, with the values
+ * of its row, and none in a dry run. */
 #include "test.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static void a_backup_that_cannot_be_put_back(void **state)
     assert_not_loaded("MyPerf");
 }
 
-/* A folder that is a file is one that cannot be opened, for root too. */
+/* A registry folder that is a file cannot be opened, by root either. */
 static void a_registry_that_cannot_be_opened(void **state)
 {
     opl_load_options nothing = dry();

@@ -33,9 +33,9 @@ static void c95_rules_of_private_profile_strings(void **state)
     assert_value("info", "open", "\"half");
     assert_value("info", "equals", "a=b=c");
     assert_value("info", "empty", "");
-    assert_value("info", "late", "3"); /* a section that comes again goes on */
+    assert_value("info", "late", "3"); /* a section that appears again is continued */
     assert_value("info", "a remark", NULL);
-    assert_value("other", "key", "1"); /* the first one counts */
+    assert_value("other", "key", "1"); /* of equal keys the first counts */
     assert_value("other", "drivername", NULL);
     assert_false(ini_find(&ini, "info", "bare")->has_value);
     assert_int_equal(ini_find(&ini, "info", "drivername")->line, 3);
@@ -106,7 +106,8 @@ static void every_encoding_says_the_same(void **state)
     }
 }
 
-/* Each text in the code page of its language, as Windows' own tools write such files. */
+/* Bytes are read in the code page of the text's language, as Windows' own tools write such
+ * files. */
 static void bytes_of_a_code_page_are_of_the_texts_language(void **state)
 {
     install_languages();
@@ -120,7 +121,7 @@ static void a_code_page_can_be_named(void **state)
 {
     opl_load_options options = options_of();
     install_languages();
-    /* KOI8-R, in which no language's texts are by themselves */
+    /* the text is in KOI8-R, which is the default of no language */
     put("my.ini", "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n009=\n019=\n"
                   "[objects]\nOBJ_009_NAME=\n[text]\nOBJ_009_NAME=Mine\n"
                   "OBJ_019_NAME=\xed\xcf\xca\n");
@@ -134,7 +135,7 @@ static void a_code_page_can_be_named(void **state)
     assert_remark("my.ini:11: the C library does not know code page 54321");
 }
 
-/* Windows' ANSI code pages, typed in a second time, page by page. */
+/* Windows' ANSI code pages by language, written a second time. */
 static void code_pages_by_language(void **state)
 {
     static const struct {
@@ -210,7 +211,8 @@ static void c64_c98_symbols_are_lines_of_a_real_header(void **state)
     assert_false(is_number("HEX") || is_number("WORDS") || is_number("SUM") || is_number("GONE"));
 }
 
-/* Two symbols that differ in case only: the one spelled so is meant, else the first. */
+/* Of two symbols that differ only in case, the one with the given spelling is used, else the
+ * first. */
 static void symbols_differ_in_case(void **state)
 {
     static const char header[] = "#define Both 2\n#define BOTH 4\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registering: numbers, texts in every language, one file, and what goes wrong. */
+/* Registering: numbers, texts in every language, one file for each service, and failures. */
 #include "test.h"
 
 #include <errno.h>
@@ -51,8 +51,8 @@ static void a_missing_service_is_error_2(void **state)
     assert_not_loaded("MyPerf");
 }
 
-/* docs/windows/articles.md#c40, docs/windows/articles.md#c62: the article's way. What was written
- * by hand stays where it is. */
+/* docs/windows/articles.md#c40, docs/windows/articles.md#c62: the registration is written without
+ * lodctr, as in the article. It stays in its file. */
 static void c62_a_record_by_hand_stays_by_hand(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -68,7 +68,8 @@ static void c62_a_record_by_hand_stays_by_hand(void **state)
     assert_text(PERFORMANCE_KEY, "Library", NULL);
 }
 
-/* A thousand services by hand: only the sections that matter are read, deletions are all. */
+/* A file with a thousand services: of its values only the needed sections are read; of its
+ * deletions all. */
 static void a_record_among_many_is_found(void **state)
 {
     BUFFER_AUTO text = {0};
@@ -85,7 +86,8 @@ static void a_record_among_many_is_found(void **state)
     put("machine/registry.d/manual.reg", text.data);
     assert_int_equal(load("my.ini"), ERROR_SUCCESS);
     assert_loaded("MyPerf", 1848,
-                  1852); /* in manual.reg, whose old number would hide the new one */
+                  /* the number in manual.reg is changed, because it would hide the new one */
+                  1852);
     assert_file_has("machine/registry.d/manual.reg", "\"Last Counter\"=dword:0000073c");
     assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
     assert_text(PERFORMANCE_KEY, "Library", "m");
@@ -94,7 +96,7 @@ static void a_record_among_many_is_found(void **state)
     assert_int_equal(load("my.ini"), ERROR_FILE_NOT_FOUND);
 }
 
-/* A setup program deleted the whole service, and registers it again. */
+/* A setup program deletes the whole service, and registers it again. */
 static void a_deleted_service_can_come_again(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -114,7 +116,8 @@ static void a_deleted_service_can_come_again(void **state)
     assert_last(1846);
 }
 
-/* Values that a program deleted one by one are no reason to hide the new ones. */
+/* If a program deleted the old values one by one, the new values are not hidden by these
+ * deletions. */
 static void deleted_values_do_not_hide_the_new_ones(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -142,7 +145,8 @@ static const char *const ini_languages[] = {
      "OBJ_019_HELP=Помощь\n"),
     "019=\n[text]\nOBJ_019_NAME=Mой\nOBJ_019_HELP=Помощь\n"};
 
-/* The base of exactly this language, as a multi-string of index and text. */
+/* Does the base of exactly this language have this text? The base is a multi-string of index and
+ * text. */
 static bool base_has(uint32_t language, enum names_part part, const char *index, const char *text)
 {
     static char data[65536];
@@ -169,7 +173,8 @@ static void install_set(const uint32_t *languages)
 static void judge_languages(const uint32_t *installed, int ini)
 {
     for (; *installed; installed++) {
-        bool own = *installed == 0x019 || ini == 2; /* the only language fills English */
+        /* a language that is the only one of the ini file also replaces English */
+        bool own = *installed == 0x019 || ini == 2;
         own &= ini != 0;
         assert_true(names_language_installed(*installed));
         assert_true(base_has(*installed, NAMES_COUNTER, "1848", own ? "Mой" : "Mine"));
@@ -191,7 +196,7 @@ static void c82_every_installed_language_has_every_index(void **state)
         }
 }
 
-/* A counter that only one language names. */
+/* If only one language names a counter, its text also replaces the English one. */
 static void a_single_text_fills_english(void **state)
 {
     put_ini("[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n009=\n007=\n",
@@ -214,16 +219,18 @@ static void c96_ranges_do_not_overlap(void **state)
     assert_loaded("A", 1848, 1852);
     assert_loaded("B", 1854, 1858);
     assert_loaded("C", 1860, 1864);
-    assert_int_equal(unload("B"), ERROR_SUCCESS); /* a gap; what stays keeps its numbers */
+    /* leaves a gap; the other services keep their numbers */
+    assert_int_equal(unload("B"), ERROR_SUCCESS);
     assert_loaded("C", 1860, 1864);
     assert_last(1864);
     assert_int_equal(load("B.ini"), ERROR_SUCCESS);
     assert_loaded("B", 1866, 1870);
-    assert_int_equal(unload("B"), ERROR_SUCCESS); /* the top goes */
+    assert_int_equal(unload("B"), ERROR_SUCCESS); /* B had the highest numbers */
     assert_last(1864);
 }
 
-/* Names written by hand, by the algorithm of docs/windows/articles.md#c80, are in use too. */
+/* Numbers of names that a program wrote itself, by the algorithm of docs/windows/articles.md#c80,
+ * are in use, too. */
 static void texts_by_hand_are_in_use(void **state)
 {
     static const char base[] = "1\0001847\0002\0System\0002000\0By hand\0";
@@ -234,7 +241,8 @@ static void texts_by_hand_are_in_use(void **state)
     assert_name(2000, 9, "By hand");
 }
 
-/* What lies in the packaged block, or between it and the users', is no reason to register there. */
+/* New numbers never come from the packaged block, even if there are services in it, or between it
+ * and the users' range. */
 static void the_packaged_block_is_never_given(void **state)
 {
     put("machine/registry.d/other.reg",
@@ -267,7 +275,7 @@ static void ranges_of_files_edited_in_place_count(void **state)
     assert_loaded("B", 2306, 2310);
 }
 
-/* Without a range around them. */
+/* Numbers in an Object List are in use, even if the service has no range of numbers. */
 static void f_b5_objects_listed_by_hand_are_not_given_to_another(void **state)
 {
     put_service_ini("A");
@@ -277,7 +285,8 @@ static void f_b5_objects_listed_by_hand_are_not_given_to_another(void **state)
     assert_loaded("A", 2050, 2054);
 }
 
-/* The cache of ranges may say anything: it is believed where its hash and stat agree. */
+/* A damaged cache of number ranges is not used: it is trusted only if its hash and the files'
+ * attributes agree. */
 static void a_damaged_cache_costs_nothing_but_time(void **state)
 {
     static const char *const damages[] = {
@@ -353,7 +362,7 @@ static void two_at_once_both_succeed(void **state)
         assert_int_equal(firsts[i], 1848 + 6 * i);
 }
 
-/* Whenever it is killed: a service is loaded whole, or not at all. */
+/* Wherever loading is killed, a service is loaded completely or not at all. */
 static void a_killed_one_leaves_all_or_nothing(void **state)
 {
     enum { SERVICES = 12, ROUNDS = 12 };
@@ -402,11 +411,12 @@ static void users_begin_at_a_million(void **state)
     assert_int_equal(load_with("A.ini", options), ERROR_SUCCESS);
     assert_loaded("A", 1000000, 1000004);
     assert_int_equal(load_library("B.ini"), ERROR_SUCCESS);
-    assert_loaded("B", 1848, 1852); /* the machine's do not follow the user's */
+    assert_loaded("B", 1848, 1852); /* the machine's numbers do not continue the user's */
     assert_int_equal(load_with("C.ini", options), ERROR_SUCCESS);
     assert_loaded("C", 1000006, 1000010);
     assert_name(1000006, 9, "Mine");
-    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS); /* the user has it: nothing to do */
+    /* the user's layer has A, so nothing is done */
+    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);
     assert_true(result.already);
     assert_loaded("A", 1000000, 1000004);
     assert_int_equal(access(path_of("machine/registry.d/A.reg"), F_OK), -1);
@@ -432,7 +442,7 @@ static void no_rights_are_error_5(void **state)
 {
     put_ini(ini_head, ini_texts);
     put("machine/registry.d/x.reg", HEADER);
-    if (geteuid() == 0) { /* root is refused, too: a folder of another user */
+    if (geteuid() == 0) { /* for root: a folder that other users may write */
         assert_int_equal(chmod(path_of("machine/registry.d"), 0777), 0);
         assert_int_equal(load_library("my.ini"), ERROR_ACCESS_DENIED);
         assert_remark("check the owners of the folder and of .lock in it, and that no other user "
@@ -479,7 +489,7 @@ static void a_full_disk_changes_nothing(void **state)
     file_steps.write = full_write;
     file_steps.sync = full_sync;
     file_steps.rename = full_rename;
-    for (int step = 1; step <= 3; step++) { /* write, sync, rename */
+    for (int step = 1; step <= 3; step++) { /* the steps write, sync, rename */
         steps_left = step;
         DWORD status = load_library("my.ini");
         steps_left = 0;
@@ -493,7 +503,7 @@ static void a_full_disk_changes_nothing(void **state)
     assert_loaded("MyPerf", 1848, 1852);
 }
 
-/* A file that was torn, cut at any byte: it is not loaded, or loads again. */
+/* A file that was cut off at any byte is not loaded, or can be loaded again. */
 static void a_torn_file_loads_again(void **state)
 {
     BUFFER_AUTO whole = {0};
@@ -528,7 +538,7 @@ static void trusted_writes_the_librarys_time_and_size(void **state)
     assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS);
     assert_int_equal(registry_get(PERFORMANCE_KEY, "Library Validation Code", &type, &code), 0);
     assert_int_equal(type, REG_BINARY);
-    /* 2001-09-09 01:46:40 as FILETIME, then 5 */
+    /* 2001-09-09 01:46:40 as FILETIME, then 5, the file's size */
     assert_int_equal(code.len, 16);
     assert_memory_equal(code.data, "\x00\x80\xff\x44\xd1\x38\xc1\x01\x05\0\0\0\0\0\0\0", 16);
     assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
@@ -549,7 +559,7 @@ static void a_dry_run_shows_and_writes_nothing(void **state)
     assert_int_equal(access(path_of("events"), F_OK), -1);
 }
 
-/* What stands in the file beside, remarks and damage too, stays. */
+/* Other lines of the service's file, comments and damaged lines included, are kept. */
 static void third_parties_lines_stay(void **state)
 {
     put("machine/registry.d/MyPerf.reg",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Languages installed and removed, services enabled and disabled. */
+/* Languages are installed and removed; services are enabled and disabled. */
 #include "test.h"
 
 static bool add_id(void *self, const char *id)
@@ -32,7 +32,7 @@ static void c107_a_language_is_a_subkey_of_perflib(void **state)
     assert_int_equal(key_open(HKEY_LOCAL_MACHINE, sub, KEY_READ, &key), ERROR_SUCCESS);
     DWORD size = 0;
     assert_int_equal(key_query(key, "Counter", false, NULL, NULL, &size), ERROR_SUCCESS);
-    assert_true(size > 20); /* every index, in English */
+    assert_true(size > 20); /* the new base has every index, in English */
     key_close(key);
     assert_int_equal(language("007", false), ERROR_SUCCESS);
     assert_int_equal(language("007", true), ERROR_SUCCESS);
@@ -54,7 +54,7 @@ static void a_shipped_language_can_go_and_come(void **state)
     assert_name(2, 0x019, "Система");
 }
 
-/* Texts of a language that is not installed wait for it. */
+/* Texts of a language that is not installed are kept, and appear when it is installed. */
 static void texts_wait_for_their_language(void **state)
 {
     put_ini("[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n009=\n007=\n",
@@ -65,7 +65,7 @@ static void texts_wait_for_their_language(void **state)
     assert_name(1848, 7, "Mine");
     assert_int_equal(language("0407", false), ERROR_SUCCESS);
     assert_name(1848, 7, "Meins");
-    assert_name(1849, 7, "h"); /* English where it has none */
+    assert_name(1849, 7, "h"); /* English, because there is no German text */
     put_service_ini("B");
     assert_int_equal(load_library("B.ini"), ERROR_SUCCESS);
     assert_no_remark("not installed");
@@ -73,7 +73,7 @@ static void texts_wait_for_their_language(void **state)
     assert_name(1848, 7, "Mine");
 }
 
-/* What was written by hand in a language goes with it. */
+/* Texts in a language that programs wrote themselves are removed with the language. */
 static void texts_by_hand_go_with_their_language(void **state)
 {
     static const char base[] = "2\0System\0002000\0Von Hand\0";

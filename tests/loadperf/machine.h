@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine with many providers in five languages, and a snapshot of all its answers. */
+/* Makes a machine with many providers in five languages, and takes a snapshot of everything that
+ * the registry answers. */
 #ifndef OPL_LOADPERF_MACHINE_H
 #define OPL_LOADPERF_MACHINE_H
 
@@ -15,7 +16,8 @@ static inline DWORD install_language(const char *id)
     return opl_load_language(id, false, &options);
 }
 
-/* Provider i: 1 to 4 counters with gaps, some without texts in some languages. */
+/* Writes the ini file of provider i: 1 to 4 counters with gaps, some without texts in some
+ * languages. */
 static inline void put_provider(int i)
 {
     char name[64];
@@ -43,7 +45,7 @@ static inline void put_provider(int i)
     put(name, ini.data);
 }
 
-/* Where each provider's library is, if it has one that answers: "FOLDER/svc-N.so". */
+/* The folder of the providers' libraries, "FOLDER/svc-N.so"; NULL: they have no library. */
 static const char *library_folder;
 
 static inline void load_provider(int i)
@@ -94,7 +96,7 @@ static inline bool add_service(void *self, const char *name)
     registry_each_value(key, note_any, &any);
     registry_each_key(names, note_any_key, &any);
     if (!any)
-        return true; /* a service without counters */
+        return true; /* skips a service without counters */
     buffer_printf(text, "[%s]", name);
     for (size_t i = 0; i < NUMBERS; i++)
         buffer_printf(text, " %u", registry_get_dword(key, number_names[i], &number) ? 0 : number);

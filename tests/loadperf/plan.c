@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is refused, with file and line, and what is passed over with a warning
+/* What is refused, with file and line, and what is skipped with a warning
  * (docs/windows/registration.md#e3). */
 #include "test.h"
 
@@ -11,7 +11,7 @@ static void put_files(const char *symbols, const char *ini)
     put("my.ini", ini);
 }
 
-/* Nothing is registered, and the registry has no file. */
+/* Loading was refused with this remark: nothing is registered, and the registry has no file. */
 static void assert_refused(DWORD status, const char *remark)
 {
     assert_int_equal(load_library("my.ini"), status);
@@ -47,7 +47,7 @@ static void an_index_overflow(void **state)
     assert_remark("no free numbers: indices up to 99998 are in use");
 }
 
-/* Only what a text uses is judged: headers hold other things too. */
+/* Only symbols that a text uses are checked, because headers contain other definitions, too. */
 static void unused_symbols_may_be_anything(void **state)
 {
     put_files("#define A 0\n#define ODD 3\n#define SAME 0\n#define NEGATIVE -4\n",
@@ -126,7 +126,8 @@ static void c99_what_shipped_files_get_wrong_is_passed_over(void **state)
     assert_remark("warning my.ini:0: language 01F is not installed");
     assert_no_remark("error");
     assert_loaded("MyPerf", 1848, 1852);
-    assert_text(PERFORMANCE_KEY, "Object List", "1848 1852"); /* an object without a text is one */
+    /* an object without a text is an object */
+    assert_text(PERFORMANCE_KEY, "Object List", "1848 1852");
     assert_name(1850, 9, "First");
     assert_name(1848, 9, "Mine");
     assert_true(event_was("LoadPerf\t2005"));
@@ -141,7 +142,7 @@ static void strict_makes_warnings_errors_and_writes_nothing(void **state)
     assert_remark("error my.ini:17: ");
     put_ini(ini_head, ini_texts);
     buffer_clear(&remarks);
-    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS); /* without a service */
+    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS); /* there is no service yet */
     assert_string_equal(remarks.data ? remarks.data : "", "");
     assert_int_equal(result.names, 3);
     assert_int_equal(result.helps, 3);
@@ -159,10 +160,10 @@ static void a_missing_help_is_empty(void **state)
     assert_int_equal(result.helps, 0);
     assert_text(PERFORMANCE_KEY "\\Names\\009", "1853", "");
     assert_name(1853, 9, NULL);
-    assert_last(1852); /* Last Help counts it */
+    assert_last(1852); /* Last Help includes it */
 }
 
-/* English that another language stands in for is not judged a second time. */
+/* A missing English text that another language replaces causes one warning only. */
 static void each_line_is_warned_of_once(void **state)
 {
     put_files(symbols_text, "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n00C=\n"
@@ -190,7 +191,8 @@ static void missing_objects_are_an_event(void **state)
     assert_text(PERFORMANCE_KEY, "Object List", NULL);
 }
 
-/* The original lists an object once for each language line (docs/windows/articles.md#c65). */
+/* docs/windows/articles.md#c65: lodctr of Windows lists an object once for each language; here it
+ * is listed once. */
 static void c65_objects_once_each_in_order(void **state)
 {
     put("vendor/data/names/00C.names", "2\tSystème\n");
@@ -214,7 +216,7 @@ static void a_file_cut_anywhere_loads_or_is_refused(void **state)
 {
     BUFFER_AUTO text = {0};
     int (*sync)(int fd) = file_steps.sync;
-    file_steps.sync = no_sync; /* a thousand registrations, and no power is lost */
+    file_steps.sync = no_sync; /* makes a thousand registrations fast; no power is lost */
     put("my.h", symbols_text);
     buffer_printf(&text, "%s%s", ini_head, ini_texts);
     for (size_t size = 0; size < text.len; size++) {

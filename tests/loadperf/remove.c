@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing: what goes, what stays, and what other files say. */
+/* Removing services: what is removed, what stays, and what other files have. */
 #include "test.h"
 
 static void c102_the_numbers_go_and_the_rest_stays(void **state)
@@ -10,7 +10,7 @@ static void c102_the_numbers_go_and_the_rest_stays(void **state)
     assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Disable Performance Counters",
                                   REG_DWORD, &disabled, sizeof disabled),
                      ERROR_SUCCESS);
-    assert_int_equal(unload("myperf"), ERROR_SUCCESS); /* in any case */
+    assert_int_equal(unload("myperf"), ERROR_SUCCESS); /* the name in any letter case */
     assert_int_equal(result.first_counter, 1848);
     assert_int_equal(result.names, 0);
     assert_not_loaded("MyPerf");
@@ -41,7 +41,8 @@ static const char packaged[] =
            "\"Last Help\"=dword:00000801\n\"Object List\"=\"2048\"\n"
            "[" PERFORMANCE_KEY "\\Names\\009]\n\"2048\"=\"Packaged\"\n\"2049\"=\"Help\"\n";
 
-/* A package's file is not ours to write: it is hidden, and comes to light again by loading. */
+/* A package's file is not changed, but hidden by a deletion in another file; loading makes it
+ * visible again. */
 static void what_a_package_says_is_deleted_from_behind(void **state)
 {
     put("vendor/data/registry.d/MyPerf.reg", packaged);
@@ -60,7 +61,7 @@ static void what_a_package_says_is_deleted_from_behind(void **state)
     assert_not_loaded("MyPerf");
 }
 
-/* Numbers that were written manually, as with reg add. */
+/* Numbers that were written with reg add are removed, too. */
 static void what_was_written_by_hand_goes_too(void **state)
 {
     uint32_t number = 3000;
@@ -131,7 +132,8 @@ static void state_in_the_machines_layer_goes_too(void **state)
     assert_string_equal(remarks.data ? remarks.data : "", "");
 }
 
-/* What was disabled by hand, and settings, are no state: those stay, and are named. */
+/* Settings, and that an administrator disabled the service, are not state of Perflib: they stay,
+ * and are named. */
 static void settings_for_the_machine_stay_and_are_named(void **state)
 {
     load_users_with_state();
@@ -171,7 +173,8 @@ static void state_that_may_not_be_deleted_is_named(void **state)
         "that, run with the right to write there");
 }
 
-/* Values that the user's layer hides: they would come to light when the registration is gone. */
+/* State of the machine's layer that the user's layer hides is removed, too: it would become visible
+ * when the registration is gone. */
 static void masked_state_goes_too(void **state)
 {
     static const char masks[] =
@@ -185,7 +188,7 @@ static void masked_state_goes_too(void **state)
     assert_string_equal(remarks.data ? remarks.data : "", "");
 }
 
-/* A library that is registered for the machine keeps its state. */
+/* The state of a library that is registered for the machine stays. */
 static void state_of_the_machines_own_stays(void **state)
 {
     assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2),

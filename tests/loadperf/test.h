@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test program of this folder includes: a root of its own, ini files, remarks. */
+/* What the tests of this folder share: a root folder of their own, ini files, remarks. */
 #ifndef OPL_LOADPERF_TEST_H
 #define OPL_LOADPERF_TEST_H
 
@@ -34,7 +34,7 @@ static inline int load_tear_down(void **state)
 
 /* ---- remarks ---- */
 
-static struct buffer remarks; /* "error my.h:2: text\n" */
+static struct buffer remarks; /* lines such as "error my.h:2: text\n" */
 static struct buffer written;
 
 static inline void hear(void *self, const opl_load_remark *remark)
@@ -99,7 +99,7 @@ static inline DWORD unload(const char *service)
     return opl_load_remove(service, &options, &result);
 }
 
-/* my.ini with these parts beside my.h. */
+/* Writes my.ini with these parts, and my.h. */
 static inline void put_ini(const char *head, const char *texts)
 {
     BUFFER_AUTO text = {0};
@@ -108,7 +108,7 @@ static inline void put_ini(const char *head, const char *texts)
     put("my.ini", text.data);
 }
 
-/* An ini for another service, with the same symbols. */
+/* Writes an ini file for another service, with the same symbols. */
 static inline void put_service_ini(const char *service)
 {
     char name[64];

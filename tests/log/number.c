@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of log/number.c: the same text as printf, the same number as strtod, for numbers of all
- * sizes. An argument says how many random ones. */
+ * sizes. The argument is how many random numbers are tried. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -26,7 +26,8 @@ static uint64_t next_random(void)
     return seed;
 }
 
-/* Any bits; rates; counts; what ends in a half, where the rounding is decided; large products. */
+/* Random numbers of several kinds: any bits; rates; counts; numbers that end in a half, where
+ * rounding is difficult; large products. */
 static double random_number(int kind)
 {
     uint64_t bits = next_random();
@@ -103,7 +104,8 @@ static void borders_have_printfs_text(void **state)
     }
 }
 
-/* The tie between two neighbours goes to the even one, in both directions. */
+/* A number in the middle between two texts is rounded to the one with an even last digit, in both
+ * directions. */
 static void ties_go_to_the_even_digit(void **state)
 {
     (void)state;
@@ -161,7 +163,8 @@ static void any_spelling_is_read(void **state)
     assert_true(number_parse("  86.5 ", 7, &number) && number == 86.5);
 }
 
-/* A program may have set any locale, and the point stays a point: seen where one is installed. */
+/* The decimal point does not depend on the locale that a program has set. Needs an installed locale
+ * with a comma. */
 static void no_locale_moves_the_point(void **state)
 {
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8", "de_DE"};

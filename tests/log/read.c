@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of reading captures: the one that Windows made, in its three forms, and what damage does
- * to it. The argument "all" tries every truncation instead of every thirteenth. */
+/* Tests of reading captures: the one that Windows made, in its three formats, and damaged copies.
+ * The argument "all" tries every truncation instead of every thirteenth. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 #include "../skip.h"
 #include "log/log.h"
 
-/* Of damage: log-read-slow tries each third bit and length, log-read a bit of every byte; by hand,
- * "test-log-read-slow 1" tries all. */
+/* Which bits and lengths are damaged: log-read-slow tries every third bit and length, log-read one
+ * bit of every byte; "test-log-read-slow 1" tries all. */
 static struct stride {
     size_t bits, bytes;
 } stride = {9, 61};
@@ -138,7 +138,8 @@ static void binary_has_raw_values(void **state)
     log_close(log);
 }
 
-/* CSV, TSV and BLG say the same of themselves; each has all samples, twice. */
+/* CSV, TSV and BLG have the same facts; each has all samples, also when it is read a second
+ * time. */
 static void all_forms_are_read_to_the_end(void **state)
 {
     static const char *const names[] = {"CounterSamples.blg", "CounterSamples.csv",
@@ -197,7 +198,7 @@ static void unwanted_columns_are_left_out(void **state)
     (void)state;
     struct log *log = open_golden("CounterSamples.blg");
     log_want(log, 0, false);
-    next(log); /* was read at opening */
+    next(log); /* skips the sample that was read when the log was opened */
     const struct log_sample *sample = next(log);
     assert_int_equal(sample->values[0].status, PDH_NO_DATA);
     assert_int_equal(sample->values[1].status, PDH_CSTATUS_VALID_DATA);
@@ -316,7 +317,7 @@ static void zones_have_english_names(void **state)
     assert_string_equal(zone_name("Mitteleuropa"), "Mitteleuropa");
 }
 
-/* The same samples in July: daylight time began in March. */
+/* The zone in July, when daylight saving time is in effect. */
 static void summer_has_its_own_name_and_bias(void **state)
 {
     (void)state;
@@ -330,7 +331,7 @@ static void summer_has_its_own_name_and_bias(void **state)
     log_close(log);
 }
 
-/* Half an hour of daylight time, and a zone that Windows does not have. */
+/* A zone with half an hour of daylight saving time, and a zone that Windows does not have. */
 static void f_a6_zones_have_names_and_minutes(void **state)
 {
     const LONGLONG january = INT64_C(131276160000000000),
@@ -363,7 +364,7 @@ static void f_a6_zones_have_names_and_minutes(void **state)
 
 /* ---- damage ---- */
 
-/* Reads all; returns how many samples came. Every failure has words with an offset. */
+/* Reads all samples, and returns how many there were. Every failure has a text with an offset. */
 static int read_all(struct log *log, bool *ret_reported)
 {
     int count = 0;
@@ -441,7 +442,7 @@ static void every_truncation_is_survived(void **state)
     close(fd);
 }
 
-/* A damaged sample costs the rest of its buffer; what came before is there. */
+/* After damage, the rest of the buffer is lost; the samples before it are read. */
 static void damage_is_reported_once_with_its_offset(void **state)
 {
     (void)state;
@@ -572,7 +573,7 @@ static void text_without_zone_or_quotes_is_read(void **state)
     assert_string_equal(column->parent, "p");
     assert_string_equal(column->instance, "a");
     assert_int_equal(column->index, 2);
-    ends(log); /* without quotes it is unknown whether -1.5 continues */
+    ends(log); /* without quotes it is unknown whether -1.5 is complete */
     assert_non_null(log_problem(log));
     log_close(log);
     log = open_text("(PDH-CSV 4.0),\\\\M\\O(x)\\c\n01/02/2003 04:05:06,-1.5\n\n");
@@ -607,7 +608,8 @@ static void wide_and_western_text_is_read(void **state)
     (void)state;
     for (size_t i = 0; i < strlen(text); i++)
         wide[0][2 * i + 2] = wide[1][2 * i + 3] = text[i];
-    for (int i = 0; i < 5; i++) { /* as it is; wide of each order, with mark and without */
+    /* UTF-8, and UTF-16 of both byte orders, with byte order mark and without */
+    for (int i = 0; i < 5; i++) {
         size_t skip = i > 2 ? 2 : 0;
         struct log *log =
             i == 0 ? open_text(text) : open_bytes(wide[(i - 1) % 2] + skip, WIDE - skip);
@@ -706,7 +708,7 @@ static void several_files_are_one_source(void **state)
 
 /* ---- what cannot be ---- */
 
-/* One bad part each, the others are good. */
+/* Dates and times of which one part is invalid. */
 static void impossible_times_are_no_samples(void **state)
 {
     static const char *const times[] = {"13/05/2003 04:05:06.000", "00/05/2003 04:05:06.000",
@@ -725,8 +727,9 @@ static void impossible_times_are_no_samples(void **state)
     }
 }
 
-/* Names that differ in letters outside ASCII only, and the same name again and again; in the second
- * head the same columns come in the same order. Each took a look at all before it. */
+/* Columns whose names differ only in letters outside ASCII, and columns with the same name; a
+ * second head has the same columns in the same order. It must not compare each column with all
+ * columns before it. */
 static void many_columns_of_like_names_are_found(void **state)
 {
     enum { MANY = 20000 };
@@ -752,7 +755,7 @@ static void many_columns_of_like_names_are_found(void **state)
     log_close(log);
 }
 
-/* Reading fails, for good: no page lies at address 0. */
+/* A file that can never be read: in /proc/self/mem there is no page at offset 0. */
 static void a_file_that_cannot_be_read_is_reported(void **state)
 {
     static const char *const paths[] = {"/proc/self/mem"};

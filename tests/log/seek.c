@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of ranges in captures of many stretches: the same samples as by reading all, and what is
- * outside is not read. */
+/* Tests of time ranges in captures of many parts: they give the same samples as reading everything,
+ * and nothing outside the range is read. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,14 +26,14 @@ static int memory_file(const void *bytes, size_t size)
     return fd;
 }
 
-/* Seconds of one day; the second quarter of the capture lies before the first. */
+/* The second of a line's time; the second quarter of the capture is earlier than the first. */
 static size_t second_of_line(size_t number)
 {
     size_t quarter = LINES / 4;
     return number < quarter ? number + quarter : number < 2 * quarter ? number - quarter : number;
 }
 
-/* Several heads, whose columns are others; returns where the lines begin. */
+/* Writes lines with several heads, each with other columns; returns where the lines begin. */
 static void make_text(struct buffer *text, size_t *places)
 {
     for (size_t i = 0; i < LINES; i++) {
@@ -84,7 +84,7 @@ static void a_range_has_what_reading_all_has(void **state)
     assert_int_equal(extent.samples, LINES);
     assert_int_equal(extent.first, begin);
     assert_int_equal(extent.last, begin + (LONGLONG)(LINES - 1) * SECOND);
-    assert_int_equal(log_columns(log), 1 + HEADS); /* those of later heads, too */
+    assert_int_equal(log_columns(log), 1 + HEADS); /* the columns of later heads are included */
     static const size_t spans[][2] = {
         {0,         LINES - 1},
         {0,         0        },
@@ -102,7 +102,7 @@ static void a_range_has_what_reading_all_has(void **state)
     log_close(log);
 }
 
-/* What is overwritten behind the log's back is noticed by who reads it. */
+/* Overwrites lines outside the range after the log was opened: reading them would be an error. */
 static void what_is_outside_is_not_read(void **state)
 {
     static size_t places[LINES];
@@ -157,7 +157,7 @@ static void the_sample_before_comes_when_wanted(void **state)
     }
     assert_int_equal(before, from - SECOND);
     assert_int_equal(sample->time, from);
-    assert_true(count < LINES / 2); /* but not all of them */
+    assert_true(count < LINES / 2); /* fewer than all samples were read */
     assert_int_equal((DWORD)log_next(log, &sample), PDH_NO_MORE_DATA);
     log_close(log);
 }
@@ -166,7 +166,8 @@ static void the_sample_before_comes_when_wanted(void **state)
 
 enum { FIRST = 0x438, SAMPLE = 816, IN_BUFFER = 79 };
 
-/* The recording's head and catalogue, then buffers of samples a second apart. */
+/* Makes a capture of the recording's head and catalogue, then buffers of samples, one second
+ * apart. */
 static int make_binary(LONGLONG *ret_first)
 {
     char path[4096];
@@ -220,7 +221,7 @@ static void a_binary_range_is_found(void **state)
 
 /* ---- long lines ---- */
 
-/* Bytes that this process has read so far; 0: the system does not say. */
+/* The bytes that this process has read so far; 0: the system does not say. */
 static uint64_t bytes_read(void)
 {
     BUFFER_AUTO text = {0};
@@ -230,7 +231,7 @@ static uint64_t bytes_read(void)
     return line ? strtoull(line + 7, NULL, 10) : 0;
 }
 
-/* As many columns as Process has counters on a large machine. */
+/* Lines with as many columns as Process has counters on a large machine. */
 static void a_long_line_is_not_read_again_and_again(void **state)
 {
     enum { COLUMNS = 20000 };

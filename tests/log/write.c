@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of writing captures: byte for byte what Windows wrote, in a circle through the reader, and
- * what a kill or a full disk leaves. */
+/* Tests of writing captures: byte for byte as Windows wrote them; written and read back; and what a
+ * killed process or a full disk leaves. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static void read_whole(const char *path, struct buffer *ret)
     assert_int_equal(file_read(AT_FDCWD, path, ret), 0);
 }
 
-/* Windows' file with the line ends that it had there. */
+/* Reads Windows' file, with the line ends that it had on Windows. */
 static void read_golden(const char *name, struct buffer *ret)
 {
     char path[4096];
@@ -122,7 +122,7 @@ static void captions_survive_the_circle(void **state)
 
 /* ---- BLG to CSV, with pdh's formula ---- */
 
-/* The columns of the text: one for each item of an array. */
+/* The columns of the text capture: one for each item of an array in the binary capture. */
 struct flat {
     size_t count;
     char *paths[64];
@@ -255,7 +255,8 @@ static void modes_of_creation(void **state)
                      PDH_LOG_FILE_CREATE_ERROR);
 }
 
-/* Cut at any byte: what is whole is read, and who appends goes on behind it. */
+/* A capture cut off at any byte: complete lines are read, and a writer that appends continues after
+ * them. */
 static void a_torn_line_is_taken_back(void **state)
 {
     struct log_writer *writer = NULL;
@@ -275,7 +276,7 @@ static void a_torn_line_is_taken_back(void **state)
         struct log *log = open_one(path);
         struct log_extent extent;
         assert_int_equal(log_extent(log, &extent), 0);
-        /* only the newline may be missing */
+        /* a last line that lacks only its newline may count */
         size_t expected = (size - head + 2) / line;
         assert_true(extent.samples == expected || extent.samples == (size - head) / line);
         log_close(log);
@@ -290,7 +291,7 @@ static void a_torn_line_is_taken_back(void **state)
 
 /* ---- no space ---- */
 
-/* A limit of the file's size stands for the disk's end. */
+/* A limit of the file's size acts like a full disk. */
 static void write_until_full(void)
 {
     struct log_writer *writer = NULL;
@@ -330,7 +331,7 @@ static void a_full_disk_leaves_whole_lines(void **state)
     log_close(log);
 }
 
-/* There is no space even for the first line: nothing of it stays. */
+/* There is no space even for the first line: nothing of it remains in the file. */
 static void create_without_capacity(void)
 {
     struct log_writer *writer = NULL;

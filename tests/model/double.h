@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A PDH of the test's own: one object, "Herd", whose instances and values are variables, on
- * machines that can be away, and whose functions can hang. It counts what it was asked.
+ * machines that can be unreachable, and whose functions can hang. It counts the calls.
  */
 #ifndef OPL_TEST_MODEL_DOUBLE_H
 #define OPL_TEST_MODEL_DOUBLE_H
@@ -19,16 +19,17 @@
 enum { DOUBLE_MOST = 32 };
 enum double_call { OPEN = 1, ADD = 2, COLLECT = 4, ARRAY = 8, RANGE = 16 };
 
-/* All of it is guarded by the mutex. */
+/* The state, which the mutex protects. */
 static pthread_mutex_t double_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t double_wake = PTHREAD_COND_INITIALIZER;
 static struct {
-    unsigned hang;       /* calls that do not return */
-    const char *hanging; /* on this machine; NULL: all */
-    bool away;           /* of the machine "remote" */
+    unsigned hang;       /* calls that hang */
+    const char *hanging; /* the machine whose calls hang; NULL: all machines */
+    bool away;           /* the machine "remote" is unreachable */
     bool has_object, has_second;
-    const char *instances[DOUBLE_MOST];                  /* of the counter "First" */
-    unsigned instance_count, second_first, second_count; /* "Second" has only these */
+    const char *instances[DOUBLE_MOST]; /* the instances of the counter "First" */
+    /* the counter "Second" has only these instances */
+    unsigned instance_count, second_first, second_count;
     unsigned capture_samples, range_samples;
     PDH_STATUS open_status;
     DWORD type; /* of all counters; PDH has a formula for PERF_COUNTER_RAWCOUNT only */
@@ -70,7 +71,7 @@ static inline void double_hang(unsigned calls, const char *machine)
     pthread_mutex_unlock(&double_mutex);
 }
 
-/* `*number` as it is now. */
+/* Reads `*number` with the mutex locked. */
 static inline unsigned double_count(const unsigned *number)
 {
     pthread_mutex_lock(&double_mutex);
@@ -79,7 +80,7 @@ static inline unsigned double_count(const unsigned *number)
     return now;
 }
 
-/* Locks. `where` has the machine's name in it. */
+/* Locks the mutex and counts the call. `where` has the machine's name in it. */
 static inline void double_enter(enum double_call call, const char *where)
 {
     pthread_mutex_lock(&double_mutex);

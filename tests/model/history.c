@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histories, fed sample by sample, compared with an oracle that keeps every value: spans of fine
- * and coarse ticks, births, deaths and gaps, the bound of a table, captures whose ticks share
- * places; and the scale.
+ * Histories, to which values are added sample by sample, are compared with an oracle that keeps
+ * every value: spans of fine and coarse ticks, rows that appear and end, gaps, the limit of
+ * histories in a table, captures whose ticks share places; and the scale.
  */
 #include "internal.h"
 
@@ -48,7 +48,7 @@ static void rows_are(size_t count, const uint64_t *identities)
         spec.newest.rows[i] = (struct row){.name = "row", .identity = identities[i]};
 }
 
-/* As the drawing side does it for each sample. */
+/* Adds a sample as the drawing side does. */
 static void add_sample(uint64_t tick)
 {
     spec.table.tick = tick;
@@ -84,7 +84,7 @@ static size_t histories_kept(void)
 /* ---- the oracle ---- */
 
 enum { ORACLE_TICKS = 40000 };
-static float *oracle; /* NaN: a gap */
+static float *oracle; /* a value for each tick; NaN: a gap */
 
 static void oracle_clear(void)
 {
@@ -136,7 +136,8 @@ static uint64_t random_below(uint64_t limit)
     return (uint64_t)rand() % limit;
 }
 
-/* Whole groups in the coarse part, single ticks in the fine part, and both together. */
+/* Compares spans of whole groups in the coarse part, of single ticks in the fine part, and of both
+ * together. */
 static void assert_spans(const struct history *history)
 {
     uint64_t newest = history->seen, fine = newest < MODEL_FINE ? 0 : newest - MODEL_FINE + 1;
@@ -197,7 +198,7 @@ static void spans_are_what_was_added(void **state)
     }
 }
 
-/* Ticks that were missed are gaps, also where the place had a value before. */
+/* Ticks that were missed are gaps, even where an older value was in the same place. */
 static void a_gap_that_is_longer_than_an_hour(void **state)
 {
     for (uint64_t rest = 0; rest < MODEL_COARSE; rest++) {
@@ -218,7 +219,7 @@ static void a_gap_that_is_longer_than_an_hour(void **state)
     }
 }
 
-/* A young row has no value before its birth, and none of the row that is gone. */
+/* A new row has no values before it appeared, and none of an older row in its place. */
 static void births_and_deaths(void **state)
 {
     static const uint64_t both[] = {1, 2}, second[] = {2};
@@ -251,7 +252,8 @@ static void births_and_deaths(void **state)
     assert_true(isnan(span.average));
 }
 
-/* Averages of many ticks weigh every tick the same, whether it is kept alone or in a group. */
+/* In averages of many ticks every tick has the same weight, whether it is kept alone or in a
+ * group. */
 static void every_tick_weighs_the_same(void **state)
 {
     struct span span;
@@ -259,7 +261,7 @@ static void every_tick_weighs_the_same(void **state)
     for (uint64_t t = 0; t <= 1200; t++) {
         float value = t < 900 ? 100 : 0;
         if (t / 10 % 2 && t % 10 && t < 900)
-            value = NAN; /* every other group has one value only */
+            value = NAN; /* every second group has only one value */
         oracle[t + 1] = value;
         add_value(3, t + 1, (double)value);
     }
@@ -276,7 +278,7 @@ static double seconds_now(void)
     return model_now();
 }
 
-double model_now(void) /* the sampler's; it is not linked here */
+double model_now(void) /* replaces the sampler's function, which is not linked here */
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -298,7 +300,8 @@ static void rows_numbered(size_t count, uint64_t from)
     free(identities);
 }
 
-/* New instances in every sample: never more than 4,096 histories, and all that exist have one. */
+/* New instances in every sample: there are never more than 4,096 histories, and all existing
+ * instances have one. */
 static void random_instances_have_a_bound(void **state)
 {
     for (uint64_t t = 1; t <= 100; t++) {
@@ -309,10 +312,11 @@ static void random_instances_have_a_bound(void **state)
             assert_non_null(spec.newest.rows[i].history);
     }
     assert_int_equal(spec.table.forgotten, 0);
-    assert_true(histories_kept() > 1000); /* those that ended lately are still there */
+    assert_true(histories_kept() > 1000); /* rows that ended recently still have histories */
 }
 
-/* Rows above the bound are counted and have none; the others keep theirs; and it costs no time. */
+/* Rows above the limit are counted and have no history; the others keep theirs; and this takes no
+ * extra time. */
 static void too_many_rows_are_counted(void **state)
 {
     double begun = seconds_now();
@@ -337,14 +341,15 @@ static void too_many_rows_are_counted(void **state)
         fail_msg("%g s for each sample", each);
 }
 
-/* At the bound, a sample that failed (its number is used up) leaves all histories as they are. */
+/* At the limit, a sample that failed, whose tick number is skipped, leaves all histories
+ * unchanged. */
 static void a_missed_tick_forgets_nobody(void **state)
 {
-    for (uint64_t t = 1; t <= 9; t += 2) { /* every second sample failed */
+    for (uint64_t t = 1; t <= 9; t += 2) { /* every second sample fails */
         rows_numbered(MOST, 1);
         add_sample(t);
     }
-    rows_numbered(MOST + 1, 0); /* one more, and it comes first */
+    rows_numbered(MOST + 1, 0); /* one row more, as the first of the list */
     add_sample(11);
     size_t old = 0;
     for (size_t i = 0; i <= MOST; i++)
@@ -352,10 +357,10 @@ static void a_missed_tick_forgets_nobody(void **state)
     assert_int_equal(old, MOST);
 }
 
-/* The rows that ended first are forgotten first. */
+/* If there are too many, the histories of the rows that ended first are removed first. */
 static void those_that_ended_last_are_kept(void **state)
 {
-    for (uint64_t t = 1; t <= 40; t++) { /* 100 new ones each, that live for one sample */
+    for (uint64_t t = 1; t <= 40; t++) { /* 100 new rows each time, which exist for one sample */
         rows_numbered(100, t * 1000);
         add_sample(t);
     }
@@ -407,7 +412,7 @@ static void ticks_of_a_long_capture_share_places(void **state)
     }
 }
 
-/* A place has a value if one of its ticks has one. */
+/* Ticks share a place: it has a value if one of its ticks has one. */
 static void a_gap_hides_no_value_of_its_place(void **state)
 {
     struct span span;
@@ -420,7 +425,7 @@ static void a_gap_hides_no_value_of_its_place(void **state)
     assert_true(span.least == 1 && span.most == 97);
 }
 
-/* Rows of a capture take memory for the time in which they exist. */
+/* A row of a capture uses memory only for the time in which it exists. */
 static void short_lived_rows_of_a_capture_take_little(void **state)
 {
     struct span span;
@@ -441,7 +446,7 @@ static void short_lived_rows_of_a_capture_take_little(void **state)
     assert_true(isnan(span.last));
 }
 
-/* After years, a span of all that there is costs no more than one of an hour. */
+/* After years of samples, a span of the whole time takes no longer than one of an hour. */
 static void spans_of_all_that_there_is(void **state)
 {
     struct span span;
@@ -456,7 +461,7 @@ static void spans_of_all_that_there_is(void **state)
     assert_true(span.least == 2 && span.average == 2);
 }
 
-/* More samples than its summary said. */
+/* A capture with more samples than its summary says. */
 static void a_capture_that_is_longer_than_it_said(void **state)
 {
     struct span span;

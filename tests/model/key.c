@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model on the real PDH and a performance key of the test's own (tests/pdh/fake.h), whose
+ * The model with the real PDH and a performance key of the test's own (tests/pdh/fake.h), whose
  * counters grow evenly with its clock: values and statuses equal those of a query that the test
- * itself reads; processes keep their identity.
+ * itself makes; processes keep their identity.
  */
 #include "model.h"
 
@@ -19,7 +19,7 @@
 static pthread_mutex_t machine = PTHREAD_MUTEX_INITIALIZER;
 static struct model *model;
 
-/* Every question costs a tenth of a second. */
+/* Every query takes a tenth of a second. */
 static LSTATUS even_query(const char *path, const char *name, bool wide, DWORD *type, void *data,
                           DWORD *size)
 {
@@ -102,8 +102,7 @@ static void assert_table(const char *const *paths, size_t count)
     assert_int_equal(PdhOpenQueryA(NULL, 0, &query), 0);
     for (size_t c = 0; c < count; c++)
         PdhAddCounterA(query, paths[c], 0, &counters[c]);
-    model_set_seconds(model,
-                      0.5); /* the second sample comes later than what is read of the first */
+    model_set_seconds(model, 0.5); /* the second sample comes after the first has been compared */
     unsigned id = model_add_table(model, 0, paths, count, true);
     const struct table *table = after(id, 0);
     assert_int_equal(PdhCollectQueryData(query), 0);
@@ -152,7 +151,7 @@ static void a_single_object_as_pdh_has_it(void **state)
     assert_non_null(model_histories(model, id, &count));
 }
 
-/* An object that goes away and comes back leaves a gap. */
+/* An object that disappears and comes back leaves a gap. */
 static void an_object_that_is_gone_for_a_while(void **state)
 {
     unsigned id = model_add_table(model, 0, process_paths, 3, true);
@@ -220,7 +219,8 @@ static void processes_keep_their_identity(void **state)
     set_processes(3, twins);
     unsigned id = model_add_table(model, 0, paths, 1, true);
     const struct table *table = after(id, 2);
-    assert_string_equal(table->rows[2].name, "twin"); /* in arrays, PDH numbers no equal names */
+    /* in arrays, PDH does not number equal names */
+    assert_string_equal(table->rows[2].name, "twin");
     uint64_t ten = identity_of_id(table, 10), eleven = identity_of_id(table, 11),
              twelve = identity_of_id(table, 12);
     assert_true(ten != eleven && eleven != twelve && ten != twelve);
@@ -232,13 +232,13 @@ static void processes_keep_their_identity(void **state)
     assert_true(table_row(table, ten) == (size_t)-1);
     const struct history *history = table->rows[table_row(table, twelve)].history;
     assert_true(history->born <= 2 && history->seen == table->tick);
-    set_processes(3, later); /* the id and the name come again, with another start */
+    set_processes(3, later); /* a process with the same id and name, but another start time */
     table = after(id, table->tick + 1);
     assert_true(identity_of_id(table, 10) != ten);
     assert_true(identity_of_id(table, 11) == eleven && identity_of_id(table, 12) == twelve);
 }
 
-/* The first column has a bracket in its name, or is the id itself, or does not exist. */
+/* The first column is a counter with a bracket in its name, or the id itself, or does not exist. */
 static void identity_does_not_depend_on_the_columns(void **state)
 {
     static const char *const paths[] = {"\\Process(*)\\Nonsense (bytes)",
@@ -259,7 +259,8 @@ static void identity_does_not_depend_on_the_columns(void **state)
         assert_true(table_row(a, c->rows[r].identity) == r + 1);
 }
 
-/* The object is not there when the table is added; when it comes, rows have their identity. */
+/* The object does not exist when the table is added; when it appears, its rows have their
+ * identity. */
 static void an_object_that_appears_later(void **state)
 {
     pthread_mutex_lock(&machine);
@@ -294,12 +295,10 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        CASE(an_object_that_appears_later), /* first: PDH remembers objects for a while */
-        CASE(processes_as_pdh_has_them),
-        CASE(a_single_object_as_pdh_has_it),
-        CASE(an_object_that_is_gone_for_a_while),
-        CASE(processes_keep_their_identity),
-        CASE(identity_does_not_depend_on_the_columns),
+        /* must be first, because PDH remembers objects for a while */
+        CASE(an_object_that_appears_later),  CASE(processes_as_pdh_has_them),
+        CASE(a_single_object_as_pdh_has_it), CASE(an_object_that_is_gone_for_a_while),
+        CASE(processes_keep_their_identity), CASE(identity_does_not_depend_on_the_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model on the real library: processes and threads of a frozen machine that changes, a machine
- * that cannot be reached, captures compared with what relog writes of them, damaged ones, long
- * ones.
+ * The model with the real library: processes and threads of a frozen machine that changes; a
+ * machine that cannot be reached; captures, compared with relog's output; damaged and long
+ * captures.
  */
 #include "catalogue.h"
 #include "model.h"
@@ -23,10 +23,11 @@ static void pass(long milliseconds)
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
 }
 
-/* For all cases: providers that are loaded stay with the machine that they found. */
+/* Makes the frozen machine once for all cases, because loaded providers keep the machine that they
+ * found first. */
 static int make_machine(void **state)
 {
-    setenv("TZ", "America/New_York", 1); /* captures have local times */
+    setenv("TZ", "America/New_York", 1); /* times in captures are local */
     tzset();
     return frozen_make(state);
 }
@@ -87,7 +88,7 @@ static uint64_t identity_of_id(const struct table *table, double id)
     return 0;
 }
 
-/* No sample is taken while the machine changes. */
+/* Stops sampling while the machine changes. */
 static void hold(void)
 {
     model_pause(model, true);
@@ -158,7 +159,7 @@ static void processes_keep_their_identity(void **state)
     }
     assert_true(processes[0] != processes[1] && processes[1] != processes[2]);
     hold();
-    frozen_end_process(41); /* what comes behind has other numbers now */
+    frozen_end_process(41); /* the following processes move to other positions */
     now = go_on(table);
     tasks = after(other, source_now(0).tick);
     now = model_table(model, table);
@@ -169,8 +170,8 @@ static void processes_keep_their_identity(void **state)
         assert_true(identity_of_id(tasks, ids[i]) == threads[i]);
     }
     hold();
-    frozen_process(41, "twin", 1, 5000); /* the same id and name, started later */
-    frozen_process(42, "other", 1, 101); /* exec: another name */
+    frozen_process(41, "twin", 1, 5000); /* the same id and name, but started later */
+    frozen_process(42, "other", 1, 101); /* exec gave it another name */
     frozen_process(43, "twin", 77, 102);
     now = go_on(table);
     assert_true(identity_of_id(now, 41) != 0 && identity_of_id(now, 41) != processes[0]);
@@ -181,7 +182,8 @@ static void processes_keep_their_identity(void **state)
     assert_true(history->born <= 2 && history->seen == now->tick);
 }
 
-/* Its threads come and go; the others keep their identity, and nothing is there twice. */
+/* Threads of a process come and go; the others keep their identity, and no thread is listed
+ * twice. */
 static void threads_of_one_process(void **state)
 {
     char path[256];
@@ -301,7 +303,7 @@ static const struct history *history_of(unsigned table, const char *name)
     return NULL;
 }
 
-/* The time as the capture has it, written by this machine's clock. */
+/* The time of a sample in the capture, compared by this machine's clock. */
 static void assert_time(size_t number, uint64_t tick)
 {
     char text[64];
@@ -320,7 +322,7 @@ static void assert_capture(const char *capture)
     assert_true(number >= 0);
     for (size_t c = 0; c < COLUMNS; c++) {
         if (c == COLUMNS / 2)
-            complete((size_t)number); /* the others are added when it was read */
+            complete((size_t)number); /* the other tables are added after the capture was read */
         split(headers[c], path[c], instance[c]);
         const char *one = path[c];
         tables[c] = model_add_table(model, (size_t)number, &one, 1, true);
@@ -364,7 +366,7 @@ static void captures_equal_what_relog_writes(void **state)
     golden("tsv");
 }
 
-/* A file that ends somewhere: what is whole is there, in good order, and it ends. */
+/* A capture that is cut off anywhere: complete samples are read, in order, and then it ends. */
 static void torn_captures(void **state)
 {
     static const char *const paths[] = {"\\Memory\\% Committed Bytes In Use"};
@@ -416,7 +418,8 @@ static void a_capture_that_is_not_there(void **state)
     assert_int_equal((DWORD)source_now(0).status, (DWORD)status);
 }
 
-/* Identities do not change while a process is there, although the text has no raw values. */
+/* The identities of processes do not change as long as they exist, although a text capture has no
+ * raw values. */
 static void processes_in_a_text_capture(void **state)
 {
     char capture[128];

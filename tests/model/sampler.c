@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model on a PDH of the test's own (double.h): one query for all, tables that come and go, what
- * is missing and comes later, machines that are away, calls that hang, samples that are not taken,
- * pauses.
+ * The model with a PDH of the test's own (double.h): one query for all tables; tables that are
+ * added and removed; counters that are missing and appear later; unreachable machines; calls that
+ * hang; samples that are skipped; pauses.
  */
 #include "model.h"
 
@@ -23,7 +23,8 @@ static const char *const both[] = {"\\Herd(*)\\First", "\\Herd(*)\\Second"};
 static const char *const nothing[] = {"\\Nothing(*)\\First"};
 static struct model *model;
 
-/* Those whose sampler hangs for ever are kept here, so that their memory is no leak. */
+/* Models whose sampler hangs for ever are kept here, so that their memory is not reported as a
+ * leak. */
 static struct model *abandoned[32];
 static size_t abandoned_count;
 
@@ -60,7 +61,7 @@ static struct model_source source_now(size_t number)
     return source;
 }
 
-/* Updates until `condition` holds, ten seconds at most. */
+/* Updates the model until `condition` holds, for ten seconds at most. */
 #define UNTIL(condition)                                                                           \
     do {                                                                                           \
         double limit = now_seconds() + 10;                                                         \
@@ -71,7 +72,7 @@ static struct model_source source_now(size_t number)
                 pass(0.002);                                                                       \
     } while (0)
 
-/* How often this thread waited for something, not for a processor. */
+/* How often this thread has waited for something other than a processor. */
 static long waits(void)
 {
     struct rusage usage;
@@ -86,7 +87,8 @@ static double processor_seconds(void)
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* On a busy machine the time in which others ran does not count. */
+/* Checks that a call does not wait. Time in which other threads run on a busy machine does not
+ * count. */
 #define ASSERT_QUICK(call)                                                                         \
     do {                                                                                           \
         double before = now_seconds(), used = processor_seconds();                                 \
@@ -123,7 +125,7 @@ static void texts_have_rows_and_columns(void **state)
     assert_string_equal(texts->texts[2], "running");
     assert_null(texts->texts[3]);
     assert_int_equal(model_table(model, other)->row_count, 0);
-    uint64_t tick = texts->tick; /* texts are not read in every sample */
+    uint64_t tick = texts->tick; /* text counters are not read in every sample */
     UNTIL(source_now(0).tick > tick + 5);
     assert_int_equal(model_table(model, table)->tick, tick);
     double begun = now_seconds();
@@ -173,7 +175,7 @@ static void one_query_for_all_that_is_shown(void **state)
     }
 }
 
-/* The first update starts the sampling: all tables of before are in the first sample. */
+/* The first update starts sampling: the first sample has all tables that were added before. */
 static void all_are_in_the_first_sample(void **state)
 {
     unsigned tables[5];
@@ -191,7 +193,7 @@ static void all_are_in_the_first_sample(void **state)
     assert_int_equal(double_count(&pdh_double.counters), 10);
 }
 
-/* None was ever updated, or the model was paused from the start: it ends at once nevertheless. */
+/* A model that was never updated, or was paused from the beginning, ends at once. */
 static void a_model_that_was_never_updated(void **state)
 {
     model_add_machine(model, NULL);
@@ -285,7 +287,7 @@ static void tables_come_and_go_at_any_moment(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
-/* Rows are found by their identity in every sample; one counter may know fewer instances. */
+/* Rows are identified in every sample; one of two counters may have fewer instances. */
 static void a_column_with_fewer_instances(void **state)
 {
     pdh_double.second_first = 1;
@@ -303,7 +305,7 @@ static void a_column_with_fewer_instances(void **state)
     assert_true(table_row(now, now->rows[0].identity + 1) == (size_t)-1);
 }
 
-/* Each has its own identity and history, by its order. */
+/* Instances with equal names have separate identities and histories, by their order. */
 static void instances_with_equal_names(void **state)
 {
     pdh_double.instances[2] = pdh_double.instances[3] = "one";
@@ -392,7 +394,7 @@ static void a_missing_object_says_so(void **state)
     assert_int_equal(model_table(model, table)->row_count, 0);
     assert_int_equal(model_table(model, table)->columns[0].type, 0);
     assert_null(model_table(model, table)->columns[0].explain);
-    UNTIL(source_now(0).state == MODEL_GOOD); /* the machine answers */
+    UNTIL(source_now(0).state == MODEL_GOOD); /* the machine can be reached */
 }
 
 /* A counter, an object and a machine that are missing at first are found later. */
@@ -417,9 +419,10 @@ static void what_comes_later_is_found(void **state)
     assert_int_equal((DWORD)model_table(model, other)->columns[0].status, PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(model_table(model, other)->row_count, 0);
     uint64_t tick = source_now(0).tick;
-    UNTIL(source_now(0).tick > tick + 280); /* past the next attempt; the other source goes on */
+    /* waits past the next attempt; the other source continues */
+    UNTIL(source_now(0).tick > tick + 280);
     assert_int_equal(source_now(0).state, MODEL_GOOD);
-    assert_int_equal(double_count(&pdh_double.counters), 3); /* and no counter is there twice */
+    assert_int_equal(double_count(&pdh_double.counters), 3); /* no counter was added twice */
     pthread_mutex_lock(&double_mutex);
     pdh_double.has_second = true;
     pdh_double.away = false;
@@ -449,7 +452,7 @@ static void no_query_no_sample(void **state)
     assert_int_equal((DWORD)source_now(0).status, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
-/* Nothing is watched: nothing is asked, and that is no silence. */
+/* A source without tables makes no query, and is not reported as one that does not answer. */
 static void a_source_without_tables(void **state)
 {
     model_add_machine(model, NULL);
@@ -483,7 +486,7 @@ static void everything_is_quick(unsigned table)
     ASSERT_QUICK(model_pause(model, false));
 }
 
-/* The first source hangs at once, the second after some samples; the third goes on. All end in
+/* The first source hangs at once, the second after some samples; the third continues. All end in
  * time. */
 static void hangs(unsigned call)
 {
@@ -515,7 +518,7 @@ static void hangs(unsigned call)
     double_hang(0, NULL);
     model = NULL;
     for (int i = 0; i < 500 && double_count(&pdh_double.queries); i++)
-        pass(0.01); /* those that were left alone end, too */
+        pass(0.01); /* samplers that hung and were left alone end, too */
 }
 
 static void a_collection_that_hangs(void **state)
@@ -533,7 +536,7 @@ static void a_counter_that_hangs_when_it_is_added(void **state)
     hangs(ADD);
 }
 
-/* Whatever of a capture takes long, adding it does not. */
+/* Adding a capture never waits, whatever part of reading it takes long. */
 static void a_capture_that_hangs(void **state)
 {
     double_hang(RANGE | OPEN, "slow.blg");
@@ -606,7 +609,8 @@ static void a_pause(void **state)
     UNTIL(model_table(model, later)->tick > 0);
 }
 
-/* A sample that was on its way when the pause began can be taken after it without a new one. */
+/* A sample that was on its way when the pause began can be taken after the pause, without a new
+ * sample. */
 static void a_sample_that_waited_for_the_end_of_a_pause(void **state)
 {
     model_set_seconds(model, 60);
@@ -631,7 +635,7 @@ static void another_interval(void **state)
     model_set_seconds(model, 3600);
     model_add_machine(model, NULL);
     unsigned table = model_add_table(model, 0, first, 1, true);
-    UNTIL(model_table(model, table)->tick == 2); /* rates are there soon */
+    UNTIL(model_table(model, table)->tick == 2); /* the second sample, for rates, comes soon */
     pass(0.3);
     model_update(model);
     assert_int_equal(model_table(model, table)->tick, 2);
@@ -651,7 +655,8 @@ static void another_interval(void **state)
     assert_int_equal(source_now(0).state, MODEL_GOOD);
 }
 
-/* Changes do not sample so fast that rates become noise. */
+/* Frequent changes of tables do not cause samples so close together that rates become
+ * meaningless. */
 static void changes_are_not_samples(void **state)
 {
     model_set_seconds(model, 1);
@@ -678,7 +683,7 @@ static void note_signal(int number)
     signals++;
 }
 
-/* A signal that this thread blocks waits for it, and no sampler gets it. */
+/* A signal that this thread blocks stays pending, because no sampler thread receives it. */
 static void signals_are_not_for_samplers(void **state)
 {
     sigset_t set, before;
@@ -730,7 +735,7 @@ static void a_capture_waits_for_who_takes_it(void **state)
     assert_int_equal(model_table(model, table)->tick, 1000);
 }
 
-/* A capture ends within a moment, although its samples were not taken. */
+/* Although its samples were not taken, a capture can be closed at once. */
 static void a_capture_that_is_not_taken_ends(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 1000000;

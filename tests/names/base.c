@@ -56,7 +56,7 @@ static void c112_german_names_of_20_indices(void **state)
         assert_int_equal(names_find(german[i].name, 7), german[i].index);
     }
     assert_int_equal(names_find("PROZESSORZEIT (%)", 7), 6);
-    assert_int_equal(names_find("VIRTUELLE GRÖSSE", 7), 0); /* the fold keeps ß */
+    assert_int_equal(names_find("VIRTUELLE GRÖSSE", 7), 0); /* ß has no upper case */
     assert_int_equal(names_find("VIRTUELLE GRÖßE", 7), 174);
 }
 
@@ -78,16 +78,16 @@ static void c23_where_a_language_lacks_a_text_it_is_english(void **state)
     assert_name(10, 0x19, "File Read Operations/sec");
     assert_name(3, 0x19, name_of(3, 9));
     assert_name(4, 0x00C, "Mémoire");
-    assert_name(4, 0x0C0C, "Mémoire"); /* a full id finds the base of its language */
+    assert_name(4, 0x0C0C, "Mémoire"); /* of a full language id only the language counts */
     assert_int_equal(names_find("Memory", 0x00A), 0);
     assert_int_equal(names_find("Memoria", 0x00A), 4);
-    assert_name(2, 0x11, "System"); /* not installed: English */
+    assert_name(2, 0x11, "System"); /* not installed, so English */
     assert_int_equal(names_find("Memory", 0x11), 4);
 }
 
 static void c25_a_help_need_not_be_the_names_neighbor(void **state)
 {
-    assert_string_not_equal(name_of(189, 9), name_of(7, 9)); /* both explain 6 */
+    assert_string_not_equal(name_of(189, 9), name_of(7, 9)); /* both are explanations of name 6 */
 }
 
 static void names_that_come_twice_give_the_lowest_index(void **state)
@@ -117,7 +117,8 @@ static void c107_languages(void **state)
     assert_true(names_language_installed(0x411));
     buffer_clear(&ids);
     assert_int_equal(names_each_language(add_id, &ids), ERROR_SUCCESS);
-    assert_string_equal(ids.data, "007 009 00A 00C 011 "); /* and stopped when told to */
+    /* the walk stopped when the callback returned false */
+    assert_string_equal(ids.data, "007 009 00A 00C 011 ");
 }
 
 static void services_add_texts(void **state)
@@ -128,7 +129,7 @@ static void services_add_texts(void **state)
     assert_name(900000, 9, "Mine");
     assert_name(900001, 9, "My help.");
     assert_name(900002, 9, NULL);
-    assert_name(2, 9, "System"); /* a service cannot rename what is shipped */
+    assert_name(2, 9, "System"); /* a service cannot rename a shipped name */
     assert_name(900000, 7, "Mine");
     assert_int_equal(names_find("MINE", 9), 900000);
     put_service("MyPerf", "007", "\"900000\"=\"Meins\"\n");
@@ -136,7 +137,7 @@ static void services_add_texts(void **state)
     assert_int_equal(names_find("Meins", 7), 900000);
     assert_int_equal(names_find("Mine", 7), 0);
     put_service("MyPerf", "011", "\"900000\"=\"Japanese\"\n");
-    assert_name(900000, 0x11, "Mine"); /* that language is not installed */
+    assert_name(900000, 0x11, "Mine"); /* language 0x11 is not installed */
 }
 
 static void of_two_services_the_first_wins(void **state)
@@ -162,7 +163,7 @@ static void c26_last_counter_and_help(void **state)
     assert_int_equal(counter, shipped);
 }
 
-/* Vendor files in unusual states. */
+/* Damaged or unusual files of the vendor lose only their damaged lines. */
 static void damaged_files_cost_only_their_lines(void **state)
 {
     put("vendor/data/names/009.names", "8\tEight\nno tab\nx\tno number\n\t\n4\tFour\n8\tAgain\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of names that a process keeps for the next one change no answer: not when they are current,
- * stale, damaged, foreign or cannot be written. A program that knows nothing of them changes the
- * files beside them: then they are not used.
+ * Lists of names that a process writes for later processes change no answer, whether they are
+ * current, stale, damaged, of another user, or cannot be written. If a program that does not know
+ * these lists changes the source files, the lists are not used.
  */
 #include "test.h"
 
@@ -20,7 +20,7 @@ static void age(void)
     nanosleep(&(struct timespec){.tv_nsec = 70000000}, NULL);
 }
 
-/* What is known in memory is lost, as in a new process. */
+/* Forgets what is known in memory, as in a new process. */
 static void begin_process(void)
 {
     names_forget();
@@ -32,7 +32,7 @@ static bool is_there(const char *file)
     return access(path_of(file), F_OK) == 0;
 }
 
-/* The names of index 900000 and 4 by both searches, and the explanation. */
+/* Expects the names of indices 900000 and 4, searched in both directions, and an explanation. */
 static void assert_answers(const char *name, const char *german, const char *help)
 {
     assert_name(900000, 9, name);
@@ -117,7 +117,8 @@ static void a_held_list_stays(void **state)
 
 /* ---- what an older program, or an editor, does: it changes the sources only ---- */
 
-/* The same size and modification time: only the other time of the inode tells. */
+/* Edits a file without changing its size and modification time: only the change time of the inode
+ * (ctime) differs. */
 static void edit(const char *file, const char *from, const char *to)
 {
     BUFFER_AUTO text = {0};
@@ -243,7 +244,7 @@ static void a_damaged_list_is_not_used(void **state)
     assert_used(true);
 }
 
-/* With the right check, too, nothing leads outside of the bytes, or in circles. */
+/* Even with a correct checksum, no offset leads outside the list, or in circles. */
 static void crafted_bytes_do_no_harm(void **state)
 {
     static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -314,7 +315,8 @@ static void a_killed_writer_costs_nothing(void **state)
     assert_answers("Mine", "Meins", "My help");
     assert_false(is_there(ENGLISH_LIST));
     assert_int_equal(utimensat(AT_FDCWD, path_of("machine/.names.009.index.tmp"), old, 0), 0);
-    for (int i = 0; i < 2; i++) { /* the first one removes it, the second one writes */
+    /* the first process removes the old temporary file, the second one writes */
+    for (int i = 0; i < 2; i++) {
         begin_process();
         assert_answers("Mine", "Meins", "My help");
     }
@@ -326,25 +328,26 @@ static void some_sources_make_no_list(void **state)
 {
     put_sources();
     put("vendor/data/names/009.names",
-        "4\tMemory\n6\tSix\n"); /* another change may have its time */
+        "4\tMemory\n6\tSix\n"); /* a file so new that another change could have the same time */
     assert_answers("Mine", "Meins", "My help");
     assert_false(is_there(ENGLISH_LIST));
     assert_int_equal(chmod(path_of("vendor/data/names/009.names"), 0600), 0);
     age();
     begin_process();
     assert_answers("Mine", "Meins", "My help");
-    assert_false(is_there(ENGLISH_LIST)); /* others may not read it */
+    /* other users may not read the source, so nothing is copied to a list */
+    assert_false(is_there(ENGLISH_LIST));
     assert_int_equal(chmod(path_of("vendor/data/names/009.names"), 0644), 0);
     put_lists();
     assert_int_equal(chmod(path_of(FILE_OF_A), 0600), 0);
     age();
     begin_process();
     assert_answers("Mine", "Meins", "My help");
-    /* nor may others read it in older lists */
+    /* older lists, which other users may read, were removed */
     assert_false(is_there(ENGLISH_LIST) || is_there(HELP_LIST) || is_there(INDEX));
 }
 
-/* A file that changes between the check of all files and the reading of its texts. */
+/* A file changes after all files were checked and before its texts are read. */
 static void a_text_that_was_not_read_is_not_missing_for_others(void **state)
 {
     put_sources();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/table.c: name tables shuffled, with holes and damage; of names/lookup.c. */
+/* Tests of names/table.c: name tables in any order, with gaps and damage; and of names/lookup.c. */
 #include "test.h"
 
 static bool add_pair(void *self, uint32_t index, const char *text)
@@ -10,7 +10,8 @@ static bool add_pair(void *self, uint32_t index, const char *text)
 static void check_pairs(const char *multi, size_t size, const char *expected)
 {
     BUFFER_AUTO pairs = {0};
-    char *exact = malloc(size ? size : 1); /* a sanitizer sees a read behind it */
+    /* exactly this size, so that a sanitizer sees a read beyond it */
+    char *exact = malloc(size ? size : 1);
     memcpy(exact, multi, size);
     buffer_add_text(&pairs, "");
     assert_true(name_pairs_each(exact, size, add_pair, &pairs));
@@ -29,11 +30,11 @@ static void c24_any_order_holes_and_duplicates(void **state)
 
 static void damage_costs_only_what_is_damaged(void **state)
 {
-    PAIRS("2\0A\0x\0004\0B\0", "2=A;4=B;");    /* a stray string */
+    PAIRS("2\0A\0x\0004\0B\0", "2=A;4=B;");    /* a text without an index */
     PAIRS("2\0\0004\0B\0", "4=B;");            /* an empty text */
-    PAIRS("2\0A\0\0004\0B\0", "2=A;");         /* behind the end */
+    PAIRS("2\0A\0\0004\0B\0", "2=A;");         /* after the end of the list */
     PAIRS("2\0A\0004", "2=A;");                /* an index without its text */
-    PAIRS("99999999999\0A\0004\0B\0", "4=B;"); /* an index that is none */
+    PAIRS("99999999999\0A\0004\0B\0", "4=B;"); /* a number that is too large for an index */
     check_pairs("2\0A\0004\0B", 7, "2=A;");    /* a text that was cut */
     check_pairs("2\0A\0004", 5, "2=A;");
     check_pairs("2", 1, "");
@@ -41,7 +42,8 @@ static void damage_costs_only_what_is_damaged(void **state)
     check_pairs("", 0, "");
 }
 
-/* Every cut of a table: never a read behind it, never a pair that was not there. */
+/* A table that is cut off anywhere: nothing is read beyond it, and no pair is found that was not in
+ * it. */
 static void every_cut_is_survived(void **state)
 {
     static const char multi[] = "1\0001847\0002\0A\0abc\0004\0Bcd\0\0";
@@ -82,7 +84,8 @@ static void c27_the_users_language(void **state)
         {NULL,         NULL,    "ru_RU.UTF-8",   0x419},
         {NULL,         "de_DE", "ru_RU.UTF-8",   0x407},
         {"fr_FR@euro", "de_DE", "ru_RU",         0x40c},
-        {"C",          "de_DE", "ru_RU",         0x409}, /* the first that is set decides */
+ /* the first variable that is set decides */
+        {"C",          "de_DE", "ru_RU",         0x409},
         {"",           "POSIX", "de_DE",         0x409},
         {NULL,         NULL,    "C.UTF-8",       0x409},
         {NULL,         NULL,    "zh_CN.GB18030", 0x804},
@@ -92,7 +95,7 @@ static void c27_the_users_language(void **state)
         {NULL,         NULL,    "de_AT",         0xc07},
         {NULL,         NULL,    "ca_ES",         0x403},
         {NULL,         NULL,    "de",            0x407},
-        {NULL,         NULL,    "de_XX",         0x407}, /* a country that we do not know */
+        {NULL,         NULL,    "de_XX",         0x407}, /* an unknown country */
         {NULL,         NULL,    "es_ES",         0xc0a},
         {NULL,         NULL,    "en_GB",         0x809},
         {NULL,         NULL,    "tlh_KX",        0x409},

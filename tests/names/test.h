@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the names' tests share: the registry's own root per test, and a fresh base. */
+/* What the tests of names share: a root folder for each test, and new bases. */
 #ifndef OPL_NAMES_TEST_H
 #define OPL_NAMES_TEST_H
 
@@ -20,7 +20,7 @@ static inline int names_tear_down(void **state)
     return tear_down(state);
 }
 
-/* With the bases that the build made instead of the test's own. */
+/* With the bases that the build made, instead of the test's own. */
 static inline int built_set_up(void **state)
 {
     names_set_up(state);
@@ -29,7 +29,7 @@ static inline int built_set_up(void **state)
     return 0;
 }
 
-/* A .reg file has each backslash twice in strings only; keys are written as they are. */
+/* Writes a service with texts. In a .reg file only strings have double backslashes, keys do not. */
 static inline void put_service(const char *name, const char *language, const char *values)
 {
     char file[96];

@@ -4,7 +4,7 @@
 
 enum { ENGLISH = LANGUAGE_ENGLISH, GERMAN = 0x007 };
 
-/* A whole base in UTF-8, asked as a program asks. */
+/* Reads a whole base in UTF-8, as a program does. */
 static void get(enum names_part part, uint32_t language, struct buffer *ret)
 {
     DWORD size = 0;
@@ -78,7 +78,7 @@ static void c106_every_language_has_every_index(void **state)
             assert_true(name_pairs_each(text.data, text.len, check_pair, &walk));
             assert_true(walk.count >= (part == NAMES_COUNTER ? 678 : 564));
             counts[part] = i ? counts[part] : walk.count;
-            assert_int_equal(walk.count, counts[part]); /* as many as English has */
+            assert_int_equal(walk.count, counts[part]); /* as many texts as the English base */
         }
 }
 
@@ -116,7 +116,7 @@ static void an_empty_base_is_one_zero(void **state)
 
 /* ---- writing ---- */
 
-/* Algorithm 80: read, append, write back. */
+/* Appends pairs by the algorithm of statement 80: read the base, append, write it back. */
 static LSTATUS append(enum names_part part, uint32_t language, const char *pairs, size_t size)
 {
     BUFFER_AUTO text = {0};
@@ -141,7 +141,7 @@ static void c80_manual_registration(void **state)
     assert_int_equal(names_last(&counter, &help), ERROR_SUCCESS);
     assert_int_equal(counter, 900000);
     assert_int_equal(help, 900001);
-    /* only what is new was written */
+    /* only the new texts were written */
     uint32_t type = 0;
     assert_int_equal(registry_get(REGISTRY_PERFLIB "\\009\\Manual", "Counter", &type, &text), 0);
     assert_int_equal(type, REG_MULTI_SZ);
@@ -161,13 +161,13 @@ static void what_is_left_out_is_gone(void **state)
     get(NAMES_COUNTER, ENGLISH, &after);
     assert_int_equal(before.len, after.len);
     assert_int_equal(names_store(NAMES_COUNTER, ENGLISH, "", 0), ERROR_SUCCESS);
-    assert_name(2, ENGLISH, "System"); /* what others said stays */
+    assert_name(2, ENGLISH, "System"); /* texts of other sources stay */
 }
 
 static void hand_written_texts_win(void **state)
 {
     assert_int_equal(APPEND(NAMES_COUNTER, GERMAN, "2\0Rechner\0"), ERROR_SUCCESS);
-    assert_name(2, GERMAN, "System"); /* of a pair that comes twice the first counts */
+    assert_name(2, GERMAN, "System"); /* of two pairs with one index the first counts */
     static const char table[] = "2\0Rechner\0";
     assert_int_equal(names_store(NAMES_COUNTER, GERMAN, table, sizeof table), ERROR_SUCCESS);
     assert_name(2, GERMAN, "Rechner");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider by macro: numbers of its registration, values and texts in its own memory. */
+/* A provider made by the macro OPL_PROVIDER: numbers from its registration, values and texts in its
+ * own memory. */
 #include "tree.h"
 
 #include "../temp.h"
@@ -14,7 +15,7 @@ static uint16_t tickets = 40000;
 static char motto[20] = "Bitte nicht f\xc3\xbcttern";
 
 static struct animal {
-    char name[8]; /* not terminated when full */
+    char name[8]; /* without a NUL if all 8 bytes are used */
     uint32_t weight;
     unsigned char legs;
 } animals[] = {
@@ -217,7 +218,7 @@ static void texts_are_utf_16_with_an_end(void **state)
     text_of(&answer, FIRST + ANIMAL, 0, FIRST + NAME, text, sizeof text);
     assert_string_equal(text, "Hippo");
     text_of(&answer, FIRST + ANIMAL, 1, FIRST + NAME, text, sizeof text);
-    assert_string_equal(text, "Ostrich"); /* one unit is the terminator's */
+    assert_string_equal(text, "Ostrich"); /* cut off, because the terminator takes one unit */
     text_of(&answer, FIRST + ANIMAL, 2, FIRST + NAME, text, sizeof text);
     assert_string_equal(text, ""); /* _Total */
 }
@@ -299,7 +300,7 @@ static const opl_object rowless = {2, 2, "Rowless", ".", .counter_count = 3};
 static const opl_object endless = {2, 2, "Endless", ".", zoo_rows, (size_t)-1};
 static const opl_object *const wrong_objects[] = {&zoo, NULL, &nameless, &rowless, &endless};
 
-/* What is checked is not read: strides that reach nowhere, counts without end. */
+/* Tables with false sizes and counts are refused before anything outside them is read. */
 static void tables_that_lie_are_refused_with_a_reason(void **state)
 {
     const opl_table_list good = OPL_TABLE_LIST(NULL, objects, NULL, Open, Collect, Close);
@@ -359,7 +360,7 @@ static void tables_that_lie_are_refused_with_a_reason(void **state)
     assert_non_null(strstr(events(), "cannot be used: a row has 4294967295 bytes"));
 }
 
-/* The engine has copies: what happens to the provider's own is nothing to it. */
+/* The engine copies the tables at Open, so the provider may change or free its own. */
 static void tables_may_go_when_they_are_open(void **state)
 {
     unsigned char data[4096];
@@ -415,7 +416,7 @@ static void registering_writes_four_values_and_takes_them_back(void **state)
     assert_int_equal(DllUnregisterServer(), S_OK);
     assert_int_equal(
         RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICE "\\Performance", 0, KEY_ALL_ACCESS, &key),
-        0); /* it has another program's value */
+        0); /* the key stays, because it has another program's value */
     assert_int_equal(RegDeleteValueA(key, "Disable Performance Counters"), 0);
     RegCloseKey(key);
     assert_int_equal(DllRegisterServer(), S_OK);

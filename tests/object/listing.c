@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine over instances that a program of its own gives: parents, totals, relatives, folders,
- * and what happens when memory runs out at each single place. */
+/* The engine with instances that the provider's list function adds: parents, totals, related
+ * objects, folders, and what happens if memory runs out at any single place. */
 #include "tree.h"
 
 /* ---- memory that runs out ---- */
 
-static long allocations_left = -1; /* -1: as many as wanted */
+static long allocations_left = -1; /* the allocations that succeed; -1: all */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
@@ -42,7 +42,7 @@ enum { WEIGHT = 2, AGE = 4, LUCK = 6, TAG = 8, BORN = 10, SHARE = 12 };
 static const opl_source tag = {"herd/*/tag"};
 static const opl_source letter = {"herd/*/letter", .if_source = &tag, .if_word = 1};
 
-/* Even ones have luck. */
+/* Computes a value, which only instances with an even number have. */
 static bool luck(opl_reading *reading, uint64_t *ret)
 {
     *ret = 100 + opl_reading_note(reading);
@@ -101,7 +101,7 @@ static void list_herd(opl_listing *herd)
         opl_listing_set(herd, WEIGHT, 1000 * (i + 1));
         opl_listing_set(herd, AGE, i);
         opl_listing_set(herd, BORN, 5);
-        opl_listing_set(herd, 999, 1); /* no such row: nothing happens */
+        opl_listing_set(herd, 999, 1); /* there is no such row, so nothing happens */
         if (i > 0)
             opl_listing_parent(herd, &herd_object, i - 1);
         if (young && i == 2) {
@@ -225,11 +225,13 @@ static void needless_files_are_left_alone(void **state)
     (void)state;
     struct answer answer = run_query(u"2000");
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + TAG), 11);
-    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + TAG), 0); /* tag is 0 */
-    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0); /* no such key */
+    /* the file has tag 0 */
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + TAG), 0);
+    /* the file has no such key */
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0);
 }
 
-/* Files of instances need not have the same lines in the same places. */
+/* Files of instances may have different lines in different places. */
 static void keys_may_move_between_instances(void **state)
 {
     (void)state;
@@ -244,7 +246,7 @@ static void keys_may_move_between_instances(void **state)
     static const opl_object *const list[] = {&moving};
     opl_provider *kept = provider;
     tree_write("moving/0/keys", "a: 1\nx: 2\nc: 3\n");
-    tree_write("moving/1/keys", "a: 4\nb: 5\nc: 6\n"); /* where x was */
+    tree_write("moving/1/keys", "a: 4\nb: 5\nc: 6\n"); /* "b" is where another file has "x" */
     tree_write("moving/2/keys", "c: 7\nb: 8\na: 9\n");
     tree_write("moving/3/keys", "head: 1\na: 1\nx: 1\nc: 2\nb: 3");
     static const uint64_t expected[][3] = {
@@ -285,7 +287,7 @@ static void list_nobody(opl_listing *listing)
         opl_listing_add(listing, "one", 3);
 }
 
-/* The mean of nothing would be a false 0. */
+/* An object without instances is omitted with its total: a mean of no values would be a false 0. */
 static void a_total_of_nothing_can_be_left_out(void **state)
 {
     (void)state;
@@ -307,7 +309,7 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     assert_int_equal(tree_open(OPL_OBJECTS(list), 0, 0, &provider), 0);
     struct answer answer = run_query(u"20");
     assert_int_equal(answer.types, 0);
-    members = 1; /* it may come later, and go again */
+    members = 1; /* instances may appear later, and disappear again */
     answer = run_query(u"20");
     assert_true(answer_object(&answer, 20, &object));
     assert_int_equal(object.type.NumInstances, 2);
@@ -318,7 +320,7 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     provider = kept;
 }
 
-/* Who counts processes is one of them. */
+/* A folder without any process cannot be proc, because the process that counts is one itself. */
 static void a_folder_without_processes_is_no_proc(void **state)
 {
     (void)state;

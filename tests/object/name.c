@@ -23,7 +23,7 @@ static void what_paths_give_a_meaning_to_is_replaced(void **state)
     assert_name("a\\b(c)d/e#f*g", false, "a_b[c]d_e_f_g");
     assert_name("tab\tline\nend\x1f", false, "tab_line_end_");
     assert_name("", false, "");
-    /* all other characters of ASCII, those of other languages, and bytes that are none */
+    /* all other ASCII characters, characters of other languages, and invalid bytes stay */
     assert_name(" !\"$%&'+,-.0:;<=>?@A[]^_`{|}~\x7f", false, " !\"$%&'+,-.0:;<=>?@A[]^_`{|}~\x7f");
     assert_name("caf\xc3\xa9 \xff\xfe", false, "caf\xc3\xa9 \xff\xfe");
 }
@@ -67,7 +67,7 @@ static void what_does_not_fit_is_cut_between_characters(void **state)
         assert_int_equal(bytes, cases[i].bytes);
         assert_memory_equal(to, cases[i].name, bytes);
         assert_int_equal(to[bytes], cases[i].capacity ? 0 : '-');
-        assert_int_equal(to[bytes + 1], '-'); /* nothing is written behind it */
+        assert_int_equal(to[bytes + 1], '-'); /* nothing is written after the terminator */
     }
 }
 
@@ -90,13 +90,13 @@ static void octal_digits_are_characters(void **state)
     assert_word("a\\040b\\011\\012\\134", "a b\t\n\\");
     assert_word("\\303\\251\\377", "\xc3\xa9\xff");
     assert_word("", "");
-    /* too few digits, too large, no digits */
+    /* too few digits, a number that is too large, no digits */
     assert_word("\\04", "\\04");
     assert_word("\\400\\08a\\", "\\400\\08a\\");
     assert_word("12345678901234567890", "123456789012345");
 }
 
-/* Of exactly these bytes, in no more than this capacity, and in its place. */
+/* Exactly these bytes are decoded, into no more than this capacity, also in place. */
 static void octal_digits_end_with_the_word(void **state)
 {
     char to[8] = "-------", word[] = "x\\040y z";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine over lines of names above lines of numbers, and over lines whose instances have other
- * names than the file gives them. */
+/* The engine with files that have lines of names above lines of numbers, and with lines whose
+ * instances have other names than in the file. */
 #include "tree.h"
 
 enum { SEGMENTS = 2, BOTH = 4, GONE = 6, MAYBE = 8, LAST = 10, RISEN = 2, WEIGHT = 4 };
@@ -23,7 +23,7 @@ static const opl_counter loaf_rows[] = {
 };
 /* clang-format on */
 
-/* The loaves that have a weight, in capital letters. */
+/* Lists the loaves that have a weight, with names in capital letters. */
 static void list_loaves(opl_listing *listing)
 {
     char folder[32], name[32];
@@ -65,7 +65,8 @@ static void numbers_stand_below_their_names(void **state)
     assert_int_equal(value_of(&answer, MIB, NULL, BOTH), 2 * (20 + 4));
     assert_int_equal(value_of(&answer, MIB, NULL, MAYBE), 4);
     assert_int_equal(value_of(&answer, MIB, NULL, LAST), 6);
-    assert_false(answer_has(&answer, MIB, GONE)); /* the beginning of a name is another one */
+    /* a name that is the beginning of another name is not found */
+    assert_false(answer_has(&answer, MIB, GONE));
 }
 
 static void longer_numbers_move_nothing(void **state)
@@ -95,7 +96,8 @@ static void names_may_come_and_go(void **state)
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 20);
 }
 
-/* Names of the same length in another order are other names. */
+/* The positions of names are checked each time: names of the same length in another order are other
+ * names. */
 static void names_are_looked_at_each_time(void **state)
 {
     (void)state;
@@ -134,7 +136,7 @@ static void a_line_may_have_another_name(void **state)
     assert_int_equal(value_of(&answer, LOAF, "THE wheat", RISEN), 9);
     assert_int_equal(value_of(&answer, LOAF, "THE wheat", WEIGHT), 500);
     assert_true(answer_object(&answer, LOAF, &object));
-    assert_int_equal(object.type.NumInstances, 2); /* of the third nothing is known */
+    assert_int_equal(object.type.NumInstances, 2); /* the third loaf has no weight */
     tree_drop("loaf/rye");
     answer = run_query();
     assert_true(answer_object(&answer, LOAF, &object));

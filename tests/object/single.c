@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine over single objects and lines of files: keys, columns, functions, layout, query. */
+/* The engine with single objects and lines of files: keys, columns, functions, layout, query. */
 #include "tree.h"
 
 static const opl_source meminfo = {"proc/meminfo"};
@@ -103,7 +103,7 @@ static void what_no_row_has_is_absent(void **state)
     struct answer answer = run_query(u"4");
     assert_false(answer_has(&answer, 4, 26)); /* no such key */
     assert_false(answer_has(&answer, 4, 34)); /* no such file */
-    assert_false(answer_has(&answer, 4, 38)); /* the function cannot */
+    assert_false(answer_has(&answer, 4, 38)); /* the function returns false */
 }
 
 static void levels_saturate_and_counters_wrap(void **state)
@@ -207,7 +207,8 @@ static void files_are_read_each_time(void **state)
     assert_int_equal(value_of(&answer, 4, NULL, 28), 400);
 }
 
-/* Programs close what is not theirs: the next query opens again and closes nothing of theirs. */
+/* If a program closes our descriptors, the next query opens the files again, and closes none of the
+ * program's. */
 static void a_program_may_close_our_files(void **state)
 {
     (void)state;

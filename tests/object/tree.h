@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A small kernel tree that a test makes, and a query put to a provider over it. */
+/* Makes a small tree of kernel files, and queries a provider that reads it. */
 #ifndef OPL_TEST_TREE_H
 #define OPL_TEST_TREE_H
 
@@ -43,7 +43,8 @@ static inline LSTATUS tree_open(const opl_object *const *objects, size_t count, 
     return status;
 }
 
-/* Before the first call into the library: it reads OPENPERFLIB_SYSROOT once. */
+/* Makes the tree. Call this before the first call of the library, which reads OPENPERFLIB_SYSROOT
+ * once. */
 static inline void tree_make(void)
 {
     snprintf(tree_root, sizeof tree_root, "/tmp/opl-tree-XXXXXX");
@@ -57,7 +58,7 @@ static inline int tree_remove_one(const char *path, const struct stat *st, int t
     return remove(path);
 }
 
-/* "": all of it. */
+/* Removes a file or folder of the tree; "": all of it. */
 static inline void tree_drop(const char *path)
 {
     char full[512];
@@ -96,7 +97,7 @@ struct answer {
 };
 static _Alignas(8) unsigned char answer_bytes[88 + 16 + ANSWER_SIZE];
 
-/* Wraps the objects in a block, as the query does. */
+/* Puts the objects into a block, as the query does. */
 static inline void answer_wrap(struct answer *answer)
 {
     static const WCHAR signature[4] = {'P', 'E', 'R', 'F'};

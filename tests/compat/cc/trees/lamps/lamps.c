@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* C, Unicode: instances, wide text, __declspec(dllexport), DllMain, interlocked values. */
+/* A provider in C, with UNICODE: instances, wide text, __declspec(dllexport), DllMain, interlocked
+ * values. */
 #ifndef UNICODE
 #error "this one is Unicode"
 #endif
@@ -96,7 +97,7 @@ static void MakeName(int i, WCHAR *szName, size_t cch)
         wcscpy_s(szName, cch, pszNames[i]);
         return;
     }
-    if (i == 2) { /* this very library */
+    if (i == 2) { /* the handle of this library */
         const WCHAR *pSlash = wcsrchr(szModule, L'/');
         lstrcpy(szName, pSlash ? pSlash + 1 : szModule);
         _wcslwr_s(szName, cch);

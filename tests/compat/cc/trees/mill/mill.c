@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* C, ANSI: a message file, whose header is made before this is compiled, and a .def file. */
+/* A provider in C, without UNICODE: with a message file, from which a header is made before this
+ * file is compiled, and a .def file. */
 #include <windows.h>
 #include <winperf.h>
 #include <stdio.h>

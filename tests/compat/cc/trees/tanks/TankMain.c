@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* C, ANSI: two static objects' definitions, exports by a .def file, names in other letter cases. */
+/* A provider in C, without UNICODE: static definitions of two objects, exports by a .def file, file
+ * names in other letter cases. */
 #include <Windows.h>
 #include <WinPerf.h>
 #include <String.h>
 #include "TankCtrs.H"
 #include "Inc\TankData.h"
 
-/* as contracts are declared */
+/* declared by the types of winperf.h */
 PM_OPEN_PROC OpenTankPerformanceData;
 PM_COLLECT_PROC CollectTankPerformanceData;
 PM_CLOSE_PROC CloseTankPerformanceData;

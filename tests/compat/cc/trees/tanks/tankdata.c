@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tank holds, and whether a query asks for it. */
+/* The contents of the tank, and whether a query requests them. */
 #include <windows.h>
 #include <winperf.h>
 #include <stdlib.h>
 #include "inc/tankdata.h"
 
-/* in TankMain.c, too */
+/* also defined in TankMain.c, which old compilers allow */
 int nCommon;
 
 static struct tank {

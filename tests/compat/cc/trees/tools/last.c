@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the last object as readers in use do: as if no instances were one block of values. */
+/* Reads the last object as existing readers do: even if it has no instances, a counter block is
+ * read. */
 #include <windows.h>
 #include <winperf.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same library, loaded by name while the program runs. */
+/* Loads the library by its name while the program runs. */
 #include <windows.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that a library is linked to: it rings once. */
+/* A program that is linked with the library: it rings once. */
 #include <windows.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instances may be there, and none is; nothing stands behind the definitions. */
+/* A provider whose object may have instances but has none, with nothing after its definitions. */
 #include <windows.h>
 #include <winperf.h>
 
