@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures that keep whole blocks: values in them are found by the names that came along, processes
- * distinguished as in the present. The module log is the test's own here: one
- * column, blocks of fake.h.
+ * Captures that have whole blocks: values are found by the names that the capture contains, and
+ * processes are distinguished as in live data. Instead of the module log, the test has its own
+ * functions: one column, and blocks of fake.h.
  */
 #include "pdh/log/capture.h"
 
@@ -95,7 +95,8 @@ void log_want(struct log *log, size_t number, bool wanted)
 {
 }
 
-/* A scan from its start ends; a query that collects may continue without limit. */
+/* Returns the next sample. A scan from the beginning ends after 20 samples; a query that collects
+ * may continue without limit. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
 {
     if (from_start && ++seen > 20)
@@ -220,7 +221,7 @@ static void values_are_found_by_their_names(void **state)
     assert_true(value_of(faults) == 30);
 }
 
-/* A process is identified by its number and its start, in the past too. */
+/* A process is identified by its number and its start time, in captures too. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");

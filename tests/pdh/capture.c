@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries on captures: the public sample log in its three formats gives the same 250 values bit for
- * bit; ranges, bound files, lists.
+ * Queries on captures: the public sample log gives the same 250 values in its three formats, bit
+ * for bit; time ranges, several files as one source, lists.
  */
 #include "pdh/log/capture.h"
 #include <openperflib/capture.h>
@@ -35,7 +35,7 @@ static int clean(void **state)
     return 0;
 }
 
-/* The columns of the text capture, which the others have too. */
+/* Opens the text capture, whose columns the other captures have too, and returns their paths. */
 static struct log *columns(const char *paths[static COLUMNS])
 {
     struct log *log;
@@ -70,7 +70,7 @@ static void the_same_250_cells_in_three_formats(void **state)
             assert_memory_equal(&binary.cells[i][k].doubleValue, &comma.cells[i][k].doubleValue, 8);
             assert_memory_equal(&tab.cells[i][k].doubleValue, &comma.cells[i][k].doubleValue, 8);
         }
-    assert_int_equal(blanks, 8); /* the first values of the rates */
+    assert_int_equal(blanks, 8); /* the first value of each rate */
     assert_true(binary.times[0] == first_time);
     assert_true(binary.times[SAMPLES - 1] == last_time);
 }
@@ -100,7 +100,8 @@ static void a_range_begins_and_ends_inside(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* The sample before the begin is there for the first rate. (docs/windows/tools.md#g2) */
+/* The sample before a range is read, too, so that rates have a value at its beginning.
+ * (docs/windows/tools.md#g2) */
 static void a_range_begins_with_a_rate(void **state)
 {
     static struct table whole, part;
@@ -164,7 +165,8 @@ static void columns_of_a_later_head_join(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* The same recording, and another one whose samples lie between its samples. */
+/* Two files as one source: the recording, and a file whose samples are between the recording's
+ * samples. */
 static void rates_go_on_behind_samples_of_another_file(void **state)
 {
     static struct table whole;
@@ -276,7 +278,7 @@ static void what_a_capture_lacks_has_a_status(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* Two queries on one handle have a position each. */
+/* Two queries on one handle have separate positions. */
 static void bound_files_are_one_source(void **state)
 {
     BUFFER_AUTO files = {0};
@@ -305,7 +307,7 @@ static void bound_files_are_one_source(void **state)
     query_close(second);
 }
 
-/* Without files the handle is the present, as Get-Counter asks for it. */
+/* A handle that is bound to no files means live data, which Get-Counter uses. */
 static void bound_to_nothing_is_the_present(void **state)
 {
     PDH_HLOG source = NULL;
@@ -340,7 +342,7 @@ static void a_capture_lists_what_it_holds(void **state)
     }
 }
 
-/* An interface that is there in the last sample only, and one that is not. */
+/* Instances of all samples are listed: one that is in the last sample only, and one that is not. */
 static void instances_of_all_samples_are_listed(void **state)
 {
     static const char name[] = {'i', 0, 's', 0, 'a', 0, 't', 0, 'a', 0, 'p', 0};
@@ -367,7 +369,7 @@ static void instances_of_all_samples_are_listed(void **state)
     buffer_add(&files, path, strlen(path) + 1);
     assert_int_equal(capture_bind(files.data, files.len, &bound), 0);
     const struct pdh_from from = {.log = bound};
-    for (int i = 0; i < 3; i++) { /* what was found once stays */
+    for (int i = 0; i < 3; i++) { /* instances that were found once stay in the lists */
         object_infos_done(&all);
         buffer_clear(&paths);
         assert_int_equal(source_objects(from, NULL, INFO_STABLE, &all), 0);

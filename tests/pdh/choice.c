@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expanding, validating and listing over a source of the test's own: titles that are missing or
- * stand for several, objects without instances, bases, levels, costs. (docs/windows/pdh.md#f2,
- * docs/windows/pdh.md#f4)
+ * Expanding, validating and listing with a data source of the test's own: missing titles, a title
+ * of several objects, objects without instances, base counters, levels, costly objects.
+ * (docs/windows/pdh.md#f2, docs/windows/pdh.md#f4)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 /* ---- the source ---- */
 
-/* clang-format 14 falls over rows of several lengths */
+/* clang-format 14 fails at tables whose rows have several lengths */
 /* clang-format off */
 static struct counter_info box_counters[] = {
     {.name = "First", .detail = 100},
@@ -73,7 +73,7 @@ static const struct counter_info *own_counter(const struct object_info *info, co
     return NULL;
 }
 
-/* Only the names that are shown; and "Lone" is "Seul" in another language. */
+/* Objects have only the names that are shown; but "Lone" is "Seul" in another language. */
 static bool own_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
                           const char *pattern)
 {
@@ -130,7 +130,7 @@ PDH_STATUS live_source_open(struct data_source **ret)
     return 0;
 }
 
-/* It is no capture, which would know its own order. */
+/* The source is not a capture, which would have an order of its own. */
 PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct data_source **ret)
 {
     return (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;
@@ -143,7 +143,7 @@ static int return_references(void **state)
     return 0;
 }
 
-/* Whatever was opened is closed, and every reference to an object is released. */
+/* Checks that everything opened was closed, and every reference to an object was released. */
 static int nothing_left(void **state)
 {
     assert_int_equal(opened, 0);
@@ -156,7 +156,7 @@ static int nothing_left(void **state)
 
 static const struct pdh_from now;
 
-/* The texts of a list with a bar behind each. */
+/* Compares a list: its texts with a bar after each. */
 static void is_list(const struct buffer *list, const char *expected)
 {
     BUFFER_AUTO text = {0};
@@ -190,7 +190,8 @@ static void what_has_no_title_keeps_its_number(void **state)
 static void one_path_for_one_instance(void **state)
 {
     expands("\\Box(a)\\First", "\\\\M\\Box(a)\\First|");
-    expands("\\Box(a#1)\\First", "\\\\M\\Box(A#1)\\First|"); /* and not the one called so */
+    /* not the instance whose name is "a#1" */
+    expands("\\Box(a#1)\\First", "\\\\M\\Box(A#1)\\First|");
     expands("\\Box(a#*)\\First", "\\\\M\\Box(a)\\First|\\\\M\\Box(A#1)\\First|");
     expands("\\Box(*/*)\\First", "\\\\M\\Box(p/a)\\First|\\\\M\\Box(p/)\\First|");
 }
@@ -199,9 +200,9 @@ static void objects_by_a_pattern(void **state)
 {
     expands("\\*\\One", "\\\\M\\Lone\\One|\\\\M\\LONE\\One|");
     expands("\\*(p/a)\\Last", "\\\\M\\Box(p/a)\\Last|");
-    expands("\\Seu?\\O*", "\\\\M\\Lone\\One|"); /* as the names of other languages */
+    expands("\\Seu?\\O*", "\\\\M\\Lone\\One|"); /* found by a name in another language */
     expands("\\*\\*", "\\\\M\\Lone\\One|\\\\M\\LONE\\One|");
-    expands("\\B*\\One", ""); /* it needs brackets */
+    expands("\\B*\\One", ""); /* Box has instances, so a path to it needs brackets */
 }
 
 static void refreshed_when_asked_to(void **state)
@@ -300,10 +301,10 @@ static void what_is_shown_first(void **state)
     default_object_is("Box");
     default_object = 0;
     default_object_is("Lone");
-    default_object = 9100; /* has no title */
+    default_object = 9100; /* 9100 has no title */
     default_object_is("Lone");
     default_counter_is(5, "Last");
-    default_counter_is(2, "First"); /* the base is never shown */
+    default_counter_is(2, "First"); /* counter 2 is a base, which is never the default */
     default_counter_is(UINT32_MAX, "First");
     BUFFER_AUTO text = {0};
     assert_status(browse_default_counter(now, NULL, "Dear", &text), PDH_CSTATUS_NO_COUNTER);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A performance key of the test's own: a machine whose clocks, processes and counters are
- * variables. Objects: 2 System (single), 230 Process. It notes what it was asked.
+ * variables. It has the objects 2 System (a single object) and 230 Process, and records its
+ * queries.
  */
 #ifndef OPL_TEST_PDH_FAKE_H
 #define OPL_TEST_PDH_FAKE_H
@@ -25,13 +26,13 @@ struct fake_process {
 };
 static struct fake_process fake_processes[FAKE_MOST];
 static DWORD fake_process_count;
-static LONGLONG fake_ticks, fake_wall; /* 100 ns each */
+static LONGLONG fake_ticks, fake_wall; /* in units of 100 ns */
 static LONGLONG fake_reads;
 static DWORD fake_length, fake_busy, fake_base;
 static char fake_question[256];
 static unsigned fake_questions;
-static bool fake_gone;        /* no object is answered */
-static DWORD fake_number = 2; /* of the object System, also 2222 */
+static bool fake_gone;        /* the answer has no object */
+static DWORD fake_number = 2; /* number of the object System; 2222 in some tests */
 
 static const char fake_titles[] = "1\0"
                                   "1847\0"
@@ -168,7 +169,7 @@ static LSTATUS fake_query(const char *path, const char *name, bool wide, DWORD *
     return fake_block(name, data, size);
 }
 
-/* A test may stand between the key and its askers. */
+/* A test may define FAKE_QUERY to handle queries before this key does. */
 #ifndef FAKE_QUERY
 #define FAKE_QUERY fake_query
 #endif
@@ -185,14 +186,15 @@ __attribute__((constructor)) static void hand_down_tables(void)
     registry_init(&tables);
 }
 
-/* Both clocks go on. */
+/* Advances both clocks. */
 static inline void fake_pass(LONGLONG milliseconds)
 {
     fake_ticks += milliseconds * 10000;
     fake_wall += milliseconds * 10000;
 }
 
-/* The machine as every test begins: three processes, one second after its start. */
+/* The state at the beginning of each test: three processes, one second after the machine's
+ * start. */
 static inline int fake_reset(void **state)
 {
     static const struct fake_process processes[] = {

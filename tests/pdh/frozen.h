@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A frozen machine that tests change as they like: a copy of tests/roots/vm2, and processes. */
+/* A frozen machine that tests can change: a copy of tests/roots/vm2, with processes. */
 #ifndef OPL_TEST_PDH_FROZEN_H
 #define OPL_TEST_PDH_FROZEN_H
 
@@ -46,7 +46,8 @@ static inline void frozen_write(const char *name, const char *content)
     temp_write(frozen_folder, path, content);
 }
 
-/* A process with one thread; CPU time and start in ticks of 10 ms. It may have been there. */
+/* Writes a process with one thread, or changes it if it exists; CPU time and start are in ticks of
+ * 10 ms. */
 static inline void frozen_process(int pid, const char *name, unsigned long cpu, unsigned long start)
 {
     char line[512], file[64];

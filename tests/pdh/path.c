@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths taken apart, put together and compared, as pure text. (docs/windows/pdh.md#f3,
+/* Paths are parsed, made from parts, and compared, as text only. (docs/windows/pdh.md#f3,
  * docs/windows/pdh.md#f4) */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "pdh/pdh.h"
 
-/* All parts between bars, "-" for one that is absent. */
+/* Joins all parts of a path with bars; "-" for a part that is absent. */
 static char *parts_of(const struct pdh_path *path)
 {
     char index[16] = "-";
@@ -133,7 +133,7 @@ static void paths_are_made(void **state)
 {
     struct pdh_path parts = {.machine = "host", .object = "o", .parent = "p", .counter = "c"};
     parts.index = 1;
-    made(&parts, "\\\\host\\o\\c"); /* no instance: neither parent nor index */
+    made(&parts, "\\\\host\\o\\c"); /* without an instance, parent and index are omitted */
     parts.instance = "i";
     made(&parts, "\\\\host\\o(p/i#1)\\c");
     parts.machine = "\\\\host";
@@ -180,9 +180,9 @@ static void patterns_match(void **state)
         {"a*?b",      "axb",               true },
         {"ab*ab",     "abab",              true },
         {"ab*ab",     "aba",               false},
-        {"\xd0\xb6*", "\xd0\x96x",         true }, /* the same letter, small and big */
+        {"\xd0\xb6*", "\xd0\x96x",         true }, /* the same letter in lower and upper case */
         {"\xd0\xb6*", "\xd0\x97x",         false},
-        {"*\xff",     "a\xfe\xff",         true }, /* bytes that are no text */
+        {"*\xff",     "a\xfe\xff",         true }, /* bytes that are not UTF-8 */
         {"[a]",       "a",                 false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -211,7 +211,7 @@ static void brackets_mean_instances(void **state)
         {"a#0",     NULL,  "a",       1, false},
         {"a#1",     NULL,  "a",       1, true },
         {"a#1",     NULL,  "a",       0, false},
-        {"a#1",     NULL,  "a#1",     0, true }, /* its own name */
+        {"a#1",     NULL,  "a#1",     0, true }, /* the name itself has "#1" */
         {"a#1",     NULL,  "a#1",     1, false},
         {"a#1#1",   NULL,  "a#1",     1, true },
         {"a#*",     NULL,  "a",       0, true },
@@ -220,7 +220,7 @@ static void brackets_mean_instances(void **state)
         {"p/a",     "P",   "a",       0, true },
         {"p/a",     "q",   "a",       0, false},
         {"p/a#2",   "p",   "a",       2, true },
-        {"p/a",     NULL,  "p/a",     0, true }, /* a slash of its own */
+        {"p/a",     NULL,  "p/a",     0, true }, /* the name itself has a slash */
         {"p/a/b#2", "p/a", "b",       2, true },
         {"p/a/b#2", NULL,  "p/a/b",   2, true },
         {"/home/x", NULL,  "/home/x", 0, true },

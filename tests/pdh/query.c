@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Queries on a machine of the test's own (fake.h): handles, the order of argument checks
- * (docs/windows/pdh.md#f9), one question a collection, values, and the pairs of samples that have
- * no value.
+ * (docs/windows/pdh.md#f9), one query of the key in each collection, values, and pairs of samples
+ * without a value.
  */
 #include "pdh/query.h"
 
@@ -19,7 +19,8 @@
 static const struct pdh_from now;
 static PDH_HQUERY query;
 
-/* The names of this machine, which PDH takes from the name bases: those of the key above. */
+/* A vendor folder with the name bases from which PDH takes this machine's names: those of the key
+ * of fake.h. */
 static char vendor[64];
 
 static int make_names(void **state)
@@ -167,7 +168,8 @@ static void what_is_not_there_cannot_be_added(void **state)
     assert_int_equal(query_collect(query, NULL), STATUS(NO_DATA));
 }
 
-/* It may be reached later. */
+/* A counter of a machine that cannot be reached is kept, because the machine may be reached
+ * later. */
 static void a_counter_of_an_absent_machine_is_kept(void **state)
 {
     PDH_HCOUNTER counter = NULL;
@@ -180,7 +182,7 @@ static void a_counter_of_an_absent_machine_is_kept(void **state)
     assert_int_equal(raw.CStatus, PDH_CSTATUS_NO_MACHINE);
 }
 
-/* A service that was registered anew has other numbers. */
+/* An object gets another number if its service is registered again. */
 static void an_object_comes_back_under_another_number(void **state)
 {
     PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
@@ -278,7 +280,7 @@ static void twins_have_numbers(void **state)
     no_value(third, PDH_CSTATUS_NO_INSTANCE);
 }
 
-/* A recording may have an instance with any name any number of times. */
+/* An object may have many instances with the same name. */
 static void equal_names_are_numbered_quickly(void **state)
 {
     enum { TWINS = 100000 };
@@ -305,7 +307,7 @@ static void names_may_hold_what_paths_are_made_of(void **state)
 
 /* ---- pairs without a value ---- */
 
-/* A process is identified by its number and its start. */
+/* A process is identified by its number and its start time. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");
@@ -321,13 +323,13 @@ static void another_process_of_that_name_has_no_common_value(void **state)
     fake_processes[0].faults += 10;
     collect(1000);
     assert_true(value_of(faults, 0) == 10);
-    fake_processes[0].start++; /* the number was given again */
+    fake_processes[0].start++; /* the number was given to another process */
     fake_processes[0].faults += 10;
     collect(1000);
     no_value(faults, PDH_CSTATUS_INVALID_DATA);
 }
 
-/* The first twin ends: what was the second is now called like the first. */
+/* The first process "twin" ends: the name "twin" now means the process that was "twin#1". */
 static void a_process_that_moves_up_has_no_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(twin)\\Page Faults/sec");
@@ -351,7 +353,7 @@ static void a_process_that_moves_up_has_no_value(void **state)
     assert_int_equal(items[1].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
 }
 
-/* The wall clock is set, or the machine sleeps. */
+/* The two clocks differ because the wall clock was set, or the machine slept. */
 static void an_interval_of_two_lengths_has_no_value(void **state)
 {
     PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
@@ -365,7 +367,7 @@ static void an_interval_of_two_lengths_has_no_value(void **state)
         no_value(reads, PDH_CSTATUS_INVALID_DATA);
         assert_true(value_of(length, 0) == 0);
         fake_reads += 100;
-        fake_wall += 50000; /* half a percent */
+        fake_wall += 50000; /* differs by half a percent */
         collect(1000);
         assert_true(value_of(reads, 0) == 100);
     }
@@ -480,7 +482,7 @@ static void statistics_of_a_ring(void **state)
                      STATUS(INVALID_HANDLE));
 }
 
-/* The second of each pair counts; the oldest sample has none before it. */
+/* The value of a rate belongs to the second sample of a pair; the oldest sample has none. */
 static void statistics_of_a_rate(void **state)
 {
     PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
@@ -539,7 +541,7 @@ int main(void)
         QUERY_TEST(statistics_of_a_ring),
         QUERY_TEST(statistics_of_a_rate),
         QUERY_TEST(samples_can_be_cooked_by_the_caller),
-        /* last: what it learned is believed for a second */
+        /* must be last, because PDH uses the object's number that it learned for another second */
         QUERY_TEST(an_object_comes_back_under_another_number),
     };
     return cmocka_run_group_tests(tests, make_names, remove_names);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the present offers: objects by name, number and language; instances with their numbers. */
+/* The data source for live data: objects by name, number and language; instances with their
+ * numbers. */
 #include "pdh/live/machine.h"
 
 #include <setjmp.h>
@@ -37,7 +38,7 @@ static void what_is_not_there_has_a_status(void **state)
     struct object_info *info = NULL;
     assert_int_equal(source_object(now, NULL, "Nonsense", false, INFO_RECENT, &info),
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
-    /* a title, but no object */
+    /* the title of a counter, not of an object */
     assert_int_equal(source_object(now, NULL, "% Processor Time", false, INFO_RECENT, &info),
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
     assert_int_equal(source_object(now, "\\\\no-such-machine", "System", false, INFO_RECENT, &info),
@@ -112,7 +113,7 @@ static void titles_and_numbers(void **state)
     assert_int_equal(lookup_name(NULL, 99998, &text), (PDH_STATUS)PDH_STRING_NOT_FOUND);
 }
 
-/* Every machine is asked under one of its names; they are one machine. */
+/* This machine can be named in several ways; all of them mean the same machine. */
 static void this_machine_has_several_names(void **state)
 {
     BUFFER_AUTO label = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The recording of Windows in its three forms, and all that a query makes of such a capture. */
+/* Windows' recording in its three formats, and all values that a query reads from such a
+ * capture. */
 #ifndef OPL_TESTS_PDH_TABLE_H
 #define OPL_TESTS_PDH_TABLE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries in several threads: each thread's own, one that all share, and one that is opened and
- * closed under the others' hands. Nothing but a status may tell; the sanitizers watch.
+ * Queries in several threads: a query for each thread, one query for all threads, and one query
+ * that is opened and closed while other threads use it. The only allowed effect is an error status;
+ * sanitizers watch for others.
  */
 #include "pdh/query.h"
 

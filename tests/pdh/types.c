@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every counter type, and instance names of every kind, from a block to the value, through the
- * public functions: what a sample keeps, the time base, the number; which instance a path means.
- * The machine has other clocks than ours: ticks of 3,579,545, objects of 1,000 a second, as Windows
- * has them. (docs/windows/types.md#b2, docs/windows/types.md#b3)
+ * public functions: what a sample contains, the time base, the number; which instance a path means.
+ * The simulated machine has other clocks than ours: 3,579,545 ticks a second, and objects with
+ * 1,000 a second, as on Windows. (docs/windows/types.md#b2, docs/windows/types.md#b3)
  */
 #include <openperflib/build.h>
 #include <openperflib/unstable.h>
@@ -34,7 +34,7 @@ struct typed {
     LONGLONG time_base;
     ULONGLONG first[2], bases[2];
     DWORD multi;
-    double expected; /* two seconds pass */
+    double expected; /* the value after two seconds */
 };
 /* clang-format off */
 static const struct typed typed[] = {
@@ -112,7 +112,7 @@ static void build_types(opl_build *build)
 
 static const char *const parents[] = {"p", "P", "b"};
 static const struct named {
-    const char *name; /* NULL: told by its number */
+    const char *name; /* NULL: the instance has a number instead of a name */
     int parent;       /* -1: none */
     LONG unique;
 } names[] = {
@@ -122,7 +122,7 @@ static const struct named {
     {"b/c",                  -1, -1  },
     {"c",                    2,  -1  }, /* also b/c */
     {"x",                    0,  -1  },
-    {"x",                    1,  -1  }, /* P/x is p/x, too */
+    {"x",                    1,  -1  }, /* its parent P, written p, is the same */
     {"z#7",                  -1, -1  },
     {"w#",                   -1, -1  },
     {"(round)",              -1, -1  },
@@ -248,7 +248,7 @@ static LONGLONG second_of(const struct typed *of)
     }
 }
 
-/* docs/windows/types.md#b3: tick multi timers are kept times the frequency. */
+/* docs/windows/types.md#b3: the raw value of a tick multi timer is multiplied by the frequency. */
 static void keeps(const struct typed *of, PDH_HCOUNTER counter)
 {
     bool ticking = of->type == PERF_COUNTER_MULTI_TIMER || of->type == PERF_COUNTER_MULTI_TIMER_INV;
@@ -302,13 +302,13 @@ static void every_type(void **state)
     }
 }
 
-/* Caps and scales, LONG and LARGE, of what was collected. */
+/* Formats collected values: with limits and scales, as LONG and LARGE. */
 static void formats_of_values(void **state)
 {
     PDH_HCOUNTER raw, percent;
     PDH_FMT_COUNTERVALUE value;
     assert_status(PdhAddCounterA(query, "\\1000\\1042", 0, &raw), 0);     /* 4,000,000,000 */
-    assert_status(PdhAddCounterA(query, "\\1000\\1016", 0, &percent), 0); /* half of two seconds */
+    assert_status(PdhAddCounterA(query, "\\1000\\1016", 0, &percent), 0); /* one of two seconds */
     collect(0);
     collect(1);
     static const struct {
@@ -334,14 +334,15 @@ static void formats_of_values(void **state)
         assert_true((rows[i].format & PDH_FMT_LONG ? value.longValue : value.largeValue) ==
                     rows[i].expected);
     }
-    assert_status(PdhSetCounterScaleFactor(percent, 2), 0); /* the cap comes before the scale */
+    /* values are limited before they are scaled */
+    assert_status(PdhSetCounterScaleFactor(percent, 2), 0);
     assert_status(PdhGetFormattedCounterValue(percent, PDH_FMT_LONG, NULL, &value), 0);
     assert_int_equal(value.longValue, 5000);
 }
 
 /* ---- every name ---- */
 
-/* Each path that a pattern stands for means one instance, and each instance has one. */
+/* Each path to which a pattern expands means one instance, and each instance has one such path. */
 static void every_name_is_found_again(void **state)
 {
     char list[4096];
@@ -403,7 +404,7 @@ static void names_mean_instances(void **state)
         {"(round)",              109},
         {"/",                    111},
         {"/HOME",                112},
-        {"\xc3\x84\xe2\x82\xac", 115}, /* the other case */
+        {"\xc3\x84\xe2\x82\xac", 115}, /* the other letter case */
         {"4711",                 116},
         {"4711#1",               117},
         {"p/12",                 118},
@@ -413,7 +414,7 @@ static void names_mean_instances(void **state)
         means(rows[i].instance, rows[i].value);
 }
 
-/* The values of all instances that a pattern fits, by name. */
+/* The values of all instances that match a pattern, sorted by name. */
 static void fits(const char *instance, const char *expected)
 {
     char path[64], text[512] = "";

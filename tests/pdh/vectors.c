@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine that says at each moment what Windows sampled (golden/pdh-vectors.tsv): a query on the
- * present gives the texts that Windows printed, through the public functions. Its clocks are those
- * of the recording: 2,630,633 ticks a second. (docs/windows/types.md#b3, docs/windows/types.md#b4)
+ * A simulated machine that has at each moment the values that Windows sampled
+ * (golden/pdh-vectors.tsv): a live query gives the texts that Windows printed, through the public
+ * functions. Its clocks are those of the recording: 2,630,633 ticks a second.
+ * (docs/windows/types.md#b3, docs/windows/types.md#b4)
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -49,7 +50,7 @@ static opl_build_counter counter_of(DWORD name, size_t column)
                                .level = PERF_DETAIL_NOVICE};
 }
 
-/* The base of the counter before it. */
+/* The base counter, which follows the counter that it belongs to. */
 static opl_build_counter base_of(DWORD name, DWORD type)
 {
     return (opl_build_counter){
@@ -118,7 +119,7 @@ static LSTATUS return_titles(void *data, DWORD *size)
     return ERROR_SUCCESS;
 }
 
-/* All objects, whichever was asked for. */
+/* Answers every query with all objects. */
 static LSTATUS query_key(const char *path, const char *name, bool wide, DWORD *type, void *data,
                          DWORD *size)
 {
@@ -188,7 +189,7 @@ static void cells_of_the_present(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
-/* The five cards in one array, under either form of name. */
+/* The five network cards as one array, by both forms of the object's name. */
 static void cells_of_a_wildcard(void **state)
 {
     PDH_HQUERY query;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The 250 cells of golden/pdh-vectors.tsv: what Windows sampled and the text that it printed. They
- * go through the public functions, whatever source a query has.
+ * The 250 cells of golden/pdh-vectors.tsv: what Windows sampled, and the text that it printed for
+ * it. They are compared through the public functions, for any data source of a query.
  */
 #ifndef OPL_TEST_PDH_VECTORS_H
 #define OPL_TEST_PDH_VECTORS_H
@@ -55,7 +55,7 @@ static inline void vectors_read(void)
     snprintf(path, sizeof path, "%s/pdh-vectors.tsv", getenv("GOLDEN"));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
-    assert_non_null(fgets(line, sizeof line, file)); /* what the columns are */
+    assert_non_null(fgets(line, sizeof line, file)); /* the heading */
     for (; fgets(line, sizeof line, file); row++) {
         assert_true(row < VECTOR_SAMPLES * VECTOR_COLUMNS);
         vector_take(line, row);
@@ -64,7 +64,7 @@ static inline void vectors_read(void)
     assert_int_equal(row, VECTOR_SAMPLES * VECTOR_COLUMNS);
 }
 
-/* As Windows prints it, or its blank. */
+/* The value is what Windows printed, or absent where Windows printed a blank. */
 static inline void vector_is(const struct vector *vector, PDH_STATUS status,
                              const PDH_FMT_COUNTERVALUE *value)
 {
@@ -82,7 +82,7 @@ static inline void vector_is(const struct vector *vector, PDH_STATUS status,
 
 enum { VECTOR_DOUBLE = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 };
 
-/* The query's own sample: raw, cooked, and cut to whole numbers. */
+/* Compares the query's own sample: raw, cooked, and truncated to whole numbers. */
 static inline void vector_is_collected(const struct vector *vector, PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER raw;
@@ -106,7 +106,7 @@ static inline void vector_is_collected(const struct vector *vector, PDH_HCOUNTER
     assert_true(value.longValue == (whole > INT32_MAX ? INT32_MAX : (LONG)whole));
 }
 
-/* The same two samples in the caller's hands. */
+/* Compares the value of the same two samples, which the caller passes to PDH. */
 static inline void vector_is_calculated(const struct vector *vector, PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER old = {.FirstValue = vector->old_first, .SecondValue = vector->old_second};
@@ -129,7 +129,7 @@ static inline void vector_is_calculated(const struct vector *vector, PDH_HCOUNTE
     vector_is(vector, both[0], &value);
 }
 
-/* What a counter says of itself. */
+/* Compares the description of a counter. */
 static inline void vector_is_described(const struct vector *vector, PDH_HCOUNTER counter)
 {
     union {
@@ -146,12 +146,13 @@ static inline void vector_is_described(const struct vector *vector, PDH_HCOUNTER
     assert_int_equal(is.info.lScale, 0);
 }
 
-/* All of one column: how many values, the smallest, the largest, their mean. */
+/* Compares the statistics of a column: how many values, the smallest, the largest, and their
+ * mean. */
 static inline void column_has_statistics(size_t column, PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER ring[VECTOR_SAMPLES];
     PDH_STATISTICS is;
-    const size_t first = 7; /* the oldest entry of the ring */
+    const size_t first = 7; /* position of the oldest sample in the ring */
     double min = 0, max = 0, sum = 0;
     DWORD count = 0;
     for (size_t i = 0; i < VECTOR_SAMPLES; i++) {

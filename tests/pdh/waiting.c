@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which queries wait while a provider is slow: only those that query it, too. Process's answer
- * is held back here; System's comes at once. Values, lists and other queries go on meanwhile.
+ * Which queries wait while a provider is slow: only those that also need this provider. Here the
+ * answer of Process is held back, and that of System comes at once. Values, lists and other queries
+ * are not delayed.
  */
 #include "pdh/query.h"
 
@@ -18,7 +19,7 @@ static const struct pdh_from now;
 static sem_t queried, answer;
 static bool slow;
 
-/* Before fake.h's: a query of Process alone is delayed. */
+/* Handles queries before fake.h does: a query of Process alone is delayed. */
 static LSTATUS slow_query(const char *path, const char *name, bool wide, DWORD *type, void *data,
                           DWORD *size)
 {
@@ -61,8 +62,8 @@ static LONG value_of(PDH_HCOUNTER counter)
     return value.longValue;
 }
 
-/* All of what does not ask for Process, in this thread: if one of it waited, it would do so for
- * ever. */
+/* Does everything that needs no answer of Process, in this thread. If any of it waited, it would
+ * wait for ever. */
 static void go_on(void)
 {
     PDH_HQUERY other;
@@ -72,7 +73,7 @@ static void go_on(void)
     fake_length = 7;
     assert_int_equal(query_collect(system_query, NULL), 0);
     assert_int_equal(value_of(length), 7);
-    assert_int_equal(value_of(process), 1); /* of the query that waits: its last sample */
+    assert_int_equal(value_of(process), 1); /* the last sample of the query that waits */
     assert_int_equal(counter_scale(process, 2), 0);
     assert_int_equal(value_of(process), 100);
     assert_int_equal(counter_scale(process, 0), 0);

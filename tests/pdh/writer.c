@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a query collects, written as CSV and TSV and read back. */
+/* What a query collects is written as CSV and TSV, and read back. */
 #include "pdh/log/capture.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static int clean(void **state)
     return 0;
 }
 
-/* All paths of a capture, or those that a pattern means. */
+/* The paths of a capture that match a pattern. */
 static size_t paths_of(struct pdh_from from, const char *pattern, struct buffer *list,
                        const char **ret)
 {
@@ -50,7 +50,7 @@ static void options_of(struct capture_options *options, PDH_HQUERY query, const 
         .file = path, .access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, .query = query};
 }
 
-/* What the query of a capture collects is written as it was read. */
+/* A capture that a query reads is written again unchanged. */
 static void a_capture_is_written_anew(void **state)
 {
     static struct table before, after;
@@ -91,7 +91,8 @@ static void add_columns_of(const char *path, PDH_HQUERY query)
     log_close(log);
 }
 
-/* The public files' line ends were changed on their way. */
+/* Removes carriage returns: the line ends of the public files were changed when they were
+ * published. */
 static void without_returns(struct buffer *text)
 {
     size_t kept = 0;
@@ -101,7 +102,8 @@ static void without_returns(struct buffer *text)
     text->data[text->len = kept] = '\0';
 }
 
-/* What Windows wrote beside its binary capture, byte for byte. */
+/* From the binary capture, the text files result that Windows wrote at the same time, byte for
+ * byte. */
 static void a_binary_capture_becomes_windows_text(void **state)
 {
     const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Address spaces over a tree made here: every kind of mapping, files in pieces, files that cannot
- * be read, names with what a path gives a meaning to. */
+/* Address spaces in a tree of proc files that the test makes: every kind of mapping, files that are
+ * read in pieces, unreadable files, names with characters that have a meaning in counter paths. */
 #include "perfproc.h"
 
 enum { PAGE = 4096, ID = 784 };
@@ -45,7 +45,7 @@ static const char kinds[] = "00400000-00401000 r--p 00000000 fe:00 1 /opt/my app
 
 enum { LIBRARIES = 900 };
 
-/* Longer than any single piece. */
+/* Writes a file that is longer than any single read. */
 static void write_long(void)
 {
     static char text[LIBRARIES * 96];
@@ -124,7 +124,7 @@ static void images_have_their_process_as_parent(void **state)
     opl_instance_view image;
     (void)state;
     struct answer answer = run_query(u"740");
-    assert_int_equal(answer.types, 2); /* with Process Address Space */
+    assert_int_equal(answer.types, 2); /* Image and Process Address Space */
     assert_true(answer_object(&answer, 740, &images));
     assert_true(object_named(&answer, &images, "pro[1]_2", &image));
     assert_int_equal(image.definition.ParentObjectTitleIndex, 786);
@@ -172,7 +172,8 @@ static void a_file_that_comes_in_pieces_is_read_whole(void **state)
     assert_int_equal(image.definition.ParentObjectInstance, 3);
 }
 
-/* A space of 0 bytes would be a lie. */
+/* A process whose maps cannot be read is no instance: an address space of 0 bytes would be
+ * false. */
 static void f_b1_what_cannot_be_read_is_no_instance(void **state)
 {
     opl_object_view spaces;
@@ -197,7 +198,8 @@ static void global_does_not_ask_them(void **state)
     assert_true(answer_object(&answer, 740, &object));
     assert_true(answer_object(&answer, 1408, &object));
     assert_true(answer_object(&answer, 816, &object));
-    assert_true(answer_object(&answer, 230, &object)); /* Thread Details' parents */
+    /* Process, for the parents in Thread Details */
+    assert_true(answer_object(&answer, 230, &object));
     assert_false(answer_object(&answer, 232, &object));
 }
 

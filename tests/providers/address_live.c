@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Address spaces of this machine: all kinds together are the size that the kernel counts itself,
- * mappings made here appear to the byte, threads are where they wait, the asking thread gets its
- * priority back. */
+/* Address spaces of this machine: the sum of all kinds is the size that the kernel counts; mappings
+ * made here appear exactly; the instruction address of a waiting thread is right; the querying
+ * thread gets its priority back. */
 #include "../skip.h"
 #include "perfproc.h"
 
@@ -49,7 +49,7 @@ static void all_kinds_together_are_the_size_that_the_kernel_counts(void **state)
 {
     uint64_t values[KINDS], sum = 0;
     (void)state;
-    read_kinds(values); /* whatever must be allocated once is allocated now */
+    read_kinds(values); /* allocates what is allocated only once */
     uint64_t before = own_size();
     read_kinds(values);
     uint64_t after = own_size();
@@ -113,7 +113,7 @@ static uint64_t user_pc(pid_t child)
     return 0;
 }
 
-/* Is the address in a part of this program that may be executed? The child has the same ones. */
+/* Is the address in an executable part of this program? The child has the same addresses. */
 static bool is_executable(uint64_t address)
 {
     char line[512], protection[8];

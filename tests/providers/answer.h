@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider's answer, and questions to it. A query for a frozen machine runs in a process of its
- * own, because the library looks at its environment once.
+ * Queries a provider and looks into its answer. A query for a frozen machine runs in a process of
+ * its own, because the library reads its environment only once.
  */
 #ifndef OPL_TEST_ANSWER_H
 #define OPL_TEST_ANSWER_H
@@ -51,7 +51,7 @@ static inline void library_load(struct library *library, const char *name, const
     *(void **)&library->close = dlsym(handle, close);
 }
 
-/* Each with its three functions. */
+/* Name and functions of the shipped providers. */
 static const char *const shipped_providers[][4] = {
     {"perfos",    "OpenOSObject",             "CollectOSObjectData",         "CloseOSObject"        },
     {"perfproc",  "OpenSysProcessObject",     "CollectSysProcessObjectData", "CloseSysProcessObject"},
@@ -62,7 +62,7 @@ static const char *const shipped_providers[][4] = {
 };
 enum { SHIPPED_PROVIDERS = sizeof shipped_providers / sizeof *shipped_providers };
 
-/* One of them, opened. */
+/* Loads a shipped provider and calls its Open. */
 static inline int library_open(struct library *library, const char *name)
 {
     size_t i = 0;
@@ -73,7 +73,7 @@ static inline int library_open(struct library *library, const char *name)
     return (int)library->open(NULL);
 }
 
-/* Collects into `answer`, as a block with a header. */
+/* Calls Collect, and puts the objects into `answer`, as a block with a header. */
 static inline DWORD library_query(const struct library *library, const char *query)
 {
     WCHAR wide[64] = {0};
@@ -99,7 +99,8 @@ static inline void answer_begin(void)
 
 /* ---- frozen machines; a provider is its library and its three functions ---- */
 
-/* Opens, asks and closes in a child, which sends the answer through a pipe. */
+/* Opens, queries and closes a provider in a child process, which sends the answer through a
+ * pipe. */
 static inline void query_child(const char *const provider[4], const char *root, const char *query,
                                int out)
 {
@@ -147,7 +148,7 @@ static inline bool answer_object(unsigned index, opl_object_view *ret)
     return opl_block_find_object(&answer_block, index, ret);
 }
 
-/* With `base`, the counter behind it, which has the same title. */
+/* Finds a counter; with `base` the base after it, which has the same title. */
 static inline bool answer_counter(const opl_object_view *object, unsigned index, bool base,
                                   opl_counter_view *ret)
 {
@@ -159,7 +160,7 @@ static inline bool answer_counter(const opl_object_view *object, unsigned index,
     return false;
 }
 
-/* `name` NULL: the single object. */
+/* Finds an instance; `name` NULL: the data of the single object. */
 static inline bool answer_instance(const opl_object_view *object, const char *name,
                                    opl_instance_view *ret)
 {
@@ -194,7 +195,7 @@ static inline bool answer_has(unsigned object_index, unsigned index)
     return answer_object(object_index, &object) && answer_counter(&object, index, false, &counter);
 }
 
-/* The instances' names, each with a comma behind it. */
+/* The names of the instances, with a comma after each. */
 static inline const char *answer_names(unsigned object_index)
 {
     static char names[8192];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conntrack beside packets of our own, in a network namespace of our own in which a filter makes
- * the kernel remember connections. Each test runs in a child.
+ * Conntrack is compared with packets that the test sends, in a network namespace of its own in
+ * which a filter makes the kernel track connections. Each test runs in a child process.
  */
 #include "network.h"
 
@@ -58,8 +58,8 @@ static void send_raw(int protocol, const void *data, size_t bytes)
     close(fd);
 }
 
-/* A segment with flags that contradict each other belongs to nothing, neither when it goes out nor
- * when it comes in. */
+/* Sends a segment with flags that contradict each other. It belongs to no connection, neither when
+ * it is sent nor when it is received. */
 static void send_garbage(void)
 {
     struct tcphdr head = {.source = htons(5), .dest = htons(6), .doff = 5, .syn = 1, .rst = 1};
@@ -68,7 +68,7 @@ static void send_garbage(void)
     send_raw(IPPROTO_TCP, &head, sizeof head);
 }
 
-/* An error message about a datagram that was never sent. */
+/* Sends an error message about a datagram that was never sent. */
 static void send_strange_errors(void)
 {
     unsigned char bytes[36] = {ICMP_DEST_UNREACH, ICMP_HOST_UNREACH};
@@ -77,13 +77,13 @@ static void send_strange_errors(void)
     quoted.saddr = quoted.daddr = htonl(INADDR_LOOPBACK);
     quoted.check = checksum(0, &quoted, sizeof quoted);
     memcpy(bytes + 8, &quoted, sizeof quoted);
-    bytes[29] = 77, bytes[31] = 78, bytes[33] = 8; /* ports and length */
+    bytes[29] = 77, bytes[31] = 78, bytes[33] = 8; /* the two ports and the length */
     uint16_t check = checksum(0, bytes, sizeof bytes);
     memcpy(bytes + 2, &check, sizeof check);
     send_raw(IPPROTO_ICMP, bytes, sizeof bytes);
 }
 
-/* Each packet is looked at twice: when it goes out, and when it comes in. */
+/* The kernel looks up each packet twice: when it is sent, and when it is received. */
 static void child_connections(void)
 {
     own_filter();

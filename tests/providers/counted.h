@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts what a provider that is linked into the test allocates and opens (the engine opens by
- * openat only), and can let one allocation fail. Linked with --wrap=malloc, calloc, realloc and
- * openat64; included by one file of a program. */
+/* Counts the allocations and opened files of a provider that is linked with the test (the engine
+ * opens files by openat only), and can let one allocation fail. Linked with --wrap=malloc, calloc,
+ * realloc and openat64; only one file of a program includes this. */
 #ifndef OPL_TEST_COUNTED_H
 #define OPL_TEST_COUNTED_H
 
@@ -18,7 +18,7 @@ int __real_openat64(int folder, const char *path, int flags, mode_t mode);
 int __wrap_openat64(int folder, const char *path, int flags, mode_t mode);
 
 static unsigned allocations, opens;
-static unsigned failing; /* the allocation that fails; 0: none */
+static unsigned failing; /* number of the allocation that fails; 0: none */
 
 int __wrap_openat64(int folder, const char *path, int flags, mode_t mode)
 {

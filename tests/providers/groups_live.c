@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Job Object, Job Object Details and systemd Unit beside control groups of our own, in which a
- * worker does work of known size. Needs root; sees the groups in a mount namespace of its own, and
- * takes of the controllers those that are on. Each test runs in a child.
+ * Job Object, Job Object Details and systemd Unit are compared with control groups of the test's
+ * own, in which a worker process does work of known size. Needs root. Uses a mount namespace of its
+ * own, and those controllers that are enabled. Each test runs in a child process.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -141,7 +141,7 @@ static bool start_threads(void)
     return true;
 }
 
-/* Past the cache, in pieces of 64 KiB. */
+/* Writes and reads without the cache, in pieces of 64 KiB. */
 static bool use_disk(void)
 {
     enum { PIECE = 65536 };
@@ -202,11 +202,11 @@ static struct account order(char what)
     struct account account = {0};
     IS(write(orders[1], &what, 1), 1);
     IS(read(answers[0], &account, sizeof account), sizeof account);
-    usleep(20000); /* until it waits again */
+    usleep(20000); /* time until the worker waits again */
     return account;
 }
 
-/* In a group of this name; the times of its few steps before are none of the group's. */
+/* Starts the worker in a group of this name. What it did before is not counted for the group. */
 static void begin(const char *above)
 {
     char path[300], number[16];
@@ -231,7 +231,8 @@ static void begin(const char *above)
     snprintf(number, sizeof number, "%d", (int)worker);
     if (!write_file("cgroup.procs", number))
         leave(CANNOT_RUN);
-    perfproc.close(), perflinux.close(); /* they know the other file systems */
+    /* the providers have opened files of the other namespace */
+    perfproc.close(), perflinux.close();
     IS(perfproc.open(NULL) + perflinux.open(NULL), 0);
 }
 
@@ -273,7 +274,7 @@ static void child_job_time(void)
     double all = user + system;
     CLOSE_TO(job(1522) - before, all / 1000, all / 100000 + 2);
     CLOSE_TO(job(1502) - raw_before, all * 10, all / 10 + 20000);
-    /* how much of the time was which is estimated by ticks, once for a process, once for a group */
+    /* user and system time are estimated by ticks, separately for a process and for a group */
     CLOSE_TO(job(1524) - user_before, user / 1000, 80);
     CLOSE_TO(job(1526) - system_before, system / 1000, 80);
     CLOSE_TO(job(1504), job(1524) * 10000, 20000);
@@ -298,7 +299,7 @@ static void child_job_memory(void)
     order(' ');
     uint64_t before = job(1514);
     IS(order('m').done, true);
-    sleep(3); /* newer kernels bring the figures together every two seconds */
+    sleep(3); /* newer kernels update these values every two seconds */
     CLOSE_TO((uint32_t)(job(1514) - before), PAGES, PAGES / 100 + 64);
     IS(job(1520), 0);
     if (!write_file("memory.swap.max", "0"))
@@ -421,11 +422,11 @@ static unsigned same_rows(const opl_object_view *details, const opl_instance_vie
         DWORD index = row.definition.CounterNameTitleIndex;
         bool is_io = (index >= 1412 && index <= 1424) || index > 101800;
         if (is_io && !answer_counter(process, 1412, false, &same))
-            continue; /* of some process elsewhere it may not be read */
+            continue; /* absent in Process, because of some process it may not be read */
         IS(answer_counter(process, row.definition.CounterNameTitleIndex, false, &same), true);
         IS(opl_counter_number(&answer_block, one, &row, &value), true);
         IS(opl_counter_number(&answer_block, other, &same, &theirs), true);
-        CLOSE_TO(value, theirs, theirs / 1000); /* times by records are finer */
+        CLOSE_TO(value, theirs, theirs / 1000); /* times of the kernel's records are more precise */
     }
     return rows;
 }
@@ -465,7 +466,7 @@ static uint64_t unit(unsigned index)
     return answer_number(UNIT, name, index, false);
 }
 
-/* Is there the counter, and for this group what it is read from? */
+/* Does the counter exist, and does this group have the file with its value? */
 static bool unit_has(unsigned index, const char *file)
 {
     char path[400];
@@ -491,7 +492,7 @@ static void time_of_a_unit_appears(void **state)
     in_child(child_unit);
 }
 
-/* A tenth of a processor may be used: of the time that passes, nine tenths are waited. */
+/* With a limit of a tenth of a processor, a busy group waits for nine tenths of the time. */
 static void child_throttled(void)
 {
     begin("system.slice");
@@ -528,7 +529,8 @@ static void child_unit_memory(void)
     }
     uint64_t before = unit(100902);
     IS(order('m').done, true);
-    CLOSE_TO(unit(100902) - before, MEMORY, MEMORY / 50); /* counted in lots for each processor */
+    /* each processor counts memory in batches */
+    CLOSE_TO(unit(100902) - before, MEMORY, MEMORY / 50);
     FILE *swaps = fopen("/proc/swaps", "r");
     char line[256];
     bool swapping = swaps && fgets(line, sizeof line, swaps) && fgets(line, sizeof line, swaps);
@@ -559,9 +561,9 @@ static void child_unit_disk(void)
     }
     uint64_t reads = unit(1412), writes = unit(1414), in = unit(1420), out = unit(1422);
     if (!order('d').done || unit(1420) == in)
-        leave(CANNOT_RUN); /* not a disk that says whose requests it serves */
+        leave(CANNOT_RUN); /* a disk that does not count requests by group */
     CLOSE_TO(unit(1420) - in, DISK, DISK / 100);
-    CLOSE_TO(unit(1422) - out, DISK, DISK / 20); /* and what the file system writes for itself */
+    CLOSE_TO(unit(1422) - out, DISK, DISK / 20); /* the file system's own writes are counted, too */
     IS(unit(1412) - reads >= DISK / MEBI, true);
     IS(unit(1412) - reads <= DISK / 65536 + 8, true);
     IS(unit(1414) - writes >= DISK / MEBI, true);

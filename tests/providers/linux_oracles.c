@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel Limits, Slab, Memory Zone, Memory Usage, Interrupt, Pressure, and some of Memory and
- * Processor of this machine, beside work of known size or what says the same in another way.
+ * Kernel Limits, Slab, Memory Zone, Memory Usage, Interrupt, Pressure, and some counters of Memory
+ * and Processor of this machine, compared with work of known size or with another source of the
+ * same value.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -63,7 +64,7 @@ static bool near(uint64_t value, uint64_t other, uint64_t distance)
     return value + distance >= other && other + distance >= value;
 }
 
-/* The number-th number behind the key of a file; UINT64_MAX: there is none. */
+/* The number-th number after the key in a file; UINT64_MAX: there is none. */
 static uint64_t reading(const char *path, const char *key, unsigned number)
 {
     char line[4096];
@@ -106,7 +107,7 @@ static void in_child(void (*test)(void))
 
 enum { NOBODY = 54321 }; /* an unused user number */
 
-/* As many as one user may have, and no more. */
+/* Opens as many inotify instances as one user may have; one more must fail. */
 static void child_inotify(void)
 {
     uint64_t most = queried(LIMITS, NULL, 100726), count = 0;
@@ -115,7 +116,7 @@ static void child_inotify(void)
     while (count <= most && inotify_init1(IN_CLOEXEC) >= 0)
         count++;
     if (count < most && errno == EMFILE && sysconf(_SC_OPEN_MAX) < (long)most + 64)
-        _exit(CANNOT_RUN); /* too few descriptors */
+        _exit(CANNOT_RUN); /* the limit of descriptors is too low for this test */
     _exit(count == most ? 0 : 1);
 }
 
@@ -142,7 +143,8 @@ static pid_t next_process(void)
     return child;
 }
 
-/* The last number is followed by a small one. The namespace may have a maximum of its own. */
+/* After the highest process number, a low one follows. A pid namespace may have a maximum of its
+ * own. */
 static void child_first_process(void)
 {
     char last[32];
@@ -197,7 +199,7 @@ static void reserved_requests_appear(void **state)
     assert_true(exact);
 }
 
-/* A test user creates keys up to the limit: its share is 100 %. */
+/* A test user creates keys up to the limit, so the used share becomes 100 %. */
 static void child_keys(void)
 {
     enum { SPARE = 20 };
@@ -273,7 +275,7 @@ static uint64_t of_slab(const char *cache, const char *file)
     return reading(path, "", 1);
 }
 
-/* Of caches that do not change from one moment to the next. */
+/* Are the counts equal? Only caches that do not change all the time are compared. */
 static bool same_slab(const char *cache)
 {
     run_query(SLAB);
@@ -315,7 +317,7 @@ static void slabs_are_those_of_sys(void **state)
 
 /* ---- Memory Zone: the marks follow from two settings ---- */
 
-/* Where memory is in pieces, the kernel raises a zone's marks for a while. */
+/* Has the kernel raised a zone's watermarks for a while, because memory is fragmented? */
 static bool a_mark_is_raised(void)
 {
     char line[128];
@@ -349,7 +351,7 @@ static void watermarks_follow_from_settings(void **state)
         managed = answer_number(ZONE, name, 100504, false);
         uint64_t min = answer_number(ZONE, name, 100508, false), step = min / 4;
         if (strcmp(name, "_Total") == 0) {
-            /* each zone's share is cut to whole pages */
+            /* each zone's share is rounded down to whole pages */
             assert_true(near(min, least * KIB, 64 * page) || min < least * KIB);
             continue;
         }
@@ -366,7 +368,8 @@ static void watermarks_follow_from_settings(void **state)
 
 /* ---- Memory ---- */
 
-/* What the strict mode would allow: a share of memory without the huge pages, and swap. */
+/* The commit limit is what the strict mode would allow: a share of memory without the huge pages,
+ * and swap. */
 static void commit_limit_follows_from_settings(void **state)
 {
     uint64_t all = reading("/proc/meminfo", "MemTotal", 1) * KIB;
@@ -382,7 +385,8 @@ static void commit_limit_follows_from_settings(void **state)
     assert_true(near(queried(MEMORY, NULL, 30), limit, MEBI));
 }
 
-/* The words behind "protection: (0, 2, ...)": the largest of each zone, and its high mark. */
+/* The sum over all zones of the largest number in "protection: (0, 2, ...)" and the high
+ * watermark. */
 static uint64_t reserved_pages(void)
 {
     char line[1024];
@@ -426,8 +430,8 @@ static uint64_t kept_back(uint64_t bytes, uint64_t low)
     return bytes - (bytes / 2 < low ? bytes / 2 : low);
 }
 
-/* As the kernel's documents tell it: what is free and not kept in reserve, and of the caches all
- * but a half or the low marks. */
+/* Available memory as the kernel's documents define it: free memory that is not reserved, and the
+ * caches except for half of them or the low watermarks. */
 static bool available_is_right(void)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), low = low_marks() * page;
@@ -455,7 +459,7 @@ static void available_memory_follows_from_the_rest(void **state)
     assert_true(right);
 }
 
-/* Pages of a file that are in memory no more: each is a fault that waits for the disk. */
+/* Reads pages of a file that are not in memory: each is a fault that waits for the disk. */
 static void faults_that_need_the_disk_appear(void **state)
 {
     enum { PAGES = 200, STEP = 16 };
@@ -485,10 +489,10 @@ static void faults_that_need_the_disk_appear(void **state)
     if (faults == 0)
         report_skipped("the build folder is not on a disk");
     else
-        assert_in_range(faults, PAGES, 10 * PAGES); /* others have some, too */
+        assert_in_range(faults, PAGES, 10 * PAGES); /* other programs have faults, too */
 }
 
-/* Memory that is sent to swap, if there is any, and only that. */
+/* Memory that the test sends to swap is counted, if there is swap. */
 static void pages_sent_to_swap_appear(void **state)
 {
     const size_t bytes = (size_t)8 * MEBI;
@@ -527,14 +531,15 @@ static uint64_t pages_of_node(unsigned node, const char *key)
 
 static bool same_node(unsigned node)
 {
-    enum { FEW = 8 }; /* others take and give meanwhile */
+    enum { FEW = 8 }; /* other programs allocate and free meanwhile */
     uint64_t nothing = pages_of_node(node, "nr_free_pages");
     uint64_t files = pages_of_node(node, "nr_inactive_file");
     return near(of_node(node, 1818), nothing, FEW) && near(of_node(node, 1822), files, FEW) &&
            near(of_node(node, 1824), nothing + files, 2 * FEW);
 }
 
-/* In MiB, of all nodes. MemTotal may be more: memory that came while the machine ran. */
+/* The memory of all zones of all nodes, in MiB. MemTotal may be more, because of memory that was
+ * added while the machine ran. */
 static uint64_t managed_by_zones(void)
 {
     char line[1024];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of perfnet.so in separate network namespaces without other traffic. Each
- * runs in a child, which ends with 0, or CANNOT_RUN.
+ * Tests of perfnet.so in separate network namespaces without other traffic. Each test runs in a
+ * child process, which ends with 0, or CANNOT_RUN.
  */
 #ifndef OPL_TEST_NETWORK_H
 #define OPL_TEST_NETWORK_H
@@ -63,7 +63,7 @@ static inline bool find(unsigned object_index, const char *name, unsigned index,
            opl_counter_number(&answer_block, &instance, &counter, ret);
 }
 
-/* Of the answer that is there. */
+/* A value of the last answer. */
 static inline uint64_t number(unsigned object, const char *name, unsigned index)
 {
     uint64_t value = 0;
@@ -72,7 +72,7 @@ static inline uint64_t number(unsigned object, const char *name, unsigned index)
     return value;
 }
 
-/* The kernel may work on for a moment: asks until two answers are equal. */
+/* Queries until two answers are equal, because the kernel may still count for a moment. */
 static inline void query_when_quiet(const char *query)
 {
     static unsigned char last[sizeof answer];
@@ -151,7 +151,8 @@ static inline bool switch_on(const char *name)
     return on;
 }
 
-/* Root there is who we are here, so that programs that we start keep the rights. */
+/* Makes a namespace in which this user is root, so that programs that the test starts keep their
+ * rights. */
 static inline void unshare_as_user(void)
 {
     unsigned user = (unsigned)geteuid();
@@ -162,14 +163,14 @@ static inline void unshare_as_user(void)
         fprintf(map, "0 %u 1\n", user), fclose(map);
 }
 
-/* A silent network: a loopback and nothing else. */
+/* Makes a network with a loopback and no other traffic. */
 static inline void own_network(void)
 {
     if (unshare(CLONE_NEWNET) != 0)
         unshare_as_user();
     if (!switch_on("lo"))
         _exit(CANNOT_RUN);
-    usleep(50000); /* the first messages of IPv6 */
+    usleep(50000); /* time for the first messages of IPv6 */
 }
 
 static inline void run(const char *command)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NUMA Node Memory over a tree made here: nodes that are on, with gaps. */
+/* NUMA Node Memory with a tree that the test makes: online nodes with gaps in their numbers. */
 #include "tree.h"
 
 PM_OPEN_PROC OpenOSObject;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System, Memory, Processor, Objects, Paging File, Process and Thread of this machine, beside what
- * says the same in another way: system calls, another file of the kernel, work of known size.
+ * System, Memory, Processor, Objects, Paging File, Process and Thread of this machine, compared
+ * with another source of the same value: system calls, another file of the kernel, or work of known
+ * size.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -49,12 +50,12 @@ static bool near(uint64_t value, uint64_t other, uint64_t distance)
 
 /* ---- beside system calls ---- */
 
-/* sysinfo(2) has them in parts of 65536. */
+/* sysinfo(2) returns load averages in units of 1/65536. */
 static void loads_are_those_of_sysinfo(void **state)
 {
     static const unsigned indices[] = {101402, 101404, 101406};
     bool same = false;
-    for (int i = 0; i < TRIES && !same; i++) { /* the kernel computes them anew every 5 seconds */
+    for (int i = 0; i < TRIES && !same; i++) { /* the kernel updates them every 5 seconds */
         struct sysinfo info;
         same = true;
         for (unsigned k = 0; k < 3; k++) {
@@ -66,7 +67,8 @@ static void loads_are_those_of_sysinfo(void **state)
     assert_true(same);
 }
 
-/* sysinfo(2) counts threads as proc/loadavg does; others come and go meanwhile. */
+/* sysinfo(2) counts the same threads as proc/loadavg; other programs start and end threads
+ * meanwhile. */
 static void threads_are_those_of_sysinfo(void **state)
 {
     bool same = false;
@@ -186,7 +188,8 @@ static void memory_is_that_of_the_nodes(void **state)
 
 /* ---- work ---- */
 
-/* What is promised is counted, used or not; each processor keeps some of the count to itself. */
+/* Committed memory is counted whether it is used or not; each processor keeps a part of the
+ * count. */
 static void promised_memory_appears(void **state)
 {
     const size_t bytes = (size_t)256 * MEBI;
@@ -232,7 +235,7 @@ static void a_thread_that_waits_for_a_processor_is_counted(void **state)
     assert_true(most >= MORE);
 }
 
-/* Each end of a sleep is an interrupt of the clock. */
+/* Each end of a sleep needs an interrupt of the clock. */
 static void interrupts_of_the_clock_appear(void **state)
 {
     enum { SLEEPS = 200 };
@@ -248,7 +251,8 @@ static void interrupts_of_the_clock_appear(void **state)
     assert_true((uint32_t)(queried(PROCESSOR, "_Total", 148) - before) >= SLEEPS / 2);
 }
 
-/* Written through the cache and forced out, then read past it: both are pages of the disk. */
+/* Writes a file through the cache and syncs it, then reads it without the cache: both are pages
+ * read from and written to the disk. */
 static void pages_of_the_disk_appear(void **state)
 {
     enum { PIECES = 8 };
@@ -281,7 +285,7 @@ static void pages_of_the_disk_appear(void **state)
     assert_true((uint32_t)moved >= pages);
 }
 
-/* What has changed and is not on the disk yet, in pages, and in bytes elsewhere. */
+/* Changed pages that are not yet on the disk: Cache counts pages, Memory counts bytes. */
 static void changed_pages_are_changed_bytes(void **state)
 {
     bool same = false;
@@ -293,14 +297,15 @@ static void changed_pages_are_changed_bytes(void **state)
 
 /* ---- a process and its threads ---- */
 
-/* Of this process's instance; of the thread with this number, or of any. */
+/* A value of this process's instance, or of its thread with the number `thread`; 0: any thread. */
 static uint64_t own(unsigned object, long thread, unsigned index)
 {
     opl_object_view view;
     opl_instance_view instance = {0};
     opl_counter_view id, tid, wanted;
     uint64_t number = 0, value = 0;
-    assert_int_equal(library_query(&perfproc, "232"), ERROR_SUCCESS); /* brings Process, too */
+    /* the answer has Process, too */
+    assert_int_equal(library_query(&perfproc, "232"), ERROR_SUCCESS);
     answer_begin();
     assert_true(answer_object(object, &view) && answer_counter(&view, 784, false, &id) &&
                 answer_counter(&view, index, false, &wanted));
@@ -320,18 +325,18 @@ static uint64_t own(unsigned object, long thread, unsigned index)
 static void mapped_memory_appears(void **state)
 {
     const size_t bytes = (size_t)48 * MEBI;
-    own(PROCESS, 0, 174); /* whatever must be allocated once is allocated now */
+    own(PROCESS, 0, 174); /* allocates what is allocated only once */
     uint64_t before = own(PROCESS, 0, 174);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     assert_int_equal(own(PROCESS, 0, 174), before + bytes);
     munmap(memory, bytes);
     assert_int_equal(own(PROCESS, 0, 174), before);
-    assert_true(own(PROCESS, 0, 172) >= before + bytes); /* the peak stays */
+    assert_true(own(PROCESS, 0, 172) >= before + bytes); /* the peak remains */
 }
 
-/* getrusage(2) tells the peak in KiB, also that of the program before this one: so in a child that
- * has none yet. The kernel counts pages per processor, roughly. */
+/* getrusage(2) has the peak in KiB, including that of the program before exec; so a child is used
+ * that has no peak yet. The kernel's count of pages is approximate on several processors. */
 static void peak_is_that_of_getrusage(void **state)
 {
     const size_t bytes = (size_t)48 * MEBI;
@@ -355,7 +360,7 @@ static void peak_is_that_of_getrusage(void **state)
 struct thread {
     pthread_barrier_t barrier;
     long number;
-    uint64_t time, switches; /* its own account: 100 ns */
+    uint64_t time, switches; /* what the thread itself measured, time in 100 ns */
 };
 
 static void *burn_and_wait(void *of)
@@ -384,7 +389,8 @@ static uint64_t now_as_filetime(void)
     return ((uint64_t)now.tv_sec + 11644473600) * 10000000 + (uint64_t)now.tv_nsec / 100;
 }
 
-/* The thread's own account of its time, and the kernel's of its switches. */
+/* Compares a thread with its own measurement of its time, and with the kernel's count of its
+ * switches. */
 static void a_thread_is_what_it_says_itself(void **state)
 {
     enum { WAITS = 5 };
@@ -395,7 +401,7 @@ static void a_thread_is_what_it_says_itself(void **state)
     assert_int_equal(pthread_create(&id, NULL, burn_and_wait, &thread), 0);
     uint64_t after = now_as_filetime();
     pthread_barrier_wait(&thread.barrier);
-    usleep(20000); /* until it waits */
+    usleep(20000); /* time until the thread waits */
     uint64_t time = own(THREAD, thread.number, 6);
     assert_true(near(time, thread.time, 3 * tick));
     assert_int_equal(own(THREAD, thread.number, 142) + own(THREAD, thread.number, 144), time);
@@ -407,7 +413,7 @@ static void a_thread_is_what_it_says_itself(void **state)
     pthread_barrier_destroy(&thread.barrier);
 }
 
-/* A child that lowers the limit, because raising it again is not allowed. */
+/* A child process changes the priority, because raising it again is not allowed. */
 static void priority_falls_when_asked(void **state)
 {
     int status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdisk.so on the frozen machines: every number, who is there and who is not, and definitions
- * that are Windows' own. Number k of line n of proc/diskstats is 1000 * k + n
+ * perfdisk.so on the frozen machines: every number, which instances exist and which do not, and
+ * definitions equal to Windows'. Number k of line n of proc/diskstats is 1000 * k + n
  * (tests/roots/generate).
  */
 #include "answer.h"
@@ -91,7 +91,7 @@ static void laptop_disks(void **state)
     disk_values(PHYSICAL, "sda", 7);
 }
 
-/* As Windows' own blocks have it: times are means, everything else is a sum. */
+/* As in blocks of Windows: in the total, times are means and all other values are sums. */
 static void laptop_disk_totals(void **state)
 {
     run_query("laptop4", "234");
@@ -117,7 +117,7 @@ static void disks_with_odd_names(void **state)
     disk_values(PHYSICAL, "xvda1", 13);
 }
 
-/* Where sys tells nothing, names do. */
+/* Without sys, names decide which devices are disks. */
 static void disks_without_sys(void **state)
 {
     run_query("cpu128", "234");
@@ -132,7 +132,8 @@ static void disks_of_an_old_kernel(void **state)
     disk_values(PHYSICAL, "sda", 0);
     disk_values(LOGICAL, "/", 1);
     VALUE(LOGICAL, "/", 410, 4);
-    BASE(LOGICAL, "/", 408, 9); /* 5120 KiB in use, 4096 available: 1024 are kept for the system */
+    /* 5120 KiB in use, 4096 available; 1024 are reserved for the system */
+    BASE(LOGICAL, "/", 408, 9);
     parent_is("/", "sda");
 }
 
@@ -153,7 +154,8 @@ static void laptop_file_systems(void **state)
     run_query("laptop4", "236");
     assert_string_equal(answer_names(LOGICAL),
                         "/,/boot,/boot/efi,/run/media/me/My Stick,/mnt/share,_Total,");
-    disk_values(LOGICAL, "/", 5); /* btrfs tells its device by name: luks-1234 is dm-0 */
+    /* mountinfo has the name of btrfs' device: luks-1234, which is dm-0 */
+    disk_values(LOGICAL, "/", 5);
     disk_values(LOGICAL, "/boot", 2);
     disk_values(LOGICAL, "/boot/efi", 1);
     disk_values(LOGICAL, "/run/media/me/My Stick", 8);
@@ -177,7 +179,7 @@ static void laptop_free_space(void **state)
     BASE(LOGICAL, "_Total", 408, 390625 + 927 + 256 + 31250 + 1000);
 }
 
-/* Beside LogicalDisk in one answer, and alone. */
+/* Filesystem Space alone, and in one answer with LogicalDisk. */
 static void laptop_used_space(void **state)
 {
     static const char *const queries[] = {"101700", "101700 236", "Costly"};
@@ -198,7 +200,7 @@ static void laptop_used_space(void **state)
     assert_string_equal(answer_names(SPACE), "no object");
 }
 
-/* Of another machine's file system only the free space is known; it is no part of the means. */
+/* Of another machine's file system only the free space is known; the means do not include it. */
 static void what_another_machine_has_is_not_known(void **state)
 {
     run_query("laptop4", "236");
@@ -212,7 +214,7 @@ static void places_with_odd_names(void **state)
 {
     run_query("oddnames", "236");
     assert_string_equal(answer_names(LOGICAL), "/,/data[old]_2_,/a_b_c,/twice,/below,_Total,");
-    disk_values(LOGICAL, "/", 1); /* the second of those at this place */
+    disk_values(LOGICAL, "/", 1); /* line 1: the second mount at this place */
     disk_values(LOGICAL, "/data[old]_2_", 6);
     disk_values(LOGICAL, "/a_b_c", 12);
     disk_values(LOGICAL, "/twice", 13);
@@ -220,12 +222,12 @@ static void places_with_odd_names(void **state)
     VALUE(LOGICAL, "/a_b_c", 410, 5);
     BASE(LOGICAL, "/data[old]_2_", 408, 10);
     parent_is("/", "cciss!c0d0");
-    parent_is("/data[old]_2_", NULL); /* on two disks */
+    parent_is("/data[old]_2_", NULL); /* its device is on two disks */
     parent_is("/a_b_c", "mmcblk0");
     parent_is("/twice", "xvda1");
 }
 
-/* Neither diskstats nor sys: only the container's own root, and only its space. */
+/* Without diskstats and sys, only the container's own root is shown, with its space only. */
 static void container_has_its_space(void **state)
 {
     run_query("container", "Global");
@@ -245,7 +247,7 @@ static void machines_without_both_have_no_object(void **state)
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
-/* docs/windows/queries.md#c7: a child's parents must be in the same block. */
+/* docs/windows/queries.md#c7: the parents of an object's instances must be in the same block. */
 static void logical_disks_bring_their_parents(void **state)
 {
     run_query("laptop4", "236");
@@ -253,7 +255,7 @@ static void logical_disks_bring_their_parents(void **state)
     run_query("laptop4", "234");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     run_query("laptop4", "Costly");
-    assert_int_equal(answer.header.NumObjectTypes, 1); /* Filesystem Space, and no disks */
+    assert_int_equal(answer.header.NumObjectTypes, 1); /* only Filesystem Space, no disks */
     run_query("laptop4", "Foreign elsewhere 234");
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
@@ -274,7 +276,8 @@ static void load_recorded(const char *file, opl_block *ret)
     assert_int_equal(opl_block_init(ret, recorded, size), OPL_BLOCK_GOOD);
 }
 
-/* Bases have the level of their counter here; on Windows that of % Idle Time has another one. */
+/* Compares two definitions. A base has the level of its counter here; on Windows, that of % Idle
+ * Time has another level. */
 static void same_definition(const PERF_COUNTER_DEFINITION *ours,
                             const PERF_COUNTER_DEFINITION *theirs)
 {
@@ -301,7 +304,8 @@ static void same_as_recorded(const char *file, unsigned index, unsigned count)
     assert_int_equal(ours.type.ObjectHelpTitleIndex, theirs.type.ObjectHelpTitleIndex);
     assert_int_equal(ours.type.DetailLevel, theirs.type.DetailLevel);
     assert_int_equal(ours.type.NumCounters, count);
-    assert_int_equal(theirs.type.NumCounters, count + 1); /* Split IO/Sec, their last */
+    /* one more on Windows: Split IO/Sec, the last */
+    assert_int_equal(theirs.type.NumCounters, count + 1);
     while (opl_object_next_counter(&answer_block, &ours, &our)) {
         assert_true(opl_object_next_counter(&block, &theirs, &their));
         same_definition(&our.definition, &their.definition);

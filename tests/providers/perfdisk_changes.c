@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens to disks and mounts between two collections: times that wrap around, devices that
- * are replaced, go and come, files cut off anywhere or full of something else. The provider is
- * linked in; a folder of our own stands for the machine.
+ * Changes of disks and mounts between two collections: times that wrap around; devices that are
+ * replaced, removed and added; files that are cut off anywhere or contain something else. The
+ * provider is linked with the test; a folder of the test's own stands for the machine.
  */
 #include "answer.h"
 
@@ -45,7 +45,7 @@ static void put_text(const char *name, const char *text)
     put(name, text, strlen(text));
 }
 
-/* A disk all of whose times are the same number of milliseconds. */
+/* Writes a disk all of whose times are this number of milliseconds. */
 static void put_times(uint64_t ms)
 {
     char text[512];
@@ -64,7 +64,8 @@ static void begin(void)
     assert_int_equal(OpenDiskObject(NULL), ERROR_SUCCESS);
 }
 
-/* The kernel's milliseconds have 32 bits: 49.7 days of reading, two of them for a queue of 32. */
+/* The kernel counts milliseconds in 32 bits, so a time wraps around after 49.7 days of reading, or
+ * after two days with a queue of 32. */
 static void times_go_on_where_they_wrap_around(void **state)
 {
     static const unsigned times[] = {202, 204, 1400, 1402, 1404, 208, 210};
@@ -97,7 +98,7 @@ static void a_kernel_with_more_bits_is_trusted(void **state)
     VALUE(PHYSICAL, "sda", 202, ((5ULL << 32) + 7) * 10000);
 }
 
-/* Another disk under the same name begins anew. */
+/* A time that falls by a little belongs to another disk of the same name, and begins again. */
 static void a_small_fall_is_another_disk(void **state)
 {
     begin();
@@ -109,7 +110,7 @@ static void a_small_fall_is_another_disk(void **state)
     VALUE(PHYSICAL, "sda", 202, 3 * 10000);
 }
 
-/* The kernel rounds busy times to its ticks, so they may run ahead of the clock. */
+/* The kernel rounds busy times to its ticks, so they may be ahead of the clock. */
 static void idle_time_never_goes_back(void **state)
 {
     begin();
@@ -117,7 +118,7 @@ static void idle_time_never_goes_back(void **state)
     uint64_t idle = answer_number(PHYSICAL, "sda", 1482, false);
     uint64_t now = answer_number(PHYSICAL, "sda", 1482, true);
     assert_int_equal(idle, now - 1000 * 10000);
-    put_times(1000 + 3600000); /* an hour of work in no time */
+    put_times(1000 + 3600000); /* an hour of work, although no time has passed */
     run_query();
     VALUE(PHYSICAL, "sda", 1482, idle);
     assert_true(answer_number(PHYSICAL, "sda", 1482, true) > now);
@@ -134,7 +135,7 @@ static void devices_go_and_come(void **state)
     run_query();
     assert_string_equal(answer_names(PHYSICAL), "sdb,_Total,");
     VALUE(PHYSICAL, "sdb", 214, 4);
-    VALUE(LOGICAL, "/", 214, 0); /* its device has gone */
+    VALUE(LOGICAL, "/", 214, 0); /* the device of "/" was removed */
     put_text("proc/diskstats", "8 16 sdb 5 0 0 0 0 0 0 0 0 0 0\n8 32 sdc 6 0 0 0 0 0 0 0 0 0 0\n"
                                "8 0 sda 7 0 0 0 0 0 0 0 0 0 0\n");
     run_query();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdisk.so on this machine, beside others' answers: sys/block/NAME/stat of each disk, df, the
- * kernel's list of disks; and work of known size, written and read past the cache, on the real disk
- * and on a file system of our own.
+ * perfdisk.so on this machine, compared with other sources: sys/block/NAME/stat of each disk, df,
+ * the kernel's list of disks; and with work of known size, written and read without the cache, on
+ * the real disk and on a file system of the test's own.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -29,7 +29,7 @@ static void run_query(const char *query)
 
 /* ---- others' answers ---- */
 
-/* The disks that have a link "device", without floppies and CDs. */
+/* The disks: names in sys/block with a link "device", except floppies and CDs. */
 static unsigned list_disks(char names[][64], unsigned most)
 {
     unsigned count = 0;
@@ -114,7 +114,7 @@ static void all_disks_are_there(void **state)
         answer_number(PHYSICAL, names[i], 198, false);
 }
 
-/* What df says of a place, in MiB; it rounds up, so bytes are asked for. */
+/* Reads df's output for a place. df rounds MiB up, so bytes are requested. */
 static bool df_of(const char *place, uint64_t *ret_available, uint64_t *ret_used)
 {
     char command[256];
@@ -176,7 +176,8 @@ static struct work work_of(unsigned object, const char *name)
     return work;
 }
 
-/* Writes and reads so many MiB past the cache; false: the file system cannot. */
+/* Writes and reads a number of MiB without the cache; false: the file system does not support
+ * that. */
 static bool do_work(const char *file)
 {
     void *piece = NULL;
@@ -196,7 +197,7 @@ static bool do_work(const char *file)
     return good;
 }
 
-/* Others work on this disk too: at least ours must be there. */
+/* Other programs use this disk too, so at least our requests must be counted. */
 static void work_on_the_real_disk_appears(void **state)
 {
     char file[1024], names[64][64];
@@ -245,8 +246,8 @@ static bool within_1_percent(uint64_t value)
     return value >= expected && value <= expected + expected / 100;
 }
 
-/* An image in memory, a loop device that ends with its mount, a mount that ends with this process;
- * 77: not permitted. */
+/* Mounts a file system of our own: an image in memory, on a loop device that ends with the mount,
+ * in a mount namespace that ends with this process. Exit code 77: not permitted. */
 static void mount_own(void)
 {
     char path[64];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File systems that another program answers for: this one, through /dev/fuse, when it likes. The
- * test's first process serves; its child mounts, asks perfdisk.so, and looks for traces of the
- * thread that asked for it. In a mount namespace of its own: nothing stays.
+ * File systems that another program serves: here this test, through /dev/fuse, which may delay its
+ * answers. The test's first process is the server; its child mounts the file system, queries
+ * perfdisk.so, and checks that no thread or process remains. A mount namespace of its own makes
+ * sure that nothing stays mounted.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -21,7 +22,7 @@
 enum { LOGICAL = 236, FREE_MEGABYTES = 410, BLOCK = 4096 };
 
 static struct shared {
-    volatile bool silent; /* questions for the free space get no answer */
+    volatile bool silent; /* queries for the free space get no answer */
     volatile unsigned questions;
 } * shared;
 static struct library perfdisk;
@@ -138,18 +139,18 @@ static void answers_are_exact(void)
     MUST(answer_number(LOGICAL, place, 408, true) == 900000ULL * BLOCK >> 20);
     MUST(shared->questions == 1);
     run_query();
-    MUST(shared->questions == 1); /* every ten seconds is enough */
+    MUST(shared->questions == 1); /* it is queried only every ten seconds */
 }
 
-/* The first question waits 200 ms and no longer, the next ones not at all; the answer comes late
- * and is taken then. */
+/* The first query waits 200 ms and no longer, the following ones do not wait; an answer that comes
+ * later is used then. */
 static void silence_costs_little(void)
 {
     shared->silent = true;
     double first = run_query();
     MUST(first > 0.15 && first < 1.5);
     MUST(shared->questions == 1);
-    MUST(!strstr(answer_names(LOGICAL), place)); /* 0 free would be a false alarm */
+    MUST(!strstr(answer_names(LOGICAL), place)); /* 0 bytes free would be a false alarm */
     MUST(answer_number(LOGICAL, "/", 408, true) > 0);
     double least = 1;
     for (int i = 0; i < 5; i++) {
@@ -178,7 +179,7 @@ static void run_client(int device, void (*test)(void))
     MUST(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
     MUST(children_ended == 0);
     umount2(place, MNT_DETACH);
-    run_query(); /* the table of mounts is watched */
+    run_query(); /* the table of mounts is watched, so the removal is noticed */
     MUST(strstr(answer_names(LOGICAL), place) == NULL);
     perfdisk.close();
     exit(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perflinux.so on the frozen machines. The generated ones follow the rules that stand in
+ * perflinux.so on the frozen machines. The values of the generated machines follow rules in
  * tests/roots/generate.
  */
 #include "answer.h"
@@ -59,7 +59,7 @@ static void laptop_pressure(void **state)
         pressure_averages(names[r], r, 0);
         pressure_averages(names[r], r, 1);
     }
-    VALUE(PRESSURE, "irq", 100102, 0); /* there is no such line */
+    VALUE(PRESSURE, "irq", 100102, 0); /* interrupts have no such line */
     VALUE(PRESSURE, "irq", 100106, 0);
     VALUE(PRESSURE, "irq", 100104, 40000010);
     pressure_averages("irq", 3, 1);
@@ -111,7 +111,7 @@ static void laptop_processors(void **state)
     BASE(PROCESSOR, "_Total", 100012, 4000000);
 }
 
-/* Nodes 0 and 1 have 0-31, 64-95 and 32-63, 96-127. */
+/* Node 0 has processors 0-31 and 64-95, node 1 has 32-63 and 96-127. */
 static void processors_of_two_nodes(void **state)
 {
     run_query("cpu128", "100000");
@@ -123,10 +123,10 @@ static void processors_of_two_nodes(void **state)
     VALUE(PROCESSOR, "1,96", 6, (9000 + 2 * 96) * tick());
     VALUE(PROCESSOR, "0,_Total", 6, (9000 * 64 + 2 * (31 * 16 + (64 + 95) * 16)) * tick() / 64);
     VALUE(PROCESSOR, "_Total", 100002, (2000 * 128 + 127 * 64) * tick() / 128);
-    VALUE(PROCESSOR, "1,32", 100010, 2033); /* 2032.5 of proc/cpuinfo */
+    VALUE(PROCESSOR, "1,32", 100010, 2033); /* 2032.5 MHz in proc/cpuinfo */
     VALUE(PROCESSOR, "_Total", 100010, 2064);
     assert_false(answer_has(PROCESSOR, 100012));
-    run_query("container", "100000"); /* neither nodes nor frequencies */
+    run_query("container", "100000"); /* this machine has neither nodes nor frequencies */
     assert_string_equal(answer_names(PROCESSOR), "0,0,0,1,0,_Total,_Total,");
     assert_false(answer_has(PROCESSOR, 100010));
 }
@@ -149,7 +149,7 @@ static void laptop_interrupts(void **state)
     VALUE(INTERRUPT, "_Total", 148, 3 * 280 + 8 * 4);
     run_query("laptop4", "Global");
     assert_string_equal(answer_names(INTERRUPT), "no object");
-    run_query("container", "Costly"); /* the file is there, and empty */
+    run_query("container", "Costly"); /* the file exists, but is empty */
     assert_string_equal(answer_names(INTERRUPT), "no object");
 }
 
@@ -202,7 +202,7 @@ static void memory_zones(void **state)
     run_query("cpu128", "100500");
     assert_string_equal(answer_names(ZONE), "0,Normal,1,Normal,_Total,");
     VALUE(ZONE, "1,Normal", 1768, 1500000 * page);
-    assert_false(answer_has(ZONE, 100504)); /* the kernel does not say what it manages */
+    assert_false(answer_has(ZONE, 100504)); /* this kernel does not show the managed pages */
     assert_false(answer_has(ZONE, 100506));
 }
 
@@ -267,7 +267,7 @@ static void limits_that_are_hidden(void **state)
     VALUE(LIMITS, NULL, 100706, 3000);
     assert_false(answer_has(LIMITS, 100728));
     assert_false(answer_has(LIMITS, 100730));
-    run_query("container", "100700"); /* only the count of threads */
+    run_query("container", "100700"); /* a machine that shows only the count of threads */
     VALUE(LIMITS, NULL, 100702, 5);
     assert_false(answer_has(LIMITS, 100706));
     assert_false(answer_has(LIMITS, 100712));
@@ -275,7 +275,7 @@ static void limits_that_are_hidden(void **state)
 
 /* ---- Conntrack ---- */
 
-/* Four processors: 4 * 16 * k + (0 + 1 + 2 + 3) for column k. */
+/* The sum of column k over four processors is 4 * 16 * k + (0 + 1 + 2 + 3). */
 static void connections(void **state)
 {
     static const unsigned columns[][2] = {
@@ -295,7 +295,7 @@ static void connections(void **state)
     BASE(CONNTRACK, NULL, 100806, 6000);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         VALUE(CONNTRACK, NULL, columns[i][0], 64 * columns[i][1] + 6);
-    run_query("cpu128", "100800"); /* an older kernel's columns */
+    run_query("cpu128", "100800"); /* the columns of an older kernel */
     VALUE(CONNTRACK, NULL, 100808, 32 * 11 + 1);
     VALUE(CONNTRACK, NULL, 100818, 32 * 17 + 1);
     assert_false(answer_has(CONNTRACK, 100820));
@@ -305,8 +305,8 @@ static void connections(void **state)
 
 /* ---- Filesystem Inodes ---- */
 
-/* Of the twelve mounts: btrfs and FAT make space as they like, one might hang, one is always full,
- * others are no file systems for files, or, as /dev, for users' files. */
+/* Which of the twelve mounts are shown: btrfs and FAT have no fixed number of files, one might
+ * hang, one is always full, others are not for files, or, like /dev, not for users' files. */
 static void inodes(void **state)
 {
     run_query("laptop4", "100200");
@@ -342,7 +342,7 @@ static void memory_usage(void **state)
 static void totals_of_interfaces(void **state)
 {
     run_query("laptop4",
-              "Global"); /* Network Interface has the same: who wants it twice asks for it */
+              "Global"); /* Network Interface has the same values, so Network must be requested */
     assert_string_equal(answer_names(NETWORK), "no object");
     run_query("laptop4", "101600");
     assert_string_equal(answer_names(NETWORK), "lo,enp0s31f6,wlp2s0,docker0,vethd3adb33,");
@@ -365,7 +365,7 @@ static void units(void **state)
     run_query("laptop4", "100900");
     assert_string_equal(answer_names(UNIT),
                         "docker.service,ssh.service,getty@tty1.service,_Total,");
-    VALUE(UNIT, "ssh.service", 6, 2 * 10000000); /* the second group */
+    VALUE(UNIT, "ssh.service", 6, 2 * 10000000); /* the second group in the tree */
     VALUE(UNIT, "ssh.service", 142, 2 * 6000000);
     VALUE(UNIT, "ssh.service", 144, 2 * 4000000);
     VALUE(UNIT, "ssh.service", 100902, 2 * 4096);
@@ -383,7 +383,7 @@ static void units(void **state)
     assert_string_equal(answer_names(UNIT), "no object");
 }
 
-/* Of the controllers only some are on: what the others would count is no zero. */
+/* Only some controllers are enabled: counters of the others are absent, not 0. */
 static void units_without_controllers(void **state)
 {
     run_query("arm64", "100900");
@@ -438,7 +438,7 @@ static void make(const char *path, const char *text)
     fclose(file);
 }
 
-/* A file of this name that is there, and cannot be read, not even by root. */
+/* Makes a file of this name that cannot be read, not even by root. */
 static void make_unreadable(const char *path)
 {
     char inside[256];
@@ -469,7 +469,7 @@ static void f_b1_a_zone_that_does_not_tell_is_not_listed(void **state)
         snprintf(path, sizeof path, "sys/class/thermal/thermal_zone%u/type", i);
         make(path, "zone\n");
     }
-    make("sys/class/thermal/thermal_zone0/temp", "0\n"); /* that is a temperature */
+    make("sys/class/thermal/thermal_zone0/temp", "0\n"); /* 0 is a temperature, too */
     make_unreadable("sys/class/thermal/thermal_zone2/temp");
     make("sys/class/thermal/thermal_zone3/temp", "<unknown>\n");
     query_made("101000");
@@ -501,7 +501,7 @@ static void f_b1_what_one_battery_does_not_tell_is_not_shown(void **state)
     begin_made();
     make_battery("BAT0", "Discharging\n", "80\n");
     make_battery("BAT1", "Discharging\n", "60\n");
-    make_battery("BAT2", "Discharging\n", NULL); /* the first of all counters: not listed */
+    make_battery("BAT2", "Discharging\n", NULL); /* without the first counter, it is not listed */
     make(SUPPLY "BAT0/voltage_now", "12100000\n");
     make_unreadable(SUPPLY "BAT1/voltage_now");
     query_made("101100");
@@ -509,7 +509,7 @@ static void f_b1_what_one_battery_does_not_tell_is_not_shown(void **state)
     VALUE(BATTERY, "_Total", 101102, 70);
     assert_false(answer_has(BATTERY, 101110));
     VALUE(BATTERY, "BAT1", 101104, 40000);
-    VALUE(BATTERY, "BAT1", 101106, 0); /* it is not being charged: that is known */
+    VALUE(BATTERY, "BAT1", 101106, 0); /* known: it is not being charged */
     VALUE(BATTERY, "_Total", 101108, 19000);
 }
 
@@ -536,7 +536,7 @@ static void f_b1_frequencies_that_are_not_told(void **state)
     make(CPUFREQ "1/scaling_cur_freq", "<unknown>\n");
     make(CPUFREQ "1/scaling_max_freq", "3000000\n");
     make(CPUFREQ "1/cpuinfo_max_freq", "4000000\n");
-    make_unreadable(CPUFREQ "2/scaling_cur_freq"); /* its processors are off */
+    make_unreadable(CPUFREQ "2/scaling_cur_freq"); /* the processors of this group are offline */
     make_unreadable(CPUFREQ "2/scaling_max_freq");
     make("proc/stat", "cpu  2 0 2 2 0 0 0\ncpu0 1 0 1 1 0 0 0\ncpu1 1 0 1 1 0 0 0\n");
     for (unsigned i = 0; i < 2; i++) {

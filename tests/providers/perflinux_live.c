@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perflinux.so on this machine: work and things that we make ourselves appear in its counters, as
- * much of it as other interfaces of the kernel say.
+ * perflinux.so on this machine: work that the test does, and things that it makes, appear in the
+ * counters as exactly as in other interfaces of the kernel.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -111,7 +111,8 @@ static void processors_under_pressure(void **state)
     for (size_t i = 0; i < count; i++)
         kill(children[i], SIGKILL), waitpid(children[i], NULL, 0);
     assert_true(least > 0);
-    /* while any of them waits, some task waits; the kernel's samples may be a few ticks old */
+    /* stalled time includes all times in which a child waits; the kernel's samples may be a few
+     * ticks old */
     assert_true(stalled + 400000 >= least);
     assert_true(stalled <= time + 400000);
 }
@@ -151,7 +152,7 @@ static void unimportant_work_appears(void **state)
     assert_int_equal(wait4(child, NULL, 0, &used), child);
     uint64_t mine =
         (uint64_t)used.ru_utime.tv_sec * 10000000 + (uint64_t)used.ru_utime.tv_usec * 10;
-    /* the kernel counts by ticks, and a tick in the kernel is none of the program's */
+    /* the kernel counts by ticks, and a tick that falls into kernel code is not the program's */
     assert_true(nice_time() - before + 2000000 >= mine);
 }
 
@@ -177,7 +178,7 @@ static void open_files_appear(void **state)
     uint64_t after = queried(LIMITS, NULL, 100712);
     for (int i = 0; i < count; i++)
         close(files[i]);
-    /* each processor keeps some of the count to itself, and others close files meanwhile */
+    /* each processor keeps a part of the count, and other programs close files meanwhile */
     if (count == MOST)
         assert_true(after - before >= MOST / 2 && after - before < 10 * MOST);
     else
@@ -196,7 +197,7 @@ static void processes_appear(void **state)
     uint64_t after = queried(LIMITS, NULL, 100702);
     for (int i = 0; i < count; i++)
         kill(children[i], SIGKILL), waitpid(children[i], NULL, 0);
-    if (count == CHILDREN) /* others end meanwhile */
+    if (count == CHILDREN) /* other processes end meanwhile */
         assert_true(after >= before + CHILDREN / 2);
     else
         report_skipped("too few processes are allowed");
@@ -258,14 +259,14 @@ static void zones_are_the_memory(void **state)
         value = queried(ZONE, "_Total", 1768);
         free_bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     }
-    assert_true(near(value, free_bytes, 16 << 20)); /* others take and give meanwhile */
+    assert_true(near(value, free_bytes, 16 << 20)); /* other programs allocate and free meanwhile */
     if (answer_has(ZONE,
-                   100504)) /* a hypervisor may have taken some of the machine's memory back */
+                   100504)) /* a hypervisor may have taken back some of the machine's memory */
         assert_in_range(queried(ZONE, "_Total", 100504), value,
                         meminfo_bytes("MemTotal") + (64 << 20));
 }
 
-/* stat(1) asks in its own way. */
+/* Compares with stat(1), which uses its own system call. */
 static void inodes_are_those_of_stat(void **state)
 {
     unsigned long long all = 0, free_inodes = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perfnet.so on the frozen machines: every number. Number k of the n-th interface is 1000 * k + n,
- * number k of a protocol is its START + 10 * k: see tests/roots/generate.
+ * number k of a protocol is START + 10 * k of the protocol: see tests/roots/generate.
  */
 #include "answer.h"
 
@@ -60,14 +60,15 @@ static void laptop_bandwidth(void **state)
     run_query("laptop4", "510 1820");
     VALUE(INTERFACE, "lo", BANDWIDTH, 0);
     VALUE(INTERFACE, "enp0s31f6", BANDWIDTH, 1000000000);
-    VALUE(INTERFACE, "wlp2s0", BANDWIDTH, 0); /* -1: not known */
+    VALUE(INTERFACE, "wlp2s0", BANDWIDTH, 0); /* the file has -1: unknown */
     VALUE(INTERFACE, "docker0", BANDWIDTH, 0);
     VALUE(INTERFACE, "vethd3adb33", BANDWIDTH, 10000000000);
     VALUE(ADAPTER, "enp0s31f6", BANDWIDTH, 1000000000);
     VALUE(ADAPTER, "wlp2s0", BANDWIDTH, 0);
 }
 
-/* The counters of a protocol in the order of its keys, START + 10, START + 20 ...; 0: not shown. */
+/* Checks the counters of a protocol in the order of its keys: START + 10, START + 20 ...; index 0:
+ * not shown. */
 static void protocol_values(unsigned object, uint64_t start, const unsigned *indices, size_t count)
 {
     for (size_t k = 0; k < count; k++)
@@ -100,7 +101,7 @@ static void laptop_icmp(void **state)
              1544, 1546, 1550, 1552, 598, 0, 616, 1554, 618, 620, 626, 628, 1556, 0, 1560, 1562,
              1564, 1566, 1568, 624);
     VALUE(ICMPV6, NULL, 584, 7010 + 7030);
-    VALUE(ICMPV6, NULL, 1540, 7140 + 7210); /* reports of both versions */
+    VALUE(ICMPV6, NULL, 1540, 7140 + 7210); /* reports of both protocol versions */
     VALUE(ICMPV6, NULL, 1558, 7290 + 7360);
 }
 
@@ -131,7 +132,7 @@ static void server_counts_are_large(void **state)
     assert_string_equal(answer_names(INTERFACE), "lo,eth0,eth1,bond0,bond0.100,");
     assert_string_equal(answer_names(ADAPTER), "eth0,eth1,");
     VALUE(INTERFACE, "bond0", 264, UINT64_MAX - 9);
-    VALUE(INTERFACE, "bond0", 388, (1ULL << 63) - 10); /* 64 bits wrap around */
+    VALUE(INTERFACE, "bond0", 388, (1ULL << 63) - 10); /* 64-bit counts wrap around */
     VALUE(INTERFACE, "bond0", 266, (1ULL << 32) + 5);
     VALUE(INTERFACE, "bond0", 400, 3 * (1ULL << 32) + 12);
     VALUE(INTERFACE, "bond0", 528, (1ULL << 32) + 2);
@@ -153,10 +154,11 @@ static void board_counts_wrap(void **state)
     VALUE(TCPV4, NULL, 656, UINT32_MAX);
     VALUE(TCPV4, NULL, 640, 9);
     VALUE(UDPV4, NULL, 438, 2);
-    VALUE(ICMPV6, NULL, 1540, 7140); /* no second version */
+    VALUE(ICMPV6, NULL, 1540, 7140); /* this kernel has no reports of the second version */
     VALUE(INTERFACE, "end0", BANDWIDTH, 100000000);
     VALUE(INTERFACE, "wg3", BANDWIDTH, 10000000);
-    VALUE(INTERFACE, "wg11", BANDWIDTH, 54000000); /* whose file does not stay open */
+    /* the speed file of this interface does not stay open */
+    VALUE(INTERFACE, "wg11", BANDWIDTH, 54000000);
     interface_values(INTERFACE, "wlan0", 14);
     assert_string_equal(answer_names(ADAPTER), "end0,wlan0,");
 }
@@ -182,7 +184,7 @@ static void odd_names(void **state)
     assert_string_equal(answer_names(ADAPTER), "br-[0]_1,fifteen-bytes-x,");
     interface_values(INTERFACE, "br-[0]_1", 2);
     interface_values(INTERFACE, "face", 10);
-    interface_values(INTERFACE, "_Total", 12); /* an interface like any: there is no total */
+    interface_values(INTERFACE, "_Total", 12); /* an interface named _Total; there is no total */
     interface_values(ADAPTER, "fifteen-bytes-x", 4);
     VALUE(INTERFACE, "eth0.100", BANDWIDTH, 1000000000);
     VALUE(INTERFACE, "br-[0]_1", BANDWIDTH, 10000000);
@@ -193,9 +195,9 @@ static void odd_names(void **state)
 static void old_kernel(void **state)
 {
     run_query("old419", "Global");
-    assert_false(answer_has(INTERFACE, BANDWIDTH)); /* 4294967295: not known */
+    assert_false(answer_has(INTERFACE, BANDWIDTH)); /* 4294967295 means unknown */
     VALUE(IPV4, NULL, 580, 1190);
-    VALUE(ICMP, NULL, 636, 2270); /* two keys fewer before it */
+    VALUE(ICMP, NULL, 636, 2270); /* this kernel's line has two keys fewer before it */
     VALUE(UDPV4, NULL, 442, 4040);
     assert_string_equal(answer_names(IPV6), "no object");
     assert_string_equal(answer_names(ICMPV6), "no object");
@@ -234,7 +236,7 @@ static void objects_are_shaped_as_windows(void **state)
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
-/* Shares of both versions of SMB, and file systems by NFS of which one is shown twice. */
+/* Shares of both versions of SMB, and NFS file systems, of which one is mounted twice. */
 static void laptop_shares(void **state)
 {
     run_query("laptop4", "262 330");
@@ -247,7 +249,7 @@ static void laptop_shares(void **state)
     VALUE(REDIRECTOR, NULL, 316, 3);
     VALUE(REDIRECTOR, NULL, 392, 7);
     VALUE(SERVER, NULL, 314, 5);
-    run_query("vm2", "Global"); /* neither a client nor a server */
+    run_query("vm2", "Global"); /* this machine is neither client nor server */
     assert_string_equal(answer_names(REDIRECTOR), "no object");
     assert_string_equal(answer_names(SERVER), "no object");
 }

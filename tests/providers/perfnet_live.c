@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfnet.so in separate network namespaces without other traffic: work that we do
- * appears exactly, other programs' figures are the same (rtnetlink, nstat, ss), and what a thread
- * sees is its own namespace.
+ * perfnet.so in separate network namespaces without other traffic: work that the test does appears
+ * exactly, other programs (rtnetlink, nstat, ss) show the same values, and a thread sees its own
+ * namespace.
  */
 #include "network.h"
 
@@ -56,7 +56,7 @@ static void send_datagrams_to_nobody(void)
     char byte = 0;
     struct sockaddr_in address = at_port(4243);
     int out = socket(AF_INET, SOCK_DGRAM, 0);
-    for (int i = 0; i < 3; i++) /* the kernel limits its answers */
+    for (int i = 0; i < 3; i++) /* the kernel limits the rate of its answers */
         IS(sendto(out, &byte, 1, 0, (struct sockaddr *)&address, sizeof address), 1);
     close(out);
 }
@@ -90,7 +90,8 @@ static void connect_all(void)
     close(here);
 }
 
-/* A reset of both ends: of the one that closes without waiting, and of the one that is told. */
+/* Resets connections: this is counted at the end that closes without waiting, and at the other
+ * end. */
 static void reset_all(void)
 {
     struct linger at_once = {.l_onoff = 1};
@@ -170,7 +171,7 @@ static void read_totals(uint64_t ret[TOTALS])
         ret[i] = number(NETWORK, "lo", totals[i]);
 }
 
-/* There is no other traffic here, except IPv6 from time to time. */
+/* There is no other traffic in this namespace, except IPv6 from time to time. */
 static void child_totals(void)
 {
     const uint64_t bytes = TIMES * (BYTES + 28);
@@ -228,7 +229,8 @@ static void child_connections(void)
             {TCPV4, NULL, 646, 0}, {TCPV4, NULL, 642, 0});
 }
 
-/* A neighbour who never answers: the request is sent again, which is no segment sent. */
+/* Sends to a neighbour that never answers: requests are sent again, which does not count as sent
+ * segments. */
 static void child_lost_segments(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(80)};
@@ -251,7 +253,7 @@ static void child_lost_segments(void)
 
 enum { MEGABYTES = 8, PIECE = 65536 };
 
-/* What is received is at least what was sent, and at most 1 % more: the headers. */
+/* The received bytes are at least the sent ones, and at most 1 % more, for the headers. */
 static void child_bytes(void)
 {
     static char piece[PIECE];
@@ -307,7 +309,7 @@ static void connections_appear(void **state)
 
 /* ---- what others say ---- */
 
-/* By rtnetlink, and of 32 bits. */
+/* Compares with rtnetlink, whose values have 32 bits. */
 static bool same_interface(const char *name, const struct rtnl_link_stats *is)
 {
     const struct {
@@ -329,7 +331,7 @@ static bool same_interface(const char *name, const struct rtnl_link_stats *is)
     return true;
 }
 
-/* The figures that a loopback does not have, and those that it has. */
+/* Compares the values that a loopback does not have, and those that it has. */
 static bool same_totals(const char *name, const struct rtnl_link_stats *is)
 {
     const uint32_t theirs[TOTALS] = {is->rx_bytes + is->tx_bytes,
@@ -364,7 +366,7 @@ static unsigned same_interfaces(void)
     return count;
 }
 
-/* IPv6 says something now and then by itself: all must be the same as soon as it is silent. */
+/* IPv6 sends something from time to time: all values must be equal as soon as it is silent. */
 static void child_rtnetlink(void)
 {
     unsigned count = 0;
@@ -386,7 +388,7 @@ static void interfaces_are_those_of_rtnetlink(void **state)
     in_child(child_rtnetlink);
 }
 
-/* nstat prints "TcpActiveOpens   12   0.0". */
+/* Names in nstat's output, which has lines such as "TcpActiveOpens 12 0.0". */
 static const struct {
     const char *name;
     unsigned object, index;
@@ -477,13 +479,15 @@ static void *other_thread(void *arg)
     return NULL;
 }
 
-/* Threads of one process, each in its own namespace; and one that goes from one to the other. */
+/* Threads of one process, each in its own namespace; and a thread that changes from one namespace
+ * to another. */
 static void child_threads(void)
 {
     pthread_t thread;
     uint64_t there = 0;
     own_network();
-    IS(packets_of_loopback() < TIMES, true); /* not those of the parent that opened the library */
+    /* not the packets of the parent process, which opened the library */
+    IS(packets_of_loopback() < TIMES, true);
     for (int i = 0; i < 3; i++)
         send_datagrams();
     uint64_t here = packets_of_loopback();
@@ -501,7 +505,8 @@ static void each_thread_sees_its_own_network(void **state)
     in_child(child_threads);
 }
 
-/* In the namespace of sys the devices are those with a link to one, however that is found. */
+/* In the namespace of sys, hardware devices are the interfaces with a link "device"; perfnet.so
+ * must find the same ones in its own way. */
 static void child_devices(void)
 {
     char path[512];
@@ -517,7 +522,7 @@ static void child_devices(void)
         FILE *file = fopen(path, "r");
         unsigned index = 0;
         if (!file || fscanf(file, "%u", &index) != 1 || index != one->if_index)
-            _exit(CANNOT_RUN); /* we are elsewhere */
+            _exit(CANNOT_RUN); /* sys shows another namespace than this one */
         fclose(file);
         snprintf(path, sizeof path, "/sys/class/net/%s/device", one->if_name);
         bool device = access(path, F_OK) == 0;
@@ -534,7 +539,7 @@ static void devices_are_those_of_sys(void **state)
     in_child(child_devices);
 }
 
-/* ethtool(8)'s question, beside sys as this namespace shows it. */
+/* Compares the speed with what ethtool(8) reads, where sys shows this namespace. */
 static void child_bandwidth(void)
 {
     struct ethtool_cmd link = {.cmd = ETHTOOL_GSET};
@@ -561,7 +566,7 @@ static void bandwidth_is_that_of_ethtool(void **state)
     in_child(child_bandwidth);
 }
 
-/* The names of what sys/class/net shows as devices of the machine. */
+/* Makes interfaces with the names of those that sys/class/net shows as hardware. */
 static void child_namesakes(void)
 {
     char command[256], name[IF_NAMESIZE] = "";
@@ -584,7 +589,8 @@ static void child_namesakes(void)
     IS(object.type.NumInstances, 0);
 }
 
-/* Where sys was mounted for another namespace, an interface of the same name is another one. */
+/* If sys was mounted for another namespace, an interface of the same name in it is a different
+ * one. */
 static void namesakes_in_sys_are_not_taken_for_ours(void **state)
 {
     in_child(child_namesakes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After its first answer perfnet.so neither allocates nor opens anything, survives a program that
- * closes all descriptors and memory that runs out, and reads nothing outside files that are cut off
- * or hold something else. Linked statically, with malloc and its like and openat wrapped.
+ * After its first answer perfnet.so neither allocates nor opens anything. It survives a program
+ * that closes all descriptors, and memory that runs out. It reads nothing beyond files that are cut
+ * off or contain something else. Linked statically, with malloc, calloc, realloc and openat
+ * wrapped.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +102,7 @@ static DWORD collect(DWORD size, DWORD *ret_bytes, DWORD *ret_types)
     return status;
 }
 
-/* Walks over everything that the answer announces. */
+/* Walks through everything in the answer. */
 static void walk(DWORD types)
 {
     opl_block block;
@@ -141,7 +142,7 @@ static void run_query(bool reopen)
     walk(types);
 }
 
-/* Of the first instance, or the one with this position; UINT64_MAX: there is none. */
+/* A value of the instance at `position`; UINT64_MAX: there is none. */
 static uint64_t number(DWORD object_index, DWORD position, DWORD index)
 {
     opl_block block;
@@ -173,7 +174,8 @@ static void no_allocation_and_no_open_in_a_steady_query(void **state)
     assert_int_equal(opens, 0);
 }
 
-/* The same on this machine, in a child that is made before the library has looked for a tree. */
+/* The same test on this machine, in a child that starts before the library has read
+ * OPENPERFLIB_SYSROOT. */
 static int live_status;
 
 static void steady_on_this_machine(void)
@@ -210,7 +212,8 @@ static void a_program_may_close_what_is_not_its_own(void **state)
     assert_int_equal(again, bytes);
 }
 
-/* Whichever allocation fails, the provider says so or does without, and nothing is lost. */
+/* Whichever allocation fails, the provider returns an error or an answer without the data, and
+ * nothing leaks. */
 static void each_allocation_may_fail(void **state)
 {
     DWORD status = ERROR_NOT_ENOUGH_MEMORY, bytes, types;
@@ -233,7 +236,7 @@ static void each_allocation_may_fail(void **state)
 
 /* ---- damage ---- */
 
-/* Damaged before Open, and damaged after it. */
+/* Queries with a file that was damaged before Open, and with one damaged after Open. */
 static void query_twice(const char *name, size_t size)
 {
     write_copy(name, size);
@@ -305,11 +308,11 @@ static void names_move_within_their_lines(void **state)
     run_query(false);
     assert_int_equal(number(638, 0, 652), 8);
     write_text("proc/net/snmp", "Ip: A\nIp: 1\nTcp: InSegs CurrEstab\nTcp: 5 6\n");
-    run_query(false); /* names as long as before */
+    run_query(false); /* a line of the same length, with the names in another order */
     assert_int_equal(number(638, 0, 642), 6);
     assert_int_equal(number(638, 0, 652), 5);
     write_text("proc/net/snmp", "Tcp: InSegs CurrEstab\nTcp: 5\nTcp: ActiveOpens\nUdp: 9\n");
-    run_query(false); /* a number that is missing, and two lines that are no pair */
+    run_query(false); /* a missing number, and two lines that are no pair */
     assert_int_equal(number(638, 0, 652), 5);
     assert_int_equal(number(638, 0, 642), 0);
     assert_int_equal(number(638, 0, 644), 0);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfnet.so beside a wire of our own: packets of every kind, good and damaged, are put on it byte
- * by byte, and the protocols' counters move by exactly so many.
- *
- * `left` is this machine's end, 10.9.0.1 and fd09::1; the packets come from 10.9.0.2 and fd09::2,
- * which no machine has. Another wire, behind `out`, leads to 10.9.1.0/24 and fd0a::/64 and takes no
- * more than 1280 bytes at once.
+ * perfnet.so compared with a simulated wire: packets of every kind, valid and damaged, are put on
+ * it byte by byte, and the protocols' counters increase by exactly as many. `left` is this
+ * machine's end of the wire, 10.9.0.1 and fd09::1; the packets come from 10.9.0.2 and fd09::2,
+ * which belong to no machine. A second wire, at the interface `out`, leads to 10.9.1.0/24 and
+ * fd0a::/64 and accepts at most 1280 bytes at once.
  */
 #include "network.h"
 
@@ -44,7 +43,7 @@ static const char make_wire[] =
     "ip neigh add 10.9.1.2 lladdr 02:00:00:00:00:0a dev out\n"
     "ip neigh add fd0a::2 lladdr 02:00:00:00:00:0a dev out\n";
 
-static int wire; /* a socket for whole frames */
+static int wire; /* a socket that sends whole frames */
 
 static void own_wire(void)
 {
@@ -53,7 +52,7 @@ static void own_wire(void)
     wire = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     if (wire < 0)
         _exit(CANNOT_RUN);
-    usleep(300000); /* the first messages of IPv6 */
+    usleep(300000); /* time for the first messages of IPv6 */
     query_when_quiet("Global");
 }
 
@@ -65,7 +64,7 @@ static void address_of(const char *end, unsigned char *ret)
     memcpy(ret, request.ifr_hwaddr.sa_data, ETH_ALEN);
 }
 
-/* Puts a packet into `from`, so that it comes out of `to`, the other end. */
+/* Sends a packet into the end `from` of a wire, so that it arrives at the end `to`. */
 static void put(const char *from, const char *to, unsigned protocol, const void *packet,
                 size_t bytes)
 {
@@ -100,9 +99,9 @@ static uint16_t checksum(uint32_t sum)
 /* ---- IPv4 ---- */
 
 struct four {
-    const char *from, *to; /* NULL: the unused address; left */
+    const char *from, *to; /* from NULL: the unused address; to NULL: left */
     uint8_t ttl, protocol, first_byte;
-    uint16_t number, fragment; /* its place and flags */
+    uint16_t number, fragment; /* the fragment's position, and flags */
     bool damaged;
     const void *data;
     size_t bytes;
@@ -186,7 +185,7 @@ static void not_to_be_divided(void)
     put_large(DO_NOT_FRAGMENT);
 }
 
-/* Each datagram in three parts of 16 bytes, the last one first. */
+/* Sends datagrams in three fragments of 16 bytes, the last one first. */
 static void in_parts(void)
 {
     for (uint16_t number = 1; number <= FEW; number++)
@@ -198,7 +197,7 @@ static void in_parts(void)
                                     .bytes = 16});
 }
 
-/* And the first parts of some that never come, for which the kernel waits a second. */
+/* Sends first fragments without the rest, for which the kernel waits a second. */
 static void in_lost_parts(void)
 {
     for (uint16_t number = 100; number < 100 + FEW; number++)
@@ -271,7 +270,8 @@ static void send_nowhere_6(void)
     send_to(AF_INET6, "2001:db8::1", ENETUNREACH);
 }
 
-/* Packets wait until the neighbour is found, which never happens; then the queue is full. */
+/* Sends to a neighbour that is never found: packets wait in a queue until it is full, then they are
+ * discarded. */
 static uint64_t discarded(int family, const char *address, unsigned object)
 {
     run_query("Global");
@@ -343,7 +343,7 @@ static void of_unknown_protocols_6(void)
         put_six(&(struct six){.protocol = UNKNOWN_PROTOCOL, .data = zeros, .bytes = 20});
 }
 
-/* To an end of the wire on which the protocol is switched off. */
+/* Sends to an end of the wire on which IPv6 is switched off. */
 static void for_the_deaf_6(void)
 {
     unsigned char packet[MOST];
@@ -401,7 +401,7 @@ static void too_large_6(void)
     put_to_others_6(0, 1300);
 }
 
-/* The sender divides: 3,008 bytes, 1,232 in a part. */
+/* Sends 3,008 bytes, which this machine divides into fragments of 1,232 bytes. */
 static void divide_6(void)
 {
     struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(9)};
@@ -433,7 +433,7 @@ static void child_forwarded_six(void)
 {
     own_wire();
     run("echo 1 >/proc/sys/net/ipv6/conf/all/forwarding");
-    usleep(300000); /* routers join groups, and say so */
+    usleep(300000); /* routers join groups and report it */
     CHANGES(to_be_forwarded_6, {IPV6, NULL, 556, FEW}, {IPV6, NULL, 554, 0},
             {INTERFACE, "out", 452, FEW});
     CHANGES(without_time_6, {IPV6, NULL, 552, FEW}, {IPV6, NULL, 556, 0}, {ICMPV6, NULL, 618, FEW});
@@ -443,7 +443,7 @@ static void child_forwarded_six(void)
 
 /* ---- UDP ---- */
 
-/* The eight bytes before the data; `sum` of the addresses. */
+/* Writes the eight bytes before the data of a datagram; `sum` is the checksum of the addresses. */
 static void udp_head(struct udphdr *head, uint32_t sum, bool damaged)
 {
     *head = (struct udphdr){
@@ -533,10 +533,11 @@ static const struct kind kinds_6[] = {
     {ND_REDIRECT,            598,  624 },
     {ND_NEIGHBOR_SOLICIT,    1550, 1566},
     {ND_NEIGHBOR_ADVERT,     1552, 1568},
-    {143,                    1540, 1558}, /* reports of the second version count with the first */
+ /* reports of the second version are counted with those of the first */
+    {143,                    1540, 1558},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, KINDS_6 = sizeof kinds_6 / sizeof *kinds_6 };
-enum { QUOTED = 60 }; /* bytes of a message: head, and most of the packet that it is about */
+enum { QUOTED = 60 }; /* bytes of a message: its head, and most of the packet that it is about */
 
 static size_t end_message(uint8_t type, unsigned char *bytes, uint32_t sum)
 {
@@ -594,7 +595,7 @@ static void send_message(int fd, uint8_t type)
     IS(sendto(fd, bytes, count, 0, (struct sockaddr *)&to, sizeof to), count);
 }
 
-/* The kernel adds its checksum. */
+/* Sends an ICMPv6 message; the kernel adds the checksum. */
 static void send_message_6(int fd, uint8_t type)
 {
     unsigned char bytes[QUOTED] = {type};
@@ -603,7 +604,8 @@ static void send_message_6(int fd, uint8_t type)
     IS(sendto(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&to, sizeof to), sizeof bytes);
 }
 
-static uint64_t values[2][KINDS_6][2]; /* before and after; by kind; received and sent */
+/* before and after the messages; by kind; received and sent */
+static uint64_t values[2][KINDS_6][2];
 
 static void take_values(unsigned object, const struct kind *list, size_t count, unsigned when)
 {
@@ -614,7 +616,7 @@ static void take_values(unsigned object, const struct kind *list, size_t count, 
     }
 }
 
-/* How many messages the counter must have counted: kind i was there i + 1 times. */
+/* How much a counter must have increased: kind i was sent i + 1 times. */
 static uint64_t expected(const struct kind *list, size_t count, size_t which, bool sent)
 {
     uint64_t sum = 0;
@@ -638,8 +640,8 @@ static bool is_answer(unsigned object, uint8_t type)
                             : type == ICMP_ECHOREPLY || type == ICMP_TIMESTAMPREPLY;
 }
 
-/* Echo requests are answered, and requests for the time, which kernels were seen to count as
- * answers to echo requests: so all answers together. */
+/* Echo requests are answered, and so are requests for the time. Some kernels count answers to the
+ * latter as echo replies, so the sum of all answers is compared. */
 static void all_are_answered(unsigned object, const struct kind *list, size_t count)
 {
     uint64_t answers = 0, requests = object == ICMPV6 ? times_of(list, count, ICMP6_ECHO_REQUEST)
@@ -718,8 +720,8 @@ static void child_damaged_messages(void)
             {ICMPV6, NULL, 588, FEW}, {ICMPV6, NULL, 586, FEW}, {ICMPV6, NULL, 628, 0});
 }
 
-/* Answers to machines that are not found wait until the queue is full. Those that count as
- * sent and those that count as failed are all. */
+/* Answers to machines that are not found wait until the queue is full: those counted as sent and
+ * those counted as failed are all answers together. */
 enum { REQUESTS = 300, LARGE = 1400 };
 
 static void request_echoes(void)
@@ -762,7 +764,8 @@ static void child_answers_that_fail(void)
     own_wire();
     CPU_ZERO(&here);
     CPU_SET(sched_getcpu(), &here);
-    sched_setaffinity(0, sizeof here, &here); /* each processor has its own queue */
+    /* one processor only, because each has its own queue */
+    sched_setaffinity(0, sizeof here, &here);
     run("for version in 4 6; do"
         "  echo 10000000 >/proc/sys/net/ipv$version/neigh/left/unres_qlen_bytes; done");
     answers_fail(ICMP, request_echoes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfos.so on the frozen machines: every number. The generated ones follow the rules that stand in
- * tests/roots/generate: number k of processor c in proc/stat is 1000 * k + c, and so on.
+ * perfos.so on the frozen machines: every number. The values of the generated machines follow rules
+ * in tests/roots/generate: number k of processor c in proc/stat is 1000 * k + c, and so on.
  */
 #include "answer.h"
 
@@ -42,7 +42,7 @@ static void laptop_system(void **state)
     run_query("laptop4", "2");
     VALUE(SYSTEM, NULL, 146, 5000000000 % (1ULL << 32));
     VALUE(SYSTEM, NULL, 674, BOOT);
-    VALUE(SYSTEM, NULL, 44, 7 - 3); /* seven run or wait, three processors are on */
+    VALUE(SYSTEM, NULL, 44, 7 - 3); /* seven threads run or wait, three processors are online */
     VALUE(SYSTEM, NULL, 248, 4);
     VALUE(SYSTEM, NULL, 250, 987);
     VALUE(SYSTEM, NULL, 101402, 50);
@@ -56,7 +56,7 @@ static void laptop_system(void **state)
 static void laptop_memory(void **state)
 {
     run_query("laptop4", "4");
-    VALUE(MEMORY, NULL, 28, 77); /* 2^32 more: it wraps around */
+    VALUE(MEMORY, NULL, 28, 77); /* the file has 2^32 more: the counter wraps around */
     VALUE(MEMORY, NULL, 24, 3000000 * KIB);
     VALUE(MEMORY, NULL, 26, 9000000 * KIB);
     VALUE(MEMORY, NULL, 30, 6000000 * KIB);
@@ -69,7 +69,7 @@ static void laptop_memory(void **state)
     VALUE(MEMORY, NULL, 818, 900000 * KIB);
     VALUE(MEMORY, NULL, 66, 200000 * KIB);
     VALUE(MEMORY, NULL, 76, 700000 * KIB);
-    VALUE(MEMORY, NULL, 1406, 9000000); /* 150 % of the limit is promised */
+    VALUE(MEMORY, NULL, 1406, 9000000); /* 150 % of the limit is committed */
     BASE(MEMORY, NULL, 1406, 6000000);
     VALUE(MEMORY, NULL, 1380, 3000000);
     VALUE(MEMORY, NULL, 1382, 2929);
@@ -112,7 +112,7 @@ static void processor_sleeps(const char *name, uint64_t cpu)
 static void laptop_processor(void **state)
 {
     run_query("laptop4", "238");
-    assert_string_equal(answer_names(PROCESSOR), "0,1,3,_Total,"); /* number 2 is off */
+    assert_string_equal(answer_names(PROCESSOR), "0,1,3,_Total,"); /* processor 2 is offline */
     processor_values("0", 0), processor_sleeps("0", 0);
     processor_values("1", 1), processor_sleeps("1", 1);
     processor_values("3", 3), processor_sleeps("3", 3);
@@ -121,10 +121,10 @@ static void laptop_processor(void **state)
 static void laptop_processor_total(void **state)
 {
     run_query("laptop4", "238");
-    VALUE(PROCESSOR, "_Total", 6, (27000 + 8) * tick() / 3); /* times: the mean */
+    VALUE(PROCESSOR, "_Total", 6, (27000 + 8) * tick() / 3); /* the mean of times */
     VALUE(PROCESSOR, "_Total", 144, (48000 + 12) * tick() / 3);
     VALUE(PROCESSOR, "_Total", 1752, (21 * MILLION + 8) * 10 / 3);
-    VALUE(PROCESSOR, "_Total", 148, 3 * 280 + 8 * 4); /* counts: the sum */
+    VALUE(PROCESSOR, "_Total", 148, 3 * 280 + 8 * 4); /* the sum of counts */
     VALUE(PROCESSOR, "_Total", 1334, 3 * 4500 + 10 * 4);
     VALUE(PROCESSOR, "_Total", 1754, 3 * 100 + 4);
 }
@@ -158,7 +158,7 @@ static void cpu128_processors(void **state)
     processor_values("127", 127);
     VALUE(PROCESSOR, "_Total", 6, (128 * 9000 + 127 * 128) * tick() / 128);
     VALUE(PROCESSOR, "_Total", 148, 128 * 280 + 8 * 127 * 64);
-    for (unsigned index = 1748; index <= 1758; index += 2) /* it has no idle states */
+    for (unsigned index = 1748; index <= 1758; index += 2) /* this machine has no idle states */
         assert_false(answer_has(PROCESSOR, index));
 }
 
@@ -169,9 +169,10 @@ static void cpu128_others(void **state)
     VALUE(SYSTEM, NULL, 248, 2);
     VALUE(SYSTEM, NULL, 250, 3000);
     VALUE(MEMORY, NULL, 24, 18000000000 * KIB);
-    VALUE(MEMORY, NULL, 1406, 9000000000 >> 3); /* both parts until both fit */
+    /* both values are shifted until they fit into 32 bits */
+    VALUE(MEMORY, NULL, 1406, 9000000000 >> 3);
     BASE(MEMORY, NULL, 1406, 18000000000 >> 3);
-    assert_string_equal(answer_names(PAGING_FILE), "no object"); /* its machine has no swap area */
+    assert_string_equal(answer_names(PAGING_FILE), "no object"); /* this machine has no swap area */
 }
 
 static void container_lacks_what_is_hidden(void **state)
@@ -187,7 +188,7 @@ static void container_lacks_what_is_hidden(void **state)
             fail_msg("%u is there", absent[i]);
     assert_string_equal(answer_names(CACHE), "no object");
     assert_string_equal(answer_names(PAGING_FILE), "no object");
-    assert_false(answer_has(PROCESSOR, 148)); /* an empty file */
+    assert_false(answer_has(PROCESSOR, 148)); /* the file is empty */
     assert_false(answer_has(PROCESSOR, 1334));
     assert_false(answer_has(OBJECTS, 254));
     VALUE(PROCESSOR, "1", 6, 9002 * tick());
@@ -211,13 +212,14 @@ static void old_kernel(void **state)
     assert_string_equal(answer_names(PROCESSOR), "0,_Total,");
     processor_values("0", 0);
     VALUE(PROCESSOR, "_Total", 148,
-          280);                     /* ERR and MIS, alone in the first column, are not in it */
-    VALUE(MEMORY, NULL, 824, 1200); /* without the two kinds that came later */
+          /* the lines ERR and MIS, with a number in the first column only, are not included */
+          280);
+    VALUE(MEMORY, NULL, 824, 1200); /* this kernel lacks two kinds that newer ones have */
     VALUE(SYSTEM, NULL, 44, 4 - 1);
     assert_string_equal(answer_names(PAGING_FILE), "no object");
 }
 
-/* A captured machine: the numbers were taken from its files by other means (awk). */
+/* A captured machine: the expected numbers were computed from its files by awk. */
 static void captured_machine(void **state)
 {
     run_query("vm2", "Global");
@@ -237,7 +239,8 @@ static void captured_machine(void **state)
     VALUE(PROCESSOR, "0", 148, 99451);
     VALUE(PROCESSOR, "1", 148, 178186);
     VALUE(PROCESSOR, "_Total", 1334, 64890 + 150969);
-    VALUE(PROCESSOR, "0", 1748, 1351128958ULL * 10); /* "haltpoll idle"; POLL is no sleep */
+    /* state 0 is POLL, which is no sleep; the first sleep is "haltpoll idle" */
+    VALUE(PROCESSOR, "0", 1748, 1351128958ULL * 10);
     VALUE(PROCESSOR, "1", 1754, 123625);
     assert_false(answer_has(PROCESSOR, 1750));
     assert_string_equal(answer_names(PAGING_FILE), "no object");
@@ -259,7 +262,7 @@ static void shape(unsigned index, LONG default_counter, bool clock, LONG instanc
     assert_int_equal(object.type.TotalByteLength % 8, 0);
 }
 
-/* As the recorded blocks have it: only System counts in its own time. */
+/* As in recorded blocks of Windows: only System has a clock of its own. */
 static void objects_are_shaped_as_windows(void **state)
 {
     run_query("laptop4", "Global");

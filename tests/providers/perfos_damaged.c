@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel files that are cut off anywhere or hold something else: perfos.so reads nothing outside
- * them, and its answer is always a sound block. The frozen laptop4 is copied and damaged.
+ * Kernel files that are cut off anywhere or contain something else: perfos.so reads nothing beyond
+ * them, and its answer is always a valid block. The files are damaged copies of the frozen machine
+ * laptop4.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +68,7 @@ static void write_copy(const char *name, size_t size)
     fclose(file);
 }
 
-/* Walks over everything that the answer announces. */
+/* Walks through everything in the answer. */
 static void walk(void *data, size_t size, DWORD types)
 {
     opl_block block;
@@ -112,7 +113,7 @@ static void run_query(bool reopen)
     walk(&capacity, capacity.header.TotalByteLength, types);
 }
 
-/* Damaged before Open, and damaged after it. */
+/* Queries with a file that was damaged before Open, and with one damaged after Open. */
 static void query_twice(const char *name, size_t size)
 {
     write_copy(name, size);
@@ -165,7 +166,7 @@ static void files_with_huge_things(void **state)
     }
 }
 
-/* A heading that ends where a number should be: the reader must not go on in the next line. */
+/* A heading that ends where a number should be: the reader must not continue in the next line. */
 static void headings_without_numbers(void **state)
 {
     static const char *const texts[] = {"CPU\n 24: 1 2\n", "CPU0 CPU\n\n\n7",
@@ -224,7 +225,7 @@ static void processors_go_and_come(void **state)
     write_copy("proc/stat", sizeof without_1 - 1);
     run_query(false);
     assert_int_equal(c1_time("1"), 0);
-    assert_int_equal(c1_time("3"), 10000030); /* number 3 is the second now */
+    assert_int_equal(c1_time("3"), 10000030); /* processor 3 is the second instance now */
     write_copy("proc/stat", read_original("proc/stat"));
     run_query(false);
     assert_int_equal(c1_time("1"), 10000010);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfos.so on this machine: each count lies between a reading of our own before and one after, and
- * work that we do appears in it.
+ * perfos.so on this machine: each count is between a value that the test read before and one that
+ * it read after; and work that the test does is counted.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -25,7 +25,7 @@ static void run_query(const char *query)
 
 /* ---- readings of our own, made in another way than the provider's ---- */
 
-/* The number-th number of the line that begins with this word. */
+/* The number-th number of the line that begins with `word`. */
 static uint64_t reading(const char *path, const char *word, int number)
 {
     char line[16384];
@@ -52,7 +52,7 @@ static bool there(const char *path, const char *word)
     return reading(path, word, 1) != 0;
 }
 
-/* The processor's interrupts, if all processors are on. */
+/* The processor's interrupts in proc/interrupts, if all processors are online. */
 static uint64_t interrupts_of(unsigned cpu)
 {
     char line[65536];
@@ -255,7 +255,8 @@ static void answer_each(int in, int out)
     _exit(0);
 }
 
-/* Two processes on one processor that wait for each other: each byte is a switch. */
+/* Two processes on one processor wait for each other: each byte that they exchange is a context
+ * switch. */
 static void switches_appear(void **state)
 {
     enum { ROUNDS = 2000 };
@@ -305,7 +306,7 @@ static uint64_t busy_time(void)
     return sum;
 }
 
-/* The kernel counts by ticks of 10 ms: half a second may lack a few. */
+/* The kernel counts by ticks of 10 ms, so a few of half a second may be missing. */
 static void processor_time_appears(void **state)
 {
     uint64_t before = busy_time();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After its first answer perfos.so neither allocates nor opens anything, survives a program that
- * closes all descriptors, and never writes where it has no space. Linked statically, with malloc
- * and its like and openat wrapped (the engine opens by openat only). The same for perflinux.so,
- * whose functions OPEN, COLLECT and CLOSE are then.
+ * After its first answer perfos.so neither allocates nor opens anything. It survives a program that
+ * closes all descriptors, and never writes beyond the buffer. Linked statically, with malloc,
+ * calloc, realloc and openat wrapped (the engine opens files by openat only). Also built for
+ * perflinux.so, whose functions are then OPEN, COLLECT and CLOSE.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,8 @@
 DWORD APIENTRY OPEN(LPWSTR devices);
 DWORD APIENTRY COLLECT(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 DWORD APIENTRY CLOSE(void);
-/* A costly object that costs little: as others, but Global leaves it out. */
+/* The number of an object that Global includes; for perflinux.so, of a costly object that is quick
+ * to read. */
 #ifndef BY_NUMBER
 #define BY_NUMBER "2"
 #endif
@@ -139,7 +140,8 @@ static void closing_once_too_often_is_harmless(void **state)
     assert_int_equal(OPEN(NULL), ERROR_SUCCESS);
 }
 
-/* Whichever allocation fails, the provider says so or does without, and nothing is lost. */
+/* Whichever allocation fails, the provider returns an error or an answer without the data, and
+ * nothing leaks. */
 static void each_allocation_may_fail(void **state)
 {
     DWORD status = ERROR_NOT_ENOUGH_MEMORY, bytes, types;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfproc over a tree made here: odd names, zombies, unreadable and vanished files, exact
- * values. */
+/* perfproc.so with a tree that the test makes: odd names, zombies, unreadable and vanished files,
+ * exact values. */
 #include "perfproc.h"
 
 enum { FREQUENCY = 10000000, BTIME = 1700000000 };
@@ -10,7 +10,8 @@ static uint64_t tick(void)
     return FREQUENCY / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* One stat file; words that matter are given, the others are telling numbers. */
+/* A stat file: these are the words that matter; the other words are numbers that show their
+ * position. */
 struct task {
     int id, parent, threads, priority, nice, realtime, policy;
     char state;
@@ -152,7 +153,7 @@ static void values_are_those_of_the_files(void **state)
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_int_equal(process_value(&answer, 100, expected[i].index), expected[i].value);
-    assert_false(answer_has(&answer, 230, 952)); /* no fd folders in this tree */
+    assert_false(answer_has(&answer, 230, 952)); /* this tree has no folders fd */
     assert_false(answer_has(&answer, 230, 56));
 }
 
@@ -184,7 +185,7 @@ static void zombies_have_no_memory_but_a_name(void **state)
     assert_int_equal(value_of(&answer, 230, "_Total", 172), 11 * 9000 * 1024);
 }
 
-/* The kernel shows 0 threads for a process that it has released. */
+/* For a process that it has released, the kernel shows 0 threads. */
 static void a_process_without_threads_has_ended(void **state)
 {
     (void)state;
@@ -198,9 +199,8 @@ static void a_process_without_threads_has_ended(void **state)
     tree_drop("proc/500");
 }
 
-/* Of one process the file may not be read (a folder cannot be, not even by root): the counter has
- * no definition in this answer, and the process is not among those whose input and output is
- * known. */
+/* If the file of one process may not be read (here it is a folder, which even root cannot read as a
+ * file), the counter has no definition in the answer, and the process is not in Process IO. */
 static void f_b1_what_may_not_be_read_of_one_process_is_absent(void **state)
 {
     (void)state;
@@ -265,7 +265,8 @@ static uint64_t read_bytes_of(uint64_t id)
     return bytes;
 }
 
-/* The kernel adds what a child did when it is waited for, and its faults at the same moment. */
+/* When a child is waited for, the kernel adds what the child did to the io file of its parent, and
+ * its faults at the same moment. */
 static void f_b2_what_children_did_is_not_counted_again(void **state)
 {
     (void)state;
@@ -278,17 +279,18 @@ static void f_b2_what_children_did_is_not_counted_again(void **state)
     assert_int_equal(read_bytes_of(600), 1500);
     write_io(600, 2200, 7, 8000100);
     assert_int_equal(read_bytes_of(600), 1600);
-    write_io(600, 2200, 9, 8000100); /* a child that did nothing */
+    write_io(600, 2200, 9, 8000100); /* waits for a child that did nothing */
     assert_int_equal(read_bytes_of(600), 1600);
-    write_io(600, 2300, 9, 50); /* another process with its number */
+    write_io(600, 2300, 9, 50); /* another process with the same number */
     assert_int_equal(read_bytes_of(600), 50);
     tree_drop("proc/600");
     run_query(u"230");
     run_query(u"230");
 }
 
-/* Whatever comes and goes, each process keeps what is its own: by a second account of it here. A
- * number that was free for a round belongs to another process then. */
+/* Many processes come and go, and wait for children: each must have only its own bytes, by a second
+ * computation in this test. A number that was unused for one round belongs to another process
+ * afterwards. */
 static void f_b2_many_processes_that_come_and_go(void **state)
 {
     enum { FIRST = 700, MANY = 400, ROUNDS = 8 };
@@ -397,7 +399,7 @@ static void details_are_those_of_the_files(void **state)
     assert_true(answer_has(&answer, DETAILS, COMMAND));
 }
 
-/* Version 1 beside version 2, and a user without a name. */
+/* Control groups of version 1 together with version 2, and a user without a name. */
 static void groups_and_users_of_other_kinds(void **state)
 {
     (void)state;
@@ -424,7 +426,7 @@ static void drop_from(int first, int last)
     }
 }
 
-/* A text of so many characters, the last of which is an ellipsis. */
+/* The text has exactly this many characters, of which the last is an ellipsis. */
 static void assert_cut(const char *text, size_t characters)
 {
     size_t units = 0;
@@ -444,12 +446,12 @@ static void long_texts_end_with_an_ellipsis(void **state)
         for (int k = 0; k < 256; k++)
             strcat(arguments, letters[i]);
         write_details(820, "long", 'S', 2300 + (int)i, 28, arguments, strlen(arguments) + 1);
-        assert_string_equal(text_of("long:820", COMMAND), arguments); /* all of 256 characters */
+        assert_string_equal(text_of("long:820", COMMAND), arguments); /* all 256 characters */
         strcat(arguments, "b");
         write_details(820, "long", 'S', 2400 + (int)i, 28, arguments, strlen(arguments) + 1);
         assert_cut(text_of("long:820", COMMAND), 256);
     }
-    *arguments = 0; /* two units each: 255 of 256 */
+    *arguments = 0; /* characters of two UTF-16 units, so 255 of 256 units */
     for (int k = 0; k < 200; k++)
         strcat(arguments, "\xf0\x9f\x98\x80");
     write_details(820, "long", 'S', 2500, 28, arguments, strlen(arguments));
@@ -464,8 +466,8 @@ static void long_texts_end_with_an_ellipsis(void **state)
     assert_cut(text_of("long:820", UNIT), 64);
 }
 
-/* Read again after an exec, for another process of this number, and after ten seconds; only the
- * state is always new. */
+/* Details are read again after an exec, for another process with the same number, and after ten
+ * seconds; only the state is always read. */
 static void details_are_kept_for_ten_seconds(void **state)
 {
     (void)state;
@@ -487,7 +489,7 @@ static void details_are_kept_for_ten_seconds(void **state)
     drop_from(800, 830);
 }
 
-/* Processes come between others and go: each has its own texts. */
+/* Processes come and go between others: each has its own texts. */
 static void details_of_processes_that_come_and_go(void **state)
 {
     enum { FIRST = 1000, MANY = 60, ROUNDS = 6 };
@@ -558,8 +560,10 @@ static void threads_have_their_values(void **state)
         assert_int_equal(value_at(&answer, &threads, &instance, 6), 1500 * tick());
     }
     assert_int_equal(found, 3);
-    tree_write("proc/400/task/401/schedstat", "5000 600 77\n"); /* the cheaper file goes first */
-    tree_write("proc/400/task/402/schedstat", "0 0 0\n");       /* without scheduler statistics */
+    /* schedstat is used first, because it is cheaper */
+    tree_write("proc/400/task/401/schedstat", "5000 600 77\n");
+    /* as without scheduler statistics */
+    tree_write("proc/400/task/402/schedstat", "0 0 0\n");
     answer = run_query(u"232");
     assert_int_equal(value_of(&answer, 232, "_Total", 146), 13 * 42 + 77);
     tree_drop("proc/400/task/401/schedstat");
@@ -625,7 +629,7 @@ static void the_vanished_are_left_out_of_both(void **state)
     tree_drop("proc/500/task/501");
     assert_int_equal(instances(u"232", 232), 18);
     assert_int_equal(instances(u"232", 230), 15);
-    tree_drop("proc/500/task"); /* the process was read, its threads were not there any more */
+    tree_drop("proc/500/task"); /* the process was read, but its threads have ended */
     assert_int_equal(instances(u"232", 230), 14);
     assert_int_equal(instances(u"232", 232), 17);
     tree_drop("proc/500/stat");
@@ -688,7 +692,8 @@ static void thread_details_are_those_of_the_threads(void **state)
     assert_int_equal(answer.types, 3);
     assert_true(answer_object(&answer, 816, &details));
     assert_true(answer_object(&answer, 232, &threads));
-    assert_int_equal(details.type.NumInstances, 2); /* one runs; the others' files are not there */
+    /* one thread runs, and the others have no file */
+    assert_int_equal(details.type.NumInstances, 2);
     memset(&detail, 0, sizeof detail);
     static const uint64_t expected[] = {0x7f0012345678, 0x55aa00000001};
     static const uint64_t numbers[] = {400, 402};

@@ -14,7 +14,7 @@ static inline struct answer run_query(const char16_t *query)
     return query_function(CollectSysProcessObjectData, query, ANSWER_SIZE);
 }
 
-/* The instance of Process with this number. */
+/* Finds the instance of Process with this number. */
 static inline bool process_with_id(struct answer *answer, uint64_t id, opl_object_view *object,
                                    opl_instance_view *instance)
 {
@@ -27,8 +27,8 @@ static inline bool process_with_id(struct answer *answer, uint64_t id, opl_objec
     return false;
 }
 
-/* Input and output are taken from Process IO: Process has them only for a user who may read those
- * of every process, which even root may not everywhere. */
+/* A value of a process. Input and output are taken from Process IO, because Process has them only
+ * for a user who may read them of every process, which even root may not do everywhere. */
 static inline uint64_t process_value(struct answer *answer, uint64_t id, DWORD index)
 {
     opl_object_view object;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfproc.so on the frozen machines: which processes, threads and jobs there are, and what they
- * are called.
+ * perfproc.so on the frozen machines: which processes, threads and jobs exist, and their names.
  */
 #include "answer.h"
 
@@ -21,8 +20,8 @@ static LONG instances(unsigned index)
     return object.type.NumInstances;
 }
 
-/* What a counter's path would split at is replaced, all else is there; bytes that are no UTF-8 are
- * U+FFFD. */
+/* Characters that have a meaning in counter paths are replaced, all others stay; bytes that are not
+ * UTF-8 become U+FFFD. */
 static void odd_names_are_harmless(void **state)
 {
     run_query("oddnames", "230");
@@ -48,7 +47,7 @@ static void odd_names_are_harmless(void **state)
     VALUE(PROCESS, "two_lines", 1410, 1);
 }
 
-/* The same instances and rows, and Windows' names of instances. */
+/* Process V2 has the same instances and rows, with other names. */
 static void process_v2_is_process_with_other_names(void **state)
 {
     opl_object_view object, other;
@@ -66,11 +65,11 @@ static void process_v2_is_process_with_other_names(void **state)
         assert_int_equal(same.definition.CounterType, row.definition.CounterType);
         VALUE(PROCESS_V2, "editor:400", index, answer_number(PROCESS, "editor", index, false));
         VALUE(PROCESS_V2, "Idle:0", index, answer_number(PROCESS, "Idle", index, false));
-        if (index != 684) /* of the total this is the time now */
+        if (index != 684) /* for the total, 684 is the present time */
             VALUE(PROCESS_V2, "_Total", index, answer_number(PROCESS, "_Total", index, false));
     }
     assert_false(opl_object_next_counter(&answer_block, &object, &same));
-    run_query("laptop4", "101900"); /* alone, and Thread only with Process */
+    run_query("laptop4", "101900"); /* Process V2 is alone, and Thread comes only with Process */
     assert_int_equal(answer.header.NumObjectTypes, 1);
     run_query("laptop4", "Global");
     assert_string_equal(answer_names(PROCESS_V2), "no object");
@@ -88,7 +87,8 @@ static void zombies_and_kernel_threads_are_there(void **state)
     assert_string_equal(answer_names(PROCESS), "Idle,systemd,kthreadd,editor,gone,_Total,");
     VALUE(PROCESS, "editor", 680, 3);
     VALUE(PROCESS, "gone", 784, 500);
-    assert_int_equal(instances(THREAD), 3 + 1 + 1 + 3 + 1 + 1); /* Idle has one per processor */
+    /* Idle has a thread per processor */
+    assert_int_equal(instances(THREAD), 3 + 1 + 1 + 3 + 1 + 1);
 }
 
 static void a_container_shows_its_own_numbers(void **state)
@@ -141,12 +141,12 @@ static void jobs(void **state)
     assert_string_equal(answer_names(JOB_DETAILS), "no object");
 }
 
-/* The same rows as Process, for the same processes, whose parents are jobs. */
+/* Job Object Details has the same rows as Process, for the same processes, with jobs as parents. */
 static void c31_c131_processes_of_jobs_bring_their_jobs(void **state)
 {
     opl_object_view details;
     opl_instance_view instance = {0};
-    run_query("laptop4", "230"); /* alone, as in the block that Windows recorded */
+    run_query("laptop4", "230"); /* alone, as in the block recorded on Windows */
     assert_int_equal(answer.header.NumObjectTypes, 1);
     run_query("laptop4", "1548 230");
     assert_string_equal(answer_names(JOB_DETAILS), "editor,gone,");
@@ -166,7 +166,7 @@ static void c31_c131_processes_of_jobs_bring_their_jobs(void **state)
     }
 }
 
-/* Whatever the groups are called: each name is another one, large and small letters being alike. */
+/* Whatever the groups' names are, each job has a different name, ignoring case. */
 static void jobs_have_names_of_their_own(void **state)
 {
     run_query("oddnames", "1548");
@@ -175,7 +175,7 @@ static void jobs_have_names_of_their_own(void **state)
     VALUE(JOB, "a|b~2", 1522, 4000);
     VALUE(JOB, "a_b", 1522, 3000);
     VALUE(JOB, "x_2d", 1522, 5000);
-    assert_int_equal(instances(JOB_DETAILS), 8 * 2); /* number 0 is of another namespace */
+    assert_int_equal(instances(JOB_DETAILS), 8 * 2); /* number 0: a process of another namespace */
     VALUE(JOB, "a_b", 1518, 3);
 }
 

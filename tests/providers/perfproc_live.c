@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfproc on this machine: values between independent readings, injected work, a storm of
+/* perfproc.so on this machine: values between independent readings, work of known size, many
  * processes that come and go, no allocation and no needless open in a steady query. */
 #include "../skip.h"
 #include <errno.h>
@@ -48,7 +48,7 @@ void *__wrap_realloc(void *memory, size_t size)
     return __real_realloc(memory, size);
 }
 
-/* with 64-bit file offsets the library calls this one, on every machine */
+/* with 64-bit file offsets the library calls openat64 on every machine */
 int __wrap_openat64(int folder, const char *path, int flags, ...)
 {
     const char *name = strncmp(path, "proc/", 5) == 0 ? path + 5 : path;
@@ -62,7 +62,7 @@ static void a_steady_query_allocates_and_opens_nothing(void **state)
     (void)state;
     run_query(u"232");
     allocations = 1;
-    /* others may start processes meanwhile */
+    /* tries again, because others may start processes meanwhile */
     for (int i = 0; i < 200 && (allocations || opens_elsewhere); i++) {
         nanosleep(&(struct timespec){.tv_nsec = i < 50 ? 0 : 20000000}, NULL);
         allocations = opens = opens_elsewhere = 0;
@@ -150,7 +150,8 @@ static void own_sizes_and_numbers(void **state)
     assert_int_equal(process_value(&answer, self, 680), own_word(20));
     assert_int_equal(process_value(&answer, self, 174), own_word(23));
     uint64_t peak = process_value(&answer, self, 178), now = process_value(&answer, self, 180);
-    assert_true(peak >= now - now / 50); /* the kernel counts pages per processor, roughly */
+    /* the kernel's count of pages is approximate on several processors */
+    assert_true(peak >= now - now / 50);
     assert_true(process_value(&answer, self, 1478) <= peak);
     assert_int_equal(process_value(&answer, self, 682), 8 - (own_word(19) * 7 + 9) / 19);
 }
@@ -197,7 +198,7 @@ static void worker_work(struct worker *worker)
     char byte = 0;
     assert_int_equal(write(worker->to, &byte, 1), 1);
     assert_int_equal(read(worker->from, &byte, 1), 1);
-    usleep(2000); /* until it waits again */
+    usleep(2000); /* time until the worker waits again */
 }
 
 static void worker_stop(struct worker *worker)
@@ -208,7 +209,7 @@ static void worker_stop(struct worker *worker)
     close(worker->from);
 }
 
-/* The growth of a counter of the worker over one piece of work. */
+/* How much a counter of the worker grows during one piece of work. */
 static uint64_t work_growth(struct worker *worker, const DWORD *indices, uint64_t *growths,
                             size_t count)
 {
@@ -251,7 +252,7 @@ static void injected_writes_appear_exactly(void **state)
     worker_stop(&worker);
 }
 
-/* Writes a file to the disk and reads it from there: page by page, not from memory. */
+/* Writes a file to the disk and reads it back page by page, without the cache. */
 static void use_the_disk(void)
 {
     static char block[BLOCK];
@@ -289,7 +290,7 @@ static void injected_disk_bytes_appear(void **state)
     assert_in_range(growths[1], bytes, bytes * 2);
 }
 
-/* Waits for a child that writes, as a shell does for its commands. */
+/* Waits for a child that writes, as a shell waits for its commands. */
 static void have_a_child_write(void)
 {
     pid_t child = fork();
@@ -312,7 +313,8 @@ static void f_b2_a_shell_did_not_write_what_its_child_wrote(void **state)
     for (int i = 0; i < 3; i++) {
         work_growth(&worker, indices, growths, 6);
         for (size_t k = 0; k < 6; k++)
-            assert_int_equal(growths[k], 0); /* its own two bytes are lost, too */
+            /* the worker's own two bytes in this interval are not counted, either */
+            assert_int_equal(growths[k], 0);
     }
     answer = run_query(u"230 101800");
     assert_int_equal(process_value(&answer, (uint64_t)worker.pid, 1422), first);
@@ -320,7 +322,7 @@ static void f_b2_a_shell_did_not_write_what_its_child_wrote(void **state)
     worker_stop(&worker);
 }
 
-/* A sanitizer would touch memory of its own with each of ours. */
+/* Without the sanitizer, which would touch memory of its own with each byte of ours. */
 __attribute__((no_sanitize("address"))) static void touch_pages(void)
 {
     static char *memory;
@@ -375,11 +377,11 @@ static int64_t filetime(void)
     return ((int64_t)now.tv_sec + 11644473600) * FREQUENCY + now.tv_nsec / 100;
 }
 
-/* Number and creation time identify a process, so the latter must never change. */
+/* Number and creation time identify a process, so the creation time must never change. */
 static void creation_is_right_and_never_changes(void **state)
 {
     (void)state;
-    const int64_t slack = FREQUENCY / 50; /* ticks of a hundredth of a second, and their rounding */
+    const int64_t slack = FREQUENCY / 50; /* a tick of 1/100 s, and its rounding */
     int64_t before = filetime();
     struct worker worker = worker_start(burn);
     int64_t after = filetime();
@@ -411,7 +413,7 @@ static void opened_files_are_handles(void **state)
 
 /* ---- names, zombies, threads ---- */
 
-/* Text `index` of the process in Process Details. */
+/* Reads text `index` of a process in Process Details. */
 static void text_of(struct answer *answer, uint64_t id, DWORD index, char text[static 1024])
 {
     opl_object_view object;
@@ -426,7 +428,8 @@ static void text_of(struct answer *answer, uint64_t id, DWORD index, char text[s
                     opl_counter_text(&answer->block, &object, &instance, &counter, text, 1024);
 }
 
-/* As the C library and the kernel say it; the state of the process that asks is running. */
+/* Compares the texts of this process with the C library and the kernel; the state of a process that
+ * queries is "running". */
 static void texts_of_this_process(void **state)
 {
     static const DWORD user = 102002, own_state = 102004, group = 102006, unit = 102008,
@@ -456,7 +459,7 @@ static void texts_of_this_process(void **state)
                 strlen(path) > 64);
 }
 
-/* From proc, or from the kernel's records if they are pinned. */
+/* The names, from proc or, if they are pinned, from the kernel's records. */
 static void names_of_process_v2_have_numbers(void **state)
 {
     opl_object_view object;
@@ -614,7 +617,8 @@ static void a_storm_of_processes_leaves_answers_whole(void **state)
     munmap((void *)births, sizeof *births);
 }
 
-/* A child shares the positions of its parent's open folders. */
+/* A child of fork shares the positions of its parent's open folders, but must get a complete
+ * answer. */
 static void a_forked_child_may_ask_too(void **state)
 {
     (void)state;
@@ -633,7 +637,8 @@ static void a_forked_child_may_ask_too(void **state)
     assert_int_equal(status, 0);
 }
 
-/* The next answer is whole, and what the program opened under the old numbers stays its own. */
+/* If a program closes all descriptors, the next answer is complete, and files that the program
+ * opens under the old numbers are not touched. */
 static void a_program_may_close_all_descriptors(void **state)
 {
     (void)state;
@@ -669,7 +674,7 @@ static int end(void **state)
     return (int)CloseSysProcessObject();
 }
 
-/* With a number only the storm, until so many processes have come and gone. */
+/* With an argument, runs only the test with many processes, until this many have come and gone. */
 int main(int count, char **words)
 {
     static const struct CMUnitTest storm[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Process and Thread from the kernel's records, and /proc as the oracle: both are asked for the
- * same processes in the order /proc, records, /proc. What stands still must be equal, field by
- * field (processor times: to the tick that /proc shows); what moves lies between the two readings.
+ * Process and Thread from the kernel's records, compared with /proc: both are queried for the same
+ * processes in the order /proc, records, /proc. Values that do not change must be equal (processor
+ * times: to the tick that /proc shows); values that change are between the two readings of /proc.
  */
 #include "counted.h"
 #include "records.h"
@@ -72,7 +72,7 @@ static void spread(struct answer *answer, DWORD index, struct snapshot *snapshot
 
 static const struct seen *find(const struct snapshot *snapshot, const struct seen *like)
 {
-    for (size_t i = 1; i + 1 < snapshot->count; i++) /* neither Idle nor _Total */
+    for (size_t i = 1; i + 1 < snapshot->count; i++) /* without Idle and _Total */
         if (snapshot->seen[i].id == like->id && snapshot->seen[i].creation == like->creation)
             return &snapshot->seen[i];
     return NULL;
@@ -141,7 +141,7 @@ __attribute__((no_sanitize("address"))) static void touch(void)
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (size_t i = 0; memory != MAP_FAILED && i < size; i += page)
         *(volatile char *)(memory + i) = 1;
-    munmap(memory + size / 2, size / 2); /* peaks stay behind */
+    munmap(memory + size / 2, size / 2); /* the peak sizes remain */
 }
 
 static void move_bytes(void)
@@ -205,7 +205,7 @@ static void work(int number)
 }
 
 static pid_t workers[MOST_WORKERS];
-static int worker_count = MOST_WORKERS; /* an argument says fewer, for slow machines */
+static int worker_count = MOST_WORKERS; /* an argument sets fewer, for slow machines */
 
 static void workers_start(void)
 {
@@ -242,7 +242,7 @@ static bool is_worker(uint64_t id)
     return false;
 }
 
-/* Processes that come and go, and one whose threads do, while others are compared. */
+/* Starts processes that come and go, and one whose threads do, while others are compared. */
 static pid_t storm_start(void)
 {
     pid_t storm = fork();
@@ -267,7 +267,8 @@ static void storm_end(pid_t storm)
 
 /* ---- comparing ---- */
 
-/* Peaks are not: they go with the memory when a process ends. */
+/* Does the counter never decrease? Peaks may: they disappear with the memory when a process
+ * ends. */
 static bool is_monotone(DWORD index)
 {
     static const DWORD all[] = {PROCESSOR_TIME, USER_TIME, SYSTEM_TIME, 28,   146,    1412,  1414,
@@ -278,7 +279,7 @@ static bool is_monotone(DWORD index)
     return false;
 }
 
-/* /proc cuts times off at its ticks; the sum of two such may lack almost two. */
+/* /proc rounds times down to its ticks, so the sum of two times may lack almost two ticks. */
 static uint64_t slack(DWORD index)
 {
     if (index == PROCESSOR_TIME)
@@ -294,7 +295,8 @@ static unsigned compare_one(const struct snapshot *snapshot, const struct seen *
         DWORD index = snapshot->fields[i];
         uint64_t low = first->values[i], high = last->values[i], is = middle->values[i];
         bool split = index == USER_TIME || index == SYSTEM_TIME;
-        /* how a time is split depends on what each way has shown before: it must not shrink */
+        /* how a time is split into user and system depends on what was shown before, because
+         * neither may decrease */
         if (!still && (!is_monotone(index) || split))
             continue;
         if (is < low || is > high + slack(index))
@@ -308,7 +310,7 @@ static unsigned compare_one(const struct snapshot *snapshot, const struct seen *
     return equal;
 }
 
-/* How many fields stood still and were equal. */
+/* Compares all instances; returns how many values did not change and were equal. */
 static unsigned compare(DWORD object, bool (*stands_still)(const struct seen *seen))
 {
     unsigned equal = 0;
@@ -321,10 +323,11 @@ static unsigned compare(DWORD object, bool (*stands_still)(const struct seen *se
         const struct seen *first = &before->seen[i], *last = find(after, first);
         const struct seen *middle = find(records, first);
         if (!last)
-            continue; /* it has ended */
+            continue; /* the process has ended */
         if (!middle)
             fail_msg("%s (%u) has no record", first->name, (unsigned)first->id);
-        if (stands_still(first)) /* a kernel thread's name tells what it does */
+        /* the name of a kernel thread shows its current work, so it may change */
+        if (stands_still(first))
             assert_string_equal(first->name, middle->name);
         equal += compare_one(before, first, middle, last, stands_still(first));
     }
@@ -341,7 +344,8 @@ static bool is_workers_thread(const struct seen *seen)
     return is_worker(seen->values[field_of(before, ID)]);
 }
 
-/* In the order of /proc, with the same names: also the instances that are only in one of them. */
+/* The records have the order of /proc and the same names; this includes instances that are in only
+ * one of them. */
 static void records_are_in_the_order_of_proc(void)
 {
     for (size_t i = 2; i + 1 < records->count; i++)
@@ -350,7 +354,7 @@ static void records_are_in_the_order_of_proc(void)
     assert_string_equal(records->seen[records->count - 1].name, "_Total");
 }
 
-/* Process V2 from the records, with a number after each name. */
+/* Process V2 from the records: a number follows each name. */
 static void process_v2_is_process(void **state)
 {
     char name[256];
@@ -441,7 +445,7 @@ static void descriptors_beyond_1024_count(void **state)
     waitpid(pid, NULL, 0);
 }
 
-/* Names of kernel threads are longer than others, and tell what they work at. */
+/* Kernel threads have longer names than others, which show their work. */
 static void kernel_threads_are_there(void **state)
 {
     (void)state;
@@ -471,7 +475,7 @@ static void times_are_finer_than_ticks(void **state)
     assert_true(fine > 0);
 }
 
-/* Some kernels keep a process out of BPF iterators: its files are read, some ten at most. */
+/* Some kernels omit processes from BPF iterators: the files of these are read, some ten at most. */
 static void a_steady_query_opens_what_is_pinned(void **state)
 {
     (void)state;
@@ -480,7 +484,7 @@ static void a_steady_query_opens_what_is_pinned(void **state)
     run_query(u"232");
     run_query(u"230");
     allocations = 1;
-    /* others may start and end many processes meanwhile, for half a minute */
+    /* tries again, because others may start and end many processes for half a minute */
     for (int i = 0; i < 500 && (allocations || opens > 2 + LEFT_OUT); i++) {
         usleep(i < 50 ? 0 : 100000);
         allocations = opens = 0;
@@ -506,7 +510,8 @@ static void check_growth(const struct snapshot *old, const struct snapshot *new)
     }
 }
 
-/* Each short life calls itself by its number: figures and names of two would not fit. */
+/* Each short-lived process has its number as its name: values and name of two processes would not
+ * match. */
 static void check_names(const struct snapshot *snapshot)
 {
     for (size_t i = 1; i + 1 < snapshot->count; i++) {
@@ -538,7 +543,7 @@ static pid_t lives_start(int count, void (*between)(int number))
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < count; i++) {
-        pid_t life = i % 16 == 0 ? fork() : vfork(); /* the latter is faster */
+        pid_t life = i % 16 == 0 ? fork() : vfork(); /* vfork is faster */
         if (life == 0)
             live_shortly(i % 16 == 0);
         if (i % 16 == 15)
@@ -552,8 +557,8 @@ static pid_t lives_start(int count, void (*between)(int number))
     _exit(0);
 }
 
-/* Samples until the child has ended. Where numbers are reused within a tick, it is impossible to
- * tell two processes apart by number and creation. */
+/* Samples until the child has ended. Where a number is reused within a tick, number and creation
+ * time do not distinguish two processes. */
 static void sample_while(pid_t pid, bool numbers_are_unique)
 {
     struct snapshot *old = before, *new = records;
@@ -600,7 +605,7 @@ static void query_inside(bool own_proc)
     take(1, PROCESSES, records);
     take(0, PROCESSES, before);
     if (own_proc)
-        assert_true(records->count <= 5); /* Idle, we, a child, _Total */
+        assert_true(records->count <= 5); /* Idle, this process, a child, _Total */
     assert_true(records->count >= before->count - (own_proc ? 0 : 20));
     for (size_t i = 1; own_proc && i + 1 < before->count; i++) {
         const struct seen *other = find(records, &before->seen[i]);
@@ -698,7 +703,8 @@ static void a_group_may_read_them(void **state)
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
 }
 
-/* Kernels before 6.2 cannot load the program that the others load. */
+/* Kernels before 6.2 cannot load the program for newer kernels: the older variant gives the same
+ * values. */
 static void what_older_kernels_load_says_the_same(void **state)
 {
     assert_int_equal(run_pin((const char *const[]){"pin", "--indirect", NULL}), 0);

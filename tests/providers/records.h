@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the kernel's records share: a BPF file system of their own, the program that
- * pins into it, the switch between both ways, and a look at what the trace says. */
+/* Shared by the tests of the kernel's records: a BPF file system of their own, the program that
+ * pins into it, the switch between records and /proc, and a look at the trace. */
 #ifndef OPL_TEST_RECORDS_H
 #define OPL_TEST_RECORDS_H
 
@@ -20,7 +20,7 @@
 
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
-/* 0: read /proc; 1: the records. */
+/* Setting 0: providers read /proc; 1: the records. */
 static inline void use_records(DWORD setting)
 {
     HKEY key;
@@ -48,7 +48,8 @@ static inline int run_pin(const char *const more[])
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* NULL: the records can be had in this process and its children from now on; else why not. */
+/* Makes records available in this process and its children. NULL: they are; else the reason why
+ * not. */
 static inline const char *records_prepare(void)
 {
     if (geteuid() != 0)
@@ -62,7 +63,7 @@ static inline const char *records_prepare(void)
     return run_pin((const char *const[]){"pin", NULL}) == 0 ? NULL : "no BPF program can be pinned";
 }
 
-/* Does the trace of `deed`, done in a child, contain this text? */
+/* Runs `deed` in a child with a trace. Does the trace contain this text? */
 static inline bool trace_has(void (*deed)(void), const char *wanted)
 {
     static char text[1 << 16];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a user may not read is not there: all counters of all shipped objects, read as root and as
- * an ordinary user at about the same time. A value that is 0 for the user, and not for root before
- * and after, was not read. The test must be root, to become others and to mount a proc.
+ * What a user may not read must be absent, not 0: all counters of all shipped objects are read as
+ * root and as an ordinary user at about the same time. A value that is 0 for the user, and not for
+ * root before and after, is false. The test must be root, to become other users and to mount proc.
  */
 #include "../skip.h"
 #include "answer.h"
@@ -19,7 +19,7 @@
 
 enum { NOBODY = 65534, SIZE = 8 << 20, MOST_FALSE = 4000 };
 
-/* One answer of one provider, as `answer` of answer.h is, but large enough for any machine. */
+/* One answer of one provider, like `answer` of answer.h, but large enough for any machine. */
 struct taken {
     DWORD status;
     union {
@@ -32,7 +32,7 @@ static const char *const queries[] = {"Global", "Costly"};
 enum { QUERIES = 2, ANSWERS = SHIPPED_PROVIDERS * QUERIES };
 
 static struct library libraries[SHIPPED_PROVIDERS];
-static rlim_t files; /* that a child may have open; 0: as many as usual */
+static rlim_t files; /* how many files a child may have open; 0: the usual limit */
 
 static void take(const struct library *library, const char *query, struct taken *to)
 {
@@ -52,8 +52,8 @@ static void take(const struct library *library, const char *query, struct taken 
     memcpy(to->block.header.Signature, signature, sizeof signature);
 }
 
-/* In a child, which is the user from Open on. NULL: it failed, and said why. Without assertions:
- * the caller may itself be a child. */
+/* Queries as another user, in a child that becomes this user before Open. NULL: failure, after a
+ * message. Without assertions, because the caller may itself be a child. */
 static struct taken *take_as(uid_t user)
 {
     size_t bytes = sizeof(struct taken) * ANSWERS;
@@ -64,7 +64,8 @@ static struct taken *take_as(uid_t user)
     if (child == 0) {
         if (files && setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files}))
             _exit(2);
-        /* a process that changed its user may not be looked into by the new one, as others may */
+        /* a process that has changed its user is not readable for the new user, unless it is made
+         * dumpable */
         if (user &&
             (setgroups(0, NULL) || setgid(user) || setuid(user) || prctl(PR_SET_DUMPABLE, 1)))
             _exit(2);
@@ -107,7 +108,7 @@ static bool number_of(struct taken *from, const opl_object_view *object,
     return false;
 }
 
-/* Processes and threads are told by their numbers, others by name and order. */
+/* Processes and threads are identified by their numbers, other instances by name and order. */
 static uint64_t identity(struct taken *from, const opl_object_view *object,
                          const opl_instance_view *instance)
 {
@@ -145,7 +146,8 @@ struct falsehood {
     char instance[64];
 };
 
-/* Those of one provider's answer: 0 here, and not 0 in the answers before and after. */
+/* Finds the false values in one provider's answer: 0 here, and not 0 in the answers before and
+ * after. */
 static size_t compare(struct taken *mine, struct taken *before, struct taken *after,
                       struct falsehood found[], size_t count)
 {
@@ -187,7 +189,8 @@ static size_t round_of(uid_t user, struct falsehood found[])
     return count;
 }
 
-/* How many values are 0 for the user in every round: a level may be 0 for a moment. Names them. */
+/* Counts and names the values that are 0 for the user in every round, because a level may be 0 for
+ * a moment. */
 static size_t false_values(uid_t user)
 {
     static struct falsehood kept[MOST_FALSE], found[MOST_FALSE];
@@ -213,8 +216,8 @@ static size_t false_values(uid_t user)
 
 enum { NO_NAMESPACES = 77 };
 
-/* In a mount namespace of its own, perhaps in a pid namespace, too, with a proc that is mounted
- * with `options`. */
+/* Runs the comparison in a mount namespace of its own, perhaps also in a pid namespace, with a proc
+ * that is mounted with `options`. */
 static void look_in_namespaces(int flags, const char *options)
 {
     pid_t inner;
@@ -293,7 +296,7 @@ static bool has(struct taken *all, DWORD index, DWORD counter)
     return false;
 }
 
-/* Not even root may read it of every process in some containers. */
+/* May this process read io of every process? In some containers even root may not. */
 static bool may_read_io_of_all(void)
 {
     DIR *proc = opendir("/proc");
@@ -312,8 +315,8 @@ static bool may_read_io_of_all(void)
     return all;
 }
 
-/* A user may not read what others read and write: no counter of it in Process. Process IO has those
- * processes of which it may be read. */
+/* A user may not read input and output of other users' processes: Process has no counters of it.
+ * Process IO has the processes of which it may be read. */
 static void f_b1_what_may_not_be_read_has_no_definition(void **state)
 {
     static const DWORD io[] = {1412, 1414, 1416, 1420, 1422, 1424, 101802, 101804};
@@ -334,7 +337,8 @@ static void f_b1_what_may_not_be_read_has_no_definition(void **state)
     restore(mine);
 }
 
-/* All providers in one program, which keeps their files open as long as there are descriptors. */
+/* All providers in one program, which keeps their files open as long as there are free
+ * descriptors. */
 static void f_b7_few_descriptors_are_enough(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Redirector beside a share of our own: Samba's server in a network namespace of our own, mounted
- * past the cache, read and written in pieces of known size. Needs root, smbd and the kernel's SMB
- * client, which no other program may be using. Runs in a child.
+ * Redirector compared with a share of the test's own: Samba's server in a network namespace of its
+ * own, mounted without a cache, read and written in pieces of known size. Needs root, smbd, and the
+ * kernel's SMB client, which no other program may be using. Runs in a child process.
  */
 #include "network.h"
 #include "../temp.h"
@@ -86,7 +86,7 @@ static bool mount_share(void)
     return false;
 }
 
-/* Each piece is one request. */
+/* Reads and writes the share in pieces, each of which is one request. */
 static void use_share(void)
 {
     char path[128];
@@ -147,7 +147,7 @@ static void child_share(void)
     check(__LINE__, queried(286) - before[1], PIECES * PIECE, PIECES * PIECE);
     check(__LINE__, queried(292) - before[2], 2 * PIECES, 2 * PIECES);
     check(__LINE__, queried(302) - before[3], PIECES, PIECES);
-    /* and those that open, close and look, of which several may go as one */
+    /* also the requests to open, close and look up, of which several may be sent as one */
     check(__LINE__, queried(278) - before[4], 3 * PIECES + 1, 3 * PIECES + 30);
     check(__LINE__, queried(392), 0, 0);
     uint64_t again = queried(316);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All frozen machines under all shipped providers: each answers, without damage, with names that
- * can stand in a path; and every number of the machines that the providers' own tests leave out:
- * many nodes, ARM, old control groups. The values follow the rules of tests/roots/generate.
+ * All frozen machines with all shipped providers: each answers, without damage, with names that are
+ * valid in counter paths; and every number of the machines that the providers' own tests omit: many
+ * nodes, ARM, old control groups. The values follow rules in tests/roots/generate.
  */
 #include "answer.h"
 
@@ -55,7 +55,7 @@ static unsigned count_of(unsigned index)
 
 /* ---- every machine, every provider ---- */
 
-/* What is a path keeps its slashes. */
+/* Is the name valid in a counter path? Names that are paths keep their slashes. */
 static bool name_is_sanitized(const char *name)
 {
     return !strpbrk(name, name[0] == '/' ? "\\()#*" : "\\()/#*");
@@ -72,7 +72,8 @@ static size_t values_of(const opl_object_view *object, const opl_instance_view *
     return count;
 }
 
-/* The values that were read; each counter of each instance has one. */
+/* Walks through an object; returns how many values were read: each counter of each instance has
+ * one. */
 static size_t walk_object(const char *where, const opl_object_view *object)
 {
     opl_instance_view instance = {0};
@@ -110,7 +111,7 @@ static size_t walk_tree(const char *root)
     for (size_t i = 0; i < SHIPPED_PROVIDERS; i++) {
         bool nothing = strcmp(root, "vm2") == 0 && strcmp(shipped_providers[i][0], "perfdisk") == 0;
         if ((walk(root, shipped_providers[i], "Global") == 0) !=
-            nothing) /* its disks were not captured */
+            nothing) /* this machine's disks were not captured */
             fail_msg("%s of %s: all or nothing", shipped_providers[i][0], root);
         costly += walk(root, shipped_providers[i], "Costly");
     }
@@ -136,7 +137,7 @@ static void every_provider_walks_every_machine(void **state)
 
 /* ---- what is missing ---- */
 
-/* What three collections say on standard error. */
+/* Reads what three collections write on standard error. */
 static void read_trace(const char *const provider[4], const char *root, char *ret, size_t capacity)
 {
     char path[1024];
@@ -178,7 +179,7 @@ static void what_is_missing_is_reported_once(void **state)
     is_reported_once(text, "Memory: no \"Page Faults/sec\" here");
     is_reported_once(text, "Processor: no \"Interrupts/sec\" here");
     read_trace(shipped_providers[4], "laptop4", text,
-               sizeof text); /* a file without one of its lines */
+               sizeof text); /* a file that lacks one of its lines */
     is_reported_once(text,
                      "\"% Some Time\" cannot be read for some instances (\"irq\" is the first)");
 }
@@ -195,7 +196,8 @@ static void processor_values(unsigned object, const char *name, uint64_t cpu)
     VALUE(object, name, 1746, (9000 + 2 * cpu) * tick());
 }
 
-/* All that are on, in both objects: numbers 0 to count - 1; `node_of` tells where. */
+/* Checks all online processors in both objects: numbers 0 to count - 1; `node_of` returns the node
+ * of each. */
 static void all_processors(const char *root, unsigned count, unsigned (*node_of)(unsigned cpu))
 {
     char name[16];
@@ -236,7 +238,7 @@ static void all_64_processors(void **state)
     all_processors("cpu64", 64, node_of_64);
     assert_int_equal(count_of(INFORMATION), 64 + 4 + 1);
     VALUE(INFORMATION, "2,_Total", 6, (9000 * 16 + 2 * (8 * 16 + 8 * 48 + 2 * 28)) * tick() / 16);
-    VALUE(INFORMATION, "3,63", 100010, 2064); /* 2063.5 MHz of proc/cpuinfo */
+    VALUE(INFORMATION, "3,63", 100010, 2064); /* 2063.5 MHz in proc/cpuinfo */
     run_query("perfos", "cpu64", "238");
     VALUE(PROCESSOR, "63", 148, 280 + 8 * 63);
     VALUE(PROCESSOR, "_Total", 148, 64 * 280 + 8 * 63 * 32);
@@ -246,15 +248,15 @@ static void all_64_processors(void **state)
 static void all_250_of_256_processors(void **state)
 {
     all_processors("cpu256", 250, node_of_256);
-    assert_int_equal(count_of(INFORMATION), 250 + 8 + 1); /* node 12 has none */
+    assert_int_equal(count_of(INFORMATION), 250 + 8 + 1); /* node 12 has no processors */
     VALUE(INFORMATION, "7,_Total", 6, (9000 * 26 + 2 * (26 * 224 + 25 * 13)) * tick() / 26);
     run_query("perfos", "cpu256", "238");
-    assert_false(answer_has(PROCESSOR, 148)); /* too long a table */
+    assert_false(answer_has(PROCESSOR, 148)); /* the table is too long */
     VALUE(PROCESSOR, "249", 1334, 4500 + 10 * 249);
     VALUE(PROCESSOR, "_Total", 1334, 250 * 4500 + 10 * 249 * 125);
 }
 
-/* The ones that are fast may run with 2.4 GHz, the others with 1.8. */
+/* Fast processors of this machine have at most 2.4 GHz, the others 1.8 GHz. */
 static void fast_and_slow_processors(void **state)
 {
     static const char *const names[] = {"0,0", "0,1", "0,2", "0,3", "0,4", "0,5", "0,6"};
@@ -317,7 +319,7 @@ static void no_swap(void **state)
         run_query("perfos", roots[i], "700");
         assert_string_equal(answer_names(PAGING_FILE), "no object");
     }
-    run_query("perfos", "arm64", "Global"); /* a kernel that cannot swap */
+    run_query("perfos", "arm64", "Global"); /* a kernel without swap */
     assert_string_equal(answer_names(PAGING_FILE), "no object");
     assert_false(answer_has(MEMORY, 48));
     VALUE(MEMORY, NULL, 28, 70);
@@ -360,7 +362,7 @@ static void processes_of(const char *root, const char *names, const char *server
     VALUE(PROCESS, server, 142, 100 * tick());
     VALUE(PROCESS, server, 144, 50 * tick());
     VALUE(PROCESS, server, 180, 1200 * KIB);
-    /* systemd's one, and _Total */
+    /* the thread of systemd, and _Total */
     assert_int_equal(count_of(THREAD),
                      processors + 1 + (strcmp(server, "systemd") ? threads : 0) + 1);
 }
@@ -395,7 +397,8 @@ static void disks_and_places(void **state)
     disk_line(LOGICAL, "/mnt/pmem0", 1);
     VALUE(LOGICAL, "/mnt/pmem0", 410, 0);
     run_query("perfdisk", "arm64", "234 236");
-    assert_string_equal(answer_names(PHYSICAL), "mmcblk0,sda,_Total,"); /* zram is memory */
+    /* zram is memory, so it is no disk */
+    assert_string_equal(answer_names(PHYSICAL), "mmcblk0,sda,_Total,");
     disk_line(PHYSICAL, "sda", 2);
     disk_line(LOGICAL, "/", 1);
     run_query("perfdisk", "cgroup1", "234 236");
