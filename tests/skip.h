@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A test that cannot be run here. cmocka 1.1.5 prints "not ok # SKIP", which Meson takes for a
- * failure: the test passes instead, with a comment that scripts/tally counts as skipped. */
+/* Skips a test that cannot be run here. cmocka 1.1.5 prints "not ok # SKIP", which Meson treats as
+ * a failure; so the test passes instead, with a comment that scripts/tally counts as skipped. */
 #ifndef OPL_TEST_SKIP_H
 #define OPL_TEST_SKIP_H
 
@@ -15,7 +15,8 @@ static inline void report_skipped(const char *why)
     fflush(stdout);
 }
 
-/* In a PID namespace (a container) the kernel's counts are of all processes, the list is not. */
+/* Does this process see all processes that the kernel counts? Not in a PID namespace (a
+ * container). */
 static inline bool sees_all_processes(void)
 {
     char space[64] = "";

@@ -34,7 +34,7 @@ static void expect(const char *text, enum query_kind kind, const char *handed_on
 
 static void expect_objects(const char *text, size_t count, const uint32_t *objects)
 {
-    expect(text, QUERY_OBJECTS, text); /* the whole string as the application wrote it */
+    expect(text, QUERY_OBJECTS, text); /* the parsed query keeps the application's text */
     assert_int_equal(query.object_count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(query_wants_object(&query, objects[i]));
@@ -64,13 +64,13 @@ static void c31_lists_of_indices(void **state)
 {
     OBJECTS("2", 2);
     OBJECTS("2 230", 2, 230);
-    OBJECTS(" 230\t2   4 ", 4, 230, 2); /* any order, any blanks */
-    OBJECTS("2 2 2 02 002", 2);         /* duplicates are harmless */
+    OBJECTS(" 230\t2   4 ", 4, 230, 2); /* any order and any blanks are allowed */
+    OBJECTS("2 2 2 02 002", 2);         /* duplicates are allowed */
     OBJECTS("4294967295", 4294967295u);
     OBJECTS("2 4294967296", 2);
 }
 
-/* Each of some indices in each place, several times: found are these and no others. */
+/* Indices in any order, several times: exactly these are found, each kept once. */
 static void indices_in_any_order_are_kept_once(void **state)
 {
     static const uint32_t indices[] = {2, 4, 230, 232, 238, 1848, 4294967295};
@@ -96,7 +96,7 @@ static void indices_in_any_order_are_kept_once(void **state)
     }
 }
 
-/* `expect` fills the struct with 0x55 before each question. */
+/* A query leaves nothing in the next one: `expect` fills the struct with 0x55 before each. */
 static void what_the_last_question_left_is_no_answer(void **state)
 {
     OBJECTS("1431655765", 0x55555555);
@@ -118,7 +118,7 @@ static void c32_foreign_names_a_machine(void **state)
     assert_memory_equal(query.machine, "\\\\Unix1", 7);
     assert_int_equal(query.object_count, 2);
     assert_true(query_wants_object(&query, 230));
-    expect("Foreign 2", QUERY_FOREIGN, "Foreign 2"); /* a machine may be called 2 */
+    expect("Foreign 2", QUERY_FOREIGN, "Foreign 2"); /* a machine may be called "2" */
     assert_int_equal(query.object_count, 0);
     expect("Foreign", QUERY_NOTHING, "Foreign");
     expect("Foreigner x", QUERY_NOTHING, "Foreigner x");
@@ -181,7 +181,7 @@ static void c22_names_and_helps_with_a_language(void **state)
         {"help 00A",          QUERY_HELPS, 0xa  },
         {"Explain 007",       QUERY_HELPS, 7    },
         {"EXPLAIN",           QUERY_HELPS, 9    },
-        {"Explain 999999999", QUERY_HELPS, 9    }, /* no number of 32 bits */
+        {"Explain 999999999", QUERY_HELPS, 9    }, /* the number does not fit into 32 bits */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         expect(cases[i].text, cases[i].kind, cases[i].text);
@@ -191,7 +191,7 @@ static void c22_names_and_helps_with_a_language(void **state)
     assert_false(query_is_text(NULL));
     assert_false(query_is_text(""));
     assert_false(query_is_text("Global"));
-    assert_false(query_is_text(" Counter")); /* a prefix is at the begin */
+    assert_false(query_is_text(" Counter")); /* the word must be at the beginning */
     expect(" Counter", QUERY_NOTHING, " Counter");
 }
 

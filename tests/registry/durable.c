@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Power loss: what file.c does to the disk is recorded in a model of a careless disk, where nothing
- * that is not synced need survive. After every step the power fails, in each way that the model
- * allows; the registry that is then found must be the one before or the one after the operation.
+ * Power loss. What file.c does to the disk is recorded in a model of a disk that may lose
+ * everything that is not synced. After every step the power fails, in each way that the model
+ * allows; the registry that is found then must be the one before or the one after the operation.
  */
 #include "test.h"
 #include "registry/hive.h"
@@ -15,9 +15,9 @@ enum { MOST_FILES = 64, MOST_NAMES = 64, MOST_OPERATIONS = 64, MOST_FDS = 64 };
 struct content {
     struct buffer synced, written;
 };
-struct operation { /* of the folder, not yet synced */
+struct operation { /* changes of the folder that are not yet synced */
     char from[64], to[64];
-    int file; /* made: its number; -1: renamed (`to`) or removed (no `to`) */
+    int file; /* a created file: its number; -1: renamed (with `to`) or removed (without `to`) */
 };
 static struct {
     struct content files[MOST_FILES];
@@ -25,16 +25,16 @@ static struct {
     struct {
         char name[64];
         int file;
-    } names[MOST_NAMES]; /* what the folder holds for sure */
+    } names[MOST_NAMES]; /* the names that are certainly in the folder */
     int name_count;
     struct operation operations[MOST_OPERATIONS];
     int operation_count;
-    int files_by_fd[MOST_FDS]; /* file + 1 */
-    bool forget_syncs;         /* to see that the model notices */
+    int files_by_fd[MOST_FDS]; /* number of the file, plus 1 */
+    bool forget_syncs;         /* ignores syncs, to test that the model notices */
 } disk;
 
 static struct file_steps real_steps;
-static struct buffer before, after; /* the registry's text, as it may be found */
+static struct buffer before, after; /* the registry's texts, one of which must be found */
 static unsigned states, violations;
 static void (*after_step)(void);
 static int steps_until_failure, failure_error;
@@ -78,7 +78,7 @@ static ssize_t record_write(int fd, const void *data, size_t size)
 {
     if (fails_now())
         return -1;
-    size = size > 3 ? size - size / 3 : size; /* short writes happen */
+    size = size > 3 ? size - size / 3 : size; /* every write is incomplete */
     buffer_add(&disk.files[disk.files_by_fd[fd] - 1].written, data, size);
     ssize_t result = real_steps.write(fd, data, size);
     step_done();
@@ -205,7 +205,8 @@ static int tear_down_disk(void **state)
 
 enum fate { LOST, TORN, KEPT, FATES };
 
-/* Reads the files as the store does, without the store: it is in the middle of something. */
+/* Reads the files as the store does, but without the store, which is in the middle of an
+ * operation. */
 static void merged_text(struct buffer *ret)
 {
     TREE_AUTO *merged = tree_new();
@@ -308,7 +309,7 @@ static LSTATUS delete_all(void)
     return registry_delete_tree(LAYER_MACHINE, KEY);
 }
 
-/* What a registration is: one file, replaced or removed. */
+/* Registering replaces or removes a single file. */
 static LSTATUS edit_file(const char *text)
 {
     struct registry_edit *edit;
@@ -349,7 +350,7 @@ static LSTATUS (*const operations[])(void) = {
 
 static const char packaged[] = HEADER "[" KEY "\\Packaged]\n\"p\"=\"1\"\n\"q\"=\"2\"\n";
 
-/* A drop-in of a package, there and durable before anything happens. */
+/* Writes a file of a package, which is durable before the operation. */
 static void put_packaged(void)
 {
     put("machine/registry.d/a.reg", packaged);
@@ -357,7 +358,7 @@ static void put_packaged(void)
     buffer_add_text(&disk.files[disk.file_count++].synced, packaged);
 }
 
-/* What the whole registry reads like when the disk loses nothing. */
+/* Reads the whole registry, as it is if the disk loses nothing. */
 static void current_text(struct buffer *ret)
 {
     write_state(disk.operation_count, KEPT);
@@ -370,7 +371,7 @@ static const struct file_steps recorded_steps = {record_open, record_write, reco
 static const char *const changed_files[] = {"manual.reg", "svc.reg"};
 enum { CHANGED_FILES = COUNT(changed_files) };
 
-/* Reads the files that operations change; one that is not there has no data. */
+/* Reads the files that operations change; a file that does not exist has no data. */
 static void read_files(struct buffer files[CHANGED_FILES])
 {
     char name[64];
@@ -394,7 +395,7 @@ static void write_files(const char *folder, const struct buffer files[CHANGED_FI
     }
 }
 
-/* How it will look when the operation is done: tried on the side, and taken back. */
+/* Finds the state after an operation: executes it, reads the files, and restores the old ones. */
 static void rehearse(LSTATUS (*operation)(void))
 {
     struct buffer kept[CHANGED_FILES] = {{0}}, done[CHANGED_FILES] = {{0}};
@@ -414,7 +415,8 @@ static void rehearse(LSTATUS (*operation)(void))
     file_steps = recorded_steps;
 }
 
-/* The operation under the eye of the model: all or nothing before it returns, all behind. */
+/* Executes an operation with the model: at any power loss before it returns, all or nothing was
+ * written; after it has returned, everything. */
 static void run_operation(LSTATUS (*operation)(void))
 {
     after_step = NULL;
@@ -478,7 +480,7 @@ static void a_step_that_fails_leaves_the_old_state(void **state)
                 break;
             }
             assert_false(has_temporary());
-            /* only the sync of the folder comes when the new name is there already */
+            /* the last step is the sync of the folder: the new name is there only then */
             if (!strcmp(now.data, text))
                 assert_true(step >= 5);
         }
@@ -491,7 +493,7 @@ static void age_file(const char *name, time_t seconds)
     utimensat(AT_FDCWD, path_of(name), when, 0);
 }
 
-/* A process sweeps once: what goes and what stays is looked at together. */
+/* All names are tested together, because a process removes temporary files only once. */
 static void a_killed_writers_temporary_file_is_swept(void **state)
 {
     static const char *const other_users[] = {".0123456789abcdeg.tmp",  ".0123456789abcde.tmp",

@@ -3,7 +3,7 @@
 #include "test.h"
 #include "registry/hive.h"
 
-/* One line per entry, so that a test states the whole file at once. */
+/* Adds a line for each entry to a text, so that a test compares the whole file at once. */
 static bool note_entry(void *self, const opl_reg_entry *entry)
 {
     struct buffer *out = self;
@@ -99,7 +99,8 @@ static void regedit4_keeps_bytes_of_the_code_page(void **state)
                  "3 key HKEY_USERS\\A\n4 value m 7 6100c3a90000\n5 value t 1 e282acc3a900\n");
 }
 
-/* Every byte above ASCII, as Windows defines the page; five of them are control characters. */
+/* Every byte above ASCII is converted as Windows defines code page 1252; five of them are control
+ * characters. */
 static void regedit4_knows_the_whole_code_page(void **state)
 {
     static const char expected[] =
@@ -112,7 +113,7 @@ static void regedit4_knows_the_whole_code_page(void **state)
         bytes[i] = (char)(0x80 + i);
     assert_true(ansi_add_as_8(&out, bytes, 32));
     assert_string_equal(out.data, expected);
-    for (size_t i = 32; i < sizeof bytes; i++) { /* from 0xa0 on it is Latin-1 */
+    for (size_t i = 32; i < sizeof bytes; i++) { /* from 0xa0 on, code page 1252 is Latin-1 */
         unsigned char latin1[] = {(unsigned char)(bytes[i] & 0x40 ? 0xc3 : 0xc2),
                                   (unsigned char)((bytes[i] & 0x3f) | 0x80)};
         buffer_clear(&out);
@@ -223,7 +224,7 @@ static void add_path(struct buffer *text, int parts, int characters)
     for (int i = 0; i < parts; i++) {
         buffer_add_byte(text, '\\');
         for (int j = 0; j < characters; j++)
-            buffer_add_text(text, "\u20ac"); /* one character, three bytes */
+            buffer_add_text(text, "\u20ac"); /* one character of three bytes */
     }
     buffer_add_text(text, "]\n");
 }
@@ -289,7 +290,7 @@ static struct tree_key *tree_of(const char *text, size_t size)
     return root;
 }
 
-/* Any bytes in any type: printed, read and printed again they are the same. */
+/* Any bytes of any type: after they are printed and read, they are printed the same. */
 static void what_is_printed_reads_back(void **state)
 {
     static const char *const texts[] = {"",
@@ -335,8 +336,8 @@ static void what_is_printed_reads_back(void **state)
         assert_true(strcspn(line + 1, "\n") <= 100);
 }
 
-/* As the registry editor prints: a line goes on when it has more than 76 characters, and what
- * follows is indented by two. */
+/* As the registry editor prints: a line with more than 76 characters is continued in the next one,
+ * which is indented by two. */
 static void the_printed_file_letter_by_letter(void **state)
 {
     char bytes[51] = {0};
@@ -368,14 +369,15 @@ static void the_printed_file_letter_by_letter(void **state)
 
 static void read_exactly(const char *text, size_t size, struct buffer *ret)
 {
-    char *end_of_memory = malloc(size ? size : 1); /* one byte more is not ours */
+    /* exactly this size, so that a sanitizer sees a read beyond it */
+    char *end_of_memory = malloc(size ? size : 1);
     memcpy(end_of_memory, text, size);
     buffer_clear(ret);
     assert_int_equal(opl_reg_read(end_of_memory, size, 0, note_entry, ret), ERROR_SUCCESS);
     free(end_of_memory);
 }
 
-/* A torn file: what stands in whole lines is read, and nothing behind the end is looked at. */
+/* A file that was cut off anywhere: complete lines are read, and nothing beyond the end. */
 static void a_file_may_end_anywhere(void **state)
 {
     static const char text[] =
@@ -447,7 +449,7 @@ static void the_reader_stops_when_told(void **state)
     assert_int_equal(calls, 1);
 }
 
-/* A good file with each byte changed in turn: every other line still counts. */
+/* A correct file, of which each byte in turn is changed: every other line is still read. */
 static void one_byte_costs_one_line(void **state)
 {
     char text[] =

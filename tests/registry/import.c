@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of opl_reg_import: a file as one step. */
+/* Tests of opl_reg_import: a file is imported in one step. */
 #include "test.h"
 #include "registry/key.h"
 
@@ -58,7 +58,7 @@ static void what_a_package_says_is_deleted_too(void **state)
     assert_text(KEY "\\Sub", "z", NULL);
 }
 
-/* What the user's layer would hide is refused, and all of its layer with it. */
+/* A value that the user's layer would hide is refused, and with it all values of its layer. */
 static void all_or_nothing(void **state)
 {
     put("user/registry.d/a.reg", HEADER "[" KEY "]\n\"y\"=\"user\"\n");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiled index changes no answer: not when it is current, stale, damaged, foreign or cannot
- * be written. What it may not contain keeps it from being written.
+ * The compiled index changes no answer, whether it is current, stale, damaged, of another user, or
+ * cannot be written. If the registry has something that the index may not contain, no index is
+ * written.
  */
 #include "test.h"
 
@@ -55,7 +56,7 @@ static void dump(struct buffer *ret)
     dump_key(ret, "HKEY_LOCAL_MACHINE");
 }
 
-/* Files that are old enough, and a process that finds no index. */
+/* Waits until the files are old enough for an index, and forgets what this process knows. */
 static void let_files_age(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 70000000}, NULL);
@@ -82,7 +83,7 @@ static void write_index(void)
     store_forget();
 }
 
-/* What a new process would do with the index. */
+/* Reads the index as a new process would. */
 static LSTATUS use_index(void)
 {
     struct index index;
@@ -114,7 +115,7 @@ static void answers_are_the_same_with_it(void **state)
     dump(&with);
     assert_int_equal(with.len, without.len);
     assert_memory_equal(with.data, without.data, with.len);
-    /* a user's file, and a change, over keys that are part of the index */
+    /* a user's file, and a change, for keys that are in the index */
     put("user/registry.d/u.reg",
         HEADER "[" KEY "]\n\"a\"=\"user\"\n[" SERVICE "]\n\"z\"=\"1\"\n[" SERVICE
                "\\Names\\009]\n\"1850\"=\"Two\"\n[-" KEY "\\New]\n[" KEY "\\Else]\n");
@@ -140,7 +141,7 @@ static void writers_compare_with_the_files(void **state)
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "new"), ERROR_SUCCESS);
     store_forget();
     assert_text(KEY, "a", "machine");
-    /* the package's value is put back: manual.reg needs no entry for it */
+    /* the package's value is set again, so manual.reg needs no entry for it */
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "a"), ERROR_SUCCESS);
     assert_text(KEY, "a", NULL);
     assert_int_equal(registry_set(LAYER_MACHINE, KEY, "a", REG_SZ, "machine", 8), ERROR_SUCCESS);
@@ -149,7 +150,8 @@ static void writers_compare_with_the_files(void **state)
     assert_null(strstr(text.data, "\"a\""));
 }
 
-/* The same size and modification time: only the other time of the inode tells. */
+/* Edits a file without changing its size and modification time: only the change time of the inode
+ * (ctime) differs. */
 static void edit_in_place(void)
 {
     struct stat st;
@@ -217,7 +219,7 @@ static void read_index(struct buffer *ret)
     assert_int_equal(file_read(AT_FDCWD, path_of(INDEX), ret), ERROR_SUCCESS);
 }
 
-/* Makes the tree of changed bytes, and reads all of it. */
+/* Makes a tree from changed bytes, and reads all of it. */
 static LSTATUS parse(const struct buffer *bytes, size_t size, bool seal)
 {
     struct index index = {0};
@@ -252,7 +254,7 @@ static void a_damaged_index_is_ignored(void **state)
     assert_text(KEY, "a", "machine");
 }
 
-/* With the right check, too, nothing leads outside of the bytes. */
+/* Even with a correct checksum, no offset leads outside the bytes. */
 static void crafted_bytes_do_no_harm(void **state)
 {
     static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -326,7 +328,7 @@ static void one_writer_at_a_time(void **state)
     assert_text(KEY, "a", "machine");
     assert_false(is_written());
     store_forget();
-    /* its writer was killed */
+    /* the process that wrote this temporary file was killed */
     assert_int_equal(utimensat(AT_FDCWD, path_of("machine/.registry.index.tmp"), old, 0), 0);
     assert_text(KEY, "a", "machine");
     store_forget();
@@ -350,18 +352,19 @@ static void some_files_make_no_index(void **state)
     assert_int_equal(chmod(path_of("machine/registry.d/Svc.reg"), 0600), 0);
     let_files_age();
     assert_text(KEY, "a", "machine");
-    assert_false(is_written()); /* others may not read it */
+    assert_false(is_written()); /* other users may not read one of the files */
     assert_int_equal(chmod(path_of("machine/registry.d/Svc.reg"), 0644), 0);
     store_forget();
     assert_text(KEY, "a", "machine");
-    assert_false(is_written()); /* another change may have the same time */
+    /* the file is so new that another change could have the same time */
+    assert_false(is_written());
     let_files_age();
     write_index();
     assert_int_equal(chmod(path_of("machine/registry.d/Svc.reg"), 0600), 0);
     let_files_age();
     store_forget();
     assert_text(KEY, "a", "machine");
-    assert_false(is_written()); /* nor may others read it in an older index */
+    assert_false(is_written()); /* the older index, which other users may read, was removed */
 }
 
 int main(void)

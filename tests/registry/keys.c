@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of keys behind handles with tables of our own: mounts, computed values, virtual keys. */
+/* Tests of keys by handles, with mounts of the test's own: mounted keys, computed values, virtual
+ * keys. */
 #include "test.h"
 
 #include <malloc.h>
@@ -24,7 +25,7 @@ static LSTATUS answer_data(const char *path, const char *name, bool wide, DWORD 
     return ERROR_SUCCESS;
 }
 
-/* Answers the path it is asked for. */
+/* Answers with the path that is queried. */
 static LSTATUS answer_text(const char *path, const char *name, bool wide, DWORD *type, void *data,
                            DWORD *size)
 {
@@ -164,7 +165,7 @@ static void calls_on_the_data_key(void **state)
     assert_string_equal(name, "untouched");
     assert_int_equal(key_enum_value(key, 0, false, NULL, &size, NULL, NULL, NULL),
                      ERROR_INVALID_PARAMETER);
-    size = sizeof name; /* as observed: no size is enough */
+    size = sizeof name; /* as observed on Windows: no size is enough */
     assert_int_equal(key_enum_value(key, 1, false, name, &size, NULL, NULL, NULL), ERROR_MORE_DATA);
     assert_string_equal(name, "untouched");
     assert_int_equal(size, sizeof name);
@@ -295,7 +296,7 @@ static void put_aged(const char *name, const char *text, time_t seconds, long na
 /* docs/registry.md: a key's last write time is that of the newest file that mentions it. */
 static void the_last_write_is_the_newest_files(void **state)
 {
-    /* 100 ns since 1601: 11,644,473,600 s before 1970 */
+    /* in 100 ns since 1601, which is 11,644,473,600 s before 1970 */
     static const int64_t newer = (INT64_C(11644473600) + 2000000000) * 10000000 + 1234567;
     static const int64_t older = (INT64_C(11644473600) + 1000000000) * 10000000;
     put_aged("machine/registry.d/a.reg", HEADER "[" KEY "]\n[" KEY "\\New]\n", 2000000000,
@@ -309,7 +310,7 @@ static void the_last_write_is_the_newest_files(void **state)
     } rows[] = {
         {"SOFTWARE\\Test",      0, newer},
         {"SOFTWARE\\Test",      1, older},
-        {"SOFTWARE\\Languages", 0, 0    }, /* nothing is stored */
+        {"SOFTWARE\\Languages", 0, 0    }, /* a virtual key, of which nothing is stored */
         {"SOFTWARE\\Languages", 1, older},
     };
     struct key_info info;
@@ -363,7 +364,8 @@ static void generic_rights_become_those_of_keys(void **state)
     }
 }
 
-/* Whichever of several handles goes first, the others know of a deletion. */
+/* In whatever order the handles of a deleted key are closed, the others still know that it was
+ * deleted. */
 static void handles_close_in_any_order(void **state)
 {
     static const int orders[][3] = {
@@ -382,7 +384,7 @@ static void handles_close_in_any_order(void **state)
                 key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test", KEY_READ, &keys[j], &existed), 0);
         assert_int_equal(key_close(keys[orders[i][0]]), ERROR_SUCCESS);
         assert_int_equal(key_delete(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test"), ERROR_SUCCESS);
-        HKEY fresh = NULL; /* does not bring the old ones back */
+        HKEY fresh = NULL; /* a new key of this name does not make the old handles valid again */
         assert_int_equal(
             key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\Test", KEY_READ, &fresh, &existed), 0);
         assert_false(existed);
@@ -417,7 +419,7 @@ static void a_closed_key_takes_no_memory(void **state)
     assert_true(memory_in_use() < before + 100 * strlen(KEY));
 }
 
-/* Only HKEY_CURRENT_USER is written to the user's layer. */
+/* Values below HKEY_CURRENT_USER are written to the user's layer, all others to the machine's. */
 static void each_root_is_written_to_its_layer(void **state)
 {
     static const struct {
@@ -561,8 +563,8 @@ static void computed_values_over_and_under_the_files(void **state)
     key_close(key);
 }
 
-/* docs/windows/articles.md#c2, docs/windows/articles.md#c3: the size cannot be asked; RegGetValue
- * hands the caller's buffer on. */
+/* docs/windows/articles.md#c2, docs/windows/articles.md#c3: the size of a performance query cannot
+ * be queried, so RegGetValue passes the caller's buffer on. */
 static void get_value_asks_a_query_once(void **state)
 {
     char data[8];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of the merged view: layers, deletions, changes seen, trust, damage. */
+/* Tests of the merged view: layers, deletions, changes that are noticed, trusted files, damaged
+ * lines. */
 #include "test.h"
 
 static void nothing_written_yet_makes_no_folder(void **state)
@@ -90,7 +91,7 @@ static void a_call_back_ends_its_listing(void **state)
     assert_int_equal(registry_each_value(KEY "\\none", stop_value, &values), ERROR_FILE_NOT_FOUND);
 }
 
-/* Edits a file, and reads the old value: the folders are not checked for each key. */
+/* Edits a file, and still reads the old value, because the folders are not checked for each key. */
 static bool edit_and_read(void *self, const char *name)
 {
     put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"x\"=\"new\"\n");
@@ -199,7 +200,7 @@ static void the_generation_follows_the_files(void **state)
     assert_int_not_equal(second, first);
     assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_SZ, "3", 2), ERROR_SUCCESS);
     assert_int_not_equal(registry_generation(), second);
-    usleep(60 * 1000); /* the folder settles: only looked at from now on */
+    usleep(60 * 1000); /* the folder is settled: from now on only its attributes are read */
     second = registry_generation();
     assert_int_equal(registry_generation(), second);
     put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n"); /* in place */
@@ -208,7 +209,7 @@ static void the_generation_follows_the_files(void **state)
     assert_text(KEY, "other", "2");
 }
 
-/* A look costs the same however many files there are. */
+/* A check takes the same time for any number of files: a few of them are checked each time. */
 static void files_edited_in_place_are_found_in_turn(void **state)
 {
     enum { FILES = 20, AT_ONCE = 3 };
@@ -220,7 +221,7 @@ static void files_edited_in_place_are_found_in_turn(void **state)
         snprintf(name, sizeof name, "machine/registry.d/%02d.reg", i);
         put(name, HEADER "[" KEY "]\n\"x\"=\"1\"\n");
     }
-    usleep(60 * 1000); /* the folder settles */
+    usleep(60 * 1000); /* waits until the folder is settled */
     folder.path = strdup(path_of("machine/registry.d"));
     assert_int_equal(folder_refresh(&folder, 0, &changed), ERROR_SUCCESS);
     assert_true(changed);
@@ -365,7 +366,8 @@ static void assert_manual(const char *layer, const char *expected)
     assert_string_equal(content.data + strlen(HEADER) - 1, expected);
 }
 
-/* docs/registry.md: "name"=- and [-key] are for what files before this one say. */
+/* docs/registry.md: "name"=- and [-key] delete what earlier files have, so they are written only if
+ * an earlier file has it. */
 static void only_what_a_file_below_says_leaves_a_deletion_behind(void **state)
 {
     put("vendor/data/registry.d/a.reg",
@@ -389,7 +391,6 @@ static void only_what_a_file_below_says_leaves_a_deletion_behind(void **state)
     assert_text(KEY "\\Packaged", "q", "2");
 }
 
-/* What would stay unseen behind the user's layer is refused; what the packages say is no bar. */
 static void set_text(const char *key, const char *name, const char *text)
 {
     assert_int_equal(registry_set(LAYER_MACHINE, key, name, REG_SZ, text, strlen(text) + 1), 0);
@@ -400,7 +401,8 @@ static void no_manual(void)
     assert_int_equal(access(path_of("machine/registry.d/manual.reg"), F_OK), -1);
 }
 
-/* What other files say already is not said again, so that their next version counts. */
+/* A value that equals that of an earlier file is not written, so that the file's next version
+ * counts. */
 static void what_is_put_back_leaves_no_trace(void **state)
 {
     put("vendor/data/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
@@ -414,16 +416,16 @@ static void what_is_put_back_leaves_no_trace(void **state)
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "y"), ERROR_SUCCESS);
     no_manual();
     assert_text(KEY, "x", "1");
-    /* deleted, and put back */
+    /* deleted, then set again */
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "x"), ERROR_SUCCESS);
     assert_text(KEY, "x", NULL);
     set_text(KEY, "x", "1");
     assert_text(KEY, "x", "1");
     no_manual();
     put("vendor/data/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"the next version\"\n");
-    store_forget(); /* files that are edited in place are looked at once a second */
+    store_forget(); /* files that are edited in place are checked once a second */
     assert_text(KEY, "x", "the next version");
-    /* another type, another length, or another layer's file is another value */
+    /* a value of another type or length, or in another layer's file, is another value */
     assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_BINARY, "the next version", 17), 0);
     assert_manual("machine",
                   "\n[" KEY "]\n\"x\"=hex:74,68,65,20,6e,65,78,74,20,76,65,72,73,69,6f,6e,"
@@ -432,7 +434,7 @@ static void what_is_put_back_leaves_no_trace(void **state)
     assert_manual("machine", "\n[" KEY "]\n\"x\"=\"the next\"\n");
 }
 
-/* A key that was deleted hides what the files below say: there a value must be said. */
+/* A deleted key hides what earlier files have, so below it every value must be written. */
 static void below_a_deleted_key_everything_is_reported(void **state)
 {
     put("vendor/data/registry.d/a.reg", HEADER "[" KEY "\\Sub]\n\"x\"=\"1\"\n");
@@ -441,7 +443,7 @@ static void below_a_deleted_key_everything_is_reported(void **state)
     set_text(KEY "\\Sub", "x", "1");
     assert_text(KEY "\\Sub", "x", "1");
     assert_manual("machine", "\n[-" KEY "]\n\n[" KEY "\\Sub]\n\"x\"=\"1\"\n");
-    /* a file of the same layer is below manual.reg, too, and one that deletes counts */
+    /* a file of the same layer that deletes the key counts as an earlier file, too */
     put("machine/registry.d/b.reg", HEADER "[-" KEY "]\n");
     unlink(path_of("machine/registry.d/manual.reg"));
     set_text(KEY "\\Sub", "x", "1");
@@ -452,8 +454,8 @@ static void below_a_deleted_key_everything_is_reported(void **state)
     no_manual();
 }
 
-/* An empty key that no other layer has is a key, unless it was to be removed with its last
- * value. */
+/* A key that is left without values stays a key, unless no other layer has it and it is removed
+ * with its last value. */
 static void the_last_value_takes_its_key_along(void **state)
 {
     set_text(KEY "\\A\\B", "x", "1");
@@ -495,13 +497,14 @@ static void a_write_that_a_layer_above_would_hide_is_refused(void **state)
     assert_text(KEY, "y", "1");
 }
 
-/* What another program wrote a moment ago, without a new name in the folder, is met by a change. */
+/* A change considers what another program has just edited in place, without a new name in the
+ * folder. */
 static void a_change_meets_what_was_edited_in_place(void **state)
 {
     put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
     usleep(60 * 1000);
     registry_generation();
-    assert_text(KEY, "x", "1"); /* each file was looked at within the last second */
+    assert_text(KEY, "x", "1"); /* now each file was checked within the last second */
     put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"newer\"=\"1\"\n");
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "newer"), ERROR_SUCCESS);
     assert_text(KEY, "newer", NULL);
@@ -538,14 +541,15 @@ static void use_everything(void)
 static void no_descriptor_stays_open_and_none_of_others_is_closed(void **state)
 {
     use_everything();
-    while (fcntl(0, F_GETFD) == -1) /* standard input is one of others */
+    while (fcntl(0, F_GETFD) == -1) /* makes sure that standard input is open */
         assert_true(open("/dev/null", O_RDONLY) >= 0);
     uint64_t before = open_descriptors();
     use_everything();
     assert_int_equal(open_descriptors(), before);
 }
 
-/* A daemon's files may get the number 0. */
+/* In a program without standard input, such as a daemon, the library's files may get descriptor
+ * 0. */
 static void a_program_without_standard_input(void **state)
 {
     int kept = dup(0);
@@ -561,7 +565,8 @@ static void a_program_without_standard_input(void **state)
     }
 }
 
-/* A key that lives in a package only because of its value is no step of the package's file. */
+/* A key that exists in a package only because of a value is not kept by the package's deletions
+ * below it. */
 static void steps_to_a_deletion_make_no_key(void **state)
 {
     uint32_t type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of services are read from their file only when needed, which is not visible: every
- * way of asking, layers and deletions over them, files that change meanwhile. Then single files:
- * what there is, replacing and removing them.
+ * Texts of services are read from their file only when they are needed, which no caller
+ * can notice: all ways of reading, layers and deletions over them, files that change meanwhile.
+ * Then single files: which there are, replacing and removing them.
  */
 #include "test.h"
 
@@ -37,8 +37,8 @@ static void every_way_of_asking_finds_the_texts(void **state)
     DWORD name_size = sizeof name, data_size = sizeof data, type;
     struct key_info info;
     put("machine/registry.d/Svc.reg", service);
-    assert_values(TEXTS, "1848=One 1849=Help "); /* from the file */
-    assert_text(TEXTS, "1849", "Help");          /* now it is filled */
+    assert_values(TEXTS, "1848=One 1849=Help "); /* read from the file */
+    assert_text(TEXTS, "1849", "Help");          /* now the texts are in memory */
     assert_values(TEXTS, "1848=One 1849=Help ");
     assert_text(KEY, "behind", "x");
     store_forget();
@@ -63,7 +63,8 @@ static void other_files_lie_over_them(void **state)
     put("user/registry.d/Svc.reg", HEADER "[" TEXTS "]\n\"1850\"=\"User\"\n");
     assert_values(TEXTS, "1849=Later 1850=User ");
     assert_int_equal(registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc"),
-                     ERROR_ACCESS_DENIED); /* the user's file would bring it back */
+                     /* refused, because the user's file would make it visible again */
+                     ERROR_ACCESS_DENIED);
     unlink(path_of("user/registry.d/Svc.reg"));
     assert_int_equal(registry_delete_tree(LAYER_MACHINE, REGISTRY_SERVICES "\\Svc"), ERROR_SUCCESS);
     assert_int_equal(registry_each_value(TEXTS, add_value, NULL), ERROR_FILE_NOT_FOUND);
@@ -80,7 +81,7 @@ static void a_section_that_comes_twice(void **state)
     assert_int_equal(registry_each_value(TEXTS, add_value, NULL), ERROR_FILE_NOT_FOUND);
 }
 
-/* Edited in place: what was noted of the file is not believed any more. */
+/* If a file is edited in place, the noted positions of its texts are not used any more. */
 static void a_file_that_changed_meanwhile(void **state)
 {
     BUFFER_AUTO text = {0};
@@ -89,7 +90,8 @@ static void a_file_that_changed_meanwhile(void **state)
     buffer_printf(&text, "%s[%s\\x]\n", service, KEY);
     memcpy(strstr(text.data, "Help"), "Mine", 4);
     put("machine/registry.d/Svc.reg", text.data);
-    registry_each_value(TEXTS, add_value, &text); /* may find nothing, must look again then */
+    /* this read may find nothing, but the next one must read the file again */
+    registry_each_value(TEXTS, add_value, &text);
     assert_text(TEXTS, "1849", "Mine");
 }
 
@@ -168,7 +170,7 @@ static void replacing_and_removing(void **state)
     assert_int_equal(registry_edit_remove(edit, "a.reg"), ERROR_FILE_NOT_FOUND);
     assert_int_equal(registry_edit_replace(edit, "a.reg", service, strlen(service), &file), 0);
     assert_int_equal(file.size, strlen(service));
-    assert_values(TEXTS, "1848=One 1849=Help "); /* others read meanwhile */
+    assert_values(TEXTS, "1848=One 1849=Help "); /* other callers read while the edit is open */
     assert_int_equal(registry_edit_replace(edit, "a.reg", HEADER, strlen(HEADER), NULL), 0);
     assert_int_equal(registry_each_value(TEXTS, add_value, NULL), ERROR_FILE_NOT_FOUND);
     assert_int_equal(registry_edit_remove(edit, "a.reg"), ERROR_SUCCESS);

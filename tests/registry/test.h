@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test program of this folder includes: its own test_root, and files of the layers. */
+/* What every test of this folder includes: a root folder `test_root`, and functions to write files
+ * of the layers. */
 #ifndef OPL_REGISTRY_TEST_H
 #define OPL_REGISTRY_TEST_H
 
@@ -59,7 +60,7 @@ static inline const char *path_of(const char *name)
     return path;
 }
 
-/* "machine/registry.d/a.reg": written in place, with the folders above it. */
+/* Writes a file such as "machine/registry.d/a.reg" in place, with its folders. */
 static inline void put_bytes(const char *name, const void *bytes, size_t size)
 {
     char folder[256];

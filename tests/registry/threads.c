@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of one process read, enumerate, open and close while others write and delete. */
+/* Threads of one process read, enumerate, open and close keys while others write and delete. */
 #include "test.h"
 
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes write at once, and are killed at any moment: a value whose writing has returned
- * is there afterwards. `writers N` kills N times (the quick test 60, the slow one 1,000).
+ * Several processes write at once, and are killed at any moment: a value that was written before
+ * its call returned is there afterwards. `writers N` kills N times (60 in the quick test, 1,000 in
+ * the slow one).
  */
 #include "test.h"
 
@@ -46,8 +47,8 @@ static void three_processes_at_once_lose_nothing(void **state)
         }
 }
 
-/* Each writer has its own slots, each slot holds the last number written; the number goes to the
- * pipe when the registry has said that it is written. */
+/* Each writer has its own slots, which are values with the number written last. After a write has
+ * returned, the number is sent through the pipe. */
 static void child_write_until_killed(int writer, uint32_t number, int reported)
 {
     char name[32];
@@ -88,8 +89,8 @@ static void kill_and_listen(struct writer *writer)
     close(writer->reported);
 }
 
-/* The newest number of the slots is the one last told, or the one that was just being written;
- * every other slot holds the one that was written before. */
+/* The newest number in a writer's slots is the one that it reported last, or the next one, which
+ * was being written; every other slot has its previous number. */
 static void check(const struct writer *writer, int index)
 {
     char name[32];
@@ -124,7 +125,7 @@ static void killed_writers_lose_nothing_committed(void **state)
     for (int i = 0; i < WRITERS; i++)
         total += writers[i].last;
     assert_true(total > kills / 20);
-    assert_int_equal(access(path_of("events"), F_OK), -1); /* and no damage was met */
+    assert_int_equal(access(path_of("events"), F_OK), -1); /* no process found damage */
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A server that lies to its client, and clients that abuse their server. */
+/* A server that sends false replies to its client, and clients that send false requests to their
+ * server. */
 #include "remote/proto.h"
 
 #include <setjmp.h>
@@ -38,7 +39,7 @@ static int connect_to(const char *path)
     return fd;
 }
 
-/* ---- the liar: tells the truth about opening and closing, and lie number N about values ---- */
+/* ---- the liar: answers opening and closing correctly, and values with lie number N ---- */
 
 enum { CASES = 700, HEAD_BITS = PROTO_REPLY_HEAD * 8 };
 
@@ -79,7 +80,8 @@ static void lie_about(struct proto_reply *reply, int number)
     }
 }
 
-/* From 10 on: a bit of the head, then bytes of the block, then cuts. */
+/* Sends a false reply: from number 10 on, a flipped bit of the head, then changed bytes of the
+ * block, then truncated replies. */
 static void send_lie(int fd, uint32_t id, int number)
 {
     BUFFER_AUTO bytes = {0};
@@ -123,11 +125,11 @@ static void be_a_liar(int fd, int number)
 }
 
 static int listening;
-static volatile int *lie_number; /* shared: the client chooses */
+static volatile int *lie_number; /* in shared memory: the client chooses the number */
 
 static int lie(void)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails does not come to end it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends the server also if the test fails before it does */
     for (;;) {
         int fd = accept(listening, NULL, NULL);
         if (fd < 0)
@@ -161,7 +163,7 @@ static bool is_sound(const BYTE *data, DWORD size)
     return block.fault == OPL_BLOCK_GOOD;
 }
 
-/* What a program may find after any lie. */
+/* Queries, and checks what a program may receive after any false reply. */
 static LSTATUS judge_query(HKEY key, DWORD capacity)
 {
     BYTE *data = malloc(capacity + GUARD);
@@ -221,7 +223,8 @@ static uint32_t chance(uint32_t below)
     return seed % below;
 }
 
-/* Bits, bytes, numbers that are all ones or nearly a size, parts twice, cut, longer. */
+/* Changes a reply: flips bits, changes bytes, sets numbers to all ones or near a size, doubles
+ * parts, truncates, extends. */
 static void mutate(struct buffer *bytes)
 {
     static const uint32_t numbers[] = {0,          1,          0x7fffffff, 0x80000000,
@@ -253,7 +256,8 @@ static void mutate(struct buffer *bytes)
     }
 }
 
-/* Half of them have the right size and number, so that what lies behind is looked at. */
+/* Half of the changed replies keep the right size and number, so that the parts after these are
+ * examined, too. */
 static void send_mutated(int fd, uint32_t id, const struct proto_reply *honestly)
 {
     BUFFER_AUTO bytes = {0};
@@ -394,7 +398,7 @@ static void mutated_replies(void **state)
     long before = kib_of(getpid());
     for (int i = 0; i < mutations; i++)
         good += !query_mutant(i);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer keeps freed memory */
     assert_true(kib_of(getpid()) - before < 16384);
 #endif
     assert_true(before > 0);
@@ -428,7 +432,7 @@ static void server_still_answers(void)
     RegCloseKey(key);
 }
 
-/* The reply's status; -1: it hung up. */
+/* Sends bytes, and returns the reply's status; -1: the server closed the connection. */
 static long long query_raw(int fd, const void *bytes, size_t size)
 {
     static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + SIZE];
@@ -451,7 +455,8 @@ static void requests_with_wrong_bits(void **state)
     int fd = connect_to(server_socket);
     for (size_t bit = 64; bit < bytes.len * 8; bit++) {
         bytes.data[bit / 8] ^= (char)(1 << bit % 8);
-        bool waits = bit >= 28 * 8 && bit < 36 * 8; /* lengths: it hangs up, or would wait */
+        /* for false lengths the server closes the connection, or would wait */
+        bool waits = bit >= 28 * 8 && bit < 36 * 8;
         if (!waits || bit % 8 == 7) {
             long long status = query_raw(fd, bytes.data, bytes.len);
             hung_up += status < 0;
@@ -488,8 +493,8 @@ static struct proto_request some_request(void)
     return request;
 }
 
-/* After it nothing more is sent: a server that waits for the rest hears that there is none. The
- * reply's status, or -1: it hung up. */
+/* Sends bytes, and shuts down sending, so that a server that waits for more notices the end.
+ * Returns the reply's status; -1: the server closed the connection. */
 static long long query_once(const void *bytes, size_t size)
 {
     static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + SIZE];
@@ -511,7 +516,8 @@ static long long query_once(const void *bytes, size_t size)
     return reply.status;
 }
 
-/* What is a request after all is answered: a server process that died would not have. */
+/* Sends a changed request. If it is still a valid request, it must be answered, which a crashed
+ * server process would not do. */
 static void judge_mutated(bool *ret_answered)
 {
     BUFFER_AUTO bytes = {0};
@@ -561,7 +567,7 @@ static void mutated_requests(void **state)
         usleep(10000);
     assert_int_equal(children_of(server_pid), 0);
     assert_true(before > 0);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer keeps freed memory */
     assert_true(kib_of(server_pid) - before < 4096);
 #endif
 }
@@ -575,7 +581,7 @@ static void what_is_no_request_is_hung_up_on(void **state)
         assert_int_equal(query_raw(fd, texts[i], strlen(texts[i])), -1);
         close(fd);
     }
-    for (size_t i = 1; i < 30; i++) { /* cut, and gone */
+    for (size_t i = 1; i < 30; i++) { /* truncated requests of clients that disconnect */
         BUFFER_AUTO bytes = {0};
         struct proto_request request = query_of("Global");
         int fd = connect_to(server_socket);
@@ -627,7 +633,7 @@ static void refused_requests(void **state)
     close(fd);
 }
 
-/* 4 GiB are asked for: a process that took them at their word would grow. */
+/* Requests with a capacity of 4 GiB, which a process must not allocate. */
 static void space_is_not_trusted(void **state)
 {
     BUFFER_AUTO bytes = {0};
@@ -652,7 +658,7 @@ static void only_so_many_clients(void **state)
         served += query_raw(fds[i], bytes.data, bytes.len) == 0;
     }
     int wanted = geteuid() == 0 ? 128 : 32;
-    assert_in_range(served, wanted - 4, wanted); /* clients of the cases before may still end */
+    assert_in_range(served, wanted - 4, wanted); /* clients of earlier cases may still be ending */
     for (int i = 0; i < MANY; i++)
         close(fds[i]);
     usleep(500000);

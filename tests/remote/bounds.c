@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a client may see and cost, by whatever request it asks, and how places are shared. */
+/* What a client may see and how much it may use, with any kind of request, and how connections are
+ * divided among users. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,7 @@ static const char *const names[] = {NULL,       "Global",  " global ",   "Costly
                                     " costly ", "2 230 4", "OLD_Global", "Foreign here",
                                     "230",      "Counter", "Help 009",   "Last Counter"};
 
-/* What is there of the objects: each of any block in the data. */
+/* How often an object occurs in a reply: in each block of the data. */
 static unsigned count_objects(const struct proto_reply *reply, uint32_t number)
 {
     opl_block block;
@@ -113,12 +114,13 @@ static void f_c1_no_request_shows_what_is_hidden(void **state)
     assert_int_equal(sums.hidden, 0);
 }
 
-/* Whether the answer fits tells how large it is: a machine's count of processes, say. */
+/* Even the size of an answer could show something hidden, such as a machine's count of processes:
+ * it must not. */
 static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
 {
     struct proto_request request = query_of("230");
     SET_LIST(OBJECTS, "230", "no such user");
-    request.capacity = 300; /* a header, and no object */
+    request.capacity = 300; /* capacity for a header without objects */
     int fd = stream_for(CALLER);
     assert_int_equal(run_query(fd, &request), 0);
     request.capacity = 40;
@@ -127,12 +129,13 @@ static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
 }
 
-/* One file of the registry at once: a thousand writes would take a minute. */
+/* Writes many lists into one file of the registry, because a thousand single writes would take a
+ * minute. */
 static void write_lists(unsigned many)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/machine/registry.d/lists.reg", lab_root);
-    unlink(path); /* what is edited in place is seen later */
+    unlink(path); /* a new file is noticed at once, an edited one later */
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file, "Windows Registry Editor Version 5.00\n\n[HKEY_LOCAL_MACHINE\\%s]\n", OBJECTS);
@@ -142,7 +145,7 @@ static void write_lists(unsigned many)
     fclose(file);
 }
 
-/* Nothing is shown rather than too much. */
+/* With too many lists, all objects are hidden, rather than too few. */
 static void f_c1_too_many_lists_hide_all(void **state)
 {
     enum { MOST = 1024 };
@@ -161,7 +164,8 @@ static void f_c1_too_many_lists_hide_all(void **state)
 
 /* ---- what it costs ---- */
 
-/* All at once, each 1.5 seconds: how many were done, and how many refused. */
+/* Makes several queries at once, each of 1.5 seconds. Returns how many were answered; *ret_busy:
+ * how many were refused. */
 static unsigned query_at_once(struct proto_request request, unsigned *ret_busy)
 {
     enum { MANY = 7 };
@@ -230,7 +234,7 @@ static void f_c1_questions_a_second_however_they_are_asked(void **state)
             assert_true(status == 0 || status == ERROR_BUSY);
             good += status == 0;
         }
-        assert_in_range(good, MOST, 4 * MOST); /* seconds may have begun meanwhile */
+        assert_in_range(good, MOST, 4 * MOST); /* further seconds may have begun meanwhile */
         close(fd);
     }
     lab_unset(SETTINGS, "MostPerSecond");
@@ -245,7 +249,7 @@ static bool become(uid_t uid)
     return setgid(uid) == 0 && setuid(uid) == 0;
 }
 
-/* As many idle connections as it gets, until it is killed. */
+/* Opens as many idle connections as it gets, until it is killed. */
 static pid_t start_hog(uid_t uid)
 {
     char byte = 0;
@@ -282,7 +286,8 @@ static int query_as(uid_t uid)
     return server_join(pid);
 }
 
-/* Four users' connections are all that others may have, and none of them asks anything. */
+/* Four users have all connections that other users may have, and use none of them: the others are
+ * still served. */
 static void f_c10_few_users_do_not_shut_out_the_others(void **state)
 {
     enum { NEWCOMERS = 12 };
@@ -303,7 +308,7 @@ static void f_c10_few_users_do_not_shut_out_the_others(void **state)
     lab_unset(GATE, "Access");
 }
 
-/* The same of callers, whose streams are all root's: 128 in all. */
+/* The same for callers, whose streams all belong to root: 128 streams in all. */
 static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
 {
     enum { CALLERS = 5, OF_EACH = 30 };
@@ -326,7 +331,7 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
         close(fds[i]);
 }
 
-/* A caller with one stream too many cannot keep that one without naming a user. */
+/* A caller with one stream too many loses it, unless it names a user on it. */
 static void f_c10_one_too_many_is_hung_up_on(void **state)
 {
     int fds[3];
@@ -349,7 +354,8 @@ static void f_c10_one_too_many_is_hung_up_on(void **state)
         close(fds[i]);
 }
 
-/* One that may not read has ten seconds, asking or not; one that may has no end. */
+/* A peer that may not read is disconnected after ten seconds, whether it sends requests or not; one
+ * that may read stays. */
 static void f_c10_refused_peers_do_not_stay(void **state)
 {
     struct proto_request request = query_of("2");
@@ -368,7 +374,7 @@ static void f_c10_refused_peers_do_not_stay(void **state)
     send(requests, bytes.data, bytes.len, MSG_NOSIGNAL);
     BUFFER_AUTO message = {0};
     struct proto_reply reply;
-    hear(requests, &message, &reply); /* 5, or it has gone on a busy machine */
+    hear(requests, &message, &reply); /* status 5, or already disconnected on a busy machine */
     for (size_t i = 0; i < COUNT(waits); i++) {
         char byte;
         assert_int_equal(poll(&waits[i], 1, 60000), 1);

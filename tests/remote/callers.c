@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers that may act for other users, as the part inside Samba does: for which users, and
- * their results. */
+/* Callers that may act for other users, as the part inside Samba does: for which users, and what
+ * these users may do. */
 #include "remote/proto.h"
 
 #include <setjmp.h>
@@ -27,7 +27,8 @@ static uint32_t query(int fd)
     return run_query(fd, &request);
 }
 
-/* A new stream, for one with these SIDs. Those before may still end: a user has only so many. */
+/* The status of a query on a new stream, for a user with these SIDs. It tries again while earlier
+ * streams are still ending, because a user has a limited number. */
 static uint32_t requested(const char *sids)
 {
     uint32_t status = 0xdead;
@@ -80,7 +81,7 @@ static void usual_callers(void **state)
         {ADMINISTRATORS " S-1-5-32-546",        5},
         {"S-1-5-21-1-2-3-501 " ADMINISTRATORS,  5},
         {"S-1-5-21-1-2-3-1501 " ADMINISTRATORS, 0},
-        {"S-1-22-1-0",                          5}, /* root elsewhere is root nowhere */
+        {"S-1-22-1-0",                          5}, /* root of another machine has no rights here */
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         if (requested(rows[i].sids) != rows[i].status)
@@ -108,7 +109,8 @@ static void no_sids_at_all(void **state)
         int fd = connect_here();
         assert_int_equal(query(fd), 0); /* for itself */
         assert_int_equal(speak_for(fd, wrong[i], 0), ERROR_INVALID_PARAMETER);
-        assert_int_equal(query(fd), ERROR_ACCESS_DENIED); /* it does not get its rights back */
+        /* the stream does not get its own rights back */
+        assert_int_equal(query(fd), ERROR_ACCESS_DENIED);
         assert_int_equal(speak_for(fd, ADMINISTRATORS, 0), 0);
         assert_int_equal(query(fd), 0);
         close(fd);
@@ -160,7 +162,7 @@ static void encryption_is_required(void **state)
         assert_int_equal(query(fd), rows[i].status);
         close(fd);
     }
-    int fd = connect_here(); /* who is here needs none */
+    int fd = connect_here(); /* a local client needs no encryption */
     assert_int_equal(query(fd), 0);
     close(fd);
     lab_unset(SETTINGS, "RequireEncryption");
@@ -174,7 +176,7 @@ struct seen {
     LONG default_object;
 };
 
-/* Strictly: every length adds up. */
+/* Queries for a user, and walks through the answer strictly: every length must be right. */
 static void see(const char *sids, const char *name, struct seen *ret)
 {
     BUFFER_AUTO message = {0};
@@ -218,7 +220,7 @@ static void objects_for_some(void **state)
     SET_LIST(OBJECTS, "230", "!S-1-5-21-1-2-3-1002");
     SET_LIST(OBJECTS, "4", "S-1-5-21-1-2-3-1002");
     SET_LIST(OBJECTS, "238", "no such user");
-    lab_set_dword(OBJECTS, "2", 1); /* no list: hidden */
+    lab_set_dword(OBJECTS, "2", 1); /* the value is no list, so the object is hidden */
     see(other, "Global", &part);
     assert_false(has(&part, 230) || has(&part, 238) || has(&part, 2));
     assert_true(has(&part, 4));
@@ -229,12 +231,13 @@ static void objects_for_some(void **state)
     assert_true(part.count == 1 && part.numbers[0] == 230);
     see(ADMINISTRATORS, "4", &none);
     assert_int_equal(none.count, 0);
-    see(NULL, "Global", &part); /* its own user sees all */
+    see(NULL, "Global", &part); /* the server's own user sees all objects */
     assert_int_equal(part.count, whole.count);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
 }
 
-/* Command lines are for no one, unless there is a list of who may see them. */
+/* Process Details, which has command lines, is hidden from all users, unless a list names users who
+ * may see it. */
 static void process_details_are_hidden_unless_listed(void **state)
 {
     enum { DETAILS = 102000 };
@@ -252,7 +255,7 @@ static void process_details_are_hidden_unless_listed(void **state)
     assert_int_equal(seen.count, 0);
     see(ADMINISTRATORS " S-1-5-21-1-2-3-1002", "Costly", &seen);
     assert_true(has(&seen, DETAILS));
-    see(NULL, "102000", &seen); /* its own user: other lists are not for him */
+    see(NULL, "102000", &seen); /* other users' lists do not limit the server's own user */
     assert_true(has(&seen, DETAILS));
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
     see(NULL, "102000", &seen);
@@ -273,7 +276,7 @@ static void refusals_are_noted(void **state)
     assert_int_equal(lines, AT_MOST); /* a minute */
 }
 
-/* How many streams of MANY are good for a caller. */
+/* How many of `many` streams a caller may use. */
 static int streams_of(const char *sids, int many)
 {
     int fds[40], good = 0;
@@ -283,7 +286,7 @@ static int streams_of(const char *sids, int many)
         assert_true(status == 0 || status == ERROR_BUSY);
         good += status == 0;
     }
-    if (many > 16) /* another caller is not concerned */
+    if (many > 16) /* the limit does not affect another caller */
         assert_int_equal(requested("S-1-5-21-9-9-9-2 " ADMINISTRATORS), 0);
     for (int i = 0; i < many; i++)
         close(fds[i]);
@@ -316,12 +319,13 @@ static void so_many_queries_a_second(void **state)
         assert_true(status == 0 || status == ERROR_BUSY);
         good += status == 0;
     }
-    assert_in_range(good, MOST, 3 * MOST); /* a second or two may have begun meanwhile */
+    assert_in_range(good, MOST, 3 * MOST); /* one or two more seconds may have begun meanwhile */
     lab_unset(SETTINGS, "MostPerSecond");
     close(fd);
 }
 
-/* All at once, each 1.5 seconds; who comes fifth is told to come again. */
+/* Six queries at once, each of 1.5 seconds: four are answered, and the others are told to try
+ * again. */
 static void so_many_costly_at_once(void **state)
 {
     enum { MANY = 6, GOOD = 4 };

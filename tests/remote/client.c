@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Reg functions on another machine's keys, by a socket or as through ssh (the argument). */
+/* The Reg functions on another machine's keys, by a socket or as through ssh (chosen by the
+ * argument). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -240,15 +241,16 @@ static int cook_a_far_counter(void)
            !PdhValidatePathA("\\\\NOBOX\\System\\Processes");
 }
 
-/* Names come from the server's tables, values from its providers. PDH stays connected: a process
- * of its own. */
+/* Names come from the server's tables, values from its providers. This runs in a process of its
+ * own, because PDH stays connected. */
 static void pdh_paths_name_a_machine(void **state)
 {
     lab_set_text("SOFTWARE\\openperflib\\Remote\\Machines", "BOX2", server_url);
     assert_int_equal(server_join(server_fork(cook_a_far_counter)), 0);
 }
 
-/* The article's remote experiment: its provider is loaded there, and its calls are in order. */
+/* The article's remote experiment: its provider is loaded by the server, and its functions are
+ * called in order. */
 static void c60_the_provider_is_loaded_at_the_server(void **state)
 {
     char calls[512];
@@ -274,7 +276,7 @@ static void c60_the_provider_is_loaded_at_the_server(void **state)
 static void c61_close_lets_the_next_query_open(void **state)
 {
     char calls[512];
-    HKEY other = connect_to(HKEY_LOCAL_MACHINE); /* holds the connection */
+    HKEY other = connect_to(HKEY_LOCAL_MACHINE); /* keeps the connection open */
     server_forget_notes();
     for (int i = 0; i < 2; i++) {
         HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
@@ -302,7 +304,7 @@ static int five_queries(void)
     return RegCloseKey(key);
 }
 
-/* Between Close and Collect there is always an Open, between Collect and Open a Close. */
+/* Checks the order of calls: Open, Collect, Close, and so on for each session. */
 static void judge_order(const char *text, int pid)
 {
     int open = 0, opens = 0, collects = 0;
@@ -396,8 +398,8 @@ static int query_in_threads(void)
     return any ? 3 : RegCloseKey(common_key);
 }
 
-/* Static data of a provider is one user's, whatever many there are; a user's threads share it, one
- * at a time, between one Open and one Close. */
+/* Static data of a provider belongs to one user, however many users there are. The user's threads
+ * share it: one calls at a time, between one Open and one Close. */
 static void c119_data_of_a_user(void **state)
 {
     enum { USERS = 2 };
@@ -450,8 +452,8 @@ static void a_vanished_client_leaves_nothing(void **state)
     assert_string_equal(calls, "attach, Open, Collect, Close, detach");
 }
 
-/* A provider that never comes back holds the process of that client, but no other client waits
- * for it. */
+/* A provider that never returns blocks the process of its client, but no other client waits for
+ * it. */
 static void a_client_that_vanishes_ends_its_query(void **state)
 {
     struct lab_service service = {.name = "MyPerf",
@@ -517,7 +519,7 @@ static int close_all_and_query(void)
     int before = dup(2);
     for (int fd = 3; fd < 256; fd++)
         close(fd);
-    int mine[8]; /* these take its number */
+    int mine[8]; /* descriptors that get the number of the closed connection */
     for (int i = 0; i < 8; i++)
         mine[i] = dup(2);
     size = SIZE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine of the test's own: its blocks, its titles, its other byte order. */
+/* A simulated machine, with its own blocks, titles, and byte order. */
 #include "fake.h"
 #include "stream.h"
 
@@ -88,7 +88,7 @@ static DWORD make_block(const struct fake *fake, BYTE *data)
 
 /* ---- the other byte order ---- */
 
-/* `widths`: a digit for each field, in bytes. */
+/* Reverses the bytes of fields; `widths` has a digit for the bytes of each field. */
 static BYTE *turn(BYTE *at, const char *widths)
 {
     for (; *widths; widths++) {
@@ -110,7 +110,7 @@ static void turn_instance(BYTE *at, const PERF_INSTANCE_DEFINITION *old)
         name = turn(name, "2");
 }
 
-/* Of build_object's blocks: two counters, 4 and 8 bytes. */
+/* Changes the byte order of a block of build_object, which has two counters of 4 and 8 bytes. */
 static void turn_block(BYTE *data)
 {
     PERF_DATA_BLOCK *header = (PERF_DATA_BLOCK *)(void *)data;
@@ -153,7 +153,7 @@ static void add_title(struct buffer *ret, uint32_t number, const char *text)
     buffer_add(ret, text, strlen(text) + 1);
 }
 
-/* Titles of numbers that are registered: Last Counter says up to which. */
+/* Adds the titles of all registered numbers, up to Last Counter. */
 static void add_titles(const struct fake *fake, struct buffer *ret)
 {
     add_title(ret, 1, "1847");
@@ -248,7 +248,7 @@ static void serve(const struct fake *fake, int fd)
 
 static void run(const struct fake *fake, int listening)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails does not come to end it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends the machine also if the test fails before it does */
     signal(SIGCHLD, SIG_IGN);
     for (;;) {
         int fd = accept(listening, NULL, NULL);

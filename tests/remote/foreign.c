@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* "Foreign NAME": what providers may answer, and the one that is shipped. */
+/* "Foreign NAME": what any provider may answer, and the shipped provider that answers it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,8 @@ static bool has(uint32_t object)
     return opl_block_find_object(&block, object, &view);
 }
 
-/* The value of the counter at `position` of the first instance of that name; -1: there is none. */
+/* The value of the counter at position `counter` of the first instance of that name; -1: there is
+ * none. */
 static long long value(uint32_t index, const char *instance, uint32_t counter)
 {
     opl_object_view object = {0};
@@ -98,8 +99,8 @@ static void judge_foreigner(void)
         ERROR_MORE_DATA);
 }
 
-/* docs/windows/articles.md#c121: "construct a PERF_DATA_BLOCK": it is the answer, header and
- * all. */
+/* docs/windows/articles.md#c121: a provider "constructs a PERF_DATA_BLOCK", which is the whole
+ * answer, with its header. */
 static void c121_a_block_is_the_answer(void **state)
 {
     register_foreigner(LAB_ISOLATED);
@@ -121,7 +122,7 @@ static void damaged_blocks_are_dropped(void **state)
     assert_true(lab_has_event("Foreigner", 1003));
 }
 
-/* Only a question for a machine is answered by a block. */
+/* A block is an answer only to a query for a machine. */
 static void a_block_answers_no_other_query(void **state)
 {
     register_foreigner(LAB_IN_PROCESS);
@@ -137,7 +138,7 @@ static void a_block_answers_no_other_query(void **state)
 static void c121_any_machine_that_can_be_reached(void **state)
 {
     assert_int_equal(run_query("Foreign PLAIN"), 0);
-    assert_int_equal(block.header.SystemTime.wYear, 2024); /* its clock, not ours */
+    assert_int_equal(block.header.SystemTime.wYear, 2024); /* the machine's clock, not ours */
     assert_int_equal(block.header.PerfFreq.QuadPart, 3579545);
     assert_int_equal(value(5000, "two", 5002), 8);
     assert_int_equal(run_query("Foreign \\\\plain 5000 4"), 0);
@@ -147,7 +148,7 @@ static void c121_any_machine_that_can_be_reached(void **state)
     assert_int_equal(value(7000, "two", 7002), 8);
 }
 
-/* As the clock shows it, in 100 ns since 1601. */
+/* The present time as the clock shows it, in 100 ns since 1601. */
 static uint64_t now_100ns(void)
 {
     struct timespec now;
@@ -160,7 +161,7 @@ static void its_status_object(void **state)
     const uint64_t second = 10000000;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_int_equal(run_query("Global"), 0);
-    assert_false(has(STATUS_OBJECT)); /* not requested: no process was started */
+    assert_false(has(STATUS_OBJECT)); /* the object was not requested, so no process was started */
     uint64_t before = now_100ns();
     assert_int_equal(run_query("Foreign PLAIN"), 0);
     uint64_t after = now_100ns();
@@ -182,7 +183,7 @@ static void its_status_object(void **state)
     assert_true(has(2));
 }
 
-/* Work of known length: a machine that takes 300 ms, and 200 ms of silence. */
+/* Times of known length: a machine that takes 300 ms, and one that does not answer for 200 ms. */
 static void its_times(void **state)
 {
     static const LONGLONG second = 10000000;
@@ -198,8 +199,8 @@ static void its_times(void **state)
     assert_true(now - since < 10 * second);
 }
 
-/* docs/windows/articles.md#c120: lost, it shows the last valid data and says so; and it comes back
- * by itself. */
+/* docs/windows/articles.md#c120: when the machine is unreachable, its last valid data is shown with
+ * a status; it is reconnected by itself. */
 static void c120_lost_and_found(void **state)
 {
     plain.state->level = 100;
@@ -210,7 +211,7 @@ static void c120_lost_and_found(void **state)
     assert_int_equal(block.header.PerfTime.QuadPart, time);
     assert_int_equal(value(5000, "one", 5002), 100);
     assert_int_equal(run_query("Foreign PLAIN 5000"),
-                     0); /* another question: nothing was kept of it */
+                     0); /* another query, of which no answer was kept */
     assert_int_equal(block.header.NumObjectTypes, 0);
     assert_int_equal(run_query("109000"), 0);
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109002), RPC_S_SERVER_UNAVAILABLE);
@@ -226,7 +227,7 @@ static void c120_lost_and_found(void **state)
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109002), 0);
 }
 
-/* The handle is kept: one connection for all questions. */
+/* The handle is kept: all queries use one connection. */
 static void the_connection_is_kept(void **state)
 {
     int before = plain.state->connections;
@@ -236,7 +237,7 @@ static void the_connection_is_kept(void **state)
     assert_int_equal(plain.state->connections, before + 1);
 }
 
-/* What ssh does with its arguments; each start is recorded. */
+/* Writes a replacement for ssh, which records each start. */
 static void make_shell(void)
 {
     char path[128];
@@ -250,7 +251,7 @@ static void make_shell(void)
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Shell", path);
 }
 
-/* From the helper process: its program for the connection is neither refused nor ended. */
+/* From the helper process: the program for the connection is neither refused nor ended. */
 static void c121_a_machine_by_ssh(void **state)
 {
     enum { SYSTEM = 2 };
@@ -262,7 +263,7 @@ static void c121_a_machine_by_ssh(void **state)
         assert_true(has(SYSTEM));
         assert_int_equal(run_query("109000"), 0);
         assert_int_equal(value(STATUS_OBJECT, "ssh:__here", 109002), 0);
-        usleep(1500000); /* a process without a parent is ended within a second */
+        usleep(1500000); /* an orphan would be ended within a second */
     }
     char *starts = lab_read("starts");
     assert_string_equal(starts, "started\n");
@@ -284,7 +285,7 @@ int main(void)
     };
     lab_open();
     lab_keep();
-    /* no host of the network is searched */
+    /* names are not searched as hosts of the network */
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     fake_start(&plain);
     fake_start(&turned);

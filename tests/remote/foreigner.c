@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider that knows machines: GOOD has a block, DAMAGED one with a wrong length inside, LONG
- * one with something behind it, OBJECTS is answered by an object; others are unknown.
+ * A provider that answers for machines: GOOD has a block, DAMAGED a block with a wrong length
+ * inside, LONG a block with something after it; OBJECTS is answered by an object; others are
+ * unknown.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -43,7 +44,7 @@ static void write_object(opl_build *build)
     opl_build_dword(build, 0, 4711);
 }
 
-/* The header is written in front of the objects, which the builder gave away. */
+/* Writes the header before the objects, which the builder has made. */
 static DWORD write_block(LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     PERF_DATA_BLOCK *header = *data;

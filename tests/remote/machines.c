@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH on several machines at once: some hang, some are away, some are of another kind. */
+/* PDH with several machines at once: some hang, some are unreachable, some have other clocks and
+ * byte orders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +66,8 @@ static long long collect(HQUERY query, DWORD wanted)
     return lab_now_ms() - began;
 }
 
-/* Numbers, frequency, byte order and time are its own; 100 steps a second are that everywhere. */
+/* Each machine has its own numbers, frequency, byte order and time; but 100 steps a second are 100
+ * on each. */
 static void machines_of_other_kinds(void **state)
 {
     HQUERY query = open_query();
@@ -105,7 +107,7 @@ static void all_at_once(void **state)
     PdhCloseQuery(query);
 }
 
-/* The deadline is paid once; then others' values come without waiting. */
+/* A machine that hangs costs its deadline once; then values of the others come without waiting. */
 static void one_that_hangs_costs_its_deadline_once(void **state)
 {
     HQUERY query = open_query();
@@ -152,7 +154,7 @@ static void those_that_are_away(void **state)
     PdhCloseQuery(query);
 }
 
-/* Who takes connections and says nothing; five of them are waited for at once. */
+/* Five machines that accept connections and never answer are waited for at the same time. */
 static void many_that_never_answer(void **state)
 {
     enum { MANY = 5, COUNTERS = 4 };
@@ -171,7 +173,7 @@ static void many_that_never_answer(void **state)
         names[i] = mute[i].name;
     }
     names[MANY] = "\\\\PLAIN";
-    names[MANY + 1] = "mute0"; /* once more, in other letters */
+    names[MANY + 1] = "mute0"; /* the first machine once more, in lower case */
     long long began = lab_now_ms();
     assert_int_equal((DWORD)opl_connect_machines(names, MANY + 2, reasons), PDH_CSTATUS_NO_MACHINE);
     assert_in_range(lab_now_ms() - began, 500, 950); /* "Deadline" */
@@ -202,7 +204,7 @@ static void many_that_never_answer(void **state)
         fake_stop(&mute[i]);
 }
 
-/* Many counters of one that does not answer wait for it once. */
+/* Many counters of a machine that does not answer wait for it only once. */
 static void counters_of_one_that_never_answers(void **state)
 {
     struct fake mute = {.name = "MUTE", .base = 300, .frequency = 10000000};
@@ -220,7 +222,8 @@ static void counters_of_one_that_never_answers(void **state)
     fake_stop(&mute);
 }
 
-/* It goes between two collections, and comes back: within the pause of a second or two. */
+/* A machine becomes unreachable between two collections, and comes back within the pause of one or
+ * two seconds. */
 static void one_that_goes_and_comes_back(void **state)
 {
     struct fake fake = {.name = "COMING", .base = 300, .frequency = 10000000};
@@ -240,7 +243,7 @@ static void one_that_goes_and_comes_back(void **state)
     }
     assert_int_equal(status, 0);
     assert_true(value_of(counter) == 8);
-    PDH_FMT_COUNTERVALUE value; /* no interval ends at a hole */
+    PDH_FMT_COUNTERVALUE value; /* no rate has an interval with a missing sample in it */
     assert_int_not_equal(PdhGetFormattedCounterValue(rate, PDH_FMT_DOUBLE, NULL, &value), 0);
     usleep(200000);
     collect(query, 0);
@@ -249,7 +252,7 @@ static void one_that_goes_and_comes_back(void **state)
     fake_stop(&fake);
 }
 
-/* Two names of one machine: its connection is shared, and each gets its answer. */
+/* Two names of one machine share its connection, and each gets its answer. */
 static void two_names_of_one_machine(void **state)
 {
     char url[160];
@@ -323,11 +326,11 @@ static void patterns_on_a_machine(void **state)
 static DWORD try_newcomer(HQUERY query)
 {
     HCOUNTER counter;
-    usleep(1100000); /* titles are believed for a second */
+    usleep(1100000); /* PDH uses titles for a second before it checks them */
     return (DWORD)PdhAddEnglishCounterA(query, "\\\\LATER\\Newcomer\\Level", 0, &counter);
 }
 
-/* Two numbers say that nothing new was registered there. */
+/* Titles are read again only if Last Counter or Last Help shows that something was registered. */
 static void titles_are_read_when_there_are_new_ones(void **state)
 {
     HQUERY query = open_query();
@@ -337,7 +340,8 @@ static void titles_are_read_when_there_are_new_ones(void **state)
     assert_int_equal(try_newcomer(query), PDH_CSTATUS_NO_OBJECT);
     assert_int_equal(fakes[LATER].state->names_read, read);
     fakes[LATER].state->last = fakes[LATER].base + 100;
-    assert_int_equal(try_newcomer(query), PDH_CSTATUS_NO_OBJECT); /* a name, and no data */
+    /* the new object has a name, but no data */
+    assert_int_equal(try_newcomer(query), PDH_CSTATUS_NO_OBJECT);
     assert_int_equal(fakes[LATER].state->names_read, read + 1);
     char name[64];
     DWORD size = sizeof name;
@@ -346,7 +350,7 @@ static void titles_are_read_when_there_are_new_ones(void **state)
     PdhCloseQuery(query);
 }
 
-/* The user's language is not installed there: its English names are shown, and asked for once. */
+/* On a machine without the user's language, English names are shown; they are queried only once. */
 static void a_machine_without_the_users_language(void **state)
 {
     char list[1024];
@@ -375,7 +379,7 @@ int main(void)
     };
     lab_open();
     lab_keep();
-    /* no host of the network is searched */
+    /* names are not searched as hosts of the network */
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     lab_set_dword("SOFTWARE\\openperflib\\Remote", "Deadline", 500);
     for (int i = 0; i < REMOTE_COUNT; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests share that speak the form with a server of their own: any request, for any caller. */
+/* What the tests share that send requests of the protocol themselves: any request, for any
+ * caller. */
 #ifndef OPL_TEST_REMOTE_REQUESTS_H
 #define OPL_TEST_REMOTE_REQUESTS_H
 
@@ -32,7 +33,7 @@ static inline void send_only(int fd, const struct proto_request *request)
     assert_int_equal(send(fd, bytes.data, bytes.len, MSG_NOSIGNAL), bytes.len);
 }
 
-/* The status; 0xdead: it hung up. */
+/* Receives a reply, and returns its status; 0xdead: the server closed the connection. */
 static inline uint32_t hear(int fd, struct buffer *message, struct proto_reply *ret)
 {
     char head[PROTO_REPLY_HEAD];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the remote registry as bytes, by hand from the protocol's document (MS-RRP, MS-RPCE). */
+/* Calls of the remote registry as bytes, written by hand from the protocol's documents (MS-RRP,
+ * MS-RPCE). */
 #include "remote/rrp.h"
 
 #include <setjmp.h>
@@ -10,9 +11,9 @@
 #include <string.h>
 
 #define HANDLE "\0\0\0\0ABCDEFGHIJKLMNOP"
-/* "2": two sizes, a pointer, capacity, offset, count, two units */
+/* the text "2": two sizes, a pointer, capacity, offset, count, two units */
 #define TEXT_2 "\4\0\4\0\4\0\2\0\2\0\0\0\0\0\0\0\2\0\0\0\x32\0\0\0"
-/* type, data of 8 bytes of which none came, its sizes */
+/* a type, data of 8 bytes of which none was sent, and its sizes */
 #define SIZE_8                                                                                     \
     "\x8\0\2\0\0\0\0\0\xc\0\2\0\x8\0\0\0\0\0\0\0\0\0\0\0\x10\0\2\0\x8\0\0\0\x14\0\2\0\0\0\0\0"
 static const char query[] = HANDLE TEXT_2 SIZE_8;
@@ -49,7 +50,8 @@ static void what_is_requested(void **state)
     assert_true(rrp_read_request(RRP_INFO, info, SIZE(info), &text, &request));
 }
 
-/* Every cut but those behind what is read; every handle that is none. */
+/* Each call cut off anywhere is refused, except after the last byte that is read; so is every
+ * invalid handle. */
 static void what_is_cut(void **state)
 {
     static const struct {
@@ -84,7 +86,8 @@ static bool reads(const char *bytes, size_t size, size_t at, uint32_t number)
     BUFFER_AUTO text = {0};
     struct rrp_request request;
     memcpy(copy, bytes, size);
-    memcpy(copy + at, &number, sizeof number); /* this machine is little-endian, as the wire is */
+    /* this works because this machine is little-endian, like the protocol */
+    memcpy(copy + at, &number, sizeof number);
     return rrp_read_request(RRP_QUERY, copy, size, &text, &request);
 }
 
@@ -94,15 +97,16 @@ static void lengths_that_lie(void **state)
     const size_t size = SIZE(query);
     assert_true(reads(query, size, SIZES, 0x00040004));
     assert_true(reads(query, size, SIZES, 0xffff0004));
-    assert_false(reads(query, size, SIZES, 0x00020004)); /* more than it has space for */
-    assert_false(reads(query, size, SIZES, 0x00040002)); /* not what the array says */
+    assert_false(reads(query, size, SIZES, 0x00020004)); /* a length beyond the capacity */
+    /* a length that differs from the array's */
+    assert_false(reads(query, size, SIZES, 0x00040002));
     assert_false(reads(query, size, SIZE, 1));
     assert_true(reads(query, size, SIZE, 0xffffffff));
     assert_false(reads(query, size, OFFSET, 1));
     for (uint32_t used = 0; used < 40; used++)
         assert_int_equal(reads(query, size, USED, used), used == 2);
     assert_false(reads(query, size, USED, 0x80000002));
-    assert_true(reads(query, size, DATA_SIZE, 0xffffffff)); /* that much is never allocated */
+    assert_true(reads(query, size, DATA_SIZE, 0xffffffff)); /* so much memory is never allocated */
     assert_false(reads(query, size, DATA_USED, 9));
     assert_false(reads(query, size, DATA_USED, 0xffffffff));
 }

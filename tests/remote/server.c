@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of other machines share: the laboratory, the server, what providers noted. */
+/* What the tests of remote machines share: the laboratory, the server, and what providers noted. */
 #include "server.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ char server_url[160], server_socket[128];
 pid_t server_pid;
 static bool by_socket;
 
-/* What it does with the arguments of ssh: notes them, and becomes the server. */
+/* A replacement for ssh: records its arguments, and becomes the server. */
 static const char shell_text[] =
     "#!/bin/sh\n"
     "echo \"$*\" >>'%s/shell.log'\n"
@@ -93,7 +93,7 @@ void server_start(void)
         return;
     server_pid = fork();
     if (!server_pid) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM); /* a test that is aborted does not come to end it */
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* ends the server also if the test is aborted */
         execl(getenv("WINREGD"), "openperflib-winregd", "--socket", server_socket, (char *)NULL);
         _exit(127);
     }

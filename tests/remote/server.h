@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server of the test's own, in its laboratory, and a recording provider that is loaded there. */
+/* A server of the test's own, in its laboratory, and a recording provider that the server loads. */
 #ifndef OPL_TEST_REMOTE_SERVER_H
 #define OPL_TEST_REMOTE_SERVER_H
 
@@ -7,24 +7,25 @@
 
 #include <sys/types.h>
 
-/* A laboratory with the service MyPerf, which runs in the calling program, and a replacement for
- * ssh. */
+/* Makes a laboratory with the service MyPerf, which runs in the calling program, and a replacement
+ * for ssh. */
 void server_lab(const char *collect);
-/* One more service, which takes a second and a half. */
+/* Adds (`there`) or removes a service that takes 1.5 seconds. */
 void server_lab_slow(bool there);
-extern char server_url[160]; /* of `way`: "unix" or "ssh" */
+extern char server_url[160]; /* the server's address for server_way: "unix" or "ssh" */
 extern char server_socket[128];
 void server_way(const char *way);
-/* The socket's server, when that is the way; waits until it answers. */
+/* Starts the server if server_way was "unix", and waits until it answers. */
 void server_start(void);
 void server_stop(void);
 extern pid_t server_pid;
-/* Runs it in a new process, which ends with its result. */
+/* Runs a function in a new process, whose exit code is the function's result. */
 pid_t server_fork(int (*run)(void));
 int server_join(pid_t pid);
-/* "attach, Open, Collect" of the process that the first of these lines names; its number. */
+/* Writes the notes of one process, such as "attach, Open, Collect": the process of the first note,
+ * whose number is returned. */
 pid_t server_notes(char *ret, size_t capacity);
 void server_forget_notes(void);
-bool server_gone(pid_t pid); /* within ten seconds */
+bool server_gone(pid_t pid); /* waits for at most ten seconds */
 
 #endif

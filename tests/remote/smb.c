@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What openperflib-smb makes of a machine's answers, right, faulty and damaged ones. */
+/* What openperflib-smb makes of a machine's replies: correct, false and damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,8 @@ static void serve_value(uint32_t root, const char *path, const char *name, uint3
 
 /* ---- bytes ---- */
 
-/* By the document: opnum 17, a handle, "2" with its NUL, and a capacity of 64 bytes. */
+/* The bytes of a query by the document: opnum 17, a handle, "2" with its NUL, and a capacity of 64
+ * bytes. */
 static void a_query_has_the_documented_bytes(void **state)
 {
     static const unsigned char head[] = {4, 0, 4, 0},
@@ -120,7 +121,8 @@ static void capacity_grows_blindly(void **state)
     for (unsigned i = 0; i < fake.size_count; i++)
         assert_int_equal(fake.sizes[i], (64 << 10) << i);
     unsigned before = fake.size_count;
-    assert_int_equal(run_query(DATA, "global"), 0); /* what did last time does at once */
+    /* begins with the size that was enough last time */
+    assert_int_equal(run_query(DATA, "global"), 0);
     assert_int_equal(run_query(DATA, "Global"), 0);
     assert_int_equal(fake.size_count - before, 2);
     assert_int_equal(query_with(PROTO_QUERY, DATA, "", "Global", 100000, 0), ERROR_MORE_DATA);
@@ -386,11 +388,11 @@ static void forgotten_handles_and_lost_connections_are_made_anew(void **state)
     assert_int_equal(run_query(DATA, "2"), 0);
     assert_int_equal(fake.connected, 2);
     assert_int_equal(fake.closed, 1);
-    fake.lose_with = WAIT_TIMEOUT; /* who is slow is not asked again */
+    fake.lose_with = WAIT_TIMEOUT; /* after a timeout, the machine is not queried again */
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 2);
-    fake.lose_with = RPC_S_CALL_FAILED; /* nor who never answered on this connection */
+    fake.lose_with = RPC_S_CALL_FAILED; /* nor a machine that never answered on this connection */
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 3);
@@ -410,7 +412,7 @@ static void keys_are_kept_and_not_too_many(void **state)
         assert_int_equal(query_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
     }
     assert_int_equal(fake.open_handles, SMB_KEPT_KEYS);
-    assert_int_equal(fake.opened, 51); /* the root is never the one that goes */
+    assert_int_equal(fake.opened, 51); /* the key's root stays open, whichever key is closed */
     assert_int_equal(query_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     unsigned before = fake.seen[RRP_CLOSE];
     assert_int_equal(query_with(PROTO_CLOSE, DATA, "", NULL, 0, 0), 0);
@@ -445,7 +447,7 @@ static void mutate(struct fake_machine *of, struct buffer *bytes)
             proto_put_number(bytes->data + at / 4 * 4, numbers[chance(COUNT(numbers))]);
         else if (way == 4)
             buffer_add(bytes, bytes->data + at, bytes->len - at > 64 ? 64 : bytes->len - at);
-        else /* a field of the beginning, where the lengths are */
+        else /* changes a field near the beginning, where the lengths are */
             proto_put_number(bytes->data + 4 * chance(bytes->len < 64 ? 1 : 12),
                              chance(2) ? chance(256) : numbers[chance(COUNT(numbers))]);
     }
@@ -453,11 +455,11 @@ static void mutate(struct fake_machine *of, struct buffer *bytes)
 
 static void sometimes_mutate(struct fake_machine *of, struct buffer *bytes)
 {
-    if (chance(4)) /* so that the calls before are passed at times */
+    if (chance(4)) /* not always, so that some calls get to the next step */
         mutate(of, bytes);
 }
 
-/* Whatever is given out keeps the form's rules. */
+/* Every reply follows the protocol's rules, whatever the machine has sent. */
 static void judge_reply(const struct proto_request *request)
 {
     BUFFER_AUTO message = {0};
@@ -520,7 +522,8 @@ static void ten_thousand_mutated_replies(void **state)
     }
     assert_true(good > 500);
     assert_true(answers.data.capacity <
-                (1 << 20)); /* it grew with what came, not with what was said */
+                /* the buffer has grown with the received bytes, not with the announced ones */
+                (1 << 20));
     assert_true(machine.reply.capacity < (1 << 20));
     fake.damage = NULL;
     machine_lose(&machine);

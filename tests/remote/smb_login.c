@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which machine openperflib-smb queries, and as which user: addresses, and a file that only its
- * owner may use. */
+/* Which machine openperflib-smb queries, and as which user: addresses, and a password file that
+ * only its owner may use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,8 @@ static void sections(void **state)
     login = find("else");
     assert_string_equal(login.user, "someone");
     assert_string_equal(login.password, "with = and  spaces");
-    login = find("dave@web1"); /* no section for this user: the ticket */
+    /* the file has no section for this user, so the Kerberos ticket is used */
+    login = find("dave@web1");
     assert_string_equal(login.user, "dave");
     assert_string_equal(login.password, "");
     assert_true(login.kerberos);
@@ -146,7 +147,7 @@ static void a_file_that_others_may_use_is_not_used(void **state)
     unlink(file);
 }
 
-/* What stands behind it would be lost when a section is kept. */
+/* A file with a NUL byte is not used: what follows the NUL would be lost when a section is read. */
 static void a_file_with_a_nul_byte_is_not_used(void **state)
 {
     static const char text[] = "[*]\nuser = a\0\npassword = b\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's side of a dozen calls, as the document draws them; handles are numbers. */
+/* The server's side of a dozen calls, as the document describes them; handles are numbers. */
 #include "smb_machine.h"
 
 #include <openperflib/block.h>
@@ -14,7 +14,7 @@ static struct {
     char path[300];
     bool open;
 } keys[KEYS];
-static uint32_t generation; /* a connection's handles mean nothing on the next one */
+static uint32_t generation; /* handles of an earlier connection are invalid */
 
 static void put(struct buffer *ret, uint32_t number)
 {
@@ -57,7 +57,7 @@ static uint32_t number_at(const struct buffer *request, size_t at)
     return at + 4 <= request->len ? proto_number(request->data + at) : 0;
 }
 
-/* 0: no such handle. */
+/* The handle in a request; 0: there is no such handle. */
 static uint32_t handle_of(const struct buffer *request)
 {
     uint32_t number = number_at(request, HANDLE_AT);
@@ -65,7 +65,7 @@ static uint32_t handle_of(const struct buffer *request)
     return known && keys[number].open ? number : 0;
 }
 
-/* The text behind a counted string's head at `at`; *ret_end is behind it, aligned. */
+/* Reads a counted string at `at`; *ret_end is the position after it, aligned. */
 static void text_at(const struct buffer *request, size_t at, char ret[300], size_t *ret_end)
 {
     size_t count = number_at(request, at + 16);
@@ -157,7 +157,8 @@ static const struct fake_value *find_value(const struct fake_machine *machine, u
     return NULL;
 }
 
-/* The type's pointer and value, the array's pointer: then its capacity. */
+/* Answers a query of a value: pointer and value of the type, then the array's pointer, then its
+ * capacity. */
 static void query_value(struct fake_machine *machine, const struct buffer *request, uint32_t key,
                         struct buffer *reply)
 {
@@ -284,7 +285,7 @@ void fake_machine_init(struct fake_machine *machine)
     };
 }
 
-/* Each object: one counter of 4 bytes, no instances. */
+/* Builds a block; each object has one counter of 4 bytes, and no instances. */
 void fake_block(struct buffer *ret, unsigned objects)
 {
     PERF_OBJECT_TYPE type = {.TotalByteLength = sizeof(type) + sizeof(PERF_COUNTER_DEFINITION) + 8,

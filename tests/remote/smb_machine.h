@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine of the test's own, which answers the calls of the remote registry byte by byte as
- * MS-RRP describes them, written apart from the code that it tries. What it does wrong is set.
+ * A simulated machine that answers the calls of the remote registry byte by byte as MS-RRP
+ * describes them; it was written separately from the tested code. Its members set what it does
+ * wrong.
  */
 #ifndef OPL_TEST_REMOTE_SMB_MACHINE_H
 #define OPL_TEST_REMOTE_SMB_MACHINE_H
@@ -19,24 +20,25 @@ struct fake_value {
 struct fake_machine {
     struct smb_wire wire;
     struct fake_value values[FAKE_VALUES];
-    /* what it does */
-    LSTATUS connects[FAKE_CONNECTS]; /* each attempt's status */
-    uint32_t refuse_with;            /* all calls but opening give it, `refusals` times */
+    /* how it behaves */
+    LSTATUS connects[FAKE_CONNECTS]; /* status of each attempt to connect */
+    /* status of all calls except opening, for the first `refusals` calls */
+    uint32_t refuse_with;
     unsigned refusals;
-    LSTATUS lose_with; /* the call with number lose_at is lost */
+    LSTATUS lose_with; /* status with which the call number lose_at loses the connection */
     unsigned lose_at;
-    bool cuts;      /* success, and as much as fits */
-    bool only_size; /* 234 says that one byte would do */
+    bool cuts;      /* replies success with as much as fits */
+    bool only_size; /* replies 234 with a size of one byte */
     uint32_t open_status;
     void (*damage)(struct fake_machine *machine, struct buffer *reply);
-    /* what it saw */
+    /* what it received */
     unsigned connected, closed, calls, paused_ms;
-    unsigned seen[64]; /* calls by number */
+    unsigned seen[64]; /* how often each call was received */
     uint32_t sizes[FAKE_CALLS], size_count;
     unsigned opened, open_handles;
 };
 void fake_machine_init(struct fake_machine *machine);
-/* A block with so many objects, as it should be. */
+/* Builds a correct block with this many objects. */
 void fake_block(struct buffer *ret, unsigned objects);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole messages through a socket that waits, for tests and for bench. */
+/* Sends and receives whole messages through a blocking socket, for tests and benchmarks. */
 #ifndef OPL_TEST_REMOTE_STREAM_H
 #define OPL_TEST_REMOTE_STREAM_H
 
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* Both false: the other side went. */
+/* send_all and receive_all return false if the other side has closed the connection. */
 static inline bool send_all(int fd, const void *data, size_t size)
 {
     const char *at = (const char *)data;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host VERSION INTERFACE: registers an interface as Samba's worker does, with our part preloaded or
- * not; says whether what arrives is the interface itself ("untouched") or stands in front of it.
+ * usage: host VERSION INTERFACE. Registers an interface as Samba's worker process does, with our
+ * library preloaded or not. Prints whether the interface itself arrives ("untouched"), or ours in
+ * place of it.
  */
 #include "host.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process that looks like Samba's worker: its version is what the test says. */
+/* Functions of Samba's worker process, for a process that looks like one; the test sets its
+ * version. */
 #ifndef OPL_TEST_SAMBA_HOST_H
 #define OPL_TEST_SAMBA_HOST_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atl_perf registers itself: whatever languages are installed and whatever its module of texts has,
- * every base has every number, right where there is a text, and afterwards nothing is left.
+ * atl_perf registers itself: whatever languages are installed, and whatever texts its second module
+ * has, every base gets every number, with the right text where there is one; after unregistering
+ * nothing is left.
  */
 #include "snapshot.h"
 
@@ -35,7 +36,7 @@ static void copy(const char *name, const char *to)
     assert_int_equal(fclose(out), 0);
 }
 
-/* Which texts the library finds beside it. */
+/* Sets the module with texts that the library finds in its folder. */
 static void set_texts(int variant)
 {
     char name[64];
@@ -62,7 +63,7 @@ static DWORD number(const char *name)
     return (DWORD)found;
 }
 
-/* By the source of the texts. */
+/* The expected name, from the source of the texts. */
 static const char *expected_name(const char *language, DWORD row, int variant)
 {
     static const char *const english[ROWS] = {
@@ -143,7 +144,8 @@ static void c80_c82_every_language_has_every_number(void **state)
     assert_string_equal(lab_events(NULL, false), "");
 }
 
-/* Numbers stay; texts are those of the module that is there now. */
+/* When a translation is added later, the numbers stay, and the texts are those of the new
+ * module. */
 static void c83_a_translation_comes_later(void **state)
 {
     set_languages("009 007 019");
@@ -161,7 +163,7 @@ static void c83_a_translation_comes_later(void **state)
     assert_int_equal(module_call("DllUnregisterServer"), 0);
 }
 
-/* A language that is installed after it was registered has its texts too: English ones. */
+/* A language that is installed after the registration gets English texts. */
 static void c81_no_language_makes_it_invisible(void **state)
 {
     set_languages("009");
@@ -193,7 +195,7 @@ static void an_older_version_had_other_rows(void **state)
     free(after.text);
 }
 
-/* What others wrote below the service is not ours to delete. */
+/* A service whose key has values of other programs is not deleted. */
 static void a_key_with_more_stays(void **state)
 {
     assert_int_equal(module_call("DllRegisterServer"), 0);
@@ -206,7 +208,8 @@ static void a_key_with_more_stays(void **state)
     assert_int_equal(module_call("DllUnregisterServer"), 0x80070002);
 }
 
-/* A map of objects, and a map of counters each: all numbers, the list and the map are stored. */
+/* A map of objects, each with a map of counters: all numbers, the list of objects and the map are
+ * stored. */
 static void c136_maps_are_chained_and_stored(void **state)
 {
     char list[64], found[64];
@@ -227,7 +230,7 @@ static void c136_maps_are_chained_and_stored(void **state)
     assert_int_equal(map[4], PERF_COUNTER_RAWCOUNT);
     assert_int_equal(map[4 * FIRST_ROWS + 1], ROWS - FIRST_ROWS - 1);
     assert_answers();
-    /* another library's map: its values would stand under the wrong names */
+    /* registers another library's map, whose values would be shown with wrong names */
     map[4] = PERF_COUNTER_COUNTER;
     assert_int_equal(RegSetValueExA(key, "Map", 0, REG_BINARY, (BYTE *)map, size), 0);
     RegCloseKey(key);
@@ -239,7 +242,7 @@ static void c136_maps_are_chained_and_stored(void **state)
     assert_int_equal(module_call("DllUnregisterServer"), 0);
 }
 
-/* The values of the second object; -1: it is absent. */
+/* The value of a counter of the second object; -1: the object is absent. */
 static long long published(DWORD row)
 {
     DWORD(APIENTRY * collect)(LPWSTR, LPVOID *, LPDWORD, LPDWORD);
@@ -263,7 +266,7 @@ static long long published(DWORD row)
     return value;
 }
 
-/* A program that knows nothing of counters, and the library that shows what it published. */
+/* A program that knows nothing of counters publishes numbers, and the library shows them. */
 static void c137_a_program_publishes(void **state)
 {
     char command[4200], line[64];
@@ -298,7 +301,8 @@ static int open_all(void **state)
     chmod(lab_root, 0755);
     snprintf(path, sizeof path, "%s/atl_perf.so", lab_root);
     snprintf(texts_path, sizeof texts_path, "%s/atl_perf_texts.so", lab_root);
-    /* no copy: it finds the library that it is linked with by where it lies */
+    /* a link, not a copy: the library searches the library that it is linked with relative to its
+     * real folder */
     snprintf(built, sizeof built, "%s/samples/atl_perf.so", getenv("BUILD_ROOT"));
     assert_int_equal(symlink(built, path), 0);
     module_load(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The behemoths' server and provider together: what the counters show against what the server says,
- * a server that is killed again and again, and peers on both ends who mean no good.
+ * The server and provider of the behemoths together: counters compared with the server's own data,
+ * a server that is killed again and again, and malicious clients and servers.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* pipe2, execvpe */
@@ -56,7 +56,8 @@ static void c84_counters_are_what_the_server_says(void **state)
     stop();
 }
 
-/* From one request on, for a tenth of a second, while the herd lives as fast as it can. */
+/* Answers are equal for a tenth of a second after the first, even while the herd lives as fast as
+ * possible. */
 static void c79_two_queries_within_a_tenth_are_equal(void **state)
 {
     (void)state;
@@ -64,14 +65,14 @@ static void c79_two_queries_within_a_tenth_are_equal(void **state)
     start("--count=50", "--speed=1000000", NULL);
     struct reader reader = opened();
     for (int i = 0; i < 20 && compared < 5; i++) {
-        usleep(150000); /* what was kept is old now: the next query asks the server */
+        usleep(150000); /* the provider's cache is too old now, so the next query asks the server */
         int64_t begun = behemoth_now();
         look(&reader);
         uint64_t ticks = summary(&reader, BEHEMOTHS_SUMMARY_HERD_TIME);
         struct reader_behemoth first = reader.all[0];
         look(&reader);
         if (behemoth_now() - begun >= 90)
-            continue; /* the machine was too slow to say anything */
+            continue; /* skipped, because the machine was too slow */
         compared++;
         assert_int_equal(summary(&reader, BEHEMOTHS_SUMMARY_HERD_TIME), ticks);
         assert_memory_equal(&reader.all[0], &first, sizeof first);
@@ -103,7 +104,8 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
         changes += summary(&reader, BEHEMOTHS_SUMMARY_HERD_TIME) != last;
         last = summary(&reader, BEHEMOTHS_SUMMARY_HERD_TIME);
     }
-    assert_int_equal(changes, 1000); /* else it would have been easy */
+    /* each pair of samples differed, so the test means something */
+    assert_int_equal(changes, 1000);
     reader_close(&reader);
     stop();
 }
@@ -127,8 +129,8 @@ static void c120_a_dead_server_leaves_its_last_words(void **state)
     usleep(150000);
     look(&reader);
     assert_int_equal(summary(&reader, BEHEMOTHS_SUMMARY_STATUS), 1);
-    /* The herd's time stood still meanwhile and ours did not: only the age has another beginning.
-     */
+    /* The herd's time did not pass while the server was dead, but ours did: only the time from
+     * which the age counts differs. */
     reader.all[0].values[BEHEMOTH_AGE / 2] = first.values[BEHEMOTH_AGE / 2];
     assert_memory_equal(&reader.all[0], &first, sizeof first);
     reader_close(&reader);
@@ -139,7 +141,7 @@ static void c120_a_dead_server_leaves_its_last_words(void **state)
 
 static unsigned char block_bytes[32 << 20];
 
-/* The count of behemoths that the answer to these objects shows; -1: it has no summary. */
+/* The count of behemoths in an answer to this query; -1: it has no summary. */
 static int64_t query_counters(const char *query)
 {
     DWORD size = sizeof block_bytes;
@@ -160,7 +162,8 @@ static int64_t query_counters(const char *query)
     return -1;
 }
 
-/* A server that knows the new request or not, and writes down what it is asked for. */
+/* Answers as a server that knows the request BEHEMOTH_SUMMARY or not, and records the requests that
+ * it gets. */
 static void answer_as_server(int listening, int notes, bool knows)
 {
     struct behemoth_head head;
@@ -230,7 +233,7 @@ static void c138_the_summary_alone_does_not_cost_the_herd(void **state)
     }
     unlink(place);
     reader_close(&reader);
-    RegCloseKey(HKEY_PERFORMANCE_DATA); /* the next test's cache is another one */
+    RegCloseKey(HKEY_PERFORMANCE_DATA); /* clears the cache for the next test */
 }
 
 static int64_t microseconds(void)
@@ -252,7 +255,8 @@ static int64_t least_of_ten(const char *query)
     return least;
 }
 
-/* Both agree, before and after the server's end; a herd of 20,000 costs many times its summary. */
+/* The summary alone and the whole answer agree, before and after the server has ended. A herd of
+ * 20,000 takes many times as long as its summary. */
 static void c138_the_summary_alone_says_the_same(void **state)
 {
     (void)state;
@@ -269,20 +273,21 @@ static void c138_the_summary_alone_says_the_same(void **state)
     assert_in_range(count, 10000, 30000);
     assert_int_equal(query_counters(alone), count);
     int64_t one = 0, all = 0;
-    for (int i = 0; i < 10 && one * 4 >= all; i++) { /* other programs may be running */
+    /* tries again, because other programs may be running */
+    for (int i = 0; i < 10 && one * 4 >= all; i++) {
         one = least_of_ten(alone);
         all = least_of_ten(both);
         print_message("# the summary alone: %d us, with the herd: %d us\n", (int)one, (int)all);
     }
     assert_true(one * 4 < all);
     stop();
-    assert_int_equal(query_counters(alone), count); /* its last words */
+    assert_int_equal(query_counters(alone), count); /* the data of its last answer */
     assert_int_equal(query_counters(both), count);
     reader_close(&reader);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
 }
 
-/* A program may ask before there ever was a server. */
+/* Queries before any server was started. */
 static void c120_no_server_at_all(void **state)
 {
     (void)state;
@@ -301,7 +306,7 @@ static void c120_no_server_at_all(void **state)
 
 /* ---- the time of day ---- */
 
-/* What this process, and a provider within it, see of the time of day is ahead by so much. */
+/* By how many seconds this process, and a provider in it, see the time of day too late. */
 static int64_t ahead_seconds;
 
 #if __SIZEOF_LONG__ == 8
@@ -321,7 +326,7 @@ static void assert_sensible_ages(const struct reader *reader, const struct behem
     assert_same_snapshot(herd, reader);
 }
 
-/* The clock is set back and forth, with a server and without: an age is an age. */
+/* The clock is set forward and back, with a server and without: this does not change ages. */
 static void ages_do_not_follow_the_time_of_day(void **state)
 {
     static const int64_t steps[] = {0, -3600, 86400, -86400 * 365, 86400 * 365};
@@ -337,7 +342,7 @@ static void ages_do_not_follow_the_time_of_day(void **state)
     for (int there = 1; there >= 0; there--) {
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             __atomic_store_n(&ahead_seconds, steps[i], __ATOMIC_RELAXED);
-            usleep(110000); /* asked anew each time */
+            usleep(110000); /* longer than the cache is used */
             look(&reader);
             assert_int_equal(summary(&reader, BEHEMOTHS_SUMMARY_STATUS), there);
             assert_sensible_ages(&reader, behemoth_herd_of(&line));
@@ -389,7 +394,7 @@ static bool is_helper(const char *process)
     return good && is_of_this_test(process);
 }
 
-/* In KiB: what it has for itself alone. */
+/* The private memory of a process, in KiB. */
 static int memory_of_helper(const char *process)
 {
     char path[320], line[256];
@@ -403,7 +408,7 @@ static int memory_of_helper(const char *process)
     return kilobytes;
 }
 
-/* The sum over the processes that hold the provider, if it is not in this one. */
+/* The sum over the helper processes that have loaded the provider; 0 if it is in this process. */
 static int of_helpers(int (*count)(const char *process))
 {
     int sum = 0, helpers = 0;
@@ -421,17 +426,17 @@ static int of_helpers(int (*count)(const char *process))
     return sum;
 }
 
-/* With the provider connected, or one of both counts may have its socket and the other not. */
+/* Counts descriptors. The provider must be connected, so that each count includes its socket. */
 static int descriptors(struct reader *reader)
 {
     do {
-        usleep(110000); /* what it keeps is too old then */
+        usleep(110000); /* longer than the cache is used */
         look(reader);
     } while (summary(reader, BEHEMOTHS_SUMMARY_STATUS) != 1);
     return descriptors_of("self") + of_helpers(descriptors_of);
 }
 
-/* A sanitizer keeps what was freed, and more of it with every call. */
+/* A sanitizer keeps freed memory, so memory grows with every call. */
 #ifdef __SANITIZE_ADDRESS__
 enum { MEMORY_IS_EXACT = 0 };
 #elif defined __has_feature
@@ -439,7 +444,7 @@ enum { MEMORY_IS_EXACT = !__has_feature(address_sanitizer) };
 #else
 enum { MEMORY_IS_EXACT = 1 };
 #endif
-enum { MOST_GROWTH_KB = 128 }; /* 70 restarts that lose a herd each would be 600 */
+enum { MOST_GROWTH_KB = 128 }; /* losing a herd at each of 70 restarts would be 600 */
 
 static void killed_and_restarted_100_times(void **state)
 {
@@ -521,7 +526,7 @@ static void others_are_served_while_time_is_forwarded(void **state)
     while ((first = ticks_now()) == begun)
         ;
     assert_in_range(first, begun + 1, 99999);
-    while ((later = ticks_now()) == first) /* it goes on while we ask */
+    while ((later = ticks_now()) == first) /* time continues while requests are served */
         ;
     assert_in_range(later, first + 1, 99999);
     kill(server, SIGTERM);
@@ -563,9 +568,9 @@ static void hostile_peers_harm_no_server(void **state)
     int silent[100];
     start("--count=200", "--capacity=300", NULL);
     for (int i = 0; i < 100; i++)
-        silent[i] = dial(); /* more than there are places */
+        silent[i] = dial(); /* more than the server accepts */
     wait_for_server();
-    usleep(5000); /* the silent ones are older then, and give their places before the next four */
+    usleep(5000); /* now the silent connections are older, and are closed for the next four */
     int garbage = dial(), half = dial(), gigabyte = dial(), deaf = dial();
     memset(megabyte, 0x5A, sizeof megabyte);
     assert_true(send(garbage, megabyte, 4096, MSG_NOSIGNAL) > 0);
@@ -573,7 +578,7 @@ static void hostile_peers_harm_no_server(void **state)
     assert_true(send(gigabyte, &huge, sizeof huge, MSG_NOSIGNAL) > 0);
     for (int i = 0; i < 1024 && send(gigabyte, megabyte, sizeof megabyte, MSG_NOSIGNAL) > 0;)
         i++;
-    for (int i = 0; i < 2000; i++) /* asks and asks, and takes no answer */
+    for (int i = 0; i < 2000; i++) /* sends requests and reads no answer */
         (void)!send(deaf, &head, sizeof head, MSG_DONTWAIT | MSG_NOSIGNAL);
     wait_for_server();
     assert_true(hung_up_within(garbage, 1000));
@@ -587,7 +592,7 @@ static void hostile_peers_harm_no_server(void **state)
     stop();
 }
 
-/* In KiB, from the kernel. */
+/* The memory of a process in KiB, as the kernel counts it. */
 static long memory_of(pid_t pid)
 {
     char path[64], line[256];
@@ -601,8 +606,8 @@ static long memory_of(pid_t pid)
     return kilobytes;
 }
 
-/* As another user: asks for herds of 16 MB and takes none of them. Tells through `ready` when the
- * last one was heard, and stays until `until` is closed at the other end. */
+/* As another user: requests herds of 16 MB and reads none of the answers. Reports through `ready`
+ * when the last request was sent, and stays until `until` is closed at the other end. */
 static void ask_and_not_listen(int ready, int until)
 {
     struct behemoth_head head = {BEHEMOTH_MAGIC, BEHEMOTH_HERD, 0, 1};
@@ -627,7 +632,7 @@ static void clients_that_do_not_listen_cost_little(void **state)
         report_skipped("only root can be another user");
         return;
     }
-    /* a sanitizer keeps for a while what was freed */
+    /* a sanitizer keeps freed memory for a while */
     const char *usual = getenv("ASAN_OPTIONS");
     char options[300], kept[256];
     snprintf(kept, sizeof kept, "%s", usual ? usual : "");
@@ -649,11 +654,11 @@ static void clients_that_do_not_listen_cost_little(void **state)
     long grown = memory_of(server) - before;
     close(until[1]), close(ready[0]);
     assert_int_equal(end_of(third_party), 0);
-    assert_in_range(grown, 0, 20 * 16 * 1024 / 2); /* all of their answers would be twice that */
+    assert_in_range(grown, 0, 20 * 16 * 1024 / 2); /* half of what all the answers would need */
     stop();
 }
 
-/* More peers than the process has descriptors: new ones are served, without a busy loop. */
+/* With more clients than descriptors, new clients are served, without a busy loop. */
 static void few_descriptors_are_enough(void **state)
 {
     (void)state;
@@ -719,7 +724,8 @@ static void be_mean(int fd, int way)
         close(fd);
 }
 
-/* Each connection is met in one way; those who wait stay open. */
+/* A server that mistreats every connection in the same way; connections that it does not answer
+ * stay open. */
 static pid_t mean_server(int way)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -760,7 +766,7 @@ static void hostile_servers_harm_no_reader(void **state)
         }
         kill(mean, SIGKILL);
         end_of(mean);
-        usleep(1100000); /* who was slow is not asked for a second */
+        usleep(1100000); /* after a timeout, the provider does not ask for a second */
     }
     assert_string_equal(lab_events("Behemoth", false), "");
     reader_close(&reader);
@@ -788,7 +794,8 @@ static void there_is_only_one(void **state)
     assert_int_equal(access(place, F_OK), -1);
 }
 
-/* Any other file with the name of the socket or the herd stays, and no program waits. */
+/* Another program's file with the name of the socket or of the herd is not removed, and no program
+ * hangs. */
 static void other_files_are_left_alone(void **state)
 {
     (void)state;
@@ -855,7 +862,7 @@ static void another_users_server_is_not_trusted(void **state)
         report_skipped("only root can be another user");
         return;
     }
-    assert_int_equal(seteuid(65534), 0); /* the process that calls listen is the peer */
+    assert_int_equal(seteuid(65534), 0); /* the peer's user is the one who called listen */
     char kept[sizeof place];
     memcpy(kept, place, sizeof kept);
     snprintf(place, sizeof place, "/tmp/opl-foreign-%ld", (long)getpid());
@@ -872,7 +879,7 @@ static void another_users_server_is_not_trusted(void **state)
     behemoth_line_end(&line);
 }
 
-/* As systemd does it: descriptor 3 listens already, and LISTEN_PID says for which process. */
+/* As systemd does it: descriptor 3 is a listening socket, and LISTEN_PID is the server's number. */
 static void it_takes_a_socket_from_systemd(void **state)
 {
     (void)state;
@@ -897,7 +904,7 @@ static void it_takes_a_socket_from_systemd(void **state)
     close(listening);
     wait_for_server();
     stop();
-    assert_int_equal(access(place, F_OK), 0); /* it is systemd's */
+    assert_int_equal(access(place, F_OK), 0); /* the socket belongs to systemd */
     unlink(place);
 }
 
@@ -907,7 +914,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest restarts[] = {
         cmocka_unit_test_teardown(killed_and_restarted_100_times, after_each),
     };
-    if (argc > 2) /* under valgrind this is enough */
+    if (argc > 2) /* with an argument, for valgrind: only the restarts */
         return cmocka_run_group_tests_name("behemoth-restarts", restarts, begin, end);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(c120_no_server_at_all, after_each),

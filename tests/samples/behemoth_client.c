@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client's views of answers made here: exactly what they print of a good one, and that no
- * answer, however damaged or mean, harms them.
+ * The client's views of answers that the test makes: exactly what is printed for a valid answer,
+ * and that no damaged or malicious answer does harm.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* open_memstream */
@@ -154,7 +154,7 @@ static void draw_view(FILE *out, enum view_kind kind)
         table_draw(out, &view, 0);
 }
 
-/* As a terminal without colours shows it. */
+/* Draws a view as on a terminal without colours. */
 static char *drawn(enum view_kind kind)
 {
     static char *text;
@@ -280,14 +280,15 @@ static void the_field(void **state)
                         "│    ▪                                  ■│\n"
                         "└───────────────────────────────── 500 m ┘\n"
                         "◦ • ● female  ▫ ▪ ■ male  by weight; 2 to 9, +: so many in a place\n");
-    view.rows = 8; /* a low window */
+    view.rows = 8; /* a window with few lines */
     text = drawn(VIEW_FIELD);
     assert_non_null(strstr(text, "kg\nBirths/sec -   Deaths/sec -\n┌"));
     view.columns = view.rows = 0;
     view.rates = false;
 }
 
-/* The middle half, then the part in the right lower corner; behemoths outside are not drawn. */
+/* Shows the middle half of the field, then the part in the lower right corner; behemoths outside
+ * are not drawn. */
 static void a_part_of_the_field(void **state)
 {
     (void)state;
@@ -326,7 +327,8 @@ static void without_utf8(void **state)
     style.utf8 = true;
 }
 
-/* Three more within two seconds; with a dead server there is no rate, though arithmetic has one. */
+/* Three more births within two seconds are a rate. With a dead server there is no rate, although it
+ * could be computed. */
 static void rates_and_a_dead_server(void **state)
 {
     (void)state;
@@ -347,7 +349,8 @@ static void rates_and_a_dead_server(void **state)
 
 static const char *first_row(void)
 {
-    return strstr(strstr(drawn(VIEW_LIST), "\nBehemoth ") + 1, "\n") + 1; /* below the head */
+    /* the line after the head */
+    return strstr(strstr(drawn(VIEW_LIST), "\nBehemoth ") + 1, "\n") + 1;
 }
 
 static void sorted(void **state)
@@ -374,7 +377,7 @@ static void sorted(void **state)
     view.sort = UINT32_MAX;
 }
 
-/* Wide and combining characters, what steers terminals, and what is no UTF-16. */
+/* Names with wide and combining characters, control characters, and invalid UTF-16. */
 static void names_of_any_kind(void **state)
 {
     static const struct someone strange[] = {
@@ -406,11 +409,11 @@ static void names_of_any_kind(void **state)
 static void no_mother_misleads(void **state)
 {
     struct someone all[] = {
-        {"me",     0,          0, 1, 1, 1, 1}, /* her own mother */
+        {"me",     0,          0, 1, 1, 1, 1}, /* is her own mother */
         {"a",      2,          0, 1, 1, 1, 1},
         {"b",      3,          0, 1, 1, 1, 1},
-        {"c",      1,          0, 1, 1, 1, 1}, /* a circle of three, */
-        {"tail",   3,          0, 1, 1, 1, 1}, /* and a child of it */
+        {"c",      1,          0, 1, 1, 1, 1}, /* a, b and c form a circle, */
+        {"tail",   3,          0, 1, 1, 1, 1}, /* which has a child */
         {"stray",  4000000000, 0, 1, 1, 1, 1},
         {"orphan", NO_MOTHER,  0, 1, 1, 1, 1}
     };
@@ -422,7 +425,8 @@ static void no_mother_misleads(void **state)
     assert_non_null(strstr(text, "4 families; 1 with a missing mother; 2 circles of mothers\n"));
 }
 
-/* Each below the one before, or each the mother of the one before, in a ring or not. */
+/* Families of 20,000 levels: each behemoth is the child, or the mother, of the one before, in a
+ * circle or not. */
 static void deep_ones_take_no_stack_and_no_time(void **state)
 {
     enum { MANY = 20000 };
@@ -461,7 +465,7 @@ static void absurd_values(void **state)
     drawn(VIEW_LIST);
     view.width = width;
     view.height = height;
-    memset(block + HEAD + 48, 0xff, 16); /* the object's clock: before all time, of -1 ticks */
+    memset(block + HEAD + 48, 0xff, 16); /* the object's clock is -1, and has -1 ticks per second */
     if (reader_take(&reader, block, block_size) == ERROR_SUCCESS)
         assert_non_null(strstr(drawn(VIEW_LIST), "  -  "));
 }
@@ -480,17 +484,18 @@ static void draw_all(void)
 
 static void try_damaged(const void *data, size_t size)
 {
-    void *copy = malloc(size > 0 ? size : 1); /* what is read behind it is noticed */
+    /* exactly this size, so that a sanitizer sees a read beyond it */
+    void *copy = malloc(size > 0 ? size : 1);
     memcpy(copy, data, size);
     size_t count = reader.count;
     if (reader_take(&reader, copy, size) == ERROR_SUCCESS)
         draw_all();
     else
-        assert_int_equal(reader.count, count); /* the previous snapshot is kept */
+        assert_int_equal(reader.count, count); /* the data of the previous answer is kept */
     free(copy);
 }
 
-/* A list of titles that ends anywhere; its last byte is the NUL that base_read puts there. */
+/* Lists of titles that are cut off anywhere. The last byte is the NUL that base_read adds. */
 static void name_bases_that_end_anywhere(void **state)
 {
     static const char good[] = "1\0one\0"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of the behemoths and its file: an hour of life with ten thousand of them. */
+/* The model of the behemoths, and its file: an hour of life with ten thousand of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void assert_same(const struct herd *left, const struct herd *right)
     assert_memory_equal(left->all, right->all, left->count * sizeof *left->all);
 }
 
-/* Looked up from the beginning each time: not by the positions that the model keeps. */
+/* Searches a behemoth in the list, without the positions that the model keeps. */
 static const struct behemoth *somebody(const struct herd *herd, uint64_t id)
 {
     for (uint64_t low = 0, high = herd->count; low < high;) {
@@ -92,7 +92,7 @@ static void c87_an_hour_of_ten_thousand(void **state)
     print_message("# %llu live, %llu born, %llu died, %llu have no mother any more\n",
                   (unsigned long long)herd.count, (unsigned long long)herd.births,
                   (unsigned long long)herd.deaths, (unsigned long long)orphans(&herd));
-    assert_in_range(herd.count, 9000, 11500); /* it keeps its size */
+    assert_in_range(herd.count, 9000, 11500); /* the herd's size stays about the same */
     assert_true(herd.births > 30000 && herd.deaths > 30000);
     assert_true(orphans(&herd) > 100);
     herd_end(&herd);
@@ -112,7 +112,7 @@ static void the_same_seed_the_same_herd(void **state)
     herd_end(&left), herd_end(&right), herd_end(&other);
 }
 
-/* Saved, restored and lived on is the same as lived on. */
+/* A herd that is saved and restored continues exactly like one that is not. */
 static void what_is_restored_lives_on(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void a_damaged_file_is_no_herd(void **state)
     herd_end(&herd);
 }
 
-/* Both sexes are needed, and come from elsewhere when one is missing. */
+/* If a sex has no adults, an adult is added, so that the herd never dies out. */
 static void it_never_dies_out(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What takes its time: what is always equal is read 100,000 times while the herd lives as fast as
- * it can, ten thousand behemoths live an hour under both ends' eyes, and the server's share of a
- * processor is measured.
+ * Tests that take long: values that are always equal are read 100,000 times while the herd lives as
+ * fast as possible; ten thousand behemoths live for an hour, watched through server and provider;
+ * and the server's processor time is measured.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -31,7 +31,8 @@ struct tally {
     uint64_t reads, moments, different, failed, silent;
 };
 
-/* In the server these are always equal: two counters, a sum and its parts, what came and who is. */
+/* Do these values agree, which in the server always do: two counters, a sum and its parts, births
+ * minus deaths and the count? */
 static bool is_of_one_moment(const struct reader *reader)
 {
     uint64_t weight = 0;
@@ -46,7 +47,7 @@ static bool is_of_one_moment(const struct reader *reader)
                reader->count;
 }
 
-/* Nothing is asserted here: processes of the test's own call it. */
+/* Reads once and counts. It asserts nothing, because it runs in child processes. */
 static void read_once(struct reader *reader, struct tally *tally)
 {
     uint64_t last = summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME);
@@ -60,7 +61,7 @@ static void read_once(struct reader *reader, struct tally *tally)
     tally->moments += summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME) != last;
 }
 
-/* The readers are processes, so that the server is asked by several at once. */
+/* The readers are processes, so that several clients query the server at once. */
 static pid_t begin_reader(int to)
 {
     pid_t pid = fork();
@@ -101,7 +102,8 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
     assert_int_equal(all.failed, 0);
     assert_int_equal(all.reads, READS);
     assert_int_equal(all.different, 0);
-    assert_true(all.moments > READS / 100); /* else it would have been easy */
+    /* the data changed often, so the test means something */
+    assert_true(all.moments > READS / 100);
     close(results[0]), close(results[1]);
     stop();
 }
@@ -110,7 +112,7 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
 
 enum { KILLS = 100 };
 
-/* A process that lets a server live for a moment, kills it, and starts the next one. */
+/* Starts a process that starts a server, kills it after a moment, and starts the next one. */
 static pid_t begin_killer(void)
 {
     pid_t pid = fork();
@@ -136,8 +138,8 @@ static pid_t begin_killer(void)
     _exit(0);
 }
 
-/* Half of an answer, or none, is no answer: what was heard last stays, and no client is told of an
- * error. */
+/* If the server dies during an answer, the provider shows its last complete answer, and no client
+ * gets an error. */
 static void killed_a_hundred_times_in_the_midst_of_queries(void **state)
 {
     (void)state;
@@ -165,7 +167,7 @@ struct ancestry {
     uint64_t id, mother;
 };
 
-static struct ancestry *born; /* everybody who was seen, by number */
+static struct ancestry *born; /* every behemoth that was seen, by number */
 static size_t born_count;
 
 static void note_newcomers(const struct behemoth_herd *herd)
@@ -182,11 +184,12 @@ static void note_newcomers(const struct behemoth_herd *herd)
 
 static int by_id(const void *key, const void *element)
 {
-    uint64_t id = *(const uint64_t *)key, other = *(const uint64_t *)element; /* its first member */
+    /* the number is the first member */
+    uint64_t id = *(const uint64_t *)key, other = *(const uint64_t *)element;
     return id < other ? -1 : id > other;
 }
 
-/* Those whose mother was there once and is not any more: they have no parent. */
+/* Counts the behemoths whose mother has died: they have no parent. */
 static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd,
                                        const struct reader *reader)
 {
@@ -203,7 +206,8 @@ static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd,
     return orphans;
 }
 
-/* From one request on, for a tenth of a second, if the machine is fast enough to say. */
+/* Answers are equal for a tenth of a second after the first; not checked if the machine is too
+ * slow. */
 static bool assert_kept(struct reader *reader)
 {
     static struct reader_behemoth *first;
@@ -263,7 +267,7 @@ static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
 
 /* ---- the price ---- */
 
-/* Milliseconds of a processor that a process has had: user and system, of its stat file. */
+/* Milliseconds of processor time of a process: user and system, from its stat file. */
 static int64_t processor_ms(pid_t pid)
 {
     char path[64], text[1024] = "";
@@ -281,7 +285,7 @@ static int64_t processor_ms(pid_t pid)
     return (int64_t)(user + kernel) * 1000 / sysconf(_SC_CLK_TCK);
 }
 
-/* What is allowed, in a build with sanitizers several times as much. */
+/* The limits are several times higher in a build with sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 enum { DEARER = 4 };
 #else
@@ -295,7 +299,8 @@ static int64_t microseconds(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The least of several: whatever else the machine does makes it only longer. */
+/* The shortest time of several queries, because other work of the machine only makes them
+ * longer. */
 static int64_t least_query(const char *query, unsigned pause)
 {
     enum { SIZE = 8 << 20, TRIES = 40 };
@@ -336,7 +341,7 @@ static void ten_thousand_are_collected_at_once(void **state)
 static void one_query_a_second_costs_the_server_little(void **state)
 {
     enum { SECONDS = 30 };
-    const int most = 10 * DEARER; /* milliseconds in a second: 1 % */
+    const int most = 10 * DEARER; /* milliseconds per second: 1 % */
     (void)state;
     start("--count=10000", "--capacity=11500", NULL);
     struct reader reader = opened();
@@ -360,7 +365,7 @@ static void one_query_a_second_costs_the_server_little(void **state)
 int main(int argc, char **argv)
 {
     inside = argc > 1 && strcmp(argv[1], "inside") == 0;
-    if (argc > 2) /* some of them: "ten_*" */
+    if (argc > 2) /* a pattern of tests, such as "ten_*" */
         cmocka_set_test_filter(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(c77_what_is_always_equal_is_never_seen_different, after_each),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples' answers byte by byte, their libraries called as the host calls them. What one of the
- * article's providers writes by hand, its twin over the builder must write too.
+ * The samples' answers byte by byte; their functions are called as the host calls them. What a
+ * provider of the article writes by hand, its counterpart with the builder must write, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,8 @@ struct sample {
     PM_CLOSE_PROC *close;
 };
 
-/* C has no cast between pointers to data and to functions. */
+/* Finds a function. memcpy is used, because C has no cast between pointers to data and to
+ * functions. */
 static void function(void *module, const char *name, void *ret)
 {
     void *found = dlsym(module, name);
@@ -78,7 +79,8 @@ struct answer {
     DWORD status, size, types;
 };
 
-/* Bytes that were not written stay 0xCC; the pointer must agree with the length. */
+/* Queries with this capacity. Bytes that were not written stay 0xCC; the pointer must agree with
+ * the length. */
 static struct answer query_capacity(const struct sample *sample, const char16_t *query,
                                     DWORD capacity)
 {
@@ -111,7 +113,7 @@ static void set_dword(unsigned char *bytes, size_t offset, DWORD value)
 
 /* ---- myperf1 ---- */
 
-/* The bytes of a golden block from `offset` on. */
+/* Copies the bytes of a golden block from `offset` on. */
 static size_t golden(const char *name, size_t offset, unsigned char *out)
 {
     char path[4096], line[512];
@@ -143,7 +145,8 @@ static void c69_myperf1_is_the_articles_first_example(void **state)
     assert_int_equal(answer.status, ERROR_SUCCESS);
     assert_int_equal(answer.types, 1);
     assert_int_equal(answer.size, OBJECT_SIZE);
-    set_dword(expected, 132 - 112, FIRST_HELP); /* as in the golden block: name + 1 */
+    /* in the golden block, this number is that of the name + 1 */
+    set_dword(expected, 132 - 112, FIRST_HELP);
     assert_memory_equal(answer.bytes, expected, OBJECT_SIZE);
     sample_close(&sample);
 }
@@ -193,7 +196,7 @@ static void c72_words_of_the_query(void **state)
         {u"1850",               0},
         {u"11848",              0},
         {u"1848x",              0},
-        {u"4294969144",         0}, /* 1848 and 2^32 */
+        {u"4294969144",         0}, /* 1848 + 2^32, which does not fit into 32 bits */
         {u"Foreign other 1848", 0},
         {u"Foreign",            0},
     };
@@ -236,7 +239,7 @@ static void c73_instances_lie_packed_behind_each_other(void **state)
         assert_int_equal(instance.ParentObjectTitleIndex, 0);
         assert_int_equal(instance.UniqueID, PERF_NO_UNIQUE_ID);
         assert_int_equal(instance.NameOffset, 24);
-        assert_int_equal(instance.NameLength, length); /* the terminator counts */
+        assert_int_equal(instance.NameLength, length); /* the length includes the terminator */
         for (size_t c = 0; c < length / 2; c++)
             assert_int_equal(answer.bytes[at + 24 + c * 2], names[i][c]);
         at += instance.ByteLength;
@@ -249,7 +252,7 @@ static void c73_instances_lie_packed_behind_each_other(void **state)
     sample_close(&sample);
 }
 
-/* Everything but the values. */
+/* A copy of the answer without its random values. */
 static struct answer without_luck(struct answer answer)
 {
     size_t at = dword_at(&answer, offsetof(PERF_OBJECT_TYPE, DefinitionLength));
@@ -295,7 +298,7 @@ static void c74_the_other_version_changes_them(void **state)
     sample_close(&random);
 }
 
-/* A shell starts a process for each question, and each has a rand() of its own. */
+/* Queries in a new process, which has its own rand(), as a query from a shell does. */
 static struct answer query_in_a_process(const struct sample *sample)
 {
     struct answer answer;
@@ -377,7 +380,7 @@ static void c75_myperf2_inst_is_myperf1_inst_byte_for_byte(void **state)
 static int policies[8];
 static size_t policy_count;
 
-/* Stands before libc's: the sample's calls come here too. */
+/* Replaces libc's function, so that the sample's calls are recorded. */
 __attribute__((visibility("default"))) int sched_setscheduler(pid_t pid, int policy,
                                                               const struct sched_param *param)
 {

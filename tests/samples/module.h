@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A sample's library, loaded by the test as regsvr32 would: DllMain first, then what it exports. */
+/* Loads a sample's library as regsvr32 does: calls DllMain first, then its exported function. */
 #ifndef OPL_TESTS_SAMPLE_MODULE_H
 #define OPL_TESTS_SAMPLE_MODULE_H
 
@@ -25,7 +25,7 @@ static inline void module_load(const char *path)
     attach((HINSTANCE)module, DLL_PROCESS_ATTACH, NULL);
 }
 
-/* DllRegisterServer and its twin. */
+/* Calls DllRegisterServer or DllUnregisterServer. */
 static inline DWORD module_call(const char *name)
 {
     HRESULT(APIENTRY * procedure)(void);

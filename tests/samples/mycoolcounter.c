@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mycoolcounter, in the place of PerfOS's library: what it leaves as it was is compared byte by
- * byte with the answer before it came, over a frozen tree, at every test level, here and in a
- * helper.
+ * mycoolcounter, registered in place of PerfOS's library: everything that it does not change is
+ * compared byte by byte with the answer before, on a frozen tree, at every test level, in this
+ * process and in a helper process.
  */
 #include "snapshot.h"
 
@@ -14,7 +14,7 @@
 #define PERFOS "SYSTEM\\CurrentControlSet\\Services\\PerfOS\\Performance"
 #define OWN PERFOS "\\MyCoolCounter"
 enum { SYSTEM = 2, DEFINITION = 40, LEVELS = 4, SIZE = 1 << 20, MOST_SIZE = 1 << 14 };
-enum { PERF_TIME = 48, PERF_TIME_SIZE = 8 }; /* of an object's header */
+enum { PERF_TIME = 48, PERF_TIME_SIZE = 8 }; /* offset and size in an object's header */
 
 /* ---- the sample ---- */
 
@@ -52,7 +52,7 @@ static DWORD query_capacity(const char *query, DWORD capacity, struct answer *re
     return status;
 }
 
-/* In a session of its own. */
+/* Queries in a session of its own. */
 static struct answer run_query(const char *query)
 {
     struct answer answer;
@@ -103,7 +103,8 @@ static const BYTE *value_of(PERF_OBJECT_TYPE *object, const PERF_COUNTER_DEFINIT
     return (BYTE *)object + object->DefinitionLength + definition->CounterOffset;
 }
 
-/* An object's header but for what must differ: lengths, the count, the time. */
+/* Compares headers of objects except for what must differ: lengths, the count of counters, the
+ * time. */
 static void assert_same_header(const PERF_OBJECT_TYPE *left, const PERF_OBJECT_TYPE *right)
 {
     PERF_OBJECT_TYPE copy = *right;
@@ -114,7 +115,7 @@ static void assert_same_header(const PERF_OBJECT_TYPE *left, const PERF_OBJECT_T
     assert_memory_equal(&copy, left, sizeof copy);
 }
 
-/* System with us: each counter as it was, bit for bit, and ours behind them. */
+/* System has one counter more: the others are unchanged, bit for bit, and ours is the last. */
 static ULONGLONG assert_one_more(PERF_OBJECT_TYPE *before, PERF_OBJECT_TYPE *now, DWORD index)
 {
     ULONGLONG value;
@@ -172,7 +173,7 @@ static void c89_c90_it_takes_the_place_of_the_library_with_system(void **state)
     assert_value(OWN, "Open", "OpenOSObject");
     assert_value(OWN, "Collect", "CollectOSObjectData");
     assert_value(OWN, "Close", "CloseOSObject");
-    install(); /* again changes nothing */
+    install(); /* a second registration changes nothing */
     assert_value(OWN, "Library", "perfos.so");
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         const char *language = languages[i];
@@ -203,7 +204,8 @@ static void c93_it_leaves_without_a_trace(void **state)
     free(after.text);
 }
 
-/* A value that was not there is not there afterwards; another one's text is not touched. */
+/* After unregistering, all values are as before: missing ones are missing, and texts of other
+ * programs are unchanged. */
 static void what_was_written_by_hand_comes_back(void **state)
 {
     static const BYTE code[16] = {1, 2, 3};
@@ -288,8 +290,8 @@ static void c91_c92_system_has_exactly_one_more(void **state)
         free(before[i].bytes);
 }
 
-/* Nothing is written into too small a buffer; a large one gets the whole answer; it counts
- * queries. */
+/* Nothing is written into a buffer that is too small; a large one gets the whole answer; the
+ * counter counts queries. */
 static void c92_space_is_kept_for_the_counter(void **state)
 {
     struct answer before = run_query("2"), now;
@@ -314,8 +316,10 @@ static void c92_space_is_kept_for_the_counter(void **state)
         }
         assert_int_equal(queried, 3);
     }
-    RegCloseKey(HKEY_PERFORMANCE_DATA);           /* writes how often an event was repeated */
-    const char *events = lab_events(NULL, false); /* small steps are many tries, which is told */
+    /* closing the key writes how often an event was repeated */
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
+    /* growing in small steps needs many queries, which is reported */
+    const char *events = lab_events(NULL, false);
     while (strncmp(events, "warning 4016", 12) == 0)
         events += events[12] == ',' ? 14 : 12;
     assert_string_equal(events, "");
@@ -330,7 +334,7 @@ static bool is_base(const PERF_COUNTER_DEFINITION *counter)
     return (counter->CounterType & 0x00070C00) == (PERF_TYPE_COUNTER | PERF_COUNTER_BASE);
 }
 
-/* A base has its counter's index, and follows it. */
+/* Finds the same counter in another answer; a base has its counter's index, and follows it. */
 static PERF_COUNTER_DEFINITION *find_same(PERF_OBJECT_TYPE *object,
                                           const PERF_COUNTER_DEFINITION *counter)
 {
@@ -367,7 +371,7 @@ static void c93_counters_can_be_removed(void **state)
         DWORD gone = definition_at(was, i)->CounterNameTitleIndex;
         if (is_base(definition_at(was, i)) ||
             (i + 1 < was->NumCounters && is_base(definition_at(was, i + 1))))
-            continue; /* two would go */
+            continue; /* skips counters with bases, because both would be removed */
         lab_set_dword(OWN, "Remove", gone);
         remove_one(&before, gone);
     }
@@ -385,7 +389,7 @@ static void c93_values_can_be_changed(void **state)
     for (DWORD i = 0; i < was->NumCounters; i++) {
         const PERF_COUNTER_DEFINITION *counter = definition_at(was, i);
         ULONGLONG value = 0;
-        if (is_base(counter)) /* the index is its counter's */
+        if (is_base(counter)) /* skips a base, because its index is its counter's */
             continue;
         lab_set_dword(OWN, "Change", counter->CounterNameTitleIndex);
         struct answer now = run_query("2");
@@ -401,7 +405,8 @@ static void c93_values_can_be_changed(void **state)
     free(before.bytes);
 }
 
-/* Without the library that we stand before there is no System, and the others do not mind. */
+/* If the original library is gone, there is no System, which is reported; other objects are not
+ * affected. */
 static void c91_a_library_that_is_gone_is_reported(void **state)
 {
     install();

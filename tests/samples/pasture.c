@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the herd is for a test: its server, its counters, and what they must have in common. */
+/* A place for the tests of the behemoths: starts their server, reads their counters, and compares
+ * the two. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -21,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-char place[108], herd_file[128]; /* a socket's path has 108 bytes */
+char place[108], herd_file[128]; /* 108: the size of a socket's path */
 pid_t server;
 bool inside;
 
@@ -188,14 +189,14 @@ int begin(void **state)
     snprintf(herd_file, sizeof herd_file, "%s/herd", lab_root);
     run("lodctr", "--library=", "behemoth.ini");
     lab_set_text(PARAMETERS, "Socket", place);
-    /* a machine that does other things too is no fault of the provider's */
+    /* a deadline so long that other work of the machine causes no failure */
     lab_set_dword(lab_performance("Behemoth"), "Collect Timeout", 120000);
     if (inside)
         lab_set_dword(lab_performance("Behemoth"), "Isolation", 0);
     return 0;
 }
 
-/* What a failed test left does not stand in the way of the next one. */
+/* Removes what a failed test has left, so that the next test can run. */
 int after_each(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the herd is for a test: its server, its counters, and what they must have in common. */
+/* A place for the tests of the behemoths: starts their server, reads their counters, and compares
+ * the two. */
 #ifndef OPL_SAMPLES_PASTURE_H
 #define OPL_SAMPLES_PASTURE_H
 
@@ -16,24 +17,24 @@ enum { SECOND_MS = 1000, EXIT_SECOND = 3 };
 
 extern char place[108], herd_file[128];
 extern pid_t server;
-extern bool inside; /* the provider in this process, not in a helper */
+extern bool inside; /* the provider runs in this process, not in a helper process */
 
 /* ---- the server ---- */
 
-/* A process that ends with this one. */
+/* Starts a program that ends with this process. */
 pid_t spawn(char **argv);
-/* Waits; the exit code, or 1000 and the signal. */
+/* Waits for a process; returns its exit code, or 1000 + the signal. */
 int end_of(pid_t pid);
 void program(char *path, size_t bytes);
 bool send_request(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line);
 void wait_for_server(void);
-/* With up to three options, and waits until it listens. */
+/* Starts the server with up to three options, and waits until it listens. */
 void start(const char *first, const char *second, const char *third);
 void stop(void);
 void set(const char *name, int64_t value);
 
 uint64_t ticks_now(void);
-/* Seconds of the herd's time. */
+/* Lets this many seconds of the herd's time pass. */
 void forward(uint64_t seconds);
 
 /* ---- the counters ---- */
@@ -46,7 +47,7 @@ void assert_same_snapshot(const struct behemoth_herd *herd, const struct reader 
 /* ---- for cmocka ---- */
 
 int begin(void **state);
-/* What a failed test left does not stand in the way of the next one. */
+/* Removes what a failed test has left, so that the next test can run. */
 int after_each(void **state);
 int end(void **state);
 

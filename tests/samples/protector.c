@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processor_protector: what it decides, from made-up samples; which processes it holds and changes,
- * with processes of our own; and the program itself. Wherever it may act it is told our own
- * children's names, for other people's processes run on this machine.
+ * processor_protector: its decisions, with made-up samples; which processes it can hold and change,
+ * with processes of the test's own; and the program itself. Where it may change processes, it gets
+ * only the names of our child processes, because other people's processes run on this machine.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_IDLE, pipe2 */
@@ -40,7 +40,7 @@ static struct process all[4];
 static struct look made = {.all = all};
 static struct judge judge;
 
-/* A look `seconds` behind the one before; every process goes on as if it did nothing. */
+/* Makes a look `seconds` after the last one, in which no process has worked. */
 static void pass(double seconds)
 {
     made.time += (int64_t)(seconds * SECOND_100NS);
@@ -79,7 +79,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A second in which the process at `at` works `share` of it. */
+/* A second passes in which the process at `at` uses `share` of a processor. */
 static void second(size_t at, double share)
 {
     pass(1);
@@ -131,7 +131,7 @@ static void a_number_that_is_used_again_is_somebody_new(void **state)
     (void)state;
     second(0, 1);
     second(0, 1);
-    all[0].identity.began += 5; /* it ended, and another one has its number */
+    all[0].identity.began += 5; /* the process ended, and another one got its number */
     second(0, 1);
     assert_false(too_long(100));
     assert_true(judge_find(&judge, 100)->percent < 0);
@@ -142,7 +142,7 @@ static void a_number_that_is_used_again_is_somebody_new(void **state)
     assert_true(too_long(100));
 }
 
-/* The first cc ends: the second one was "cc#1" and is "cc" from now on. */
+/* The first process "cc" ends: the second one was "cc#1", and is "cc" from now on. */
 static void a_name_that_moves_to_another_moves_nothing_else(void **state)
 {
     (void)state;
@@ -193,7 +193,8 @@ static void a_clock_that_is_set_is_no_work(void **state)
     second(0, 1);
     second(0, 1);
     for (int i = 0; i < 2; i++)
-        all[i].work.SecondValue -= SECOND_100NS / 2; /* half the time, double the share */
+        /* half the time has passed, so the share is double */
+        all[i].work.SecondValue -= SECOND_100NS / 2;
     second(0, 0.6);
     assert_true(judge_find(&judge, 100)->percent < 0);
     assert_false(too_long(100));
@@ -201,7 +202,8 @@ static void a_clock_that_is_set_is_no_work(void **state)
     assert_true(judge_find(&judge, 100)->percent > 99);
 }
 
-/* On a full machine who has a bad nice value is given little: that is not calm. */
+/* On a machine that is fully used, a process with a high nice value gets little time: it does not
+ * count as calm. */
 static void a_process_given_little_time_is_not_calm(void **state)
 {
     (void)state;
@@ -252,9 +254,9 @@ static void *rest(void *of)
     return of;
 }
 
-/* What a child is and does; when it is ready it says so. */
+/* What a child process does. It reports when it is ready. */
 struct kind {
-    double spins; /* seconds; 0: for ever, below 0: never */
+    double spins; /* seconds of work; 0: for ever; below 0: none */
     int threads, policy, nice;
     bool third_party; /* another user */
 };
@@ -269,7 +271,7 @@ static void be(const struct kind *kind, const char *name, int ready)
         (kind->nice && setpriority(PRIO_PROCESS, 0, kind->nice) < 0) ||
         (kind->third_party && setuid(THIRD_PARTY) < 0))
         _exit(1);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user has none from before */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* set again, because a change of user resets it */
     for (int i = 1; i < kind->threads; i++)
         if (pthread_create(&thread, NULL, rest, NULL) != 0)
             _exit(1);
@@ -330,7 +332,7 @@ static void c37_all_threads_are_lowered_and_get_back_what_they_had(void **state)
     assert_int_equal(nice, own + 3);
     assert_int_equal(hold_judge(held, own + 3), SPARE_NICE);
     if (hold_may_restore()) {
-        /* another program's value is left as it is */
+        /* another program set this value, so it is not restored */
         assert_int_equal(setpriority(PRIO_PROCESS, held->threads[3].id, own + 5), 0);
         assert_true(hold_restore(held));
         for (int i = 0; i < 4; i++)
@@ -387,7 +389,8 @@ static void spared_processes(void **state)
     }
 }
 
-/* The number is another one's by now: nothing that was held reaches it. */
+/* If a process has ended and another one has its number, the held process is not changed any
+ * more. */
 static void a_held_process_does_not_become_another(void **state)
 {
     (void)state;
@@ -422,7 +425,7 @@ static void samples_and_the_kernel_agree_on_identity(void **state)
     assert_int_equal(process->parent, getpid());
     assert_true(look_is_parent(&look, (uint32_t)getpid(), (uint32_t)pid));
     assert_true(hold_is(held, self, &look, &process->identity));
-    struct identity before = process->identity; /* who had the number a second ago */
+    struct identity before = process->identity; /* a process that had the number a second ago */
     before.began -= SECOND_100NS;
     assert_false(hold_is(held, self, &look, &before));
     const struct process *kernel = look_find(&look, 2);
@@ -466,7 +469,7 @@ static void start(struct run *run, const char *first, ...)
     close(ends[1]);
 }
 
-/* Reads what is there, for at most some milliseconds; false: it has ended. */
+/* Reads the program's output, for at most `milliseconds`; false: it has ended. */
 static bool listen_to(struct run *run, int milliseconds)
 {
     struct pollfd polled = {.fd = run->out, .events = POLLIN};
@@ -477,7 +480,7 @@ static bool listen_to(struct run *run, int milliseconds)
     return got > 0;
 }
 
-/* Waits until it says this of the process; ten seconds are for machines that do much else. */
+/* Waits until the program prints this about a process; up to ten seconds, for busy machines. */
 static bool hears(struct run *run, const char *what, pid_t process)
 {
     char text[64];
@@ -558,7 +561,7 @@ static void everything_is_given_back_at_the_end(void **state)
     tombstone(busy);
 }
 
-/* We are its parent, and busy. */
+/* The program's parent, which is this test, is busy: it must not be changed. */
 static void c37_never_its_parents(void **state)
 {
     (void)state;
@@ -583,7 +586,8 @@ static void c37_never_itself(void **state)
 {
     (void)state;
     struct run run;
-    /* others of its name may run, so nothing is changed here; its looks alone are work enough */
+    /* other programs of its name may run, so nothing is changed; the sampling itself is work
+     * enough */
     start(&run, "--percent=0.1", "--interval=0.1", "--load=0", "--seconds=0.1", "processor_prot*",
           NULL);
     assert_true(hears(&run, "left alone", run.pid));

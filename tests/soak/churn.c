@@ -2,10 +2,10 @@
 /*
  * usage: soak-churn PROCESSES SECONDS (descriptor 3: a struct churn)
  *
- * Starts processes that end soon: at once, after sleeping, after working, with threads. Two names
- * for all of them, so that instances change their numbers; and where the kernel lets itself be told
- * the last number given (a PID namespace of our own), every number comes back within the second.
- * On a machine too busy for so many it gives up after four times as long.
+ * Starts processes that end soon: at once, after sleeping, after working, with threads. They have
+ * only two names, so that instances change their numbers (name#1). In a PID namespace of its own it
+ * can set the last process number, so that every number is reused within a second. On a machine
+ * that is too busy it ends after four times the given time.
  */
 #include "churn.h"
 
@@ -68,7 +68,7 @@ static void burn_twice(void)
         pthread_join(thread, NULL);
 }
 
-/* Long enough to be met by several samples. */
+/* Works long enough to be in several samples. */
 static void live(int rounds)
 {
     while (rounds-- > 0) {
@@ -102,7 +102,8 @@ static atomic_uint *entry(pid_t pid)
     return pid < CHURN_TRACKED ? &churn->process[pid] : &nobody;
 }
 
-/* In this order: a zombie has its number still. */
+/* Clears a process's entry before the process is waited for, because a zombie still has its
+ * number. */
 static bool write_one_tombstone(bool wait)
 {
     siginfo_t info = {0};
@@ -115,7 +116,7 @@ static bool write_one_tombstone(bool wait)
     return true;
 }
 
-/* The next process has the first number that is free from here on. */
+/* Sets the last process number, so that the next process gets the first free number after it. */
 static void go_back(void)
 {
     char text[16];
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
         return 2;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     srandom(2026);
-    if (getppid() == 1) /* a namespace of our own: no other program's numbers change */
+    if (getppid() == 1) /* in a namespace of our own, where no other program's numbers change */
         last_pid_file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
     atomic_store(&churn->small_range, last_pid_file >= 0);
     go_back();
@@ -168,7 +169,7 @@ int main(int argc, char **argv)
         while (write_one_tombstone(alive >= MOST_ALIVE))
             ;
         if (due > now())
-            nap(0.2); /* then several at once */
+            nap(0.2); /* after a pause, several are started at once */
         start_one(atomic_load(&churn->started) + 1);
     }
     while (write_one_tombstone(true))

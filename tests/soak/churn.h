@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What the churn tells the soak while it runs: which process has which number at this moment. */
+/* What the program soak-churn shows the program soak while it runs: which process has which number
+ * at the moment. */
 #ifndef OPL_TEST_SOAK_CHURN_H
 #define OPL_TEST_SOAK_CHURN_H
 
 #include <stdatomic.h>
 
-/* Processes are counted from 1. A number's entry is set when its process was started, and is 0
- * before the number can become free: a program that reads the same count twice has seen one
- * process only.
- */
+/* Processes are counted from 1. A number's entry is set when its process has started, and is 0
+ * before the number can become free: a program that reads the same count twice has seen the same
+ * process. */
 enum { CHURN_TRACKED = 65536 };
 struct churn {
     atomic_uint process[CHURN_TRACKED];
-    atomic_uint started, ended, reused; /* reused: had a number that another had before */
-    atomic_uint small_range;            /* numbers are made to come back quickly */
+    atomic_uint started, ended, reused; /* reused: how many had a number that another had before */
+    atomic_uint small_range;            /* process numbers are soon reused */
 };
 
 #endif

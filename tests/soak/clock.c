@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This program's clock_gettime stands before the C library's for every library that it loads: so
- * the wall clock can be set for them, and for no other program. The monotonic clocks stay the
- * kernel's, as they do when a real clock is set.
+ * This program's clock_gettime replaces the C library's for every library that it loads, so that it
+ * can set their wall clock, and that of no other program. The monotonic clocks stay the kernel's,
+ * as they do when a real clock is set.
  */
 #include "soak.h"
 

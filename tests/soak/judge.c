@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What no sample may show: negative values, more than there can be, two processes as one, a rate
- * over an interval of unknown length. */
+/* Finds values that no sample may have: negative values, values that are too large, two processes
+ * taken for one, a rate over an interval of unknown length. */
 #include "soak.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 struct tally tally;
 unsigned long processors;
 
-/* One value with all that is known of it. */
+/* A value, with everything that is known about it. */
 struct judged {
     const struct watch *watch;
     const struct column *column;
@@ -55,7 +55,8 @@ static void offends(const struct judged *is, const char *what)
 
 /* ---- types ---- */
 
-/* Rises between two samples: by the bit in the type, or an average. */
+/* Is the value an increase between two samples? That is shown by a bit of the type, and true for
+ * averages. */
 bool is_rate(DWORD type)
 {
     return type & PERF_DELTA_COUNTER || type == PERF_AVERAGE_BULK || type == PERF_AVERAGE_TIMER;
@@ -68,8 +69,8 @@ static bool is_time(DWORD type)
 
 /* ---- bounds ---- */
 
-/* proc/PID/stat has two columns, each cut to whole ticks; proc/stat counts whole ticks, and those
- * that a sleeping processor missed later. */
+/* proc/PID/stat has two times, each rounded down to ticks; proc/stat counts whole ticks, and later
+ * those that a sleeping processor has missed. */
 static double ticks_of(const struct judged *is)
 {
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
@@ -85,7 +86,8 @@ static double processors_of(const struct judged *is)
     return one ? is->watch->processors : (double)processors;
 }
 
-/* What can have happened between the two collectings, by the length that PDH took for it. */
+/* The largest possible increase between the two collections, by the length of the interval that PDH
+ * used. */
 static double most(const struct judged *is)
 {
     double length = is->raw_before
@@ -100,8 +102,8 @@ static double most(const struct judged *is)
     return each_second * is->interval->longest / length;
 }
 
-/* The kernel books the time in an idle state when the processor wakes: all of a long sleep may fall
- * into a short interval. */
+/* The kernel counts the time in an idle state when the processor wakes, so the whole of a long
+ * sleep may fall into a short interval. */
 static bool is_booked_overdue(const struct judged *is)
 {
     return !strncmp(is->column->title, "% C", 3) && strlen(is->column->title) == 9;
@@ -109,7 +111,7 @@ static bool is_booked_overdue(const struct judged *is)
 
 static void judge_bound(const struct judged *is)
 {
-    /* Linux promises more memory than its limit, unless vm.overcommit_memory is 2 */
+    /* committed memory may exceed its limit, unless vm.overcommit_memory is 2 */
     bool percent =
         (is->column->type == PERF_RAW_FRACTION || is->column->type == PERF_LARGE_RAW_FRACTION) &&
         !strstr(is->column->title, "Committed");
@@ -127,7 +129,7 @@ static bool same(const struct row *row, const struct row *before)
     return row->pid == before->pid && row->start == before->start && row->thread == before->thread;
 }
 
-/* A rate has a value: of one process only. */
+/* A rate that has a value must be of a single process. */
 static void judge_identity(const struct judged *is)
 {
     if (!is->before) {
@@ -135,12 +137,12 @@ static void judge_identity(const struct judged *is)
         return;
     }
     if (!is->watch->pid || is->row->pid == 0)
-        return; /* told by its name alone */
+        return; /* identified by its name only */
     tally.same++;
     if (!same(is->row, is->before))
         offends(is, "two processes in one series");
     else if (is->row->process && is->before->process && is->row->process != is->before->process)
-        tally.twins++; /* started in the same tick, with the same number */
+        tally.twins++; /* a process that started in the same tick, with the same number */
 }
 
 static void judge_refusal(const struct judged *is)
@@ -154,7 +156,7 @@ static void judge_refusal(const struct judged *is)
         other && is->row->pid == is->before->pid && is->row->start != is->before->start;
 }
 
-/* An elapsed time grows as fast as real time, however the wall clock is set. */
+/* An elapsed time grows as fast as real time, even if the wall clock is set. */
 static void judge_elapsed(const struct judged *is)
 {
     const double reading = 0.02;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters whose values are known otherwise: those of steps.c by its arithmetic, and two of the
- * kernel's by looking at them ourselves before and after. */
+/* Counters whose values are known from elsewhere: those of steps.c can be computed, and two
+ * counters of the kernel are read before and after each collection. */
 #include "soak.h"
 #include "steps.h"
 
@@ -14,7 +14,8 @@
 static struct look {
     const char *path, *file, *key;
     PDH_HCOUNTER counter;
-    double before, after, last_before, last_after; /* around this collecting, and the one before */
+    /* the kernel's count around this collection, and around the one before */
+    double before, after, last_before, last_after;
     PDH_RAW_COUNTER raw;
 } looks[] = {
     {"\\System\\Context Switches/sec", "/proc/stat",   "\nctxt "   },
@@ -59,7 +60,7 @@ static void judge_look(struct look *look, const struct interval *interval)
     double seconds = (double)(look->raw.SecondValue - before.SecondValue) / 1e7;
     double rise = value.doubleValue * seconds;
     double least = look->before - look->last_after, most = look->after - look->last_before;
-    if (interval->sample < 2) /* what was before is not known */
+    if (interval->sample < 2) /* the collection before is unknown */
         return;
     tally.kernel++;
     if (interval->set || !(rise >= least - 0.5) || !(rise <= most + 0.5))
@@ -106,7 +107,7 @@ static double expected(const struct known *known)
     }
 }
 
-/* Cut to its size it is less than before. */
+/* Has the counter wrapped around? Then its value, truncated to its size, is less than before. */
 static bool wrapped(const struct known *known, DWORD index)
 {
     DWORD type = steps_rows[index].type;
@@ -126,7 +127,8 @@ static void judge_known(const struct known *known)
                    known->row->name, (unsigned)steps_title(known->index), value);
         return;
     }
-    /* one collection that PDH did not ask for in between is no reason, more can be */
+    /* a single collection in between, which PDH did not make, is no reason for a missing value;
+     * more can be */
     bool due = !known->interval->set && known->count - known->before <= 2 && known->seconds > 0.002;
     bool fraction = is->rule == STEPS_PERCENT || is->rule == STEPS_RATIO;
     tally.exact += valid;
@@ -162,7 +164,7 @@ static void judge_row(const struct watch *steps, const struct interval *interval
                     ? (double)ticks / 1e7
                     : 1,
             .value = &column->values[at].FmtValue};
-        if (known.count > known.before) /* its helper was not started anew */
+        if (known.count > known.before) /* the provider's helper process was not restarted */
             judge_known(&known);
     }
 }

@@ -3,8 +3,8 @@
  * usage: soak SECONDS PROCESSES SOAK-CHURN STEPS.so
  *
  * Samples every counter of Process, Thread, Processor, Memory, System and of a provider of its own
- * at short and uneven intervals. Every few samples the wall clock is set, between two of them or
- * amid one. scripts/soak starts it, where it can in a PID namespace of its own.
+ * at short and uneven intervals. Every few samples it sets the wall clock, between two samples or
+ * during one. scripts/soak starts it, if possible in a PID namespace of its own.
  */
 #include "soak.h"
 #include "steps.h"
@@ -113,8 +113,8 @@ static double plan_step(void)
                                                     : 0;
 }
 
-/* PDH does not report smaller steps: it accepts that the two clocks differ by 1 % of the interval,
- * and by the time that reading them takes. */
+/* Must PDH notice this step of the clock? It ignores small ones: the two clocks may differ by 1 %
+ * of the interval, and by the time that reading them takes. */
 static bool must_be_seen(double step)
 {
     return step > 0.05 || step < -0.05;
@@ -156,7 +156,7 @@ static void judge(const struct interval *interval)
     known_judge(steps, interval);
 }
 
-/* A rate that has a value, of any instance. */
+/* Does any rate of any instance have a value? */
 static bool any_rate(void)
 {
     for (size_t i = 0; i < COUNT(watches); i++)
@@ -168,13 +168,14 @@ static bool any_rate(void)
     return false;
 }
 
-/* Set amid a collecting, it is seen in the interval that ends there or in the next one. */
+/* Sets the clock during a collection: that must be noticed in the interval that ends with it, or in
+ * the next one. */
 static void sample_amid(struct interval *interval)
 {
     clock_step_within(interval->step, 1 + (int)(random() % 4));
     collect(interval);
     judge(interval);
-    if (!clock_stepped()) { /* the clock was not read so often */
+    if (!clock_stepped()) { /* the collection did not read the clock this often */
         clock_step_within(0, 0);
         return;
     }
@@ -249,7 +250,7 @@ static void print_all(double seconds)
         printf("  %9lu %s\n", lines[i].number, lines[i].what);
 }
 
-/* A run that checked nothing proves nothing. */
+/* A run that has checked nothing is a failure. */
 static bool enough(unsigned processes)
 {
     return atomic_load(&churn->started) >= processes / 2 && tally.same > 100 &&

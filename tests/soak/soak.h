@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The soak: PDH queries are sampled while processes come and go, the wall clock is set and counters
- * wrap; every value of every sample is judged by what is known of the world beside it.
+ * The soak test: PDH queries are sampled while processes come and go, the wall clock is set, and
+ * counters wrap around; every value of every sample is compared with what is known otherwise.
  */
 #ifndef OPL_TEST_SOAK_H
 #define OPL_TEST_SOAK_H
@@ -22,33 +22,33 @@
 /* ---- clock.c ---- */
 double clock_real(void); /* seconds, of a clock that is never set */
 void clock_step(double seconds);
-/* Not now, but right before the wall clock is read for so many times more. */
+/* Sets the wall clock later: just before it is read for the `readings`-th time from now. */
 void clock_step_within(double seconds, int readings);
-bool clock_stepped(void); /* nothing of that is waiting */
+bool clock_stepped(void); /* the clock was set; no step is waiting */
 
 /* ---- what lies between two samples ---- */
 struct interval {
     unsigned long sample;
-    double begin, end;        /* of the newest collecting, in real seconds */
-    double shortest, longest; /* the interval had at least and at most so many real seconds */
-    double step;              /* by which the wall clock was set meanwhile */
-    bool set;                 /* so far that no rate may have a value */
+    double begin, end;        /* of the newest collection, in real seconds */
+    double shortest, longest; /* limits of the interval's length, in real seconds */
+    double step;              /* by how much the wall clock was set meanwhile */
+    bool set;                 /* set by so much that no rate may have a value */
 };
 
 /* ---- watch.c: arrays of one object ---- */
 enum { NAME_SIZE = 96, MOST_COLUMNS = 64 };
 
-/* An instance at one sample, and who it was. */
+/* An instance in one sample, and what identifies it. */
 struct row {
     char name[NAME_SIZE];
-    unsigned number; /* so many of that name stand before it */
+    unsigned number; /* how many instances of the same name are before it */
     long long pid, start, thread;
-    unsigned process; /* the churn's count, 0: not known for sure */
+    unsigned process; /* the process's number in soak-churn's count; 0: unknown */
 };
 
 struct rows {
     struct row *rows;
-    unsigned *order; /* by name and number */
+    unsigned *order; /* positions, sorted by name and number */
     DWORD count;
 };
 
@@ -65,20 +65,21 @@ struct column {
 struct watch {
     const char *object;
     bool single;
-    bool known;        /* judged by known.c: as large as its provider likes */
-    double processors; /* that one instance can use, 0: all */
+    bool known;        /* checked by known.c; its values may have any size */
+    double processors; /* processors that one instance can use; 0: all */
     struct column columns[MOST_COLUMNS];
     unsigned count;
-    const struct column *pid, *start, *thread; /* which say who a row is, or NULL */
+    const struct column *pid, *start, *thread; /* the columns that identify a row, or NULL */
     struct rows now, before;
 };
 
 bool watch_add_counter(struct watch *watch, PDH_HQUERY query, const char *title);
-/* Every counter of the object, for all its instances. */
+/* Adds every counter of the object, for all its instances. */
 bool watch_add(struct watch *watch, PDH_HQUERY query);
-/* Takes the newest sample; `processes`: the churn's table before it was collected, and now. */
+/* Takes the newest sample. `before` and `now` are soak-churn's tables before and after the
+ * collection. */
 bool watch_take(struct watch *watch, const unsigned *before, const struct churn *now);
-/* The row of the same name and number in the sample before; -1: none. */
+/* The row with the same name and number in the sample before; -1: none. */
 int watch_before(const struct watch *watch, unsigned row);
 
 /* ---- judge.c ---- */
@@ -97,7 +98,7 @@ void offend(const struct interval *interval, const char *what, const char *forma
 
 /* ---- known.c: counters whose values are known otherwise ---- */
 bool known_add(PDH_HQUERY query, struct watch *steps);
-void known_look(bool after); /* at the kernel's own counts, right before and after collecting */
+void known_look(bool after); /* reads the kernel's own counts, just before or after a collection */
 void known_judge(const struct watch *steps, const struct interval *interval);
 
 #endif

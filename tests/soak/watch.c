@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All counters of one object as PDH gives them for a wildcard, with the sample before. */
+/* All counters of an object, as PDH returns them for a wildcard, with the previous sample. */
 #include "soak.h"
 
 #include <stdio.h>
@@ -55,7 +55,8 @@ bool watch_add(struct watch *watch, PDH_HQUERY query)
 
 /* ---- a sample ---- */
 
-/* For this long the library's own answer is what counts: PDH_MORE_DATA, then the data. */
+/* Makes the buffer large enough. Growing it follows the library's answer: PDH_MORE_DATA, then the
+ * data. */
 static void *capacity_for(void *old, DWORD *size, DWORD needed)
 {
     if (needed <= *size)
@@ -103,7 +104,7 @@ static int by_name(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-/* Equal names are counted in their order. */
+/* Numbers rows with equal names, in their order. */
 static void number_rows(struct rows *rows)
 {
     for (DWORD i = 0; i < rows->count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of Windows' base objects, read from the project's data files.
+ * Windows' base objects, read from the project's data files.
  */
 #include "tables.h"
 

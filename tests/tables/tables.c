@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every row of every table of every provider library: numbers, names, types, order as Windows has
- * them, texts that are sentences, and a frozen machine on which the counter is there.
- *
- * usage: tables LIBRARY...
+ * Checks every row of every table of every provider library: numbers, names, types and order are as
+ * on Windows, texts are sentences, and on some frozen machine the counter exists. usage: tables
+ * LIBRARY...
  */
 #include "tables.h"
 
@@ -24,7 +23,7 @@ enum { MOST_LIBRARIES = 32, MOST_ROWS = 2048, ANSWER_BYTES = 4 << 20, BASE_LAST 
 
 static struct library {
     const char *path;
-    const opl_table_list *tables, *own; /* a copy, and what the library has */
+    const opl_table_list *tables, *own; /* a checked copy, and the library's own */
 } libraries[MOST_LIBRARIES];
 static size_t library_count;
 static unsigned problems;
@@ -177,7 +176,7 @@ static bool has_row(const opl_object *object, unsigned index)
     return false;
 }
 
-/* Each of Windows' counters is a row, or the reason why not is in providers/NAME/absent.tsv. */
+/* Each counter of Windows is a row, or providers/NAME/absent.tsv has the reason why it is not. */
 static void absent_has_reason(const opl_object *object)
 {
     for (size_t i = 0; i < base_counter_count; i++) {
@@ -199,7 +198,7 @@ static bool in_block(DWORD index)
     return index >= BLOCK_FIRST && index < BLOCK_END;
 }
 
-/* Each object begins a hundred, in which all is that is not Windows'. */
+/* Each object begins a hundred of the block, which has all its numbers that are not Windows'. */
 static void object_in_its_hundred(const opl_object *object)
 {
     if (object->index <= BASE_LAST && object->help_index <= BASE_LAST)
@@ -210,8 +209,8 @@ static void object_in_its_hundred(const opl_object *object)
               (unsigned)object->help_index);
 }
 
-/* The hundred for what Windows' objects have beyond Windows' counters: System has its own, and
- * what processes read and write is Process IO's. */
+/* The hundred for additional counters of Windows' objects: System has its own, and Process IO has
+ * what processes read and write. */
 static unsigned hundred_of(unsigned object)
 {
     return object == 2                                           ? 101400
@@ -228,7 +227,7 @@ static void row_in_its_hundred(const opl_object *object, const opl_counter *row)
         wrong("%s: row %u, help %u", object->name, (unsigned)row->index, (unsigned)row->help_index);
 }
 
-/* What Windows has a name for has Windows' number. */
+/* A name that exists on Windows must have Windows' number. */
 static void name_is_our_own(const opl_object *object, const opl_counter *row)
 {
     for (unsigned index = 2; index < BASE_LAST && in_block(row->index); index += 2)
@@ -241,7 +240,8 @@ static bool has_forbidden(const char *name)
     return strpbrk(name, "\\()/#*") != NULL;
 }
 
-/* Names are how paths find things: of objects each once, of counters once in their object. */
+/* Names must be unique, because paths find things by name: objects' names in all, counters' names
+ * in their object. */
 static void names_are_clear(const opl_object *object)
 {
     if (!in_block(object->index))
@@ -285,7 +285,7 @@ static void look_at(opl_block *block, const opl_object_view *object, const char 
     }
 }
 
-/* In a process of its own, because the library looks at its environment once. */
+/* Queries in a process of its own, because the library reads its environment only once. */
 static void query_root(const struct library *library, const char *root, int out)
 {
     static unsigned char answer[sizeof(PERF_DATA_BLOCK) + ANSWER_BYTES];
@@ -341,7 +341,7 @@ static void look_at_roots(void)
 {
     char folder[1024], root[2048];
     snprintf(folder, sizeof folder, "%s/tests/roots", source_root());
-    static DIR *roots; /* not lost in a child that ends in the middle */
+    static DIR *roots; /* static, so that a child that ends in the middle does not leak it */
     roots = opendir(folder);
     if (!roots)
         wrong("%s cannot be read", folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * data/base-counters.tsv, data/base-names.tsv and providers/NAME/absent.tsv, as the table test
- * needs them.
+ * Reads data/base-counters.tsv, data/base-names.tsv and providers/NAME/absent.tsv for the test of
+ * the tables.
  */
 #ifndef TABLES_H
 #define TABLES_H
@@ -21,10 +21,11 @@ struct base_counter {
 extern struct base_counter base_counters[];
 extern size_t base_counter_count;
 
-void base_load(void);                  /* ends the program when a file is missing or damaged */
+void base_load(void);                  /* ends the program if a file is missing or damaged */
 const char *base_name(unsigned index); /* NULL: Windows has no such number */
 const struct base_counter *base_counter(unsigned object, unsigned index); /* NULL: none */
-bool is_absent(unsigned object, unsigned index); /* a reason says why Linux has it not */
+/* absent.tsv has a reason why Linux lacks this counter */
+bool is_absent(unsigned object, unsigned index);
 const char *source_root(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A registered provider with one mistake in each of its Collect functions, of those that no check
- * of Perflib's sees. It knows its numbers, has two counters and a base, and two instances.
+ * A registered provider with one mistake in each of its Collect functions, which no check of
+ * Perflib notices. It knows its numbers, and has two counters, a base, and two instances.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -19,7 +19,7 @@
 
 #define EXPORT __declspec(dllexport)
 
-/* Where the fields lie: one object, three definitions, instances "one" and "two". */
+/* Offsets in the answer: one object, three definitions, instances "one" and "two". */
 enum {
     OBJECT = 0,
     RATE = 64,
@@ -94,7 +94,7 @@ static DWORD answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
     return opl_build_collect(&build, data, bytes, types);
 }
 
-/* Global, or the object's number as one of the first `words` words. */
+/* Is the query Global, or is the object's number among its first `words` words? */
 static BOOL queried_in(LPCWSTR query, int words)
 {
     char own[16];
@@ -132,7 +132,7 @@ static DWORD get(const unsigned char *at)
     return value;
 }
 
-/* Changes that keep all lengths as they are. */
+/* Mistakes that leave all lengths as they are. */
 #define MISTAKE(name, ...)                                                                         \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
@@ -174,7 +174,7 @@ static void swap(unsigned char *one, unsigned char *other)
     memcpy(other, kept, sizeof kept);
 }
 
-MISTAKE(base_apart, swap(at + RATE, at + SHARE)) /* fraction, rate, base */
+MISTAKE(base_apart, swap(at + RATE, at + SHARE)) /* the order fraction, rate, base */
 MISTAKE(base_first, swap(at + SHARE, at + BASE))
 FIELD(base_missing, BASE + TYPE, PERF_COUNTER_RAWCOUNT)
 FIELD(base_of_another, BASE + TYPE, PERF_AVERAGE_BASE)
@@ -203,7 +203,7 @@ MISTAKE(
         put(instance + PARENT, get(at + TITLE));
         put(instance + PARENT_INSTANCE, (DWORD)!i);
     })
-/* A second object with equal instances: each "one" is the parent of the other. */
+/* Adds a second object with equal instances: each instance "one" is the parent of the other. */
 MISTAKE(
     parents_over_two_objects,
     if (capacity < 2 * SIZE) {
@@ -234,7 +234,7 @@ MISTAKE(frequency_changes, put(at + FREQUENCY, 1000 + calls % 2))
 MISTAKE(above_its_base, put(at + TWO_BLOCK + get(at + SHARE + OFFSET), 5))
 MISTAKE(no_frequency, put(at + RATE + TYPE, PERF_ELAPSED_TIME))
 
-/* what it leaves */
+/* resources that Collect does not free */
 static void *volatile leaked;
 static void *wait_for_ever(void *unused)
 {
@@ -260,7 +260,7 @@ static void map_pages(void)
 MISTAKE(leaks_mappings, map_pages())
 static void use_block(void)
 {
-    enum { BYTES = 1 << 20 }; /* a sanitizer unmaps it late */
+    enum { BYTES = 1 << 20 }; /* so large that a sanitizer unmaps it late */
     void *volatile block = malloc(BYTES);
     free(block);
 }
@@ -291,7 +291,7 @@ MISTAKE(needs_first_open, if (opened > 1) * (volatile int *)0 = 1)
 MISTAKE(own_thread, static __thread int times;
         if (times++ == 0 && calls > 2) memset(at + capacity, 0, 4096))
 
-/* Late: in a call after the first ones, and for Costly. */
+/* Hangs not in the first calls, but in a later one, or for Costly only. */
 MISTAKE(hangs_later, if (calls >= 3) wait_for_ever(NULL))
 EXPORT DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
@@ -301,7 +301,7 @@ DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return good(query, data, bytes, types);
 }
 
-/* The memory that the check shares with this process. */
+/* Overwrites the memory that the check shares with this process. */
 static void overwrite_channel(void)
 {
     char line[512];
@@ -339,7 +339,7 @@ EXPORT DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDW
 DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     if (queried(query) && *bytes < SIZE) {
-        *bytes = SIZE; /* as RegQueryValueEx does, and Collect does not */
+        *bytes = SIZE; /* returns the needed size, as RegQueryValueEx does but Collect must not */
         return ERROR_MORE_DATA;
     }
     return good(query, data, bytes, types);

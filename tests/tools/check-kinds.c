@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the kinds of faulty providers, one a line: library, its three functions, whether it is
- * kept at test level 1, its event, the name; separated by tabs. */
+/* Prints the kinds of faulty providers, one in each line: library, its three functions, whether its
+ * data is kept at test level 1, its event, its name; separated by tabs. */
 #include "../experiments/kinds.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the blocks that the tests of pcview look at: odd names, texts, parents, twins. */
+/* Writes the blocks that the tests of pcview read: odd names, texts, parents, equal names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static opl_build begin(void)
     return build;
 }
 
-/* docs/windows/articles.md#c36: a text counter, as in "Hello, World!", a hex number, a type that
- * are not named. */
+/* docs/windows/articles.md#c36: a text counter, as in "Hello, World!", a hexadecimal number, and a
+ * type without a name. */
 static void write_texts(const char *folder)
 {
     static const opl_build_object_info info = {5000, 5001, 100, 0, true, 0, 0, 0};
@@ -78,8 +78,8 @@ static void write_texts(const char *folder)
     save(&build, folder, "texts.perf", 0);
 }
 
-/* docs/windows/articles.md#c18, docs/windows/articles.md#c19: parents, a UniqueID for a name, equal
- * names, names that would steer a terminal. */
+/* docs/windows/articles.md#c18, docs/windows/articles.md#c19: parents, UniqueIDs instead of names,
+ * equal names, names with control characters of terminals. */
 static void write_names(const char *folder)
 {
     static const opl_build_object_info parent = {230, 231, 100, 0, false, 0, 0, 0};
@@ -107,7 +107,8 @@ struct process {
     LONGLONG start, time;
 };
 
-/* The second sample has a new process under an old name and an old number. */
+/* Writes a sample of processes. The second sample has a new process with an old name, and one with
+ * an old number. */
 static void write_processes(const char *folder, const char *file, int seconds,
                             const struct process *processes, size_t count)
 {
@@ -140,11 +141,14 @@ int main(int argc, char **argv)
         {"_Total",             0,  134000000000000000, 175000000},
     };
     static const struct process second[] = {
-        {"sh",          11, 133999999000000000, 95000000 }, /* the first sh is gone: moved up */
-        {"worker",      12, 134000000005000000, 80000000 }, /* another process, the number used again */
+  /* the first sh has ended, so the second is first now */
+        {"sh",          11, 133999999000000000, 95000000 },
+ /* another process with the same number */
+        {"worker",      12, 134000000005000000, 80000000 },
         {"sh",          13, 134000000005000000, 1000     }, /* new */
-        {"kworker/0:1", 14, 133999999000000000, 12000000 }, /* the same with other work */
-        {"_Total",      0,  134000000010000000, 187001000}, /* its start is always now */
+        {"kworker/0:1", 14, 133999999000000000, 12000000 }, /* the same thread with other work */
+  /* the start of _Total is always the present time */
+        {"_Total",      0,  134000000010000000, 187001000},
     };
     if (argc != 2)
         return 2;

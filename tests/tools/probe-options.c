@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what the option parser makes of a command line, for the test "options". */
+/* Prints how the option parser understands a command line, for the test "options". */
 #include "options.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library for "lodctr --register": REGISTERS_HOW says what its functions do. */
+/* A library for "lodctr --register": the macro REGISTERS_HOW defines what its functions do. */
 #include <windows.h>
 
 #include <signal.h>
@@ -13,7 +13,7 @@ __attribute__((visibility("default"))) BOOL WINAPI DllMain(HINSTANCE, DWORD, LPV
 __attribute__((visibility("default"))) HRESULT WINAPI DllRegisterServer(void);
 __attribute__((visibility("default"))) HRESULT WINAPI DllUnregisterServer(void);
 
-/* A real crash, also where a sanitizer would catch it. */
+/* Crashes even if a sanitizer catches signals. */
 static void crash(void)
 {
     signal(SIGSEGV, SIG_DFL);
@@ -85,5 +85,5 @@ HRESULT WINAPI DllRegisterServer(void)
 HRESULT WINAPI DllUnregisterServer(void)
 {
     puts("unregistered");
-    return 1; /* S_FALSE is a success too */
+    return 1; /* S_FALSE, which is a success, too */
 }

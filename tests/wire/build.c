@@ -14,7 +14,7 @@ static const opl_build_counter value_counter = {1850, 1851, PERF_COUNTER_RAWCOUN
 static const opl_build_object_info instances_info = {1848, 1849, 0, -1, false, 0, 0, 0};
 static const opl_build_object_info other_info = {1868, 1869, 0, -1, false, 0, 0, 0};
 
-/* What was built, as a block of which the objects begin at offset 0. */
+/* The result of the builder, as a block whose objects begin at offset 0. */
 struct built {
     unsigned char bytes[4096];
     opl_build build;
@@ -63,13 +63,13 @@ static void c69_the_first_example(void **state)
     assert_int_equal(built.status, ERROR_SUCCESS);
     assert_int_equal(built.size, 184);
     assert_int_equal(built.types, 1);
-    /* the article's counter block has 36 bytes and 4 behind it, ours 40 */
+    /* the article's counter block has 36 bytes and 4 more after it; ours has 40 */
     golden_set(&golden, 256, 40);
     assert_memory_equal(built.bytes, golden.data + 112, 184);
     golden_done(&golden);
 }
 
-/* Packed, it is the article's to the last bit. */
+/* With `packed`, the answer is that of the article, byte by byte. */
 static void c69_the_first_example_packed(void **state)
 {
     struct golden golden;
@@ -88,8 +88,8 @@ static void c69_the_first_example_packed(void **state)
     golden_done(&golden);
 }
 
-/* Lengths by the names, behind each other without a gap; the next object begins at a multiple of
- * 8, and a packed one without instances is padded as any other. */
+/* Lengths depend on the names, and instances follow each other without a gap. The next object
+ * begins at a multiple of 8, and a packed object without instances is padded like any other. */
 static void c73_packed_instances(void **state)
 {
     struct built built;
@@ -119,7 +119,8 @@ static void c73_packed_instances(void **state)
     assert_int_equal(built.size, 192 + 104 + 8);
 }
 
-/* With any smaller buffer there are ERROR_MORE_DATA and zeros, and nothing behind is touched. */
+/* In any smaller buffer, the result is ERROR_MORE_DATA with zeros, and nothing after the buffer is
+ * changed. */
 static void c71_too_little_space_is_more_data(void **state)
 {
     for (size_t capacity = 0; capacity <= 184; capacity++) {
@@ -318,7 +319,7 @@ static void numbers_go_where_they_fit(void **state)
     begin(&built, sizeof(built.bytes));
     opl_build_object(&built.build, &hello_info, counters, 2);
     opl_build_large(&built.build, 1, ~0ull);
-    opl_build_dword(&built.build, 1, 5); /* all 8 bytes */
+    opl_build_dword(&built.build, 1, 5); /* sets all 8 bytes of the counter */
     finish(&built);
     memcpy(&whole, built.bytes + 144 + 8, 8);
     assert_int_equal(whole, 5);
@@ -343,7 +344,7 @@ static void texts_are_cut_to_their_size(void **state)
     assert_text(&wide, "abcd", u"abc");
     assert_text(&wide, "a", u"a\0\0");
     assert_text(&wide, "", u"\0\0\0");
-    assert_text(&wide, "ab𝄞", u"ab\0"); /* half a pair is no character */
+    assert_text(&wide, "ab𝄞", u"ab\0"); /* half a surrogate pair is not written */
     assert_text(&wide, "a𝄞", u"a𝄞");
     assert_text(&narrow, "abc", "abc");
     assert_text(&narrow, "abcdef", "abc");
@@ -351,11 +352,11 @@ static void texts_are_cut_to_their_size(void **state)
     assert_text(&narrow, "abö", "ab\0");
     wide.size = 2;
     assert_text(&wide, "abc", u"");
-    wide.size = 3; /* odd: one unit and a half */
+    wide.size = 3; /* an odd size: one unit and a half */
     assert_text(&wide, "abc", "\0\0");
 }
 
-/* Nothing about the text may reach its neighbours, at whatever address. */
+/* A text does not change the bytes next to it, at any address. */
 static void odd_addresses_are_fine(void **state)
 {
     static const opl_build_counter counters[] = {
@@ -400,7 +401,7 @@ static void an_object_without_instances_at_the_end_is_padded(void **state)
     assert_int_equal(built.size, 104 + 184);
     for (size_t i = 104 + 144; i < built.size; i++)
         assert_int_equal(built.bytes[i], 0);
-    /* not behind objects with data, also when the empty one was ended by hand */
+    /* no padding after objects with data, even if an empty object before was ended explicitly */
     begin(&built, sizeof(built.bytes));
     opl_build_object(&built.build, &instances_info, &value_counter, 1);
     build_end(&built.build);
@@ -450,7 +451,8 @@ static void the_object_says_what_it_was_told(void **state)
     assert_int_equal(finish(&built).type.DetailLevel, PERF_DETAIL_EXPERT);
 }
 
-/* The easiest of its counters, wherever it stands; what lies behind them is none of them. */
+/* The lowest level of the object's counters is its level, in whatever order they are; memory after
+ * the counters is not read. */
 static void an_object_without_level_has_its_easiest_counters(void **state)
 {
     opl_build_object_info info = {2, 3, 0, 1, true, 0, 0, 0};
@@ -491,7 +493,7 @@ static void c44_nothing_built_is_success_with_zeros(void **state)
 static void wrong_large(opl_build *build)
 {
     build_hello(build);
-    opl_build_large(build, 1, 1); /* 8 bytes into 4 */
+    opl_build_large(build, 1, 1); /* an 8-byte value for a 4-byte counter */
 }
 
 static void wrong_position(opl_build *build)
@@ -583,7 +585,7 @@ static void misuse_is_an_invalid_parameter(void **state)
         struct built built;
         begin(&built, sizeof(built.bytes));
         misuses[i](&built.build);
-        build_hello(&built.build); /* and it stays */
+        build_hello(&built.build); /* the error remains */
         finish(&built);
         assert_int_equal(built.status, ERROR_INVALID_PARAMETER);
         assert_int_equal(built.size, 0);
@@ -604,7 +606,7 @@ static void as_many_counters_as_allowed(void **state)
     assert_int_equal(opl_build_collect(&build, &end, &size, &types), ERROR_SUCCESS);
 }
 
-/* Full stays full, even if something smaller would fit again. */
+/* The builder stays full, even if something smaller would still fit. */
 static void once_full_stays_full(void **state)
 {
     struct built built;

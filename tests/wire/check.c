@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/check.c: what ExtCounterTestLevel 1 refuses, warns of and lets pass
+/* Tests of wire/check.c: what ExtCounterTestLevel 1 refuses, warns about and accepts
  * (docs/windows/providers.md#d4, 5-8). */
 #include "golden.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Judges the objects of a golden block with one field changed (field 0: none). */
+/* Checks the objects of a golden block with one field changed (field 0: none). */
 static enum wire_fault judge(const char *name, size_t field, uint32_t value, uint32_t *ret_object)
 {
     struct golden golden;
@@ -34,25 +34,27 @@ static void good_answers_pass(void **state)
     ASSERT_JUDGED("hello.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("parents.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("several.hex", 0, 0, WIRE_GOOD, 0);
-    for (size_t i = 0; golden_names[i]; i++) /* what Windows made: no finding of any kind */
+    for (size_t i = 0; golden_names[i]; i++) /* Windows' own blocks: nothing is found */
         if (!strncmp(golden_names[i], "windows/", 8))
             ASSERT_JUDGED(golden_names[i], 0, 0, WIRE_GOOD, 0);
-    /* all types in the order of their table: two fractions without a base behind them */
+    /* all types in the order of their table, so that two fractions have no base after them */
     ASSERT_JUDGED("types.hex", 0, 0, WIRE_FAULT_BASE, 0);
     ASSERT_JUDGED("longer.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("metadata.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("empty.hex", 0, 0, WIRE_GOOD, 0);
 }
 
-/* As shipped providers do: bytes behind an object without instances, odd values and lengths. */
+/* Answers like those of shipped providers: bytes after an object without instances, odd values and
+ * lengths. */
 static void untidy_answers_pass(void **state)
 {
     ASSERT_JUDGED("no_instances.hex", 0, 0, WIRE_GOOD, 0);
-    /* NumInstances 0: the counter block is unused too */
+    /* NumInstances 0, so the counter block is not used */
     ASSERT_JUDGED("hello.hex", 152, 0, WIRE_GOOD, 0);
-    /* a 64-bit value at an odd offset, misaligned lengths: a warning */
+    /* a 64-bit value at an odd offset, and misaligned lengths: a warning */
     ASSERT_JUDGED("unaligned.hex", 0, 0, WIRE_FAULT_ALIGNMENT, 0);
-    /* bytes unused behind the block of a single object, which has no values then: a warning */
+    /* unused bytes after the counter block of a single object, which then has no values: a
+     * warning */
     ASSERT_JUDGED("hello.hex", 256, 4, WIRE_FAULT_OFFSET, 0);
 }
 
@@ -64,7 +66,7 @@ static void c127_lengths_of_objects_add_up(void **state)
     ASSERT_JUDGED("hello.hex", 112, 0, WIRE_FAULT_OBJECTS, 0);
     ASSERT_JUDGED("hello.hex", 112, 63, WIRE_FAULT_OBJECTS, 0);
     ASSERT_JUDGED("several.hex", 112, 400, WIRE_FAULT_OBJECTS, 1);
-    /* the last one ends early or late */
+    /* the last object ends too early or too late */
     ASSERT_JUDGED("several.hex", 520 - 72, 64, WIRE_FAULT_OBJECTS, 2);
     ASSERT_JUDGED("several.hex", 520 - 72, 80, WIRE_FAULT_OBJECTS, 2);
 }
@@ -84,7 +86,8 @@ static void c127_no_objects_mean_no_bytes(void **state)
 
 static void definitions_add_up_to_their_length(void **state)
 {
-    /* DefinitionLength one too long, too short, before the header, behind the object */
+    /* DefinitionLength is too long by one, too short by one, ends in the header, or after the
+     * object */
     ASSERT_JUDGED("hello.hex", 116, 145, WIRE_FAULT_DEFINITIONS, 0);
     ASSERT_JUDGED("hello.hex", 116, 143, WIRE_FAULT_DEFINITIONS, 0);
     ASSERT_JUDGED("hello.hex", 116, 63, WIRE_FAULT_DEFINITIONS, 0);
@@ -119,12 +122,12 @@ static void c128_instances_end_where_the_object_ends(void **state)
     ASSERT_JUDGED("several.hex", object.offset + 40, (uint32_t)-4, WIRE_FAULT_INSTANCES, 1);
     ASSERT_JUDGED("several.hex", object.offset + 40, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("minus_four.hex", 0, 0, WIRE_FAULT_INSTANCES, 1);
-    /* a single object whose counter block is outside */
+    /* a single object whose counter block is outside the object */
     ASSERT_JUDGED("hello.hex", 256, 41, WIRE_FAULT_INSTANCES, 0);
     ASSERT_JUDGED("hello.hex", 256, 3, WIRE_FAULT_INSTANCES, 0);
 }
 
-/* Seven bytes behind the last instance are rounding, eight are a mistake. */
+/* Up to seven bytes after the last instance are padding, eight are an error. */
 static void c128_slack_behind_the_last_instance(void **state)
 {
     for (size_t slack = 0; slack <= 8; slack++) {
@@ -145,7 +148,7 @@ static void c128_slack_behind_the_last_instance(void **state)
     }
 }
 
-/* Two misaligned objects whose lengths together are a multiple of 8. */
+/* Two objects with misaligned lengths, whose sum is a multiple of 8. */
 static void a_misaligned_length_is_a_warning_and_names_the_first(void **state)
 {
     PERF_OBJECT_TYPE types[3] = {
@@ -160,13 +163,13 @@ static void a_misaligned_length_is_a_warning_and_names_the_first(void **state)
     memcpy(objects + 130, &types[2], 64);
     assert_int_equal(wire_check_objects(objects, 200, 3, &found), WIRE_FAULT_ALIGNMENT);
     assert_int_equal(found.position, 1);
-    /* damage behind it counts more */
+    /* damage in a later object is more important than the warning */
     objects[130 + 8] = 63;
     assert_int_equal(wire_check_objects(objects, 200, 3, &found), WIRE_FAULT_DEFINITIONS);
     assert_int_equal(found.position, 2);
 }
 
-/* What is wrong in one golden block with one field changed, in words. */
+/* The description of what is wrong in a golden block with one field changed. */
 static const char *text_of(const char *name, size_t field, uint32_t value)
 {
     static char text[500];
@@ -299,7 +302,7 @@ static void f_b4_a_value_outside_its_block_is_a_warning_once(void **state)
     memcpy(built + 64 + 40 + 36, &offset, sizeof offset);
     assert_int_equal(check_built(&build), WIRE_FAULT_OFFSET);
     assert_false(wire_fault_damages(WIRE_FAULT_OFFSET));
-    assert_int_equal(findings[WIRE_FAULT_OFFSET], 1); /* of two instances */
+    assert_int_equal(findings[WIRE_FAULT_OFFSET], 1); /* counted for two instances */
     assert_int_equal(latest.counter, 4004);
     assert_string_equal(latest.instance, "one");
     assert_string_equal(latest.field, "CounterOffset");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damaged blocks: each bit of each golden block turned round, and each length and count set to the
- * values that .NET's own tests use. Whatever the walker answers, it must not read outside (the
- * sanitizers tell) and must end. With the argument "all" no bit is left out; otherwise of large
- * blocks every 13th bit is tried.
+ * Damaged blocks: each bit of each golden block flipped, and each length and count set to the
+ * values that .NET's own tests use. Whatever the walker returns, it must not read outside the block
+ * (sanitizers check this), and must end. With the argument "all" every bit is flipped; otherwise
+ * every 13th bit of large blocks.
  */
 #include "everything.h"
 #include "golden.h"
@@ -18,7 +18,7 @@
 static size_t step_of_large = 13;
 enum { LARGE_BLOCK = 1500 };
 
-/* The block as it stands through walker and checker. */
+/* Passes the block to walker and checker. */
 static void try_everything(const struct golden *golden)
 {
     struct everything found;
@@ -123,7 +123,7 @@ static void every_length_and_count_wrong(void **state)
     }
 }
 
-/* A block that lost its end: in memory of exactly what is left. */
+/* A block without its end, in memory of exactly the remaining size. */
 static void every_shorter_size(void **state)
 {
     for (const char *const *name = golden_names; *name; name++) {
@@ -159,7 +159,7 @@ static void keep_changing(const struct golden *golden)
     }
 }
 
-/* The block ends where its mapping ends: behind is no memory. */
+/* Puts a block at the end of a mapping, so that there is no memory after it. */
 static struct golden share(const char *name, unsigned char **ret_mapping, size_t page)
 {
     struct golden golden, shared;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The block that docs/format.md shows is the golden block hello.hex. */
+/* The block in docs/format.md is the golden block hello.hex. */
 #include "golden.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Copies the hex part of the page to where golden blocks are read from. */
+/* Copies the hexadecimal part of the page to a file that golden_load can read. */
 static void extract_hex(const char *page, FILE *to)
 {
     char line[256];
@@ -33,7 +33,7 @@ static void the_page_shows_the_golden_block(void **state)
     extract_hex(page, file);
     fclose(file);
     golden_load("hello.hex", &golden);
-    setenv("GOLDEN", "", 1); /* the name is a whole path now */
+    setenv("GOLDEN", "", 1); /* without a folder, the name is a whole path */
     golden_load(part, &shown);
     remove(part);
     assert_int_equal(shown.size, golden.size);

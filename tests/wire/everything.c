@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One call of each function of block.h for whatever is there. Aborts if a promise is broken: bytes
- * outside the block, text without its end. */
+/* Calls each function of block.h for everything in a block. Aborts if a promise is broken: bytes
+ * outside the block, or a text without a terminator. */
 #include "everything.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static void demand(bool promise)
         abort();
 }
 
-/* Texts are terminated and valid up to the capacity that was given. */
+/* Checks that a text is terminated, and valid up to the given capacity. */
 static size_t checked_text(const char *text, size_t needed, size_t capacity)
 {
     demand(memchr(text, '\0', capacity) != NULL);

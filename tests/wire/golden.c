@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads golden blocks. In .hex files everything behind '#' is a remark. */
+/* Reads golden blocks. In .hex files, everything after '#' is a comment. */
 #include "golden.h"
 
 #include <stdio.h>

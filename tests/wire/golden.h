@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Golden blocks for tests: annotated hex (tests/golden/NAME.hex) and what Windows made
- * (tests/golden/windows/NAME.perf), each in memory of exactly its size, so that a sanitizer sees
- * the first byte read outside. */
+/* Golden blocks for tests: hexadecimal text with comments (tests/golden/NAME.hex), and blocks of
+ * Windows (tests/golden/windows/NAME.perf). Each is in memory of exactly its size, so that a
+ * sanitizer sees the first read beyond it. */
 #ifndef TESTS_WIRE_GOLDEN_H
 #define TESTS_WIRE_GOLDEN_H
 
@@ -16,7 +16,7 @@
 #include "wire/wire.h"
 
 struct golden {
-    unsigned char *data; /* misaligned by one byte if that was asked for */
+    unsigned char *data; /* misaligned by one byte by golden_load_odd */
     size_t size;
     void *memory;
 };
@@ -25,17 +25,17 @@ struct golden {
 extern const char *const golden_names[];
 
 void golden_load(const char *name, struct golden *ret);
-/* The same bytes at an odd address. */
+/* Loads the block to an odd address. */
 void golden_load_odd(const char *name, struct golden *ret);
 void golden_done(struct golden *golden);
 /* Loads a block and begins its walk, which must be good. */
 void golden_open(const char *name, struct golden *ret, opl_block *block);
 
-/* The 32 bits at `offset` in the block's own byte order. */
+/* Reads 32 bits at `offset`, in the block's own byte order. */
 uint32_t golden_get(const struct golden *golden, size_t offset);
 void golden_set(struct golden *golden, size_t offset, uint32_t value);
 
-/* Walks that must find what they look for. */
+/* Functions that find a part of a block, and fail the test if there is none. */
 opl_object_view object_at(opl_block *block, uint32_t position);
 opl_counter_view counter_at(opl_block *block, const opl_object_view *object, uint32_t position);
 opl_instance_view instance_at(opl_block *block, const opl_object_view *object, uint32_t position);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each golden block is a seed of the fuzz target `block`; `test-wire-seeds write` makes them. */
+/* Each golden block is also a seed of the fuzz target `block`; `test-wire-seeds write` writes the
+ * seeds. */
 #include "golden.h"
 
 #include <stdio.h>

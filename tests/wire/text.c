@@ -99,7 +99,7 @@ static void assert_utf16(const uint16_t *units, size_t count, bool swapped, cons
     free(text);
 }
 
-/* A pair of surrogates at every place around the border of a piece of 128 characters. */
+/* A surrogate pair at every position around the border of a piece of 128 characters. */
 static void utf16_texts_longer_than_a_piece(void **state)
 {
     for (size_t place = 120; place < 132; place++) {
@@ -128,10 +128,11 @@ static void utf16_ends_at_a_nul_or_at_its_size(void **state)
     assert_utf16(zero, 2, false, "ab");
     assert_utf16(zero, 0, false, "");
     assert_utf16(swapped, 4, true, "aä");
-    assert_utf16(lone, 2, false, "a\xED\xA0\xB4"); /* as it is kept everywhere */
+    /* an unpaired surrogate becomes three bytes, as everywhere in the library */
+    assert_utf16(lone, 2, false, "a\xED\xA0\xB4");
 }
 
-/* A NUL behind the first piece ends the text too. */
+/* A NUL after the first piece ends the text, too. */
 static void a_nul_in_the_second_piece(void **state)
 {
     uint16_t units[200];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/type.c, values: numbers, texts, and the pairs that PDH keeps
+/* Tests of wire/type.c, values: numbers, texts, and the pairs of numbers from which PDH cooks values
  * (docs/windows/types.md#b3). */
 #include "golden.h"
 
@@ -17,20 +17,23 @@ struct expected {
 static void b3_each_type_keeps_its_pair(void **state)
 {
     const struct expected rows[] = {
-        {0,  99,           0,              1, TICKS,        false}, /* a base in front */
+        {0,  99,           0,              1, TICKS,        false}, /* a base at the beginning */
         {1,  4294967294,   BLOCK_TIME,     1, TICKS,        false}, /* COUNTER_COUNTER */
         {2,  1600,         block_filetime, 1, TICKS,        false}, /* 100NSEC_TIMER */
         {3,  2400,         OBJECT_TIME,    1, OBJECT_TICKS, false}, /* OBJ_TIME_TIMER */
-        {4,  32000000000,  BLOCK_TIME,     3, TICKS,        false}, /* COUNTER_MULTI_TIMER: N * f */
+  /* COUNTER_MULTI_TIMER: value * frequency */
+        {4,  32000000000,  BLOCK_TIME,     3, TICKS,        false},
         {5,  3,            0,              1, TICKS,        false}, /* COUNTER_MULTI_BASE */
         {6,  4800,         block_filetime, 4, TICKS,        false}, /* 100NSEC_MULTI_TIMER_INV */
         {7,  60,           64,             1, TICKS,        true }, /* RAW_FRACTION */
         {9,  0x1234567890, 80,             1, TICKS,        true }, /* AVERAGE_TIMER of 8 bytes */
         {11, 88,           96,             1, TICKS,        true }, /* PRECISION_100NS_TIMER */
         {13, 104,          112,            1, TICKS,        true }, /* LARGE_RAW_FRACTION */
-        {14, 112,          0,              1, TICKS,        false}, /* the other LARGE_RAW_BASE */
+  /* LARGE_RAW_BASE by its other name */
+        {14, 112,          0,              1, TICKS,        false},
         {15, 120,          OBJECT_TIME,    1, OBJECT_TICKS, false}, /* ELAPSED_TIME */
-        {17, 128,          0,              1, OBJECT_TICKS, false}, /* PRECISION_OBJECT, no base behind */
+  /* PRECISION_OBJECT, without a base after it */
+        {17, 128,          0,              1, OBJECT_TICKS, false},
         {18, 136,          0,              1, TICKS,        false}, /* unknown: the raw value */
         {19, 144,          0,              1, TICKS,        false}, /* SAMPLE_FRACTION at the end */
     };
@@ -53,7 +56,7 @@ static void b3_each_type_keeps_its_pair(void **state)
     golden_done(&golden);
 }
 
-/* The clock of each type that has one, whatever else it is. */
+/* Each type with a clock has its own, whatever else the type means. */
 static void b3_clocks_by_type(void **state)
 {
     static const struct {
@@ -93,7 +96,7 @@ static void b3_clocks_by_type(void **state)
     golden_done(&golden);
 }
 
-/* 100 ns and precision types count in 100 ns, whatever the block's frequency. */
+/* Types of 100 ns, and precision types, count in 100 ns, whatever the block's frequency. */
 static void b3_time_base_of_other_frequencies(void **state)
 {
     struct golden golden;
@@ -114,7 +117,7 @@ static void b3_time_base_of_other_frequencies(void **state)
     golden_done(&golden);
 }
 
-/* Fractions take any type that .NET knows as a base, and nothing else. */
+/* A fraction accepts as its base any type that .NET accepts, and nothing else. */
 static void bases_as_dotnet_knows_them(void **state)
 {
     static const DWORD bases[] = {PERF_AVERAGE_BASE, PERF_COUNTER_MULTI_BASE,
@@ -166,10 +169,10 @@ static void damaged_values_give_nothing(void **state)
     last.definition.CounterOffset = 152;
     assert_non_null(opl_counter_data(&block, &instance, &last));
     assert_false(opl_counter_number(&block, &instance, &last, &number));
-    /* the base is outside: the fraction is damaged too */
+    /* the base is outside the counter block, so the fraction is damaged, too */
     golden_set(&golden, base.offset + 36, 150);
     assert_false(opl_counter_sample(&block, &object, &instance, &fraction, &sample));
-    /* no space for the count behind a multi timer */
+    /* no space for the count after a multi timer */
     multi.definition.CounterOffset = 140;
     assert_true(opl_counter_sample(&block, &object, &instance, &multi, &sample));
     sample.first = 7;
@@ -217,7 +220,7 @@ static void c69_the_text_says_hello_world(void **state)
     assert_true(opl_counter_number(&block, &instance, &digit, &number));
     assert_int_equal(number, 7);
     assert_int_equal(opl_counter_text(&block, &object, &instance, &digit, text, sizeof(text)), 0);
-    hello.definition.CounterOffset = 9; /* the end is outside */
+    hello.definition.CounterOffset = 9; /* the text's end is outside the counter block */
     assert_int_equal(opl_counter_text(&block, &object, &instance, &hello, text, sizeof(text)), 0);
     assert_string_equal(text, "Hello, World!");
     golden_done(&golden);
@@ -238,7 +241,7 @@ static void c16_texts_of_one_byte_are_in_the_code_page(void **state)
                          strlen(texts[i]) + 1);
         assert_string_equal(text, texts[i]);
     }
-    object.type.CodePage = 0; /* then it is UTF-8, and these bytes are none */
+    object.type.CodePage = 0; /* then texts are UTF-8, and these bytes are invalid */
     opl_instance_view first = instance_at(&block, &object, 0);
     opl_counter_text(&block, &object, &first, &counter, text, sizeof(text));
     assert_string_equal(text, "\xEF\xBF\xBD\xEF\xBF\xBD");

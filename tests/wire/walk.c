@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/walk.c: what golden blocks say, and where exactly damage begins. */
+/* Tests of wire/walk.c: the contents of golden blocks, and where exactly damage begins. */
 #include "everything.h"
 #include "golden.h"
 
@@ -213,7 +213,7 @@ static void c17_parent_and_unique_id(void **state)
             assert_int_equal(object.position, 0);
         }
     }
-    assert_int_equal(parent.position, 1); /* untouched by those that have none */
+    assert_int_equal(parent.position, 1); /* instances without a parent leave it unchanged */
     assert_int_equal(block.fault, OPL_BLOCK_GOOD);
     golden_done(&golden);
 }
@@ -468,7 +468,7 @@ static void damage_of_an_object(void **state)
         {144, 0,              OPL_BLOCK_GOOD,     0  }, /* NumCounters */
         {144, 3,              OPL_BLOCK_OBJECT,   112},
         {144, UINT32_MAX,     OPL_BLOCK_OBJECT,   112},
-        {144, 0x06666667,     OPL_BLOCK_OBJECT,   112}, /* times 40 it would be 24 */
+        {144, 0x06666667,     OPL_BLOCK_OBJECT,   112}, /* times 40, in 32 bits it would be 24 */
         {152, 0,              OPL_BLOCK_GOOD,     0  }, /* NumInstances */
         {152, (uint32_t)-2,   OPL_BLOCK_GOOD,     0  },
         {152, (uint32_t)-3,   OPL_BLOCK_GOOD,     0  },
@@ -511,7 +511,8 @@ static void damage_of_an_instance(void **state)
     const struct damage damages[] = {
         {at,      0,          OPL_BLOCK_INSTANCE, at     }, /* ByteLength */
         {at,      23,         OPL_BLOCK_INSTANCE, at     },
-        {at,      28,         OPL_BLOCK_COUNTERS, at + 28}, /* the value 5 is no length for 4 bytes */
+ /* the value 5 as the length of a block of 4 bytes */
+        {at,      28,         OPL_BLOCK_COUNTERS, at + 28},
         {at,      32,         OPL_BLOCK_COUNTERS, at + 32},
         {at,      33,         OPL_BLOCK_INSTANCE, at     },
         {at + 16, 25,         OPL_BLOCK_INSTANCE, at     }, /* NameOffset */

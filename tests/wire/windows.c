@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The eight blocks that Windows made: walker, checker and builder agree about every byte. */
+/* The eight blocks recorded on Windows: walker, checker and builder agree about every byte. */
 #include "golden.h"
 
 #include <stdlib.h>
@@ -168,7 +168,7 @@ static void copy_instance(opl_build *build, opl_block *block, const opl_object_v
     }
 }
 
-/* What Windows leaves in padding is not ours to repeat. */
+/* Clears padding, because Windows leaves random bytes in it. */
 static void clear_padding(unsigned char *data, opl_block *block, const opl_object_view *object)
 {
     opl_instance_view instance = {0};
@@ -227,7 +227,8 @@ static void rebuild(const char *file)
 static void the_builder_makes_the_same_bytes(void **state)
 {
     for (size_t i = 0; i < COUNT(facts); i++)
-        if (facts[i].object != 510) /* its blocks end with 8 bytes that no counter uses */
+        /* Windows' blocks of this object end with 8 bytes that no counter uses */
+        if (facts[i].object != 510)
             rebuild(facts[i].file);
 }
 
