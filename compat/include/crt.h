@@ -160,7 +160,7 @@ using ::opl_vsprintf;
 #endif
 #endif
 
-/* ---- copies that check the capacity: they return 0, or an error and an empty text ---- */
+/* ---- copies that check the capacity; each returns 0, or an error and an empty text ---- */
 
 OPL_BEGIN_DECLS
 

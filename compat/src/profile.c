@@ -62,7 +62,7 @@ static WCHAR *read_file(LPCWSTR name)
     return text;
 }
 
-/* ---- its lines ---- */
+/* ---- the file's lines ---- */
 
 struct wide_span {
     const WCHAR *text;

@@ -123,7 +123,7 @@ int WINAPI lstrcmpiA(LPCSTR left, LPCSTR right)
     return compare_narrow(left, right, NORM_IGNORECASE);
 }
 
-/* ---- copies; they return NULL if a pointer is NULL ---- */
+/* ---- copies; each returns NULL if a pointer is NULL ---- */
 
 LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from)
 {

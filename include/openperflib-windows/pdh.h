@@ -633,7 +633,7 @@ PDH_STATUS WINAPI PdhEnumLogSetNamesW(LPCWSTR source, LPWSTR list, LPDWORD lengt
 PDH_STATUS WINAPI PdhGetLogSetGUID(PDH_HLOG log, GUID *guid, int *run) OPL_SYMBOL(PdhGetLogSetGUID);
 PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run) OPL_SYMBOL(PdhSetLogSetRunID);
 
-/* ---- for Visual Basic: narrow text, no structures, handles as they are ---- */
+/* ---- for Visual Basic: narrow text, no structures, the same handles ---- */
 
 /* Opens a query on live data. */
 PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query) OPL_SYMBOL(PdhVbOpenQuery);

@@ -182,7 +182,7 @@ static bool add_mounts(opl_reading *reading, const char *const *keys, unsigned w
     return text != NULL;
 }
 
-/* ---- both ---- */
+/* ---- SMB and NFS together ---- */
 
 /* Positions of numbers. In a line "bytes: ...", the fifth number is the bytes read from the server,
  * and the sixth is the bytes written to it. In a line "READ: ...", the second number is how often

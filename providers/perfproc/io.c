@@ -34,7 +34,7 @@ struct store {
     struct io_entry entries[];
 };
 
-/* ---- the processes that were seen ---- */
+/* ---- processes of the last collection ---- */
 
 static struct store *store_grow(opl_reading *reading, uint32_t capacity)
 {

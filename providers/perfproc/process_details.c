@@ -169,7 +169,7 @@ static void put_state(opl_reading *reading, struct details *details)
     snprintf(details->state, sizeof details->state, "%s", word + 2);
 }
 
-/* ---- what is kept ---- */
+/* ---- entries that are kept ---- */
 
 /* A number that changes when the process executes another program. */
 static uint64_t program_of(opl_reading *reading)

@@ -135,7 +135,7 @@ static DWORD addNames(const PerfMap *map, HINSTANCE library, const Numbers *numb
     return result;
 }
 
-/* ---- the two ---- */
+/* ---- registering and unregistering ---- */
 
 DWORD perfMapRegister(const PerfMap *map, HINSTANCE library)
 {

@@ -14,7 +14,7 @@ typedef struct {
     DWORD size;   /* in characters, without the zero that ends the list */
 } Base;
 
-/* ---- reading and writing one ---- */
+/* ---- reading and writing a base ---- */
 
 static DWORD readBase(HKEY perflib, LPCWSTR language, LPCWSTR value, Base *ret)
 {
@@ -50,7 +50,7 @@ static DWORD writeBase(HKEY perflib, LPCWSTR language, LPCWSTR value, const Base
     return result;
 }
 
-/* ---- changing one ---- */
+/* ---- changing a base ---- */
 
 static DWORD numberOf(LPCWSTR text)
 {
@@ -102,7 +102,7 @@ static BOOL addPair(Base *base, DWORD number, LPCWSTR text)
     return TRUE;
 }
 
-/* ---- all of them ---- */
+/* ---- all bases ---- */
 
 static DWORD changeBase(HKEY perflib, LPCWSTR language, BOOL help, const Numbers *numbers,
                         BaseText *text, void *context)

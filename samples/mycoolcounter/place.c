@@ -22,7 +22,7 @@ DWORD placeNumber(HKEY key, LPCWSTR value, DWORD *ret)
     return result;
 }
 
-/* ---- finding it ---- */
+/* ---- finding the service ---- */
 
 static BOOL hasSystem(HKEY performance)
 {
@@ -92,7 +92,7 @@ DWORD placeOpen(BOOL ours, REGSAM access, HKEY *ret)
     return result;
 }
 
-/* ---- replacing and restoring it ---- */
+/* ---- replacing and restoring the registration ---- */
 
 /* Copies a value from one key to another; if the value is missing in `from`, it is deleted in
  * `to`. */

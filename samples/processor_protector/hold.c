@@ -111,7 +111,7 @@ static bool is_ours(const struct held *held)
     return ids[0] == own && ids[1] == own && ids[2] == own && ids[3] == own;
 }
 
-/* ---- its threads ---- */
+/* ---- threads of a process ---- */
 
 typedef bool each_thread(void *of, uint32_t thread);
 

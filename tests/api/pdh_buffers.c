@@ -377,7 +377,7 @@ static void strange_handles(void **state)
     assert_true(PdhIsRealTimeQuery(query));
 }
 
-/* ---- all of it ---- */
+/* ---- main ---- */
 
 static int begin(void **state)
 {

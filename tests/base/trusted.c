@@ -217,7 +217,7 @@ static void f_c9_a_fifo_or_a_device_is_no_library(void **state)
     assert_int_equal(trust_check(folder, why), ERROR_ACCESS_DENIED);
 }
 
-/* ---- what programs that are started get ---- */
+/* ---- the environment of started programs ---- */
 
 static const char *found(char *const *list, const char *name)
 {

@@ -273,7 +273,7 @@ static void c116_foreign_and_c118_more_data(void **state)
     assert_int_equal(disabled(), 0);
 }
 
-/* ---- running them ---- */
+/* ---- main ---- */
 
 static const struct experiment experiments[] = {
     {"registration",    c40_c41_four_values_are_a_registration},

@@ -250,7 +250,7 @@ DEED(prints, for (int i = 0; i < 20000; i++) printf("a provider should not print
 DEED(prints_errors, for (int i = 0; i < 2000; i++) fprintf(stderr, "nor complain %d\n", i))
 DEED(reads_input, char line[64]; while (fgets(line, sizeof line, stdin)) continue)
 
-/* ---- changing its answer later ---- */
+/* ---- changing the answer later ---- */
 
 struct changed {
     unsigned char *start;
@@ -328,7 +328,7 @@ DEED(leaves_a_child, leave_child())
 DEED(leaves_many_children, leave_children(100))
 DEED(child_dies, if (start_child() == 0) crash())
 
-/* ---- its process's own state ---- */
+/* ---- changing the state of the process ---- */
 
 static void on_signal(int number)
 {
@@ -371,7 +371,7 @@ DEED(lowers_priority, setpriority(PRIO_PROCESS, 0, 19))
 DEED(sets_a_timer, set_timer())
 DEED(changes_its_name, prctl(PR_SET_NAME, "init"); prctl(PR_SET_DUMPABLE, 0))
 
-/* ---- reaching for others ---- */
+/* ---- reaching for other processes ---- */
 
 /* The querying process, whose number the test has written to a file. */
 static pid_t client(void)

@@ -40,7 +40,7 @@ DWORD lie_close(void)
 /* a false length, with which the pointer agrees */
 #define CLAIM(name, length) LIE(name, *bytes = (DWORD)(length); *data = start + (DWORD)(length))
 
-/* ---- what it returns ---- */
+/* ---- return values ---- */
 LIE(good, )
 LIE(nothing, *bytes = *types = 0; *data = start)
 LIE(forgets, *bytes = capacity; *types = 0; *data = start)
@@ -157,7 +157,7 @@ LIE(two_objects, memcpy(start + ANSWER_SIZE, start, ANSWER_SIZE); *types = 2; *b
     *data = (char *)*data + ANSWER_SIZE)
 LIE(fills_the_capacity, memset(start + ANSWER_SIZE, 0xee, capacity - ANSWER_SIZE))
 
-/* ---- writing where it may not ---- */
+/* ---- writing outside the buffer ---- */
 LIE(writes_4_below, third_party_put(start - 4, 0xdeadbeef))
 LIE(writes_1024_below, memset(start - 1024, 0x5a, 1024))
 LIE(writes_4_above, third_party_put(start + capacity, 0xdeadbeef))

@@ -134,7 +134,7 @@ static void be_warden(size_t number)
     _exit(0);
 }
 
-/* ---- all of them, some at a time ---- */
+/* ---- all cases, a few at the same time ---- */
 
 static void wait_for_one(void)
 {

@@ -460,7 +460,7 @@ static void leaves_no_thread_and_no_child(void **state)
     assert_true(gone_within_2_s(pid));
 }
 
-/* ---- what a helper may not ---- */
+/* ---- what a helper process may not do ---- */
 
 static void f_c5_helper_reaches_no_other_channel(void **state)
 {

@@ -368,7 +368,7 @@ static void forks_are_free(void **state)
     assert_true(clock_ticks() - before < 2500 * (int64_t)MILLISECOND);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused system calls ---- */
 
 static void refuse(int call, uint32_t action)
 {

@@ -878,7 +878,7 @@ static void many_threads_in_this_process_too(void **state)
     many_threads(queries);
 }
 
-/* ---- where it runs ---- */
+/* ---- the process in which a provider runs ---- */
 
 static bool has_landlock_scopes(void)
 {
@@ -1080,7 +1080,7 @@ static void c31_c111_job_object_details_bring_job_objects(void **state)
     }
 }
 
-/* ---- running them ---- */
+/* ---- main ---- */
 
 static int set_up(void **state)
 {

@@ -206,7 +206,7 @@ PROCEDURE hang_close(void)
         pause();
 }
 
-/* ---- reaching for others ---- */
+/* ---- reaching for other processes ---- */
 
 /* Answers with the errno of each attempt, 0 where it was allowed: to kill the client and the
  * keeper, to read memory, to mount. */

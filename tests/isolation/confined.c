@@ -178,7 +178,7 @@ INDEPENDENT(rights_given_up_after_the_helper_started)
     CHECK(answers("230", 230));
 }
 
-/* ---- others' orphans ---- */
+/* ---- children that belong to others ---- */
 
 static void query_and_crash(void)
 {

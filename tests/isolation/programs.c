@@ -12,7 +12,7 @@
 
 #define TENTH 100000 /* microseconds */
 
-/* ---- what everybody does ---- */
+/* ---- actions of all programs ---- */
 
 static void query_hanging(void)
 {

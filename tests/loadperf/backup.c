@@ -11,7 +11,7 @@
 
 enum { PROVIDERS = 60 };
 
-/* ---- there and back ---- */
+/* ---- saving and restoring ---- */
 
 static opl_load_restored restored;
 

@@ -11,7 +11,7 @@
 
 enum { PROVIDERS_HURT = 8, SEEDS = 5, QUICK_SEEDS = 1, QUICK_PAIRS = 30, TURNS = 40 };
 
-/* ---- what it says ---- */
+/* ---- the doctor's findings ---- */
 
 static struct buffer findings;
 static opl_load_restored cured;
@@ -352,7 +352,7 @@ static void names_of_no_service(unsigned which)
     set_name(language_at(which), index, "Nowhere's");
 }
 
-/* ---- others ---- */
+/* ---- damage by other services ---- */
 
 /* Gives a service the four numbers of another service, or numbers that overlap with its own. */
 static void overlap(unsigned by)
@@ -570,7 +570,7 @@ static void hurt(size_t kind)
     kinds[kind].hurt(kinds[kind].which);
 }
 
-/* ---- the machine as it was made: what the doctor wrote stands before the files ---- */
+/* ---- the machine's files, as they were before the doctor ---- */
 
 enum { MOST_FILES = 16 };
 static struct {
@@ -1164,7 +1164,7 @@ static void a_provider_with_manual_texts_only_keeps_them(void **state)
     assert_int_equal(number_of("MyPerf", "First Counter"), 1848);
 }
 
-/* ---- who may have written it ---- */
+/* ---- owners of files ---- */
 
 enum { THIRD_PARTY = 54321 };
 

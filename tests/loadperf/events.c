@@ -30,7 +30,7 @@ static opl_load_options dry(void)
     return options;
 }
 
-/* ---- a disk that takes nothing ---- */
+/* ---- a full disk ---- */
 
 static struct file_steps real_steps;
 

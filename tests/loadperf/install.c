@@ -522,7 +522,7 @@ static void a_torn_file_loads_again(void **state)
     }
 }
 
-/* ---- the rest of the record ---- */
+/* ---- other values of the registration ---- */
 
 static void trusted_writes_the_librarys_time_and_size(void **state)
 {

@@ -120,7 +120,7 @@ static inline void put_service_ini(const char *service)
     put(name, text.data);
 }
 
-/* ---- what is there then ---- */
+/* ---- the result ---- */
 
 static inline uint32_t number_of(const char *service, const char *value)
 {

@@ -562,7 +562,7 @@ static void a_pipe_is_read_as_it_fills(void **state)
     log_close(log);
 }
 
-/* ---- text of other origin ---- */
+/* ---- text of other programs ---- */
 
 static void text_without_zone_or_quotes_is_read(void **state)
 {
@@ -706,7 +706,7 @@ static void several_files_are_one_source(void **state)
     rmdir(folder);
 }
 
-/* ---- what cannot be ---- */
+/* ---- impossible values ---- */
 
 /* Dates and times of which one part is invalid. */
 static void impossible_times_are_no_samples(void **state)

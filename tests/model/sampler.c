@@ -360,7 +360,7 @@ static void instances_are_born_and_die(void **state)
     assert_true(model_time(model, 0, 0) == 0 && model_time(model, 0, 1u << 30) == 0);
 }
 
-/* ---- what is missing ---- */
+/* ---- missing counters and machines ---- */
 
 static void a_type_without_a_formula_is_raw(void **state)
 {
@@ -467,7 +467,7 @@ static void a_source_without_tables(void **state)
     assert_int_equal(double_count(&pdh_double.collects), 0);
 }
 
-/* ---- what hangs ---- */
+/* ---- calls that hang ---- */
 
 static void everything_is_quick(unsigned table)
 {

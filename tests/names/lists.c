@@ -115,7 +115,7 @@ static void a_held_list_stays(void **state)
     name_list_drop(list);
 }
 
-/* ---- what an older program, or an editor, does: it changes the sources only ---- */
+/* ---- an older program, or an editor, changes the source files only ---- */
 
 /* Edits a file without changing its size and modification time: only the change time of the inode
  * (ctime) differs. */

@@ -293,7 +293,7 @@ static void instances_that_are_not_listed_are_refused(void **state)
     assert_non_null(strstr(events(), "nothing lists its instances"));
 }
 
-/* ---- tables that lie ---- */
+/* ---- tables with false sizes ---- */
 
 static const opl_object nameless = {2, 2, NULL, ".", OPL_COUNTERS(zoo_rows)};
 static const opl_object rowless = {2, 2, "Rowless", ".", .counter_count = 3};

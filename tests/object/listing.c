@@ -35,7 +35,7 @@ void *__wrap_realloc(void *memory, size_t size)
     return refused() ? NULL : __real_realloc(memory, size);
 }
 
-/* ---- a herd: given values, one computed, one read from a file ---- */
+/* ---- a herd: values that are set, a computed value, and a value of a file ---- */
 
 enum { WEIGHT = 2, AGE = 4, LUCK = 6, TAG = 8, BORN = 10, SHARE = 12 };
 

@@ -167,7 +167,7 @@ const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *
     return "UTC";
 }
 
-/* ---- queries on it ---- */
+/* ---- queries on the capture ---- */
 
 static const struct pdh_from from = {.file = "any"};
 static PDH_HQUERY query;

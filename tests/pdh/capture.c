@@ -128,7 +128,7 @@ static void a_range_begins_with_a_rate(void **state)
     log_close(log);
 }
 
-/* ---- captures that go on, or stand side by side ---- */
+/* ---- captures that follow each other, or overlap ---- */
 
 static void make_text(const char *name, const char *text, char path[512])
 {

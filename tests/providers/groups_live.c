@@ -27,7 +27,7 @@ enum { CANNOT_RUN = 77, MEBI = 1 << 20, MEMORY = 32 * MEBI, DISK = 4 * MEBI, THR
 
 static struct library perfproc, perflinux;
 
-/* ---- in the child: the first thing that is wrong ends it ---- */
+/* ---- in the child process, which ends at the first error ---- */
 
 static char group[256]; /* below sys/fs/cgroup */
 static pid_t worker;

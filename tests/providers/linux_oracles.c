@@ -315,7 +315,7 @@ static void slabs_are_those_of_sys(void **state)
         assert_true(same + 1 >= reported);
 }
 
-/* ---- Memory Zone: the marks follow from two settings ---- */
+/* ---- Memory Zone: watermarks, computed from two settings ---- */
 
 /* Has the kernel raised a zone's watermarks for a while, because memory is fragmented? */
 static bool a_mark_is_raised(void)
@@ -681,7 +681,7 @@ static void deferred_work_is_that_of_stat(void **state)
     assert_true(value - before <= after - before);
 }
 
-/* ---- Pressure, beside what the root of the control groups says ---- */
+/* ---- Pressure, compared with the root of the control groups ---- */
 
 static bool averages_are(const char *resource, const char *folder)
 {

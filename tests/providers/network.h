@@ -29,7 +29,7 @@ enum { CANNOT_RUN = 77, SECONDS = 60 };
 
 static struct library perfnet;
 
-/* ---- in the child: the first thing that is wrong ends it ---- */
+/* ---- in the child process, which ends at the first error ---- */
 
 static inline void wrong(int line, const char *what, uint64_t value, uint64_t expected)
 {

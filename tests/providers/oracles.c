@@ -134,7 +134,7 @@ static void free_memory_is_that_of_sysinfo(void **state)
     assert_true(same);
 }
 
-/* ---- memory, beside what its nodes say ---- */
+/* ---- memory, compared with the sum of its nodes ---- */
 
 static uint64_t of_nodes(const char *key)
 {

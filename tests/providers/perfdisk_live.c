@@ -27,7 +27,7 @@ static void run_query(const char *query)
     answer_begin();
 }
 
-/* ---- others' answers ---- */
+/* ---- answers of other sources ---- */
 
 /* The disks: names in sys/block with a link "device", except floppies and CDs. */
 static unsigned list_disks(char names[][64], unsigned most)

@@ -419,7 +419,7 @@ static void heat_and_batteries(void **state)
     VALUE(BATTERY, "_Total", 101104, 62000);
 }
 
-/* ---- what does not tell ---- */
+/* ---- unreadable files ---- */
 
 static char made[64];
 

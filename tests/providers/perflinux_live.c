@@ -117,7 +117,7 @@ static void processors_under_pressure(void **state)
     assert_true(stalled <= time + 400000);
 }
 
-/* ---- processors: what an unimportant child used, by its own account ---- */
+/* ---- processors: time of a child with a high nice value, as it measured it ---- */
 
 static uint64_t nice_time(void)
 {

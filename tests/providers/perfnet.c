@@ -124,7 +124,7 @@ static void laptop_tcp_and_udp(void **state)
     VALUE(UDPV6, NULL, 438, 8010 + 8040);
 }
 
-/* ---- the others ---- */
+/* ---- other machines ---- */
 
 static void server_counts_are_large(void **state)
 {

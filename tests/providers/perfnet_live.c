@@ -138,7 +138,7 @@ static void ping_6(void)
     close(fd);
 }
 
-/* ---- what it must change ---- */
+/* ---- the counters that the work must change ---- */
 
 static void child_datagrams(void)
 {
@@ -307,7 +307,7 @@ static void connections_appear(void **state)
     in_child(child_connections);
 }
 
-/* ---- what others say ---- */
+/* ---- values of other programs ---- */
 
 /* Compares with rtnetlink, whose values have 32 bits. */
 static bool same_interface(const char *name, const struct rtnl_link_stats *is)

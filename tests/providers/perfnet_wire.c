@@ -237,7 +237,7 @@ static void child_forwarded_four(void)
             {ICMP, NULL, 616, FEW});
 }
 
-/* ---- what cannot be sent ---- */
+/* ---- packets that cannot be sent ---- */
 
 static unsigned refused; /* datagrams */
 
@@ -499,7 +499,7 @@ static void child_udp(void)
             {ICMPV6, NULL, 616, FEW});
 }
 
-/* ---- control messages: so many of each kind that no two kinds are equally many ---- */
+/* ---- control messages: a different number of each kind ---- */
 
 struct kind {
     uint8_t type;

@@ -144,7 +144,7 @@ static void laptop_objects_and_paging(void **state)
     BASE(PAGING_FILE, "_Total", 702, 6000000);
 }
 
-/* ---- the others ---- */
+/* ---- other machines ---- */
 
 static void cpu128_processors(void **state)
 {

@@ -78,7 +78,7 @@ static bool between(uint64_t before, uint64_t value, uint64_t after, bool wide)
     return ((value - before) & mask) <= ((after - before) & mask);
 }
 
-/* ---- between two readings ---- */
+/* ---- values between two readings ---- */
 
 /* clang-format off */
 static const struct count {

@@ -18,7 +18,7 @@
 
 enum { FREQUENCY = 10000000 };
 
-/* ---- what the library does behind our back ---- */
+/* ---- allocations and opened files ---- */
 
 static unsigned allocations, opens, opens_elsewhere;
 void *__real_malloc(size_t size);

@@ -670,7 +670,7 @@ static void proc_of_another_namespace_is_read_itself(void **state)
     assert_true(trace_has(in_own_namespace_without_proc, "proc is of another pid namespace"));
 }
 
-/* ---- who is believed, and who may ---- */
+/* ---- trusted records, and rights ---- */
 
 static void query_anew(void)
 {

@@ -280,7 +280,7 @@ static void f_b1_nor_in_a_container(void **state)
     in_namespaces(CLONE_NEWPID, "");
 }
 
-/* ---- what is there ---- */
+/* ---- counters that exist ---- */
 
 static bool has(struct taken *all, DWORD index, DWORD counter)
 {

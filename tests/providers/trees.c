@@ -135,7 +135,7 @@ static void every_provider_walks_every_machine(void **state)
     assert_true(costly > 0);
 }
 
-/* ---- what is missing ---- */
+/* ---- missing counters ---- */
 
 /* Reads what three collections write on standard error. */
 static void read_trace(const char *const provider[4], const char *root, char *ret, size_t capacity)
@@ -329,7 +329,7 @@ static void no_swap(void **state)
     BASE(PAGING_FILE, "/dev/dm-9", 702, 1000000);
 }
 
-/* ---- the rest of each ---- */
+/* ---- other values of each machine ---- */
 
 static void system_values(const char *root, uint64_t ctxt, uint64_t waiting, uint64_t processes,
                           uint64_t threads, uint64_t faults)

@@ -355,7 +355,7 @@ static void a_damaged_line_survives_a_write_as_a_remark(void **state)
     assert_file_has("machine/registry.d/manual.reg", "broken line");
 }
 
-/* ---- what a write leaves in the file ---- */
+/* ---- the file after a write ---- */
 
 static void assert_manual(const char *layer, const char *expected)
 {

@@ -162,7 +162,7 @@ static void f_c1_too_many_lists_hide_all(void **state)
     lab_remove("machine/registry.d/lists.reg");
 }
 
-/* ---- what it costs ---- */
+/* ---- limits of cost ---- */
 
 /* Makes several queries at once, each of 1.5 seconds. Returns how many were answered; *ret_busy:
  * how many were refused. */

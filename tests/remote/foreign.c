@@ -133,7 +133,7 @@ static void a_block_answers_no_other_query(void **state)
     lab_unregister("Foreigner");
 }
 
-/* ---- the shipped one ---- */
+/* ---- the shipped provider ---- */
 
 static void c121_any_machine_that_can_be_reached(void **state)
 {

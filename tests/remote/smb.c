@@ -304,7 +304,7 @@ static void enumerations(void **state)
         assert_int_equal(proto_number((const char *)reply.data + 4 * i), wanted[i]);
 }
 
-/* ---- a service that sleeps, forgets, is busy, or goes ---- */
+/* ---- a service that sleeps, loses its keys, is busy, or ends ---- */
 
 static void a_sleeping_service_is_waited_for(void **state)
 {

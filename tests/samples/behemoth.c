@@ -537,7 +537,7 @@ static void others_are_served_while_time_is_forwarded(void **state)
     close(one), close(two);
 }
 
-/* ---- peers who mean no good ---- */
+/* ---- malicious peers ---- */
 
 static int dial(void)
 {

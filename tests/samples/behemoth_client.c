@@ -141,7 +141,7 @@ static const struct someone family[] = {
 };
 enum { FAMILY = sizeof family / sizeof *family };
 
-/* ---- what is printed ---- */
+/* ---- printing ---- */
 
 static void draw_view(FILE *out, enum view_kind kind)
 {
@@ -404,7 +404,7 @@ static void names_of_any_kind(void **state)
     view.columns = 0;
 }
 
-/* ---- mean ones ---- */
+/* ---- malicious answers ---- */
 
 static void no_mother_misleads(void **state)
 {

@@ -34,7 +34,7 @@
 
 enum { THIRD_PARTY = 65534 };
 
-/* ---- looks that are made up ---- */
+/* ---- made-up looks ---- */
 
 static struct process all[4];
 static struct look made = {.all = all};

@@ -94,7 +94,7 @@ static void child(long chance)
     _exit(0);
 }
 
-/* ---- their life ---- */
+/* ---- starting and ending the children ---- */
 
 static atomic_uint *entry(pid_t pid)
 {

@@ -122,7 +122,7 @@ static void judge_bound(const struct judged *is)
         offends(is, "above what is possible");
 }
 
-/* ---- who ---- */
+/* ---- identity ---- */
 
 static bool same(const struct row *row, const struct row *before)
 {
@@ -170,7 +170,7 @@ static void judge_elapsed(const struct judged *is)
         offends(is, "an elapsed time that does not pass as time does");
 }
 
-/* ---- all ---- */
+/* ---- all values ---- */
 
 static void judge_value(const struct judged *is)
 {

@@ -320,7 +320,7 @@ static void kill_programs(const struct text *wanted, int first)
     }
 }
 
-/* ---- all ---- */
+/* ---- main ---- */
 
 static void report(const char *what)
 {

@@ -169,7 +169,7 @@ static void judge_row(const struct watch *steps, const struct interval *interval
     }
 }
 
-/* ---- all ---- */
+/* ---- adding and checking the counters ---- */
 
 bool known_add(PDH_HQUERY query, struct watch *steps)
 {

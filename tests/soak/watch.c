@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which counters ---- */
+/* ---- adding counters ---- */
 
 bool watch_add_counter(struct watch *watch, PDH_HQUERY query, const char *title)
 {
@@ -91,7 +91,7 @@ static bool take_column(struct column *column)
     return count == raw_count;
 }
 
-/* ---- who is who ---- */
+/* ---- identifying instances ---- */
 
 static const struct row *sorting;
 

@@ -365,7 +365,7 @@ static void row_was_seen(const opl_object *object, const opl_counter *row)
     wrong("%s: row %u (%s): on no frozen machine", object->name, (unsigned)row->index, row->name);
 }
 
-/* ---- all of it ---- */
+/* ---- main ---- */
 
 static void load(const char *path)
 {

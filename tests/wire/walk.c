@@ -29,7 +29,7 @@ static void assert_names(const char *golden_name, const char *const *names)
     golden_done(&golden);
 }
 
-/* ---- what is there ---- */
+/* ---- valid blocks ---- */
 
 static void c4_the_header_leads_to_the_first_object(void **state)
 {

@@ -77,7 +77,7 @@ static bool write_settings(struct bpf_object *object, const uint32_t settings[SE
     return map && bpf_map__set_initial_value(map, settings, bytes) == 0;
 }
 
-/* ---- where it is pinned ---- */
+/* ---- the folder of the pinned files ---- */
 
 bool bpf_is_mounted(void)
 {

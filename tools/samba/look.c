@@ -160,7 +160,7 @@ static void look_at_drop_in(struct samba *samba)
     samba->is_this_shim = strstr(text, wanted) != NULL;
 }
 
-/* ---- processes that have it loaded ---- */
+/* ---- processes that have loaded the library ---- */
 
 /* Finds the first line of /proc/PID/NAME that contains `part`. */
 static bool find_line(const char *pid, const char *name, const char *part, char *ret,

@@ -184,7 +184,7 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
     return EXIT_GOOD;
 }
 
-/* ---- all ---- */
+/* ---- all counters ---- */
 
 /* Connects to the machines of all paths at the same time, so that adding a counter does not
  * wait. */

@@ -48,7 +48,7 @@ LSTATUS view_root(HKEY *ret)
                       : ERROR_SUCCESS;
 }
 
-/* ---- its bytes ---- */
+/* ---- the bytes of a snapshot ---- */
 
 static bool snapshot_reserve(struct view_snapshot *snapshot, size_t capacity)
 {

@@ -21,7 +21,7 @@ static const char *const glyphs[2][SIZES] = {
     {"◦", "•", "●"}
 };
 
-/* ---- how large it is ---- */
+/* ---- the size of the field ---- */
 
 /* Rounds up to 10, 20, 50, 100, ... No counter has the size of the field, so it is drawn as large
  * as needed for all behemoths seen so far, and never shrinks. */
@@ -39,7 +39,7 @@ static uint64_t metres(const struct reader_behemoth *one, unsigned symbol)
     return value < UINT32_MAX ? value : UINT32_MAX;
 }
 
-/* ---- which part of it is shown ---- */
+/* ---- the part that is shown ---- */
 
 static uint64_t part_of(uint64_t all, unsigned zoom)
 {

@@ -21,7 +21,7 @@ static double age_of(const struct behemoth_herd *herd, const struct behemoth *is
     return (double)((herd->time - is->birthday) / BEHEMOTH_SECOND);
 }
 
-/* ---- one of them ---- */
+/* ---- finding a behemoth ---- */
 
 /* Returns how many behemoths have `word` as their number or name, or (`whole` is false) a name that
  * begins with `word`. *ret is the first of these behemoths. `list`: prints them. */

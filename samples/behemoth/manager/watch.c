@@ -29,7 +29,7 @@ static struct watch {
     int64_t began;
 } watch;
 
-/* ---- what happened ---- */
+/* ---- events ---- */
 
 __attribute__((format(printf, 2, 3))) static void report(char sign, const char *format, ...)
 {

@@ -31,7 +31,7 @@ static uint64_t below(struct herd *herd, uint64_t limit)
     return limit > 0 ? chance(herd) % limit : 0;
 }
 
-/* ---- one of them ---- */
+/* ---- a behemoth ---- */
 
 static uint64_t age_of(const struct herd *herd, const struct animal *animal)
 {
@@ -143,7 +143,7 @@ static bool found(struct herd *herd, uint32_t sex)
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- the herd ---- */
 
 bool herd_begin(struct herd *herd, const struct herd_beginning *beginning)
 {
