@@ -45,9 +45,10 @@ int main(int argc, char **argv)
     }
     shared = openMemory(&guard);
     if (!shared) {
-        fprintf(stderr,
-                "appshare_workshop: another one is running, or there is no memory (error %u)\n",
-                (unsigned)GetLastError());
+        fprintf(
+            stderr,
+            "appshare_workshop: another workshop is running, or there is no memory (error %u)\n",
+            (unsigned)GetLastError());
         return 1;
     }
     for (jobs = 0; seconds <= 0 || jobs < 10L * seconds; jobs++) {

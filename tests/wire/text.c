@@ -71,7 +71,7 @@ static void what_a_code_page_cannot_say(void **state)
     assert_int_equal(sink.used, 0);
 }
 
-/* Two-byte characters across the border of a 128-byte piece, and a first byte without the second. */
+/* Two-byte characters across the border of a 128-byte piece, and one without its second byte. */
 static void code_page_texts_longer_than_a_piece(void **state)
 {
     unsigned char bytes[401] = "a";

@@ -12,8 +12,8 @@ int config_read(struct config *config, const struct options *options)
     if (config->nested)
         return options_complain(
             options,
-            "%s inside a file of options is not allowed, because it would read a "
-            "second one, %s; name input files on the command line",
+            "%s is not allowed inside a file of options, because it would read a second "
+            "such file, %s; name input files on the command line",
             options->spelled, options->value);
     if (!text_list_add(config->kept, options->tool->name) ||
         !text_list_read_options(config->kept, options->value))

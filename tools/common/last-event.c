@@ -40,9 +40,9 @@ static bool report_quarantine(const char *tool, const char *object,
     const char *why = service->quarantine;
     if (!why || service_enabled(service))
         return false;
-    fprintf(stderr, "%s: %s belongs to %s: it is %s %s; \"lodctr%s /E:%s\" queries it again\n",
-            tool, object, service->name, strncmp(why, "until ", 6) ? "disabled" : "in quarantine",
-            why, service_option(service), service->name);
+    fprintf(stderr, "%s: %s belongs to %s, which is %s %s; \"lodctr%s /E:%s\" enables it\n", tool,
+            object, service->name, strncmp(why, "until ", 6) ? "disabled" : "in quarantine", why,
+            service_option(service), service->name);
     return true;
 }
 

@@ -108,11 +108,12 @@ void missing_rights(const char *tool, const char *object)
         return;
     reported = true;
     fflush(stdout);
-    fprintf(stderr, "%s: omitted, because this user may not read it for every instance: %s; %s\n",
-            tool, denied,
-            geteuid() ? "root may read it: use sudo; 'Needs rights' in docs/counters names the "
+    fprintf(stderr,
+            "%s: counters omitted, which this user may not read for every instance: %s; %s\n", tool,
+            denied,
+            geteuid() ? "root may read them: use sudo; 'Needs rights' in docs/counters names the "
                         "counters that show your own processes"
-                      : "here even root may not read it, as in some containers");
+                      : "here even root may not read them, as in some containers");
 }
 
 void missing_rights_of_all(const char *tool, const char *path)

@@ -129,8 +129,8 @@ int owners_explain(const struct owners *owners, const char *service, const char 
         return 0;
     return snprintf(
         text, size,
-        "its object %u belongs to %s, so its answers are dropped: give it numbers of "
-        "its own (unlodctr%s %s, then lodctr%s FILE.ini), or correct Object List in its "
-        "Performance key; if it replaces %s, set Shared Objects = 1 there",
+        "object %u in its Object List belongs to %s, so all its answers are dropped: give this "
+        "service numbers of its own (unlodctr%s %s, then lodctr%s FILE.ini), or correct Object "
+        "List in its Performance key; if this service replaces %s, set Shared Objects = 1 there",
         (unsigned)object, owner, user, service, user, owner);
 }

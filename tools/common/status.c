@@ -29,7 +29,7 @@ const char *status_message(DWORD status)
         {ERROR_INVALID_PARAMETER,      "wrong usage, or a name that cannot be used"                      },
         {ERROR_CALL_NOT_IMPLEMENTED,   "this version of openperflib cannot do that yet"                  },
         {ERROR_NOT_SUPPORTED,          "this version of openperflib cannot do that yet"                  },
-        {ERROR_MOD_NOT_FOUND,          "the library, or one that it needs, cannot be loaded"             },
+        {ERROR_MOD_NOT_FOUND,          "the library, or a library that it needs, cannot be loaded"       },
         {ERROR_PROC_NOT_FOUND,         "the library does not export that function"                       },
         {ERROR_BAD_EXE_FORMAT,         "the file is not a library for this processor"                    },
         {ERROR_ARITHMETIC_OVERFLOW,    "no free indices left; remove unneeded services with unlodctr"    },
@@ -41,7 +41,7 @@ const char *status_message(DWORD status)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status)
             return rows[i].text;
-    snprintf(unknown, sizeof unknown, "it failed; OPENPERFLIB_TRACE=1 shows more");
+    snprintf(unknown, sizeof unknown, "the operation failed; OPENPERFLIB_TRACE=1 shows more");
     return unknown;
 }
 

@@ -182,7 +182,7 @@ static int make_provider(const struct chosen *chosen)
     struct example example;
     if (mkdir(chosen->file, 0777) != 0) {
         fprintf(stderr, "openperflib-new: %s: %s; nothing was written\n", chosen->file,
-                errno == EEXIST ? "it already exists" : strerror(errno));
+                errno == EEXIST ? "the folder already exists" : strerror(errno));
         return EXIT_FAILED;
     }
     bool good = example_make(chosen, &example) && write_all(chosen, &example);

@@ -29,7 +29,7 @@ static const struct tool commands[] = {
     {.name = "pin", .summary = "Load the program and pin it; replaces a pinned program.",
      .usage = "[OPTION]...", .rows = pin_rows, .id = PIN},
     {.name = "unpin", .summary = "Remove it.", .usage = "", .id = UNPIN},
-    {.name = "status", .summary = "Show whether it is pinned, who may read it and whether it works.",
+    {.name = "status", .summary = "Show whether the program is pinned, who may read it, and whether it works.",
      .usage = "", .id = STATUS},
     {0},
 };

@@ -124,7 +124,7 @@ static int open_place(void)
     if (good)
         bpf_complain(
             BPF_PLACE
-            " belongs to user %u with mode %04o: others may change what is in it. Mount it "
+            " belongs to user %u with mode %04o: other users may change what is in it. Mount it "
             "anew with -o mode=0755, or: chown root " BPF_PLACE "; chmod 0755 " BPF_PLACE,
             (unsigned)st.st_uid, (unsigned)st.st_mode & 07777);
     else
@@ -210,7 +210,7 @@ static int complain_of_load(int error)
 {
     const char *cause = bpf_cause();
     if (error == EPERM)
-        return bpf_complain("the kernel does not allow it: it needs root (CAP_BPF and "
+        return bpf_complain("the kernel does not allow the program: it needs root (CAP_BPF and "
                             "CAP_PERFMON), and neither lockdown nor a container may forbid it");
     return bpf_complain("the kernel refuses the program: %s%s%s%s; --verbose shows all messages",
                         cause, *cause ? " (" : "", strerror(error), *cause ? ")" : "");

@@ -138,7 +138,7 @@ static const char *text_of(LSTATUS status)
         {ERROR_BAD_PATHNAME,      "a part of the path is empty; put the key in single quotes"         },
         {ERROR_ALREADY_EXISTS,    "already exists; add /f to overwrite it"                            },
         {ERROR_NOT_REGISTRY_FILE,
-         "not a registry file: the first line must be REGEDIT4 or the version 5 line"                 },
+         "not a registry file: the first line is neither REGEDIT4 nor Windows Registry Editor ..."    },
         {ERROR_UNSUPPORTED_TYPE,  "the data does not fit the type; see \"reg add --help\""            },
         {ERROR_KEY_DELETED,       "the key was deleted meanwhile; try again"                          },
     };

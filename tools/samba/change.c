@@ -91,13 +91,14 @@ static int systemctl(bool dry, const char *verb, const char *unit)
 static int restart(const struct samba *samba, bool dry, bool now)
 {
     if (!samba->is_live) {
-        samba_print("restart Samba to load it");
+        samba_print("restart Samba, so that the change takes effect");
         return EXIT_GOOD;
     }
     int code = systemctl(dry, "daemon-reload", "");
     if (code || now)
         return code ? code : systemctl(dry, "try-restart", samba->unit);
-    samba_print("restart Samba to load it: systemctl restart %s", samba->unit);
+    samba_print("restart Samba, so that the change takes effect: systemctl restart %s",
+                samba->unit);
     return EXIT_GOOD;
 }
 
@@ -149,7 +150,7 @@ int samba_enable(const struct samba *samba, bool dry, bool now)
 int samba_disable(const struct samba *samba, bool dry, bool now)
 {
     if (!samba->has_drop_in) {
-        samba_print("it is not enabled");
+        samba_print("openperflib is not enabled in Samba");
         return EXIT_GOOD;
     }
     if (!samba->is_ours)

@@ -31,7 +31,7 @@ static const struct tool commands[] = {
      .usage = "[OPTION]...", .rows = change_rows, .id = ENABLE},
     {.name = "disable", .summary = "Remove everything that enable wrote.", .usage = "[OPTION]...",
      .rows = change_rows, .id = DISABLE},
-    {.name = "status", .summary = "Show whether it is enabled, loaded, and built for this Samba.",
+    {.name = "status", .summary = "Show whether the library is enabled, loaded, and built for this Samba.",
      .usage = "[OPTION]...", .rows = status_rows, .id = STATUS},
     {0},
 };
@@ -40,11 +40,11 @@ static const struct tool commands[] = {
 static const char more[] =
     "openperflib-winregd(1) describes who may read, and from where. Exit codes: 0 done, or\n"
     "enabled (status); 1 failed, with a message; 2 wrong usage; 3 there\n"
-    "is no Samba, no library for its series, or (status) it is not enabled.\n";
+    "is no Samba, no library for its series, or (status) the library is not enabled.\n";
 
 static const struct tool tool = {
     .name = "openperflib-samba",
-    .summary = "Let Windows machines read this one's counters, through Samba.",
+    .summary = "Let Windows machines read this machine's counters, through Samba.",
     .usage = "COMMAND [OPTION]...",
     .commands = commands,
     .more = more,

@@ -56,7 +56,7 @@ static bool complain_of_two(const char *library, const struct table_entry *secon
 {
     fprintf(stderr,
             "openperflib-tables: %s: \"%s\" and \"%s\": both have the same index, %u; give one of "
-            "them another even one: %u is free\n",
+            "them another even index: %u is free\n",
             library, second[-1].name, second->name, (unsigned)second->index, (unsigned)last + 2);
     return false;
 }

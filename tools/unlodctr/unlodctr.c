@@ -93,7 +93,7 @@ static void print_removed(const struct unlodctr *opts, const char *service,
                           const opl_load_result *result)
 {
     if (!result->last_help)
-        printf("%s: its library is %s\n", service,
+        printf("%s: the registration of its library is %s\n", service,
                opts->options.dry_run ? "not removed: a dry run" : "removed");
     else
         printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", service, result->first_counter,
@@ -114,7 +114,8 @@ static DWORD remove_service(struct unlodctr *opts, const char *service, opl_load
     if (status && opts->errors)
         return status;
     if (status == ERROR_FILE_NOT_FOUND) {
-        fprintf(stderr, "unlodctr: %s: is not loaded%s; \"lodctr /Q\" shows what is (error 2)\n",
+        fprintf(stderr,
+                "unlodctr: %s: is not loaded%s; \"lodctr /Q\" shows what is loaded (error 2)\n",
                 service, opts->options.user ? " for this user" : "");
         return status;
     }

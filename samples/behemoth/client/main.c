@@ -348,10 +348,10 @@ static int explain(LSTATUS status, bool registered)
         {ERROR_LOGON_FAILURE,      "user or password is wrong"                                    },
         {ERROR_MORE_DATA,          "the answer is too large"                                      },
         {ERROR_NOT_ENOUGH_MEMORY,  "there is no memory left"                                      },
-        {RPC_S_SERVER_UNAVAILABLE, "it does not answer; openperflib-winregd must run there"       },
+        {RPC_S_SERVER_UNAVAILABLE, "the machine does not answer; start openperflib-winregd there" },
         {RPC_S_CALL_FAILED,        "the connection was lost, or the answer did not arrive in time"},
     };
-    const char *text = "it cannot be read", *there = client.machine ? " there" : "";
+    const char *text = "the counters cannot be read", *there = client.machine ? " there" : "";
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         text = texts[i].status == status ? texts[i].text : text;
     fprintf(stderr, "behemoth-client: %s: ", client.machine ? client.machine : "this machine");

@@ -24,7 +24,7 @@ static const struct option_row create_rows[] = {
     {0, "sex", "SEX", SEX, "male or female. Default: random.", "male female", 0},
     {'m', "mother", "BEHEMOTH", MOTHER, "The mother's name or number. Default: no mother.", NULL, 0},
     {'a', "age", "SECONDS", AGE, "The age, in the herd's time, which determines the weight. Default: 0.", NULL, 0},
-    {'x', NULL, "METRES", X, "Distance from the left edge. Default: beside the mother, or without one anywhere.", NULL, 0},
+    {'x', NULL, "METRES", X, "Distance from the left edge. Default: beside the mother; anywhere if there is none.", NULL, 0},
     {'y', NULL, "METRES", Y, "Distance from the upper edge.", NULL, 0},
     {0},
 };
@@ -112,7 +112,8 @@ int manager_complain(const struct manager *manager)
     } else if (reason == ETIMEDOUT || reason == EAGAIN) {
         fprintf(stderr, "the server at %s does not answer.\n", place);
     } else if (reason == EPROTO || reason == ECONNRESET || reason == EPIPE) {
-        fprintf(stderr, "the server at %s hung up, or is not a behemoth-server.\n", place);
+        fprintf(stderr, "the server at %s closed the connection, or is not a behemoth-server.\n",
+                place);
     } else {
         fprintf(stderr, "%s: %s.\n", place, strerror(reason));
         code = EXIT_FAILED;

@@ -259,7 +259,7 @@ static const struct tool tool = {
     .usage = "[OPTION]...",
     .rows = behemoth_server_rows,
     .more =
-        "It runs in the foreground until SIGTERM, SIGINT or 'behemoth-manager stop', and keeps\n"
+        "Runs in the foreground until SIGTERM, SIGINT or 'behemoth-manager stop', and keeps\n"
         "the herd in a file, from which the next start continues.\n"
         "\n"
         "The default socket is the first of $BEHEMOTH_SOCKET, $OPENPERFLIB_ROOT/herd.sock,\n"
