@@ -40,7 +40,7 @@ struct row {
 struct column {
     char *path; /* as given to model_add_table, without MODEL_RAW */
     PDH_STATUS
-        status; /* of PdhAddCounter; the counter is added again after 5 s, then less and less often */
+    status; /* of PdhAddCounter; the counter is added again after 5 s, then less and less often */
     DWORD type; /* 0 until the counter was found */
     bool raw;   /* the cells are the raw values: asked for, or PDH has no formula for the type */
     LONG default_scale;
