@@ -103,17 +103,17 @@ static const opl_counter job_counters[] = {
      .help = "Processor time in milliseconds that the processes of the group have used in user mode since it was made."},
     {1526, 1527, MILLISECONDS, TOTAL("system_usec"), .name = "Total mSec - Kernel Mode",
      .help = "Processor time in milliseconds that the processes of the group have used in the kernel since it was made."},
-    {102100, 102101, PERF_COUNTER_LARGE_RAWCOUNT, -6, JOB, OPL_COLUMN(&memory_max, 1, OPL_ONE), ON("memory"), .name = "Memory Limit Bytes",
+    {102102, 102103, PERF_COUNTER_LARGE_RAWCOUNT, -6, JOB, OPL_COLUMN(&memory_max, 1, OPL_ONE), ON("memory"), .name = "Memory Limit Bytes",
      .help = "Memory that the group may use at most; 0 if it has no limit. Groups above it may have a lower one."},
-    {102102, 102103, PERF_RAW_FRACTION, 0, JOB, OPL_COLUMN(&cpu_max, 1, OPL_ONE), .base = OPL_COLUMN(&cpu_max, 2, OPL_ONE), ON("cpu"),
+    {102104, 102105, PERF_RAW_FRACTION, 0, JOB, OPL_COLUMN(&cpu_max, 1, OPL_ONE), .base = OPL_COLUMN(&cpu_max, 2, OPL_ONE), ON("cpu"),
      .name = "% Processor Limit",
      .help = "Share of one processor's time that the group may use at most, 200 for two processors; 0 if it has no limit. Groups above it may have a "
              "lower one."},
-    {102104, 102105, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), ON("cpu"), .name = "% Throttled",
+    {102106, 102107, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), ON("cpu"), .name = "% Throttled",
      .help = "Share of time that the group's tasks had to wait because it had used up what processor time it may use."},
-    {102106, 102107, PRESSURE(cpu_pressure, "cpu.pressure", "a processor"), .name = "% Processor Pressure"},
-    {102108, 102109, PRESSURE(memory_pressure, "memory.pressure", "memory"), .name = "% Memory Pressure"},
-    {102110, 102111, PRESSURE(io_pressure, "io.pressure", "a disk or another device"), .name = "% Disk Pressure"},
+    {102108, 102109, PRESSURE(cpu_pressure, "cpu.pressure", "a processor"), .name = "% Processor Pressure"},
+    {102110, 102111, PRESSURE(memory_pressure, "memory.pressure", "memory"), .name = "% Memory Pressure"},
+    {102112, 102113, PRESSURE(io_pressure, "io.pressure", "a disk or another device"), .name = "% Disk Pressure"},
 };
 
 static const opl_counter details_counters[] = {

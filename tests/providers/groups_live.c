@@ -304,9 +304,9 @@ static void child_job_memory(void)
     IS(job(1520), 0);
     if (!write_file("memory.swap.max", "0"))
         not_reported("swap of groups");
-    IS(job(102100), 0);
+    IS(job(102102), 0);
     IS(write_file("memory.max", "8388608"), true); /* less than it has */
-    IS(job(102100), 8388608);
+    IS(job(102102), 8388608);
     char more = 'm';
     IS(write(orders[1], &more, 1), 1);
     int status = 0;
@@ -327,18 +327,18 @@ static void child_job_limit(void)
 {
     begin("");
     run_query(&perfproc, "1500");
-    if (!answer_has(JOB, 102102) || job(102102) != 0 || !write_file("cpu.max", "10000 100000")) {
+    if (!answer_has(JOB, 102104) || job(102104) != 0 || !write_file("cpu.max", "10000 100000")) {
         not_reported("limits of processor time");
         return;
     }
     struct account none = order(' ');
-    uint64_t before = job(102104);
+    uint64_t before = job(102106);
     struct account used = order('c');
     double waited =
         (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
-    CLOSE_TO(job(102104) - before, waited * 10, waited); /* a tenth */
-    IS(job(102102), 10000);
-    IS(answer_number(JOB, group, 102102, true), 100000);
+    CLOSE_TO(job(102106) - before, waited * 10, waited); /* a tenth */
+    IS(job(102104), 10000);
+    IS(answer_number(JOB, group, 102104, true), 100000);
 }
 
 static void limit_of_a_job_appears(void **state)
@@ -359,12 +359,12 @@ static void child_job_pressure(void)
 {
     begin("");
     run_query(&perfproc, "1500");
-    if (!answer_has(JOB, 102106)) {
+    if (!answer_has(JOB, 102108)) {
         not_reported("pressure of groups");
         return;
     }
     struct account none = order(' ');
-    uint64_t before = job(102106), memory_before = job(102108);
+    uint64_t before = job(102108), memory_before = job(102110);
     use_first_processor(worker);
     pid_t other = fork();
     if (other == 0) {
@@ -377,10 +377,10 @@ static void child_job_pressure(void)
     waitpid(other, NULL, 0);
     double waited =
         (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
-    CLOSE_TO(job(102106) - before, waited * 10, waited + 200000);
-    IS(job(102108), memory_before);
-    before = job(102110);
-    uint64_t processor_before = job(102106);
+    CLOSE_TO(job(102108) - before, waited * 10, waited + 200000);
+    IS(job(102110), memory_before);
+    before = job(102112);
+    uint64_t processor_before = job(102108);
     none = used;
     used = order('d');
     if (!used.done) {
@@ -388,8 +388,8 @@ static void child_job_pressure(void)
         return;
     }
     waited = (double)used.elapsed - (double)(used.user + used.system - none.user - none.system) -
-             (double)(job(102106) - processor_before) / 10;
-    CLOSE_TO(job(102110) - before, waited * 10, waited * 5 + 50000);
+             (double)(job(102108) - processor_before) / 10;
+    CLOSE_TO(job(102112) - before, waited * 10, waited * 5 + 50000);
 }
 
 static void pressure_of_a_job_appears(void **state)

@@ -125,15 +125,15 @@ static void jobs(void **state)
     VALUE(JOB, "system.slice|docker.service", 1522, 5000);
     VALUE(JOB, "system.slice|docker.service", 1524, 3000);
     VALUE(JOB, "system.slice|docker.service", 1526, 2000);
-    VALUE(JOB, "system.slice|docker.service", 102100, 268435456);
-    VALUE(JOB, "system.slice|docker.service", 102102, 150000);
-    BASE(JOB, "system.slice|docker.service", 102102, 100000);
-    VALUE(JOB, "system.slice", 102102, 0); /* it has no limit */
-    VALUE(JOB, "system.slice|docker.service|inner.scope", 102100, 0);
-    VALUE(JOB, "system.slice|docker.service", 102104, 5000);
-    VALUE(JOB, "system.slice|docker.service", 102106, 700);
-    VALUE(JOB, "system.slice|docker.service", 102108, 710);
-    VALUE(JOB, "system.slice|docker.service", 102110, 720);
+    VALUE(JOB, "system.slice|docker.service", 102102, 268435456);
+    VALUE(JOB, "system.slice|docker.service", 102104, 150000);
+    BASE(JOB, "system.slice|docker.service", 102104, 100000);
+    VALUE(JOB, "system.slice", 102104, 0); /* it has no limit */
+    VALUE(JOB, "system.slice|docker.service|inner.scope", 102102, 0);
+    VALUE(JOB, "system.slice|docker.service", 102106, 5000);
+    VALUE(JOB, "system.slice|docker.service", 102108, 700);
+    VALUE(JOB, "system.slice|docker.service", 102110, 710);
+    VALUE(JOB, "system.slice|docker.service", 102112, 720);
     run_query("laptop4", "Global");
     assert_string_equal(answer_names(JOB), "no object");
     run_query("cgroup1", "Costly");

@@ -209,11 +209,12 @@ static void object_in_its_hundred(const opl_object *object)
               (unsigned)object->help_index);
 }
 
-/* The hundred for additional counters of Windows' objects: System has its own, and Process IO has
- * what processes read and write. */
+/* The hundred for additional counters of Windows' objects: System and Job Object have one each, and
+ * Process IO has what processes read and write. */
 static unsigned hundred_of(unsigned object)
 {
     return object == 2                                           ? 101400
+           : object == 1500                                      ? 102100
            : object == 230 || object == 1548 || object == 101900 ? 101800
                                                                  : object;
 }

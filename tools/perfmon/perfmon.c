@@ -272,6 +272,12 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
             return EXIT_USAGE;
         }
     if (options.path_count && !is_path(*options.paths)) {
+        if (**options.paths == '/') {
+            fprintf(stderr,
+                    "perfmon: %s: neither a command nor an option; \"perfmon --help\" lists them\n",
+                    *options.paths);
+            return EXIT_USAGE;
+        }
         if (options.plain) {
             fputs("perfmon: --plain takes counter paths, not an object\n", stderr);
             return EXIT_USAGE;
