@@ -16,6 +16,8 @@ struct collected {
     size_t first; /* the column whose texts came first: each of them begins a row */
     char *data;
     size_t used, capacity;
+    bool single; /* all texts are of `column`; otherwise their counters' names say of which */
+    size_t column;
     bool failed; /* no memory */
 };
 
@@ -79,7 +81,8 @@ static bool collect(void *context, const char *instance, const char *counter, co
 {
     struct collected *collected = context;
     for (size_t c = 0; c < collected->spec->column_count; c++)
-        if (!strcmp(counter_of(collected->spec->found[c].path), counter)) {
+        if (collected->single ? c == collected->column
+                              : !strcmp(counter_of(collected->spec->found[c].path), counter)) {
             size_t *row = row_of(collected, instance, c);
             if (row)
                 row[1 + c] = put_text(collected, text);
@@ -116,6 +119,12 @@ bool sample_texts(const struct source *source, struct spec *spec, struct table_s
     full_path(source, first, path, sizeof path);
     snprintf(path + strlen(path) - strlen(counter_of(first)), 2, "*");
     spec->found[0].status = opl_text_values(path, collect, &collected);
+    collected.single = !spec->found[0].status && !collected.rows; /* names of another language */
+    for (size_t c = 0; collected.single && c < spec->column_count; c++) {
+        full_path(source, spec->found[c].path, path, sizeof path);
+        collected.column = c;
+        spec->found[c].status = opl_text_values(path, collect, &collected);
+    }
     sample->spec = spec;
     bool good = !collected.failed && make_rows(&collected, sample);
     if (!sample->names)

@@ -209,7 +209,14 @@ static bool is_capture(const char *name)
     return false;
 }
 
-/* The words of Windows' perfmon for its views: here they are the same window. */
+/* Linux' console has no Braille. */
+static bool on_console(void)
+{
+    const char *term = getenv("TERM");
+    return term && !strncmp(term, "linux", 5);
+}
+
+/* The words of Windows' perfmon for its views: the chart, and the resources. */
 static bool is_view(const char *word)
 {
     return !strcasecmp(word, "/sys") || !strcasecmp(word, "/res");
@@ -246,10 +253,17 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                                      .plain = perfmon->plain,
                                      .seconds = perfmon->seconds,
                                      .utf8 = perfmon->utf8,
+                                     .braille = perfmon->utf8 && perfmon->colours && !on_console(),
                                      .colours = perfmon->colours};
     while (options.path_count && (is_view(*options.paths) || is_capture(*options.paths))) {
+        if (is_capture(*options.paths) && options.files) {
+            fprintf(stderr, "perfmon: %s: only one capture can be shown; \"relog\" joins several\n",
+                    *options.paths);
+            return EXIT_USAGE;
+        }
         if (is_capture(*options.paths))
             options.files = *options.paths;
+        options.chart |= !strcasecmp(*options.paths, "/sys");
         options.paths++;
         options.path_count--;
     }

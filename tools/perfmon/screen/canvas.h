@@ -30,7 +30,8 @@ struct canvas_cell {
 };
 struct canvas {
     int rows, columns;
-    bool utf8; /* the terminal can show more than ASCII */
+    bool utf8;    /* the terminal can show more than ASCII */
+    bool braille; /* and dots of Braille, in colours that tell them apart */
     struct canvas_cell *cells;
 };
 

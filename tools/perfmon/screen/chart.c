@@ -206,7 +206,7 @@ static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t 
     unsigned char *dots = &grid->dots[row * grid->columns + column];
     *dots |= bits[y % DOT_ROWS][x % DOT_COLUMNS];
     canvas_put(grid->canvas, grid->row + row, grid->column + column, style,
-               grid->canvas->utf8 ? 0x2800 + (wchar_t)*dots : mark);
+               grid->canvas->braille ? 0x2800 + (wchar_t)*dots : mark);
 }
 
 /* How many ticks a dot has. */
@@ -351,7 +351,8 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
         const struct line *line = &chart->lines[i];
         char text[512];
         line_path(line, text, sizeof text);
-        canvas_put(canvas, row, 0, line_style(chart, i), canvas->utf8 ? 0x25a0 : "*+o#x%@&"[i % 8]);
+        canvas_put(canvas, row, 0, line_style(chart, i),
+                   canvas->braille ? 0x25a0 : "*+o#x%@&"[i % 8]);
         canvas_text(canvas, row, 2, name - 3, STYLE_PLAIN, text);
         snprintf(text, sizeof text, "1e%d", line->scale);
         canvas_right(canvas, row, name, SCALE, STYLE_WEAK, line->scale ? text : "1");

@@ -227,6 +227,7 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
 {
     char up[TEXT_SIZE];
     double processes = value_of(overview, SYSTEM, NULL, SYSTEM_PROCESSES);
+    double threads = value_of(overview, SYSTEM, NULL, SYSTEM_THREADS);
     double frequency = value_of(overview, CPU, "_Total", CPU_FREQUENCY);
     double degrees = hottest(overview), charge = value_of(overview, BATTERY, NULL, 0);
     text_duration(value_of(overview, SYSTEM, NULL, SYSTEM_UP), up);
@@ -240,8 +241,9 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
                          value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 1),
                          value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 2));
     if (!isnan(processes))
-        used += snprintf(ret + used, capacity - (size_t)used, "   %.0f processes, %.0f threads",
-                         processes, value_of(overview, SYSTEM, NULL, SYSTEM_THREADS));
+        used += snprintf(ret + used, capacity - (size_t)used, "   %.0f processes", processes);
+    if (!isnan(threads))
+        used += snprintf(ret + used, capacity - (size_t)used, ", %.0f threads", threads);
     if (frequency > 0)
         used += snprintf(ret + used, capacity - (size_t)used, "   %.2f GHz", frequency / 1000);
     if (degrees > -50)

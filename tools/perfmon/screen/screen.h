@@ -226,7 +226,8 @@ struct window_options {
     const struct catalogue_object *object; /* whose table is shown first; NULL: none */
     const char *instances;                 /* its instances; NULL: all */
     double seconds;
-    bool colours, utf8, plain;
+    bool colours, utf8, braille, plain;
+    bool chart; /* it is shown first */
 };
 /* Runs until the user ends it, on a terminal or `plain`. Returns an exit code. */
 int window_run(const struct window_options *options);
