@@ -74,8 +74,8 @@ size_t utf16_length(const uint16_t *text);
 /* Returns the upper-case form of one code point by Unicode's simple folding, as the registry
  * does. */
 uint32_t unicode_upper(uint32_t code_point);
-/* Compare without regard to case: by the simple upper-case form of each code point. The result
- * orders texts as strcmp does. */
+/* Compare two texts without regard to case: by the simple upper-case form of each code point. The
+ * result orders texts as strcmp does. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
 /* A hash that is equal for all texts that compare equal. */
@@ -92,15 +92,15 @@ bool library_is_unreleased(const char *path);
 /* Returns the start of the next word and sets *count to its length; *cursor moves after it. Words
  * are separated by spaces and tabs. NULL: no more words. */
 const char *text_word(const char **cursor, size_t *count);
-/* Converts [text, text+count), which must be a decimal number as a whole; returns false if it is
- * not one or exceeds 2^32-1. */
+/* Converts [text, text+count), which must be a decimal number as a whole; returns false if the text
+ * is no such number or the number exceeds 2^32-1. */
 bool text_decimal(const char *text, size_t count, uint32_t *ret);
 bool text_hex(const char *text, size_t count, uint32_t *ret);
 bool text_equal_fold(const char *left, const char *right);
 bool text_starts_fold(const char *text, const char *prefix);
 /* Returns the next string of a multi-string in [*cursor, end). NULL: the end, which is an empty
  * string or one without NUL (a struct buffer has a NUL after its len: pass data + len + 1 to accept
- * a last string without its own). */
+ * a last string without a NUL). */
 const char *text_multi_next(const char **cursor, const char *end);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* to be freed; NULL: no memory */
 
@@ -112,8 +112,8 @@ LSTATUS file_read_fd(int fd, struct buffer *ret);
 /* Like file_read. ERROR_FILE_TOO_LARGE: the file has more bytes than `most`, or never ends, like a
  * device. */
 LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer *ret);
-/* What there is at `path` instead of a regular file, for messages: "it is a folder, not a file".
- * NULL: a regular file, or nothing. */
+/* Returns what there is at `path` instead of a regular file, for messages: "it is a folder, not a
+ * file". NULL: a regular file, or nothing. */
 const char *file_kind(const char *path);
 /* Writes `path` completely or not at all: temporary file ".*.tmp" in the same folder, fsync,
  * rename, fsync of the folder. The new file has `mode`, whatever the umask. Its modification time
@@ -163,9 +163,9 @@ LSTATUS trust_check_shipped(const char *real_path, char why[static TRUST_TEXT]);
 /* Like trust_check_shipped for a program that is about to be started; links are followed. A file
  * that is missing passes, because exec reports it. */
 LSTATUS trust_check_program(const char *file, char why[static TRUST_TEXT]);
-/* Like trust_check for a folder; the caller's own group may have write permission. It may be
- * missing, with folders above it, if no other user can create it: in a folder like /tmp the first
- * missing one is created. */
+/* Like trust_check for a folder; the caller's own group may have write permission. The folder, and
+ * folders above it, may be missing if no other user can create them: the topmost missing folder is
+ * created if it would be in a folder like /tmp. */
 LSTATUS trust_check_folder(const char *folder, char why[static TRUST_TEXT]);
 
 /* ---- environment.c ---- */
@@ -183,9 +183,9 @@ char **environment_new(enum environment_for purpose);
 /* OPENPERFLIB_VENDOR, if it is trusted; else the folder openperflib beside the library; else the
  * compiled-in one. */
 const char *place_vendor(void);
-/* The file of a library that is registered by its name alone: in the shipped providers' folder,
- * else, of another package, in the installation's folder; malloc, NULL: no memory. *ret_shipped: it
- * is in the first, or in neither. */
+/* The file of a library that is registered by its name alone: in the folder of the shipped
+ * providers, else in the installation's folder, where other packages put their libraries. To be
+ * freed; NULL: no memory. *ret_shipped: false if the file is in the installation's folder. */
 char *place_library(const char *name, bool *ret_shipped);
 bool place_honours_vendor(void);
 /* OPENPERFLIB_ROOT/machine or /var/lib/openperflib; NULL: OPENPERFLIB_ROOT is not trusted */
@@ -203,7 +203,7 @@ void place_forget(void); /* tests only: reads the environment anew; all paths re
 /* ---- lock.c: locks that are free in a child of fork(); fork() waits for their holders ---- */
 /* UNCANCELLED: until the end of the block the thread cannot be cancelled, because pthread_cancel
  * would leave the lock or claim that it holds taken for ever. May be nested. A thread that holds a
- * lock cannot be cancelled anyway; one that takes a claim must be in such a block. */
+ * lock cannot be cancelled anyway; a thread that takes a claim must be in an UNCANCELLED block. */
 void cancel_forbid(void);
 void cancel_permit(void *unused);
 #define UNCANCELLED                                                                                \
@@ -250,7 +250,7 @@ int64_t clock_filetime_from(const SYSTEMTIME *time);
 /* ---- place.c: this machine's name ---- */
 /* First label of the host name, upper case, at most 15 characters; never empty. */
 void machine_name(char name[static 16 * 4]);
-/* The same for the given host name. */
+/* Like machine_name, for the given host name. */
 void machine_name_from(const char *host, char name[static 16 * 4]);
 /* Is `name` this machine: NULL, "", ".", localhost, 127.0.0.1, ::1, the host name or its first
  * label, with or without \\ before it? */
@@ -344,11 +344,11 @@ void event_add_message(struct buffer *text, const char *message, const char *ser
 void event_close(void);
 /* For tests: clears all counts. */
 void event_forget(void);
-extern int64_t (*event_clock)(void); /* clock_ticks; replaced by tests */
+extern int64_t (*event_clock)(void); /* clock_ticks; tests replace the function */
 
 /* ---- event_write.c: the logs ---- */
 struct event_record {
-    /* none of these is NULL; they may contain any bytes */
+    /* none of these members is NULL; each may contain any bytes */
     const char *source, *service, *text, *advice;
     unsigned id;
     enum event_level level;
@@ -364,7 +364,7 @@ void event_add_fields(struct buffer *entry, const struct event_field *fields);
  * that for the file's lock, at most about 50 ms. ERROR_NOT_READY: there is no log. */
 LSTATUS event_write(const struct event_record *record);
 /* Locks an open file for writing. False if the lock is not free within 50 ms: then the event is
- * written without it, because a stopped process may hold it for ever. */
+ * written without the lock, because a stopped process may hold the lock for ever. */
 bool event_lock(int fd);
 extern const char *event_journal_path, *event_syslog_path; /* sockets; replaced by tests */
 
@@ -377,7 +377,7 @@ struct event_last {
 };
 void event_last_keep(const struct event_record *record);
 /* Returns in *ret the last event that programs of this user or of root logged about the service;
- * false: there is none since the machine started. */
+ * false: no such event since the machine started. */
 bool event_last(const char *service, struct event_last *ret);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a function in a child made by clone() that shares our memory, has its own descriptors, and
- * sends no signal when it ends. It runs for a few microseconds while this thread waits, so the
- * program sees no descriptor come and go, no SIGCHLD, and nothing in waitpid(-1).
+ * sends no signal when it ends. The child runs for a few microseconds while this thread waits, so
+ * the program sees no descriptor come and go, no SIGCHLD, and nothing in waitpid(-1).
  */
 #include "base/base.h"
 

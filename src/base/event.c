@@ -99,8 +99,8 @@ static struct repetition *row_of(uint64_t what)
     return oldest;
 }
 
-/* Adds `count` suppressed events to the row. If it has a message, a line with the count becomes due
- * after the minute; else the next event of this kind states the count. */
+/* Adds `count` suppressed events to the row. If the row has a message, a line with the count
+ * becomes due after the minute; else the next event of this kind states the count. */
 static void hold_back(struct repetition *row, unsigned count)
 {
     int64_t due = row->last_written + silence;
@@ -221,7 +221,7 @@ static struct count take_count(struct repetition *row, int64_t now, bool closing
 }
 
 /* Takes the next due count, starting with row *at; *at becomes the row after it. Returns false if
- * there is none. first_count_due becomes the earliest time at which one of the other counts is
+ * no count is due. first_count_due becomes the earliest time at which one of the other counts is
  * due. */
 static bool next_count(size_t *at, bool closing, struct count *ret)
 {
@@ -240,7 +240,8 @@ static bool next_count(size_t *at, bool closing, struct count *ret)
     return found;
 }
 
-/* Puts the text back into its row for the next line, unless the row already has a newer one. */
+/* Puts the message of a count that could not be written back into its row, unless the row already
+ * has a newer message. */
 static void return_message(const struct count *count)
 {
     lock_take(&lock);
@@ -280,7 +281,8 @@ static void write_counts(bool closing)
         written++;
     }
     if (at < ROWS)
-        atomic_store(&first_count_due, INT64_MIN); /* continue at the next event */
+        /* the next event writes the counts that are left */
+        atomic_store(&first_count_due, INT64_MIN);
 }
 
 void event_close(void)

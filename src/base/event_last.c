@@ -141,8 +141,8 @@ static bool read_record(const char *record, struct event_last *ret)
     return text && advice;
 }
 
-/* Reads the service's record. It may be overwritten meanwhile, so it is valid only if two reads
- * give the same bytes. */
+/* Reads the service's record. Another program may overwrite the record meanwhile, so the copy is
+ * valid only if two reads give the same bytes. */
 static bool read_whole(int fd, const char *service, char record[static RECORD + 1])
 {
     for (int i = 0; i < TRIES; i++) {

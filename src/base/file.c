@@ -208,7 +208,7 @@ static LSTATUS make_later(int fd, const struct timespec *after, struct stat *ret
 static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
                     const struct timespec *after, struct stat *ret_stat)
 {
-    if (fchmod(fd, mode) != 0) /* as requested, whatever the umask */
+    if (fchmod(fd, mode) != 0) /* gives the file the requested mode, whatever the umask */
         return status_from_errno(errno);
     LSTATUS status = write_all(fd, data, size);
     if (status == ERROR_SUCCESS)
@@ -219,7 +219,7 @@ static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
 enum { TEMPORARY_SIZE = 32 };
 
 /* Creates a temporary file with a random name. The name does not contain the final one, which may
- * already have the maximum length; readers ignore files with its suffix. */
+ * already have the maximum length; readers ignore files with the suffix of temporary ones. */
 static LSTATUS open_temporary(int folder, char name[static TEMPORARY_SIZE], int *ret_fd)
 {
     for (int attempt = 0; attempt < 100; attempt++) {

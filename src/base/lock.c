@@ -128,7 +128,7 @@ bool claim_take_until(struct claim *claim, int64_t deadline)
         if (open)
             return true;
         wait_for_change(claim, wanted, deadline);
-        mark = CLAIM_AWAITED; /* from now on other threads may be waiting for it */
+        mark = CLAIM_AWAITED; /* from now on other threads may be waiting for the claim */
         word = atomic_load(&claim->word);
     }
 }

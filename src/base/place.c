@@ -44,7 +44,8 @@ static char *trusted_folder(const char *variable)
     char why[TRUST_TEXT];
     if (!trust_check_folder(value, why))
         return strdup(value);
-    bool named = strstr(why, value) != NULL; /* else a folder above it, or what it leads to */
+    /* false: `why` names a folder above the value, or the target of a link */
+    bool named = strstr(why, value) != NULL;
     struct refusal *refusal = &refusals[refused++];
     refusal->variable = variable;
     snprintf(refusal->why, sizeof refusal->why, "%.200s%s%s", named ? "" : value, named ? "" : ": ",
@@ -83,8 +84,8 @@ static char *user_folder(void)
     return home ? text_format("%s/.local/share/openperflib", home) : NULL;
 }
 
-/* Returns the folder for answers at run time. The system empties root's when it starts, and another
- * user's when that user logs out. */
+/* Returns the folder for answers at run time. The system empties root's folder when the machine
+ * starts, and another user's folder when that user logs out. */
 static char *runtime_answers(void)
 {
     const char *runtime = environment_get("XDG_RUNTIME_DIR");

@@ -71,11 +71,11 @@ static LSTATUS explain(const char *path, const struct stat *st, char why[static 
     return ERROR_ACCESS_DENIED;
 }
 
-/* ---- the walk down to it ---- */
+/* ---- the walk down to the path ---- */
 
 /* A walk from "/" down to a path. No other user may change the folders that were checked before, so
- * no entry can be replaced between its check and its use. It opens no descriptors, because the
- * program may have none left. */
+ * no entry can be replaced between its check and its use. The walk opens no descriptors, because
+ * the program may have none left. */
 struct walk {
     struct stat st; /* stat data of the last entry that exists; links are not followed */
     mode_t ignored; /* mode bits that are accepted for the caller's own group */
@@ -84,7 +84,7 @@ struct walk {
     const char *rest; /* the components of `path` that do not exist */
 };
 
-/* Is it a folder like /tmp, in which every user may create the next entry? */
+/* True if `st` describes a folder like /tmp, in which every user may create the next entry. */
 static bool is_shared(const struct stat *st)
 {
     return (st->st_mode & S_ISVTX) && (st->st_mode & (S_IWGRP | S_IWOTH));
@@ -145,7 +145,7 @@ static LSTATUS check_file(const char *real_path, mode_t ignored, char why[static
     if (status || S_ISREG(walk.st.st_mode))
         return status;
     snprintf(why, TRUST_TEXT, "%.200s is not a regular file", real_path);
-    return ERROR_ACCESS_DENIED; /* Windows' LoadLibrary returns this for a folder */
+    return ERROR_ACCESS_DENIED; /* Windows' LoadLibrary returns this status for a folder */
 }
 
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT])

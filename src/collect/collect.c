@@ -31,7 +31,7 @@ struct header {
                   * object */
 };
 
-/* Writes the header with the clocks' present values; `data` has at least its size. */
+/* Writes the header with the clocks' present values; `data` must have space for is->size bytes. */
 static void header_write(const struct header *is, void *data, size_t total, uint32_t objects)
 {
     static const WCHAR signature[4] = {'P', 'E', 'R', 'F'};
@@ -104,8 +104,8 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
     return size > there && size <= LARGEST ? (size_t)(size - there) : 0;
 }
 
-/* Adds these bytes after the last of the `count` objects that fill the `*used` bytes at `last`;
- * none if the objects' lengths are inconsistent. */
+/* Adds the bytes that counter_block_lacking returns after the last of the `count` objects that fill
+ * the `*used` bytes at `last`; adds nothing if the objects' lengths are inconsistent. */
 static LSTATUS pad_last(unsigned char *last, size_t *used, uint32_t count, size_t capacity)
 {
     PERF_OBJECT_TYPE object = {0};

@@ -175,8 +175,8 @@ void answers_write(const struct service_table *table, bool last)
 
 /* ---- reading ---- */
 
-/* Reads the whole file. Another program may overwrite it meanwhile, so it is valid only if two
- * reads give the same bytes. */
+/* Reads the whole file. Another program may overwrite it meanwhile, so the copy is valid only if
+ * two reads give the same bytes. */
 static LSTATUS read_whole(int fd, struct buffer *ret)
 {
     BUFFER_AUTO again = {0};
@@ -192,8 +192,8 @@ static LSTATUS read_whole(int fd, struct buffer *ret)
     return status ? status : ERROR_BUSY;
 }
 
-/* Copies the file's times for the service to *ret if they are later than those. The file must
- * belong to `owner`, because other users must not write these times. */
+/* Copies the service's time and duration in the file to *ret if that time is later than the one in
+ * *ret. The file must belong to `owner`, because other users must not write these times. */
 static void look_into(const char *path, uid_t owner, const char *service, struct host_answer *ret)
 {
     BUFFER_AUTO text = {0};

@@ -57,7 +57,7 @@ enum { CHANNEL_ANSWERED, CHANNEL_OWED, CHANNEL_DIED };
 struct channel {
     uint32_t mark;
     struct channel_word request; /* number of the request; the helper waits until it changes */
-    struct channel_word answer;  /* the client waits for it */
+    struct channel_word answer;  /* the client waits until this word changes */
     struct channel_word stage;   /* enum isolate_stage, the last one entered */
     struct {                     /* written by the client before `request` */
         uint32_t order, capacity, observes, children, memory_mib;

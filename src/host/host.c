@@ -114,7 +114,7 @@ static struct service *chosen_service(const struct collection *collection, size_
     return &collection->table->services[collection->round->chosen[i]];
 }
 
-/* Returns the service whose objects are at that offset of the block. */
+/* Returns the service whose objects are at `offset` of the block. */
 static const struct service *service_at(const void *self, size_t offset)
 {
     const struct collection *collection = self;
@@ -125,9 +125,10 @@ static const struct service *service_at(const void *self, size_t offset)
     return chosen_service(collection, i);
 }
 
-/* Adds the answer to the block, unless the block already has an object with one of its numbers:
- * readers would never find the second one. If it does not fit, the query will return
- * ERROR_MORE_DATA, but the other providers are still queried, as on Windows. */
+/* Adds the answer to the block, unless the block already has an object with the number of one of
+ * the answer's objects: readers would find only the first of the two. If the answer does not fit,
+ * the query will return ERROR_MORE_DATA, but the other providers are still queried, as on
+ * Windows. */
 static void take_piece(struct collection *collection, size_t i, struct piece *piece, LSTATUS status)
 {
     struct service *service = chosen_service(collection, i);
@@ -260,8 +261,8 @@ static void take_early(struct collection *collection, size_t i)
     collection->round->states[i] = RUN_TAKEN;
 }
 
-/* True if nothing is to be waited for: the service was not queried, has answered, or its deadline
- * is over. */
+/* True if there is no answer to wait for: the service was not queried, or has answered, or its
+ * deadline is over. */
 static bool is_ready(struct collection *collection, size_t i, int64_t until)
 {
     enum run_state *state = &collection->round->states[i];

@@ -53,13 +53,13 @@ struct service {
     uint32_t *objects; /* Object List, ascending */
     size_t object_count;
     uint32_t disable_flags, keep_resident, observe, children;
-    uint32_t memory_mib; /* limit of its helper's resident memory; 0: the default */
+    uint32_t memory_mib; /* limit of the helper's resident memory; 0: the default */
     uint32_t isolation;  /* 0: runs in this process; 1: in a helper if it is third-party; 2: always
                           * in a helper */
-    /* not queried for Global and Costly until a query has requested one of its objects */
+    /* not queried for Global and Costly until a query has requested one of the service's objects */
     uint32_t on_demand;
     uint32_t first_counter, last_counter; /* both 0: no texts were loaded for the service */
-    uint32_t shares; /* its answers may contain objects that belong to other services */
+    uint32_t shares; /* the service's answers may have other services' objects */
     uint32_t open_timeout, collect_timeout; /* ms; 0: the default */
     char *quarantine;       /* the value Quarantine (reason and end) of the registry, or NULL */
     int64_t quarantine_end; /* FILETIME when the quarantine ends; 0: none is stated */
@@ -163,15 +163,16 @@ enum provider_event {
     PROVIDER_MISSED,
     PROVIDER_OVERDUE,   /* it answered, but too late: if that repeats, it is queried less often */
     PROVIDER_CAUGHT_UP, /* an answer arrived that had been counted as missing */
-    PROVIDER_ANSWERED,  /* it answered, and no query was waiting for it */
+    PROVIDER_ANSWERED,  /* it answered, and no query was waiting for the answer */
     PROVIDER_IN_TIME,   /* it answered in time; its answer is not checked yet */
     PROVIDER_PASSED,    /* its answer passed all checks */
     PROVIDER_SILENT,    /* Collect changed none of its outputs: the provider is disabled permanently
                          * */
-    PROVIDER_NO_HELPER, /* no helper could be started, which is not its fault: it is queried again
-                         * soon */
-    PROVIDER_CLOSED,    /* the session ended */
-    PROVIDER_ENABLED,   /* an administrator enabled it: its failures are forgotten */
+    /* no helper could be started, which is not the provider's fault: the provider is queried again
+     * soon */
+    PROVIDER_NO_HELPER,
+    PROVIDER_CLOSED,  /* the session ended */
+    PROVIDER_ENABLED, /* an administrator enabled it: its failures are forgotten */
     PROVIDER_EVENTS
 };
 /* Counts the event and applies its consequences. `settings` NULL: events that would be counted are
@@ -189,10 +190,10 @@ unsigned quarantine_read(const char *text, int64_t *ret_end);
 /* ---- answers.c: when each provider answered last, for monitoring tools ---- */
 struct heard {
     _Atomic int64_t when; /* FILETIME of the last answer that passed the checks; 0: none */
-    _Atomic int64_t took; /* duration of its Collect, in units of 100 ns */
+    _Atomic int64_t took; /* duration of Collect for that answer, in units of 100 ns */
     /* the members below are guarded by the lock in answers.c */
     int64_t written; /* value of `when` that was last written to the file */
-    off_t place;     /* offset at which its line in the file was last */
+    off_t place;     /* offset in the file at which the service's line was last */
 };
 /* Records that an answer passed the checks; costs two stores. */
 void answers_note(struct library *code, int64_t took_100ns);
@@ -215,8 +216,8 @@ struct isolated {
     int64_t collect_ms, silence_ms; /* ms after which the answer is overdue; ms after which the
                                      * helper is ended */
     bool refusal_reported, slow_open_reported; /* already reported in this session */
-    /* its last helper was ended because it did not answer: from then on requests are sent, but
-     * queries do not wait */
+    /* the provider's last helper was ended because no answer came: from then on requests are sent,
+     * but queries do not wait */
     bool suspect;
     /* the answer that is overdue now, or was when the key was closed, was counted as missing */
     bool miss_counted;
@@ -227,14 +228,14 @@ struct isolated {
  * process holds `lock`; a thread that queries its helper holds `claim`, and takes `lock` only to
  * read `place` and `path`. */
 struct library {
-    unsigned holders; /* number of service tables that refer to it; guarded by service.c's
-                       * lock */
+    /* number of service tables that refer to this library; guarded by service.c's lock */
+    unsigned holders;
     struct heard heard;
     struct claim claim;
     pthread_mutex_t lock;
     enum placement place;
-    char *path;    /* the real path of its file, which has passed the checks; set by library_place
-                    * */
+    /* the real path of the library's file, which has passed the checks; set by library_place */
+    char *path;
     bool unproven; /* the file differs from the registration's Library Validation Code */
     struct module module;
     bool opened;
@@ -243,33 +244,36 @@ struct library {
     uint16_t *query_text; /* copy of the query for Collect, made again for each call, because the
                            * provider may write to it */
     size_t query_capacity;
-    _Atomic size_t filled;       /* size of the buffer that the last answer filled; 0: it did not
+    _Atomic size_t filled; /* size of the buffer that the last answer filled; 0: it did not
                                   * fill its buffer */
-    _Atomic size_t least_filled; /* the smallest size that it filled while other answers lacked
-                                  * space */
-    uint32_t reported;           /* one bit for each enum fault, set when it was reported in this
+    /* the smallest buffer size that the provider filled while other answers lacked space */
+    _Atomic size_t least_filled;
+    uint32_t reported; /* one bit for each enum fault, set when it was reported in this
                                   * session */
-    uint64_t titles;             /* hash of the title numbers of the last check */
-    /* it was reported in this session that another provider has objects with its numbers */
+    uint64_t titles;   /* hash of the title numbers of the last check */
+    /* in this session it was reported that another provider has objects with the same numbers */
     _Atomic bool twice_reported;
     struct backoff backoff;
-    _Atomic bool awake; /* in this session a query named one of its objects or a foreign machine */
+    /* in this session a query named one of the provider's objects or a foreign machine */
+    _Atomic bool awake;
     /* it was reported that a query gave up waiting, because another thread's query used the
      * provider */
     _Atomic bool busy_reported;
-    _Atomic bool forgiven; /* an administrator enabled it, so its failures are forgotten */
+    /* an administrator enabled the provider, so its failures are forgotten */
+    _Atomic bool forgiven;
 };
 LSTATUS library_new(struct library **ret);
-/* Finds and checks the library's file, and decides where it runs. A failure is reported and retried
- * later. The caller holds the lock. */
+/* Finds and checks the library's file, and decides where the library runs. A failure is reported
+ * and retried later. The caller holds the lock. */
 LSTATUS library_place(struct service *service);
-/* Each of these logs a failure to load or open the library as an event. `why` may be "". */
+/* Each of these functions logs a failure to load or open the library as an event. `why` may be
+ * "". */
 void library_report_load(const struct service *service, LSTATUS status, const char *why);
 void library_report_missing(const struct service *service, enum module_procedure missing);
 void library_report_open(const struct service *service, LSTATUS status);
 void library_report_slow_open(const struct service *service, int64_t ms);
-/* Ends the provider's session, after threads that are querying it are done. `settings` NULL: its
- * failures are not counted. */
+/* Ends the provider's session, after the threads that are querying the provider are done.
+ * `settings` NULL: its failures are not counted. */
 void library_close(struct service *service, const struct host_settings *settings, bool unload);
 void library_free(struct service *service);
 /* True if the registered path alone shows that it is a shipped library. Fast; used to sort the
@@ -299,7 +303,7 @@ enum fault {
     FAULT_ALIGNMENT,    /* its length is not a multiple of 8 */
     FAULT_STATUS,       /* Collect returned an error */
     FAULT_NEVER_ENOUGH, /* the largest buffer was not enough */
-    FAULT_BUFFER_HOG,   /* it fills any buffer that it is given */
+    FAULT_BUFFER_HOG,   /* the provider fills any buffer that it is given */
     FAULT_OVERDUE,      /* Collect took too long */
     FAULT_COUNT
 };
@@ -367,9 +371,9 @@ struct isolated_request {
     int64_t start;   /* when the query began, in clock_ticks */
 };
 /* Sends the request, after waiting at most until `until` for other threads that query the provider.
- * ISOLATED_BUSY: another thread still queries it; call again. ISOLATED_NOT_REQUESTED: it must not
- * or cannot be queried, which was traced or reported. ISOLATED_REQUESTED: isolated_finish must
- * follow. */
+ * ISOLATED_BUSY: another thread still queries it; call again. ISOLATED_NOT_REQUESTED: the provider
+ * must not or cannot be queried, which was traced or reported. ISOLATED_REQUESTED: isolated_finish
+ * must follow. */
 enum isolated_begun { ISOLATED_NOT_REQUESTED, ISOLATED_REQUESTED, ISOLATED_BUSY };
 enum isolated_begun isolated_begin_collect(struct service *service,
                                            const struct isolated_request *question, int64_t until);

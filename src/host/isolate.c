@@ -53,8 +53,8 @@ static void end_helper(struct isolated_provider *isolated)
     isolated->owed = false;
 }
 
-/* Returns the stage that the helper has reached. If the marks around it are damaged, it is not
- * trusted: the provider was running and overwrote them. */
+/* Returns the stage that the helper has reached. If the marks around the stage are damaged, the
+ * stage is not trusted: the provider was running and overwrote them. */
 static enum isolate_stage stage_of(struct channel *channel)
 {
     if (!channel_is_marked(channel))

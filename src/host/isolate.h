@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The client's side of a provider in a process of its own: it sends requests without waiting, waits
- * for answers until a deadline, and never trusts them. perfhost.c is the other side, channel.h the
- * memory that both share.
+ * for answers until a deadline, and never trusts the answers. perfhost.c is the other side,
+ * channel.h the memory that both share.
  *
  * This isolates faults; it is not a security boundary. (docs/isolation.md)
  */
@@ -75,17 +75,17 @@ struct isolate_reply {
 
 /* One provider's helper, its shared memory and its state, for one thread at a time. No function
  * here waits while it holds a lock of base/lock.c, and callers should not either, because fork()
- * waits for such locks. In a child of fork() it is in its first state again, and the parent's
- * helper is not touched. */
+ * waits for such locks. In a child of fork() the struct is in its first state again, and the
+ * parent's helper is not touched. */
 struct isolated_provider;
 LSTATUS isolate_new(struct isolated_provider **ret);
 /* Sends the request and returns at once; starts a helper first if there is none. The helper loads
- * the library and calls Open if that was not done yet, then calls Collect. ERROR_BUSY: it has not
- * answered the last request. */
+ * the library and calls Open if that was not done yet, then calls Collect. ERROR_BUSY: the helper
+ * has not answered the last request. */
 LSTATUS isolate_send(struct isolated_provider *isolated, const struct isolate_request *request);
 /* Waits for the reply until clock_ticks() reaches `open_deadline` while Open runs, and
  * `collect_deadline` afterwards. With a deadline in the past it only checks for a reply. After
- * ISOLATE_OVERDUE it may be called again. */
+ * ISOLATE_OVERDUE this function may be called again. */
 void isolate_wait(struct isolated_provider *isolated, int64_t open_deadline,
                   int64_t collect_deadline, struct isolate_reply *ret);
 /* Copies the answer's first `size` bytes out of the shared memory. The copy must be checked,
@@ -93,7 +93,7 @@ void isolate_wait(struct isolated_provider *isolated, int64_t open_deadline,
 void isolate_copy(struct isolated_provider *isolated, void *to, size_t size);
 /* True if a request has not been answered. */
 bool isolate_busy(const struct isolated_provider *isolated);
-/* Calls Close, and with `unload` unloads the library and ends its helper. Waits until `deadline`,
+/* Calls Close, and with `unload` unloads the library and ends the helper. Waits until `deadline`,
  * then ends a helper that hangs. The keeper stays for 30 s, for later requests. `ret` may be NULL;
  * ISOLATE_ANSWERED with `status` 0 also means that nothing was open. */
 void isolate_close(struct isolated_provider *isolated, bool unload, int64_t deadline,

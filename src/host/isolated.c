@@ -2,8 +2,8 @@
 /*
  * Queries a provider in its helper process: sends the request, waits until its deadline, checks the
  * answer like that of any provider. After an overdue answer no query waits for the provider until
- * it arrives; a provider that does not answer for much longer is ended. No lock is held while
- * waiting. (docs/isolation.md, docs/windows/providers.md#d4, checks 10 and 11)
+ * that answer arrives; a provider that does not answer for much longer is ended. No lock is held
+ * while waiting. (docs/isolation.md, docs/windows/providers.md#d4, checks 10 and 11)
  */
 #include "host/internal.h"
 
@@ -186,7 +186,7 @@ static void take_lateness(struct service *service, const struct host_settings *s
     uint64_t ms = (uint64_t)((clock_ticks() - code->isolated.requested_at) / TICKS_PER_MS);
     trace("host", "%s: late in %s", service->name, stage_name(reply->stage));
     if (code->isolated.suspect)
-        return; /* already reported, when its process was ended or by another program */
+        return; /* already reported when the last helper was ended, or by another program */
     if (reply->stage >= ISOLATE_COLLECT)
         verdict_keep(service, settings, &(struct fault_finding){FAULT_OVERDUE, .numbers = {ms}});
     else if (!code->isolated.slow_open_reported)
@@ -254,7 +254,7 @@ static LSTATUS take_answer(struct service *service, const struct host_settings *
     quarantine_take(service, settings, PROVIDER_IN_TIME, NULL);
     LSTATUS status = judge(service, settings, &answer, piece);
     if (damaged)
-        /* its memory may be damaged, so the helper cannot be used any more */
+        /* the helper's memory may be damaged, so the helper cannot be used any more */
         isolate_end(code->isolated.isolated);
     code->isolated.suspect = false;
     return status;
@@ -494,7 +494,7 @@ LSTATUS isolated_finish(struct service *service, const struct host_settings *set
     return status;
 }
 
-/* Closes the provider in its helper. If it owes an answer, does not wait. */
+/* Closes the provider in its helper. Does not wait if the provider still owes an answer. */
 void isolated_close(struct service *service, const struct host_settings *settings, bool unload)
 {
     struct library *code = service->code;

@@ -40,7 +40,7 @@ enum ownership owner_find(const struct service_table *table, const struct servic
 {
     size_t at = select_listed(table, object);
     bool listed = at < table->listed_count && table->listed[at].object == object;
-    /* the first enabled service that lists it; shipped services come first */
+    /* the first enabled service that lists the object; shipped services come first */
     const struct service *owner = listed ? &table->services[table->listed[at].position] : NULL;
     bool shipped = owner && owner < table->services + table->shipped;
     if (!shipped && has_in_range(service, object))

@@ -62,7 +62,8 @@ DETACHED static void raise_limit(int what)
     setrlimit(what, &limit);
 }
 
-/* Sets the size of the shared memory. If RLIMIT_FSIZE is too small for all slots, it has fewer. */
+/* Sets the size of the shared memory. If RLIMIT_FSIZE is too small for all slots, the memory gets
+ * fewer slots. */
 DETACHED static bool set_size(struct keeper_start *start)
 {
     raise_limit(RLIMIT_FSIZE);
@@ -118,8 +119,8 @@ DETACHED static int become_keeper(void *argument)
 
 DETACHED static bool spawn_keeper(struct keeper_start *start)
 {
-    /* without a pidfd the keeper checks whether another process, the client, still maps its
-     * memory */
+    /* without a pidfd the keeper checks whether another process, the client, still maps the
+     * keeper's memory */
     int client = (int)syscall(SYS_pidfd_open, start->client, 0);
     if (client == KEEPER_CLIENT_FD)
         fcntl(client, F_SETFD, 0);
@@ -220,8 +221,8 @@ static void drop_user(struct keeper *keeper)
     free(keeper);
 }
 
-/* True if the keeper's page was overwritten, or its memory released: then it is not trusted any
- * more. */
+/* True if the keeper's page was overwritten, or its memory released: then the keeper is not trusted
+ * any more. */
 static bool is_broken(const struct keeper *keeper)
 {
     return keeper->page->version != CHANNEL_VERSION ||
@@ -253,8 +254,8 @@ static LSTATUS find_keeper(char *text, size_t size)
     if (current && (current->client != getpid() || current->used == current->slot_count ||
                     has_left(current))) {
         if (current->client == getpid())
-            keeper_call(current); /* a keeper with a damaged page notices that when it wakes, and
-                                   * exits */
+            /* a keeper with a damaged page notices the damage when it wakes, and exits */
+            keeper_call(current);
         drop_user(current);
         current = NULL;
     }

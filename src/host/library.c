@@ -25,7 +25,7 @@
 
 enum { GUARD_PATTERN = 0xA5 };
 
-/* Makes the buffer at least this large and writes both patterns. */
+/* Makes the buffer at least `capacity` bytes large and writes both patterns. */
 static LSTATUS guard_arm(struct guarded *guarded, size_t capacity)
 {
     size_t needed = capacity + 2 * (size_t)GUARD_BYTES;

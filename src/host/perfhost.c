@@ -333,8 +333,8 @@ static bool client_has_unmapped(void)
     return read_it && entry >> 63 && (entry >> 56 & 1);
 }
 
-/* Exits if there are no helpers. The client increments the word for a request, this process stores
- * KEEPER_LEFT to exit: whichever comes first counts. */
+/* Exits if there are no helpers. The client increments the word `request` to send a request, this
+ * process stores KEEPER_LEFT in that word to exit: whichever comes first counts. */
 static void leave_if_idle(void)
 {
     int64_t now = clock_ticks();

@@ -115,7 +115,7 @@ static const char *text_of(struct channel *channel, const struct channel_text *t
     return text->bytes ? channel_texts(channel) + text->offset : NULL;
 }
 
-/* Makes a private copy for each call, because the provider may write to it. */
+/* Makes a private copy of a text for each call, because the provider may write to the copy. */
 static void *copy_of(struct channel *channel, const struct channel_text *text)
 {
     void *copy = text->bytes ? malloc(text->bytes) : NULL;
@@ -201,7 +201,8 @@ static void provider_has_no_capacity(struct channel *channel)
           "no memory to call it; see ulimit -v of the program");
 }
 
-/* Each runs one of the provider's functions and writes the result to channel->reply. */
+/* Each of the next functions runs one of the provider's functions and writes the result to
+ * channel->reply. */
 static void provider_collect(struct channel *channel)
 {
     memset(&channel->reply, 0, sizeof(channel->reply));
@@ -349,7 +350,7 @@ static void take_name(struct channel *channel, char *title, size_t title_bytes)
         snprintf(title, title_bytes, "perfhost: %s", name);
 }
 
-/* Called after each Collect. It reads the current size only if the peak was ever above the limit;
+/* Called after each Collect. The current size is read only if the peak was ever above the limit;
  * during a Collect the keeper checks the size. */
 static void check_memory(struct channel *channel, uint32_t limit_mib)
 {

@@ -57,7 +57,7 @@ enum { CAPABILITY_PERFMON = 38 }; /* Linux 5.8 */
 /* Returns the capabilities that are kept: those for reading other users' files, for measuring, and
  * for dropping capabilities. With CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE a helper could map the
  * memory of all other channels, with CAP_SYS_PTRACE write to the program's memory; an observer
- * keeps the latter, to read other users' processes. */
+ * keeps CAP_SYS_PTRACE, to read other users' processes. */
 static uint64_t kept_capabilities(bool observes)
 {
     uint64_t kept = UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SETUID |

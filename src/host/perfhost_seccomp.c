@@ -100,7 +100,7 @@ static const uint32_t kinds[KINDS] = {AUDIT_ARCH_AARCH64};
 #define FORK_CALLS                                                                                 \
     {                                                                                              \
         NO_CALL                                                                                    \
-    } /* such machines have clone, but not fork and vfork */
+    } /* machines of this kind have clone, but not fork and vfork */
 #else
 /* a machine whose call numbers are not listed here has only limits and Landlock */
 enum { KINDS = 0 };

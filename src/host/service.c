@@ -138,7 +138,7 @@ static LSTATUS take(struct service *service, const struct value_row *wanted,
 static bool take_value(void *self, const struct registry_value *value)
 {
     struct service_reading *reading = self;
-    unsigned char first = (unsigned char)*value->name; /* most names differ in it */
+    unsigned char first = (unsigned char)*value->name; /* most names differ in the first byte */
     for (size_t i = 0; i < COUNT(wanted_values); i++)
         if ((first >= 0x80 || !((first ^ *wanted_values[i].name) & ~0x20)) &&
             text_equal_fold(value->name, wanted_values[i].name)) {
@@ -273,8 +273,8 @@ static bool same_export(const struct service *left, const struct service *right)
                                           left->export_units * sizeof(uint16_t)) == 0);
 }
 
-/* True if both load the same functions, so that loaded code may be kept when the registry has
- * changed. */
+/* True if both services load the same functions, so that loaded code may be kept when the registry
+ * has changed. */
 static bool service_same_code(const struct service *left, const struct service *right)
 {
     return same_text(left->library, right->library) && same_text(left->open, right->open) &&
@@ -453,7 +453,7 @@ static void note_quarantines(struct service_table *table)
 /* ---- life ---- */
 
 /* Releases the table's references to code. Code that another table holds is removed from this one;
- * the rest is freed with it. The caller holds the lock. */
+ * the rest is freed with this table. The caller holds the lock. */
 static void let_go_of_code(struct service_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {

@@ -288,11 +288,11 @@ struct view_language {
     bool shipped, has_key, chosen, choice; /* `choice` is the language's value in LANGUAGES_KEY, if
                                             * `chosen` */
     size_t names, helps;
-    uint64_t sum; /* sum of the indices of its texts */
+    uint64_t sum; /* sum of the indices of the language's texts */
 };
 struct service_view {
     bool exists; /* the service has a Performance key */
-    bool state;  /* a file has something that Perflib notes of a failing service */
+    bool state;  /* a file has values that Perflib stored because the service failed */
     bool has[NUMBERS];
     uint32_t number[NUMBERS];
     char *text[TEXTS];

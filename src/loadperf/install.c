@@ -58,7 +58,7 @@ static LSTATUS complete_scan(struct install *install)
     last = all > last ? all : last;
     bool user = install->change.load->layer == LAYER_USER;
     uint32_t *top = user ? &install->scan.user_top : &install->scan.machine_top;
-    *top = last > *top ? last : *top; /* numbers that were kept may be lower */
+    *top = last > *top ? last : *top; /* kept numbers may be lower than *top */
     return scan_add_service(&install->scan, (struct text_span){service, strlen(service)})
                ? ERROR_SUCCESS
                : ERROR_NOT_ENOUGH_MEMORY;
@@ -76,8 +76,9 @@ static bool keep_numbers(struct install *install)
     return true;
 }
 
-/* The first number of a package's service: the present one, if all fit into its reserved numbers or
- * none above these is in use. Reserves more, for the counters of later versions. */
+/* Returns the first number for a package's service: its present first number, if all its numbers
+ * fit into those that are reserved for it or if no number above these is in use. Reserves more
+ * numbers than needed, for the counters of later versions. */
 static uint32_t reserve_numbers(struct install *install, uint32_t top, uint32_t highest)
 {
     enum { STEP = 100 };
@@ -331,8 +332,8 @@ static bool needs_repair(struct install *install)
     return path && stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* Was the service loaded from this file of a package, from one that is gone, or was its package
- * removed? */
+/* True if the service was loaded from this ini file of a package or from a file that is gone, or if
+ * its package was removed. */
 static bool needs_renewal(const struct install *install)
 {
     FREE_AUTO char *ini = here_text(install->plan.service, VALUE_INI);
@@ -465,7 +466,7 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     bool drop_in = install->change.load->options->drop_in;
     if (drop_in || !known_above(known, service, install->change.load->layer)) {
         bool loaded = view_is_loaded(&install->view) && install->view.exists;
-        loaded |= drop_in && install->view.text[LIBRARY]; /* a shipped one has no numbers */
+        loaded |= drop_in && install->view.text[LIBRARY]; /* a shipped service has no numbers */
         install->repairs = loaded && (drop_in ? needs_renewal(install) : needs_repair(install));
         *ret_already = loaded && !install->repairs;
         return *ret_already ? report_already(install, &install->view, ret) : ERROR_SUCCESS;
@@ -514,7 +515,8 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     status = check_procedures(install);
     if (status)
         return status;
-    bool drop_in = install->change.load->options->drop_in; /* its library differs by architecture */
+    /* a provider with drop_in has a library for each architecture */
+    bool drop_in = install->change.load->options->drop_in;
     if (install->plan.trusted && !drop_in)
         validate(install, library ? library : "");
     status = write_file(install);

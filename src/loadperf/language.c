@@ -82,8 +82,9 @@ static LSTATUS delete_value(const struct load *load, const char *key, const char
     return status == ERROR_FILE_NOT_FOUND ? ERROR_SUCCESS : status;
 }
 
-/* Deletes the values that disable the service. Those of a user's service may be in the machine's
- * layer, to which Perflib writes if it may, so they are deleted there, too. */
+/* Deletes the values that disable the service. A user's service may have such values in the
+ * machine's layer, because Perflib writes there if it has the right; so they are deleted there,
+ * too. */
 static LSTATUS forgive(const struct load *load, const char *key)
 {
     if (load->layer == LAYER_USER && registry_is_users(key, text_names[LIBRARY]))

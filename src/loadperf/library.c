@@ -47,8 +47,8 @@ DWORD opl_load_library_path(const char *library, char *path, size_t size)
 
 LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT])
 {
-    FREE_AUTO char *folder = text_format("%s/", place_vendor()); /* called first, because it may
-                                                                  * change errno */
+    /* place_vendor is called first, because it may change errno */
+    FREE_AUTO char *folder = text_format("%s/", place_vendor());
     FREE_AUTO char *real = folder ? realpath(path, NULL) : NULL;
     LSTATUS status = !folder ? ERROR_NOT_ENOUGH_MEMORY
                      : real  ? ERROR_SUCCESS

@@ -15,7 +15,7 @@ struct removal {
     const char *service;
     bool record; /* remove Library, Open, Collect and Close too */
     bool users;  /* for a user; the machine's layer has no library for the service */
-    bool state;  /* there may be something that Perflib noted of the service */
+    bool state;  /* Perflib may have stored values about failures of the service */
     struct buffer own, own_left, manual, manual_left;
     bool own_empty, manual_changed, manual_empty;
 };

@@ -19,7 +19,7 @@ enum {
      * all parts */
     RECORD_BODY = 72,
     HEADER_RECORD = 72,
-    HEADER_FIELDS = HEADER_RECORD + 32, /* offset of the TRACE_LOGFILE_HEADER */
+    HEADER_FIELDS = HEADER_RECORD + 32, /* offset of the TRACE_LOGFILE_HEADER in the file */
     HEADER_MODE = HEADER_FIELDS + 32,
     HEADER_POINTER = HEADER_FIELDS + 44,
     HEADER_NAMES = HEADER_FIELDS + 56, /* offset of two pointers; the time zone follows */
@@ -86,7 +86,7 @@ static bool binary_matches(const unsigned char *start, size_t size)
     return signs >= 2;
 }
 
-/* True if the next buffer, at offset `size`, also begins with this size. */
+/* True if the next buffer, at offset `size`, also begins with the number `size`. */
 static bool size_holds(struct file *file, uint32_t size)
 {
     size_t got;
@@ -94,8 +94,8 @@ static bool size_holds(struct file *file, uint32_t size)
     return at && got == 4 && get32(at) == size;
 }
 
-/* The size is stored in two places. If they differ, chooses the one at which the next buffer
- * begins. */
+/* The size of a buffer is stored in two places. If the two differ, chooses the size at which the
+ * next buffer begins. */
 static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
 {
     if (size_holds(file, first))
@@ -189,7 +189,8 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     return 0;
 }
 
-/* Looks for new buffers in a circular capture that is being written; false: there are none. */
+/* Looks for new buffers in a circular capture that is being written; false: there are no new
+ * buffers. */
 static bool order_goes_on(struct file *file, struct binary *binary)
 {
     uint64_t newest = binary->newest;
@@ -299,12 +300,13 @@ static PDH_STATUS cut_off(struct file *file, struct binary *binary, const struct
         "still being written");
 }
 
-/* Returns the record's size; 0: this is no head of a record. Records with a full header begin with
- * it; those with a short header have it after their kind. */
+/* Returns the record's size; 0: no record begins here. A record with a full header begins with the
+ * size; one with a short header has the size after its kind. */
 static uint32_t record_size(const unsigned char *record)
 {
     int type = record[2];
-    if (!(record[3] & 0x80) || get32(record) == UINT32_MAX) /* the buffer's filler */
+    /* bytes that fill the rest of the buffer, not a record */
+    if (!(record[3] & 0x80) || get32(record) == UINT32_MAX)
         return 0;
     bool full = type == 0x0A || type == 0x14 || type == 0x12 || type == 0x13;
     return get16(record + (full ? 0 : 4));
@@ -348,8 +350,8 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Goes to the next buffer. If this one is incomplete the file has no more, because buffers are
- * written in order. */
+/* Goes to the next buffer. If the present buffer is incomplete the file has no more buffers,
+ * because buffers are written in order. */
 static PDH_STATUS leave_buffer(struct binary *binary, const struct byte_view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
@@ -371,7 +373,7 @@ static PDH_STATUS next_record(struct file *file, struct binary *binary, const un
         case STEP_RECORD:
             *ret_offset = offset;
             return 0;
-        case STEP_OTHER: /* of a system record, such as the capture's head, nothing is shown */
+        case STEP_OTHER: /* a system record, such as the capture's head: nothing of it is shown */
             if ((*ret)[2] != 1 && (*ret)[2] != 2)
                 file_lose(file, LOSS_RECORD, 1, "the one at offset %llu, whose GUID is another",
                           (unsigned long long)offset);
@@ -424,7 +426,7 @@ static void drop_body(struct file *file, struct binary *binary)
     binary->part = binary->parts = 0;
 }
 
-/* Returns the next body; its parts are joined if it has several. */
+/* Returns the next body; the parts of a body that has several are joined. */
 static PDH_STATUS next_body(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {
@@ -490,8 +492,8 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
-/* Reads records up to the next sample and returns it. Records before it, such as catalogues, are
- * processed. */
+/* Reads records up to the next sample and returns it. Records before the sample, such as
+ * catalogues, are processed. */
 static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct record *ret)
 {
     for (;;) {

@@ -64,8 +64,8 @@ static char *closing_bracket(char *text)
     return found;
 }
 
-/* Sets the parts of the path in `ret`. `copy` is a copy of the path, which is modified. If it is
- * not a path, there are no parts. */
+/* Sets the parts of the path in `ret`. `copy` is a copy of the path, which is modified. If `copy`
+ * is not a path, `ret` gets no parts. */
 static void split_path(char *copy, struct log_column *ret)
 {
     char *object = copy;

@@ -18,7 +18,7 @@ enum {
 /* ---- stream.c: bytes at any position. A pipe is copied to an unnamed file as it is read; bytes in
  * memory are a window of exactly their size that never moves ---- */
 struct stream {
-    int fd, pipe; /* fd -1: bytes in memory; pipe -1: no pipe */
+    int fd, pipe; /* fd is -1 if the bytes are in memory; pipe is -1 if there is no pipe */
     char *name;
     char *window;
     size_t capacity, len;
@@ -36,7 +36,8 @@ void stream_done(struct stream *stream);
 const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t size, size_t *ret);
 /* Returns how many bytes from `offset` on are in the window. */
 size_t stream_have(const struct stream *stream, uint64_t offset);
-uint64_t stream_size(struct stream *stream); /* of a pipe: size of what was read so far */
+/* the size of a pipe is the number of bytes read so far */
+uint64_t stream_size(struct stream *stream);
 
 static inline uint16_t get16(const void *at)
 {
@@ -61,12 +62,12 @@ static inline uint64_t get64(const void *at)
 struct column {
     struct log_column info;
     uint32_t twin; /* number + 1 of the next column with the same path; 0: none */
-    /* the members below are used in the first of several columns with the same path ("twins") */
+    /* of several columns with the same path ("twins") only the first uses the members below */
     uint32_t stamp; /* number of the catalogue that last named the path */
     uint32_t turn;  /* number + 1 of the twin for the next time that this catalogue names the path
                      * */
     uint32_t last;  /* number + 1 of the last twin; 0: this column is not the first */
-    uint32_t next;  /* number + 1 of the next in the hash chain; 0: none */
+    uint32_t next;  /* number + 1 of the next column in the hash chain; 0: none */
     bool unwanted;
     char text[];
 };
@@ -97,7 +98,8 @@ struct column_names {
     bool waits;
 };
 void names_done(struct column_names *names);
-/* Returns the names of a machine; the table is empty if the capture has none. NULL: no memory. */
+/* Returns the names of a machine; the table is empty if the capture has no names for that machine.
+ * NULL: no memory. */
 struct column_names *names_of(struct log *log, const char *machine);
 /* Adds a name, unless the index has a name already. Returns false if there is no memory or the
  * table is too long. */
@@ -113,10 +115,10 @@ struct mark {
     LONGLONG least, most;
 };
 struct marks {
-    struct mark *list; /* sections; the last one includes what is written later */
+    struct mark *list; /* sections of the file; the last section includes what is written later */
     size_t count, capacity;
     struct log_extent extent;
-    uint64_t size; /* size of the file when the marks were made; 0: there are none */
+    uint64_t size; /* size of the file when the marks were made; 0: no marks yet */
     bool failed;   /* no memory */
 };
 
@@ -149,7 +151,7 @@ struct file {
     bool unordered;      /* a circular capture, in which samples cannot be found by time */
     bool pending, blind; /* pending: `sample` is ready; blind: only times are read */
     uint64_t line;       /* number of the current line, from 1; 0: the format has no lines */
-    PDH_STATUS ended;    /* status: why there is no next sample; 0: not known yet */
+    PDH_STATUS ended;    /* why there is no next sample; 0: not known yet */
     struct buffer problem;
     struct log_facts facts;
 };
@@ -174,8 +176,8 @@ struct log {
     struct columns columns;
     struct file *files;
     size_t file_count;
-    struct file *last; /* the file of the sample that was returned last; NULL: there was none, or a
-                        * gap followed */
+    /* the file of the sample that was returned last; NULL: no sample yet, or a gap followed */
+    struct file *last;
     LONGLONG from, until;
     bool early;
     struct column_names *names; /* one table for each machine that has names */
@@ -197,7 +199,8 @@ void file_done(struct file *file);
 PDH_STATUS file_next_wanted(struct file *file);
 /* Adds an entry to the file's catalogue. */
 PDH_STATUS file_map_add(struct file *file, uint32_t column);
-/* Makes `values` large enough for all columns, and marks those that the file lacks as absent. */
+/* Makes `values` large enough for all columns, and marks the columns that the file lacks as
+ * absent. */
 PDH_STATUS file_make_values(struct file *file);
 
 /* Converts a status of opening or reading a file to a status of PDH. */
@@ -206,8 +209,9 @@ PDH_STATUS status_to_pdh(LSTATUS status);
 /* ---- zone.c: when daylight time begins and ends ---- */
 struct zone_rule {
     LONG bias, standard_bias, daylight_bias;
-    SYSTEMTIME standard, daylight; /* date when it begins; year 0: the n-th weekday of the month, in
-                                    * every year */
+    /* date when standard or daylight time begins; year 0: the n-th weekday of the month, in every
+     * year */
+    SYSTEMTIME standard, daylight;
 };
 bool zone_is_daylight(const struct zone_rule *rule, LONGLONG local_time);
 

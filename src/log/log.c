@@ -335,7 +335,7 @@ static struct file *earliest(struct log *log)
     return found;
 }
 
-/* Returns the status of a damaged file, once for each damage; 0: there is none. */
+/* Returns the status of a damaged file, once for each damage; 0: there is no damage. */
 static PDH_STATUS describe_damage(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++) {
@@ -378,7 +378,7 @@ static PDH_STATUS take_next(struct log *log, struct file **ret)
     if (status)
         return status;
     struct file *file = earliest(log);
-    if (!file) { /* more may have been written since the last call: try again */
+    if (!file) { /* more samples may have been written since the last call: try again */
         advance_all(log, true);
         status = describe_damage(log);
         file = earliest(log);
@@ -448,7 +448,8 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last)
     log->from = first;
     log->until = last;
     if (first || last)
-        log_know_columns(log); /* this also finds the sections, without which nothing is skipped */
+        /* log_know_columns also finds the sections, without which nothing is skipped */
+        log_know_columns(log);
     return log_rewind(log);
 }
 

@@ -28,10 +28,10 @@ enum log_column_kind {
 
 /* A column and the parts of its path; NULL: the path lacks the part. */
 struct log_column {
-    enum log_column_kind kind; /* kind of its values; a column with "*" may have another kind in a
-                                * sample */
-    const char *path;          /* the whole path, with the machine */
-    const char *machine;       /* with its \\ */
+    /* kind of the column's values; a column with "*" may have another kind in a sample */
+    enum log_column_kind kind;
+    const char *path;    /* the whole path, with the machine */
+    const char *machine; /* the machine's name with its \\ */
     const char *object, *parent, *instance, *counter;
     DWORD index; /* number after "#"; 0: none */
     DWORD type;  /* type such as PERF_COUNTER_COUNTER; 0: unknown, as in text files */
@@ -48,13 +48,14 @@ struct log_item {
 
 struct log_value {
     enum log_column_kind kind;
-    DWORD status;        /* PDH_CSTATUS_*; PDH_ENTRY_NOT_IN_LOG_FILE: the file lacks the column */
-    PDH_RAW_COUNTER raw; /* used with LOG_RAW; with LOG_ARRAY it has the status and time of all
-                          * items */
+    DWORD status; /* PDH_CSTATUS_*; PDH_ENTRY_NOT_IN_LOG_FILE: the file lacks the column */
+    /* used with LOG_RAW; with LOG_ARRAY `raw` has the status and time of all items */
+    PDH_RAW_COUNTER raw;
     const struct log_item *items; /* used with LOG_ARRAY */
     size_t count;
-    bool same_names;   /* it has the same names in the same order as in the previous sample */
-    const void *block; /* used with LOG_BLOCK; its content was not checked */
+    /* the items have the same names in the same order as in the previous sample */
+    bool same_names;
+    const void *block; /* used with LOG_BLOCK; the content was not checked */
     size_t size;
     double number; /* used with LOG_COOKED, if `status` is valid data */
 };
@@ -67,8 +68,8 @@ struct log_sample {
     /* The bytes in the file: a line without its newline, or the body of a BLG record. */
     const void *record;
     size_t record_size;
-    enum log_kind kind; /* format of the file that it is from */
-    bool early;         /* it is before the range (log_want_early) */
+    enum log_kind kind; /* format of the file that the sample is from */
+    bool early;         /* the sample is before the range (log_want_early) */
 };
 
 struct log_facts {
@@ -86,7 +87,7 @@ struct log_extent {
     uint64_t samples;
 };
 
-/* Reasons why something in a capture cannot be shown. The first ones are found when counters are
+/* Reasons why something in a capture cannot be shown. The first reasons are found when counters are
  * listed, the others when samples are read. */
 enum log_loss {
     LOSS_OBJECT,  /* an object in a block whose number has no name */
@@ -144,12 +145,12 @@ const char *log_name(const struct log *log, const char *machine, DWORD index);
 void log_want(struct log *log, size_t column, bool wanted);
 
 /* Returns the next sample, which belongs to the log and is valid until the next call.
- * PDH_NO_MORE_DATA: the end; a later call returns samples that were written since.
+ * PDH_NO_MORE_DATA: the end; a later call returns samples that were written meanwhile.
  * PDH_BINARY_LOG_CORRUPT: unreadable data; the next call continues after it. After any other status
  * no call succeeds. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret);
-/* Returns the message about the last status, or about an incomplete last record; NULL: there is
- * none. */
+/* Returns the message about the last status, or about an incomplete last record; NULL: no
+ * message. */
 const char *log_problem(const struct log *log);
 PDH_STATUS log_rewind(struct log *log);
 /* Returns what could not be shown since the capture was opened or rewound, for the columns that are
@@ -160,11 +161,11 @@ void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
 void losses_join(struct log_losses *losses, const struct log_losses *more);
 /* Appends one line for each reason; nothing if nothing was lost. */
 void losses_print(const struct log_losses *losses, struct buffer *ret);
-/* Restricts the samples to those from `first` to `last` (0: no limit), and restarts at the first of
- * them. Sections outside of the range are not read if their times are known. */
+/* Restricts the samples to those from `first` to `last` (0: no limit), and restarts at the first
+ * sample of that range. Sections outside of the range are not read if their times are known. */
 PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
 /* With `wanted` some samples before the range are returned, too, marked `early`: the first rate in
- * the range needs the last of them. */
+ * the range needs the last sample before the range. */
 void log_want_early(struct log *log, bool wanted);
 /* Finds the first and last time and the number of samples of the whole capture, whatever the range,
  * and all columns. The position does not change. */
@@ -182,7 +183,8 @@ struct log_header {
 enum log_create_mode {
     LOG_CREATE_NEW,    /* PDH_FILE_ALREADY_EXISTS: the file exists */
     LOG_CREATE_ALWAYS, /* replaces an existing file */
-    LOG_CREATE_APPEND  /* appends to the file; PDH_UNMATCHED_APPEND_COUNTER: it has other columns */
+    /* appends to the file; PDH_UNMATCHED_APPEND_COUNTER: the file has other columns */
+    LOG_CREATE_APPEND
 };
 struct log_writer;
 /* Creates or opens the file and writes the head. "-" is standard output. A full disk is
@@ -202,8 +204,8 @@ PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in an
 /* ---- number.c: numbers as text, equal to printf's but faster; independent of locale and rounding
  * mode ---- */
 enum { NUMBER_SIZE = 32, NUMBER_FIXED_SIZE = 320 };
-/* Write the number like "%.17g" and "%f", without NUL; return the length. opl_capture_number uses
- * the first. */
+/* Write the number like "%.17g" and like "%f", without NUL; return the length. opl_capture_number
+ * uses number_shortest17. */
 size_t number_shortest17(double number, char *out); /* NUMBER_SIZE bytes */
 size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_SIZE bytes */
 /* Parses a text that is a number, with optional blanks around it. Returns false if it is not a
@@ -215,8 +217,8 @@ bool number_parse(const char *text, size_t size, double *ret);
  * returned unchanged. */
 const char *zone_name(const char *stored);
 /* Returns Windows' name for this machine's time zone. If Windows does not have the zone, returns
- * its abbreviation; if it has none, its place, such as "Asia/Kolkata", copied to `storage`. `utc`
- * is a FILETIME; *ret_bias: minutes to add to local time for UTC at that time. */
+ * the zone's abbreviation; if the zone has none, its place, such as "Asia/Kolkata", copied to
+ * `storage`. `utc` is a FILETIME; *ret_bias: minutes to add to local time for UTC at that time. */
 enum { ZONE_TEXT_SIZE = 256 };
 const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias);
 

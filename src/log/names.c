@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The names of a machine's objects and counters by their number. A capture has a long table in
- * several records, each of which begins with the machine; they become one table here. If a number
- * has two names the first is kept, so that reading a capture again does not change the table.
+ * several records, each of which begins with the machine; the records become one table here. If a
+ * number has two names the first is kept, so that reading a capture again does not change the
+ * table.
  */
 #include "log/inner.h"
 
@@ -14,7 +15,8 @@ void names_done(struct column_names *names)
     free(names->table);
 }
 
-/* Returns the entry of the index in the table; if there is none, the free entry for it. */
+/* Returns the entry of the index in the table; if the table lacks the index, the free entry for
+ * it. */
 static struct column_name *place_of(const struct column_names *names, uint32_t index)
 {
     uint32_t hash = index * 2654435769u;

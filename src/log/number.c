@@ -211,7 +211,7 @@ static int log10_of_two_to(int power)
 static struct decimal decimal_of(double number)
 {
     struct parts parts = parts_of(number);
-    /* this estimate is right or too small by one */
+    /* the estimate is right or too small by one */
     int exponent = log10_of_two_to(parts.exponent + MANTISSA_BITS);
     uint64_t digits = scaled(parts, DIGITS - 1 - exponent);
     if (digits >= DIGITS_END) {
@@ -357,11 +357,11 @@ size_t number_fixed6(double number, char *out)
 
 /* ---- reading ---- */
 
-/* A number that is being parsed: digits * 10^power. */
+/* The number that is being parsed, as digits * 10^power. */
 struct digit_scan {
     uint64_t digits;
     int power, used;
-    bool more; /* digits other than 0 were dropped after these */
+    bool more; /* digits other than 0 were dropped after `digits` */
 };
 
 static bool is_digit(char c)
@@ -369,8 +369,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads digits and keeps the first 19. `point`: they are after the decimal point. Returns false if
- * there are none. */
+/* Reads digits and keeps the first 19. `point`: the digits are after the decimal point. Returns
+ * false if there are no digits. */
 static bool scan_digits(const char **cursor, const char *end, bool point, struct digit_scan *scan)
 {
     const char *start = *cursor;
@@ -388,7 +388,7 @@ static bool scan_digits(const char **cursor, const char *end, bool point, struct
     return *cursor > start;
 }
 
-/* Parses an exponent such as "e-05". Returns true if there is none, too. */
+/* Parses an exponent such as "e-05". Returns true if there is no exponent, too. */
 static bool scan_exponent(const char **cursor, const char *end, struct digit_scan *scan)
 {
     if (*cursor == end || (**cursor | 0x20) != 'e')
@@ -423,7 +423,8 @@ static double to_double(uint128 number, int exponent, bool more)
     return ldexp((double)result, exponent + shift);
 }
 
-/* Returns the number's value. It is exactly rounded if the power of five fits into 64 bits. */
+/* Returns the number's value. The value is exactly rounded if the power of five fits into 64
+ * bits. */
 static double scan_value(const struct digit_scan *scan)
 {
     if (scan->digits == 0)
@@ -445,7 +446,7 @@ static double scan_value(const struct digit_scan *scan)
 
 #endif
 
-/* Parses with strtod, after replacing the point by that of the locale. */
+/* Parses with strtod, after replacing the point by the decimal point of the locale. */
 static bool parse_slow(const char *text, size_t size, double *ret)
 {
     char copy[1100];

@@ -38,8 +38,8 @@ static bool add_utf16(struct buffer *buffer, const unsigned char *at, size_t uni
 
 /* ---- the catalogue ---- */
 
-/* Copies a text of the entry to `buffer`; `field` is the offset of its offset. NULL: the entry
- * lacks the text. */
+/* Copies a text of the entry to `buffer`; `field` is the place in the entry where the text's offset
+ * is stored. NULL: the entry lacks the text. */
 static const char *entry_text(const unsigned char *entry, size_t length, size_t field,
                               struct buffer *buffer)
 {
@@ -84,8 +84,8 @@ static PDH_STATUS read_entry(struct file *file, const unsigned char *entry, size
 PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
                           uint64_t offset)
 {
-    /* skip the eight bytes that some records have first; an entry's length is a multiple of 8, they
-     * are not */
+    /* skip the eight bytes that some records have first; an entry begins with its length, a
+     * multiple of 8, and those bytes do not */
     size_t at = size >= 8 && get32(body) % 8 ? 8 : 0;
     while (size - at >= 8) {
         uint32_t length = get32(body + at);
@@ -139,7 +139,8 @@ static bool make_items(struct item_array *array, size_t count)
     return true;
 }
 
-/* True if the array has the same names at the same offsets as the one before, which is usual. */
+/* True if the array has the same names at the same offsets as the array before it, which is
+ * usual. */
 static bool same_names(const struct item_array *array, const unsigned char *body, size_t length,
                        size_t count)
 {

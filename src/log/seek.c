@@ -59,7 +59,8 @@ static void note_all(struct file *file)
     }
 }
 
-/* Makes the file's marks, unless they were made for its present size. A pipe is read to its end. */
+/* Makes the file's marks, unless marks were made for the file's present size. A pipe is read to its
+ * end. */
 static PDH_STATUS file_mark(struct file *file)
 {
     uint64_t size = stream_size(&file->stream);
@@ -86,8 +87,8 @@ static bool stretch_has(const struct log *log, const struct mark *mark)
     return (!log->from || mark->most >= log->from) && (!log->until || mark->least <= log->until);
 }
 
-/* True if this section is needed: it overlaps the range, is the one before it (for the first rate),
- * or is the last one, to which more may be written. */
+/* True if this section is needed: it overlaps the range, or is the section before the range (for
+ * the first rate), or is the last section, to which more may be written. */
 static bool is_wanted(const struct file *file, size_t number)
 {
     const struct marks *marks = &file->marks;

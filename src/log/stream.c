@@ -134,8 +134,8 @@ size_t stream_have(const struct stream *stream, uint64_t offset)
     return inside && stream->window ? stream->len - (size_t)(offset - stream->start) : 0;
 }
 
-/* Makes the window large enough for `size` bytes. It is doubled, because a search for the end of a
- * long line requests a little more each time. Returns false if there is no memory. */
+/* Makes the window large enough for `size` bytes. The size is doubled, because a search for the end
+ * of a long line requests a little more each time. Returns false if there is no memory. */
 static bool make_capacity(struct stream *stream, size_t size)
 {
     size_t capacity = stream->capacity ? stream->capacity : STREAM_WINDOW;

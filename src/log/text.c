@@ -42,7 +42,7 @@ static bool is_wide(const struct log_text *text)
     return text->encoding == UTF16 || text->encoding == UTF16_BE;
 }
 
-/* Returns the address of the newline character; NULL: there is none. */
+/* Returns the address of the newline character; NULL: no newline before `end`. */
 static const char *find_newline(const struct log_text *text, const char *start, const char *end)
 {
     const char *c = start;
@@ -168,7 +168,8 @@ static const char *closing_quote(const char *c, const char *end, char separator)
     return NULL;
 }
 
-/* Reads the next field. Returns false if there is none. After the last field *cursor is NULL. */
+/* Reads the next field. Returns false if there are no more fields. After the last field *cursor is
+ * NULL. */
 static bool next_field(const char **cursor, const char *end, char separator, struct text_field *ret)
 {
     const char *start = *cursor;
@@ -213,8 +214,8 @@ static const char *skip_mark(const char *start, size_t size)
 }
 
 /* Returns the format if the text begins with "(PDH-CSV" or "(PDH-TSV", with or without a quote; 0
- * if not. An empty line before that is skipped, because typeperf prints one on a console, and its
- * output is often saved to a file. */
+ * if not. An empty line at the start is skipped, because typeperf prints an empty line on a
+ * console, and that output is often saved to a file. */
 static enum log_kind kind_of(const char *start, const char *end)
 {
     start = skip_mark(start, (size_t)(end - start));
@@ -266,8 +267,8 @@ static bool text_matches(const unsigned char *start, size_t size)
     return kind_of_bytes(start, size) != 0;
 }
 
-/* Reads zone and minutes, if they are there, from a text such as "(PDH-CSV 4.0) (Pacific Standard
- * Time)(480)". */
+/* Reads zone and minutes, if the text has them, from a text such as "(PDH-CSV 4.0) (Pacific
+ * Standard Time)(480)". */
 static void read_zone(struct file *file, struct log_text *text, const struct text_field *field)
 {
     if (text->zone.data) /* the capture's zone is that of the first head */
@@ -483,7 +484,7 @@ static void take_record(struct file *file, const struct log_text *text, const st
     file->sample.record_size = size;
 }
 
-/* True for the lines that typeperf prints on a console at the end. */
+/* True for the lines that typeperf prints on a console at the end of a capture. */
 static bool is_farewell(const struct text_line *line)
 {
     static const char *const message[] = {"Exiting, please wait...",

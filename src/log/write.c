@@ -3,9 +3,9 @@
  * Writes CSV and TSV as PDH does: every field in quotes, lines end with CRLF, numbers are written
  * like "%.17g", a missing value is a blank.
  *
- * Only whole lines are passed to write(). If it writes only a part of them, everything after the
- * last complete line is removed. So a writer that ends unexpectedly leaves at most one incomplete
- * line, which the next writer that appends removes. (docs/windows/pdh.md#f8)
+ * Only whole lines are passed to write(). If write() accepts only a part of them, everything after
+ * the last complete line is removed. So a writer that ends unexpectedly leaves at most one
+ * incomplete line, which the next writer that appends removes. (docs/windows/pdh.md#f8)
  */
 #include "log/inner.h"
 
@@ -20,7 +20,7 @@ enum { LINES_BYTES = 64 << 10, TIME_LENGTH = 23 };
 struct log_writer {
     int fd;
     char separator;
-    bool caption, plain; /* plain: it is a file that can be truncated */
+    bool caption, plain; /* plain: the output is a file that can be truncated */
     size_t count;
     uint64_t written;
     PDH_STATUS failed;
@@ -211,7 +211,7 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
     flags |= mode == LOG_CREATE_NEW ? O_EXCL : mode == LOG_CREATE_ALWAYS ? O_TRUNC : 0;
     *ret =
         strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags, 0666);
-    if (*ret < 0 && errno == ENXIO) /* a pipe without a reader, or a device */
+    if (*ret < 0 && errno == ENXIO) /* ENXIO: a pipe without a reader, or a device */
         *ret = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (*ret >= 0)
         return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The merged name base of every language, kept per process and rebuilt when the registry changed.
- * What is searched are its lists (list.c), which processes keep for each other in files.
+ * Searches use the base's lists (list.c), which processes keep for each other in files.
  *
  * Three sources: texts written by hand (Perflib\LLL\Manual), the vendor's names/LLL.names, and the
  * texts of every registered service (Services\X\Performance\Names\LLL). If several have a text for
@@ -106,8 +106,8 @@ static void forget_vendor(void)
     vendor_listed = false;
 }
 
-/* Lists the vendor's files; a missing one affects only itself. If descriptors or memory are
- * lacking, nothing is kept, and the next call tries again. */
+/* Lists the vendor's files; a missing file has no effect on the others. If descriptors or memory
+ * are lacking, nothing is kept, and the next call tries again. */
 static LSTATUS list_vendor(void)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -127,8 +127,8 @@ static LSTATUS list_vendor(void)
     return vendor_listed ? ERROR_SUCCESS : status;
 }
 
-/* Reads one of the files; a damaged one affects only itself. False: descriptors or memory are
- * lacking. */
+/* Reads one of the files; a damaged file has no effect on the others. False: descriptors or memory
+ * are lacking. */
 static bool read_vendor(size_t number, struct name_language *base)
 {
     BUFFER_AUTO content = {0};
@@ -140,7 +140,8 @@ static bool read_vendor(size_t number, struct name_language *base)
         return false;
     if (status || stat(path, &st) || st.st_ino != listed->st_ino || st.st_size != listed->st_size ||
         clock_filetime_of(&st.st_ctim) != clock_filetime_of(&listed->st_ctim))
-        *listed = (struct stat){0}; /* replaced since: what is made of it is not kept for others */
+        /* the file was replaced since: lists made from it are not kept for other processes */
+        *listed = (struct stat){0};
     return true;
 }
 
@@ -237,7 +238,7 @@ static bool add_vendor_texts(struct name_language *base)
     return base->vended = true;
 }
 
-/* One walk through the services' texts of one language. */
+/* The state of one walk through the services' texts of one language. */
 struct service_walk {
     struct name_language *base;
     bool keep; /* true: the texts are kept; false: only the highest indices are needed */
@@ -278,8 +279,8 @@ static bool add_service(void *self, const char *name)
     return walk->complete;
 }
 
-/* Reads the texts that services have in this language. Also for a language that is not installed,
- * whose texts are used once it is. False: no memory. */
+/* Reads the texts that services have in this language, even if the language is not installed: the
+ * texts are used once it is. False: no memory. */
 static bool walk_services(struct name_language *base, bool keep)
 {
     struct service_walk walk = {.base = base, .keep = keep, .complete = true};
@@ -304,7 +305,7 @@ static bool add_choice(void *self, const struct registry_value *value)
     return *complete;
 }
 
-/* Reads the texts when their language is first needed. */
+/* Reads the texts of a language when they are first needed. */
 bool names_load(struct name_language *base)
 {
     if (!base || base->loaded)
@@ -335,7 +336,7 @@ bool names_note_highest(struct name_language *base)
 
 /* ---- lists ---- */
 
-/* The texts of a language, and English for those that it lacks. */
+/* Makes the list of a language's texts, with the English text where the language has none. */
 static const struct name_list *make_list(struct name_language *base, enum names_part part)
 {
     struct name_language *english = names_base_exactly(LANGUAGE_ENGLISH);
@@ -384,7 +385,8 @@ static bool build(void)
     bool complete = true;
     struct name_language *english = make_language(LANGUAGE_ENGLISH);
     if (english)
-        english->installed = english->stands = true; /* always, even without any text */
+        /* English is always installed, even without any text */
+        english->installed = english->stands = true;
     complete = english && add_vendor_languages();
     if (complete)
         registry_each_key(REGISTRY_PERFLIB, add_perflib_key, &complete);

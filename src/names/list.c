@@ -12,7 +12,7 @@
 
 struct list_head {
     uint32_t layout;
-    uint32_t count, mask, text_size; /* the table has mask + 1 places */
+    uint32_t count, mask, text_size; /* the hash table has mask + 1 places */
 };
 struct list_item {
     uint32_t index;
@@ -21,7 +21,7 @@ struct list_item {
 };
 struct name_list {
     unsigned holders;
-    struct buffer bytes; /* all below are in it */
+    struct buffer bytes; /* the members below point into these bytes */
     const struct list_head *head;
     struct list_item *items;
     uint32_t *table; /* by hash: position + 1 of the first item; 0: none */
@@ -29,7 +29,8 @@ struct name_list {
 };
 enum { LAYOUT = 1 }; /* increase it if the layout or the hash changes */
 
-/* Finds the parts in the bytes. False: their sizes do not fit. */
+/* Finds the parts of the list in list->bytes. False: the sizes of the parts do not fit the
+ * bytes. */
 static bool find_parts(struct name_list *list)
 {
     const struct buffer *bytes = &list->bytes;
@@ -61,7 +62,7 @@ const struct name_list *name_list_of_bytes(struct buffer *bytes)
     return NULL;
 }
 
-/* ---- making one ---- */
+/* ---- making a list ---- */
 
 static uint32_t *place_of(const struct name_list *list, const char *name)
 {
@@ -94,7 +95,8 @@ static void add_pairs(const struct name_table *table, struct buffer *items, stru
         buffer_add(multi, text, strlen(text) + 1);
         buffer_add(items, &item, sizeof item);
     }
-    buffer_add(multi, "\0", 2); /* it ends with an empty string; the second 0 ends the list */
+    /* a multi-string ends with an empty string; the second 0 ends the list */
+    buffer_add(multi, "\0", 2);
 }
 
 const struct name_list *name_list_of_table(const struct name_table *table)
@@ -154,7 +156,7 @@ void name_list_drop(const struct name_list *given)
     free(list);
 }
 
-/* ---- search: no reference is trusted, because the bytes may come from a file ---- */
+/* ---- search: no offset in the list is trusted, because the bytes may come from a file ---- */
 
 static const char *text_of(const struct name_list *list, const struct list_item *item)
 {

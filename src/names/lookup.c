@@ -39,7 +39,7 @@ LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self
     return status;
 }
 
-/* The list of a language as it is now; the caller holds names_lock. */
+/* Returns the present list of a language; the caller holds names_lock. */
 static const struct name_list *current(enum names_part part, uint32_t language)
 {
     return names_refresh() == ERROR_SUCCESS ? names_list(names_base(language), part) : NULL;
@@ -60,7 +60,7 @@ bool names_lookup(uint32_t index, uint32_t language, struct buffer *ret)
     const char *text = NULL;
     enum names_part part = names_part_of(index);
     lock_take(&names_lock);
-    /* a program may have written it into the other table */
+    /* a program may have written the text into the other table */
     for (int i = 0; !text && i < NAMES_PARTS; i++, part = NAMES_PARTS - 1 - part) {
         const struct name_list *list = current(part, language);
         text = list ? name_list_text(list, index) : NULL;
@@ -84,8 +84,8 @@ static uint32_t larger(uint32_t left, uint32_t right)
     return left > right ? left : right;
 }
 
-/* Raises *counter and *help to the base's highest indices: those used by services, shipped, and
- * written by hand. */
+/* Raises *counter and *help to the highest indices in the base, whether services use them, they are
+ * shipped or were written by hand. */
 static void note_highest(const struct name_language *base, uint32_t *counter, uint32_t *help)
 {
     *counter = larger(*counter, base->highest[NAMES_COUNTER]);
@@ -158,7 +158,7 @@ static const struct {
   /* clang-format on */
 };
 
-/* The length of a locale's name up to the country: 5 for "de_AT.UTF-8@euro". */
+/* Returns the length of a locale's name up to the country: 5 for "de_AT.UTF-8@euro". */
 static size_t locale_length(const char *locale)
 {
     return strcspn(locale, ".@");
@@ -207,8 +207,8 @@ uint32_t names_language(uint32_t langid)
 /*
  * Stores a whole base that a program has read, extended and written back
  * (docs/windows/articles.md#c80): only texts that no other source has are stored, as
- * Perflib\LLL\Manual. Texts written by hand that it lacks are deleted; texts of the vendor and of
- * services stay, because they belong to their registrations.
+ * Perflib\LLL\Manual. Texts written by hand that the written base lacks are deleted; texts of the
+ * vendor and of services stay, because they belong to their registrations.
  */
 
 struct difference {
@@ -223,7 +223,8 @@ static bool is_english(const struct name_language *base)
     return base && base->id == LANGUAGE_ENGLISH;
 }
 
-/* The text that the index would have in this language if none were written by hand; NULL: none. */
+/* Returns the text that the index would have in this language without texts written by hand; NULL:
+ * none. */
 static const char *known(const struct difference *difference, uint32_t index)
 {
     const struct name_language *base = difference->base;
@@ -298,9 +299,10 @@ static LSTATUS print(const struct name_table *table, struct buffer *ret)
     return multi ? buffer_status(ret) : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* Does not write an unchanged value, so a program without write access may "write" the existing
- * content. If no text is left, the key Manual is deleted; with `stands`, which means that the
- * language is installed even without its key Perflib\LLL, that key is deleted too. */
+/* Stores the texts of `wanted` in the value. Does not write an unchanged value, so a program
+ * without write access may "write" the existing content. If no text is left, the key Manual is
+ * deleted; with `stands`, which means that the language is installed even without its key
+ * Perflib\LLL, that key is deleted too. */
 static LSTATUS write_manual(const char *key, const char *value, const struct buffer *wanted,
                             bool stands)
 {

@@ -3,8 +3,8 @@
  * API of names: titles and explanations of every index, in every installed language.
  *
  * A language's base merges the vendor's names/LLL.names, every service's texts
- * (Services\NAME\Performance\Names\LLL) and texts written by hand. For a text that a language lacks
- * the English one is used. (docs/windows/articles.md#c21, docs/windows/registration.md#e2)
+ * (Services\NAME\Performance\Names\LLL) and texts written by hand. The English text is used for a
+ * text that a language lacks. (docs/windows/articles.md#c21, docs/windows/registration.md#e2)
  */
 #ifndef OPL_NAMES_H
 #define OPL_NAMES_H
@@ -13,9 +13,10 @@
 
 enum names_part { NAMES_COUNTER, NAMES_HELP };
 enum { LANGUAGE_ENGLISH = 0x009, NAMES_BASE_INDEX = 1847 };
-/* The number of the pairs, as Windows has it; not a name. */
+/* The index of the first pair, whose text is the number of the pairs, as in Windows, and not a
+ * name. */
 enum { NAMES_FIRST_PAIR = 1 };
-/* The project's own packaged indices: never assigned to a registration. */
+/* The indices of this project's own packages; no other registration gets them. */
 enum { NAMES_BLOCK_FIRST = 100000, NAMES_BLOCK_LAST = 109999 };
 
 /* A key with a value named LLL (such as 007) for each language that was installed (1) or removed
@@ -31,15 +32,16 @@ bool names_language_installed(uint32_t language);
 LSTATUS names_each_language(bool (*each)(void *self, const char *id), void *self); /* id: "009" */
 
 /* Copies the whole base as REG_MULTI_SZ in UTF-16 (`wide`) or UTF-8; *size becomes its size in
- * bytes. `data` NULL: only *size is set; too small: ERROR_MORE_DATA. For a language that is not
- * installed the English base is copied. */
+ * bytes. `data` NULL: only *size is set. ERROR_MORE_DATA: `data` is too small. For a language that
+ * is not installed the English base is copied. */
 LSTATUS names_text(enum names_part part, uint32_t language, bool wide, void *data, DWORD *size);
 /* The names or the explanations of one language: it never changes, is held by those that use it,
  * and needs no lock. */
 struct name_list;
-/* This machine's, as they are now; English if the language is not installed. NULL: no memory. */
+/* Returns the present list of this machine, or the English one if the language is not installed;
+ * must be released. NULL: no memory. */
 const struct name_list *names_hold(enum names_part part, uint32_t language);
-/* Those in a multi-string of pairs, which may be unsorted and damaged. NULL: no memory. */
+/* Makes a list from a multi-string of pairs, which may be unsorted and damaged. NULL: no memory. */
 const struct name_list *name_list_make(const char *multi, size_t size);
 const struct name_list *name_list_hold(const struct name_list *list);
 void name_list_drop(const struct name_list *list);
@@ -48,12 +50,13 @@ const char *name_list_text(const struct name_list *list, uint32_t index); /* NUL
  * are, but writes at most `capacity`. */
 size_t name_list_numbers(const struct name_list *list, const char *name, uint32_t *ret,
                          size_t capacity);
-/* Is there a text of the index? Appends it to `ret`, which may be NULL. */
+/* Appends the text of the index to `ret`, which may be NULL. False: the index has no text. */
 bool names_lookup(uint32_t index, uint32_t language, struct buffer *ret);
-/* Highest even and odd index in use: Last Counter, Last Help. An index of the packaged block counts
- * as the block's last, so that programs that choose the next numbers themselves do not use it. */
+/* Gets the highest even and the highest odd index in use: Last Counter and Last Help. An index of
+ * the packaged block counts as the block's last, so that programs that choose the next numbers
+ * themselves do not use it. */
 LSTATUS names_last(uint32_t *ret_counter, uint32_t *ret_help);
-/* FILETIME of the newest source of names; it changes whenever a name changes. */
+/* Returns the FILETIME of the newest source of names; it changes whenever a name changes. */
 int64_t names_last_write(void);
 /* Compares a whole base that a program wrote with the merged one; texts that differ are stored as
  * texts written by hand. */

@@ -9,7 +9,7 @@
 
 struct name_entry {
     uint32_t index;
-    uint32_t text; /* its offset in the table's texts */
+    uint32_t text; /* offset of the text in the table's texts */
 };
 
 struct name_table {
@@ -40,7 +40,7 @@ bool name_pairs_each(const char *multi, size_t size,
 
 /* ---- list.c ---- */
 const struct name_list *name_list_of_table(const struct name_table *table); /* NULL: no memory */
-/* Takes ownership of the bytes, which may be damaged. NULL: they are, or no memory. */
+/* Takes ownership of the bytes, which may be damaged. NULL: the bytes are damaged, or no memory. */
 const struct name_list *name_list_of_bytes(struct buffer *bytes);
 const struct buffer *name_list_bytes(const struct name_list *list);
 const char *name_list_multi(const struct name_list *list, size_t *ret_size);
@@ -49,14 +49,14 @@ const char *name_list_multi(const struct name_list *list, size_t *ret_size);
 struct name_language {
     uint32_t id;
     bool installed;
-    bool stands; /* installed even without a key Perflib\LLL */
+    bool stands; /* the language is installed even without a key Perflib\LLL */
     bool vended; /* the vendor's texts are read */
     bool loaded; /* all texts are read */
     bool noted;  /* `highest` is valid, even if the services' texts are not loaded */
     /* hand: written by hand; given: of the vendor and of services */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS];
     uint32_t highest[NAMES_PARTS]; /* used by services, with or without text */
-    /* both, and English for missing ones; made when first needed, as is the text in UTF-16 */
+    /* all texts, with the English ones for missing ones; a list is made when it is first needed */
     const struct name_list *lists[NAMES_PARTS];
     struct buffer wide[NAMES_PARTS];
 };
@@ -73,7 +73,8 @@ const struct name_list *names_list(struct name_language *base, enum names_part p
 bool names_load(struct name_language *base);
 bool names_note_highest(struct name_language *base); /* makes base->highest and nothing else valid
                                                       * */
-/* Returns the base of exactly this language, installed and loaded or not; NULL: there is none. */
+/* Returns the base of exactly this language, installed and loaded or not; NULL: there is no such
+ * base. */
 struct name_language *names_base_exactly(uint32_t language);
 /* tests only: forgets everything, as in a new process; all texts become invalid */
 void names_forget(void);

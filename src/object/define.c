@@ -178,7 +178,7 @@ static void object_write_counter(const struct object *object, const struct row *
 }
 
 /* Determines the offsets and writes the definitions of the rows that are not hidden.
- * object->definition must have space for all rows. */
+ * object->definition must have space for the definitions of all rows. */
 static void object_lay_out(struct object *object, const opl_provider *provider)
 {
     DWORD level = PERF_DETAIL_WIZARD;

@@ -26,7 +26,7 @@ struct folder_entry {
     char name[];
 };
 
-/* Adds the number if the name is one. */
+/* Adds the number that `name` stands for; ignores any other name. */
 static LSTATUS folder_add(struct folder *folder, const char *name)
 {
     uint32_t number;
@@ -73,7 +73,8 @@ LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *p
         close(fd);
         folder->kept.fd = -1;
     }
-    bool ascending = true; /* as those from the kernel; in archived trees they have any order */
+    /* the kernel's names are in ascending order; in archived trees they have any order */
+    bool ascending = true;
     for (size_t i = 1; i < folder->count; i++)
         ascending &= folder->numbers[i - 1] <= folder->numbers[i];
     if (!status && !ascending)
@@ -166,8 +167,8 @@ static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret
     }
 }
 
-/* Returns in *ret the number of other folders. It is counted again after a minute, because loading
- * a driver may add one. False: the number is not known. */
+/* Returns in *ret the number of other folders. They are counted again after a minute, because
+ * loading a driver may add one. False: the number is not known. */
 static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     LONGLONG age = provider->time - provider->other_folders_time;
@@ -177,7 +178,8 @@ static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
         provider->other_folders_time = provider->time;
     }
     *ret = provider->other_folders;
-    return *ret > 0; /* a proc mounted with subset=pid has none: then the links cannot be used */
+    /* a proc mounted with subset=pid has no other folders: then the link count cannot be used */
+    return *ret > 0;
 }
 
 /* Counts processes by the link count of the folder proc: one link each for "." and "..", for each
@@ -194,7 +196,7 @@ static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
     return proc.st_nlink > 2 + others;
 }
 
-/* Returns in *ret the number of processes. It is counted once per collection, because several
+/* Returns in *ret the number of processes. They are counted once per collection, because several
  * objects show it. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
 {

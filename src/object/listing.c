@@ -91,7 +91,7 @@ static struct instance *listing_new(opl_listing *listing)
 }
 
 /* Converts the ASCII characters at the start of `name`; checks eight bytes at a time. Returns how
- * many it converted. */
+ * many characters were converted. */
 static size_t ascii_to_16(const char *name, size_t bytes, uint16_t *out)
 {
     const uint64_t others = 0x8080808080808080;
@@ -135,8 +135,8 @@ void opl_listing_append_name(opl_listing *listing, const opl_object *object, con
     listing->instances[listing->count - 1].name_units += (uint32_t)length;
 }
 
-/* Names the instance by the text in parentheses in its stat file. The program chose that name
- * freely, so it is sanitized. */
+/* Names the instance by the text in parentheses in the process's stat file. The program chose that
+ * name freely, so it is sanitized. */
 static void listing_own_name(opl_listing *listing, struct instance *instance,
                              const struct source *source)
 {
@@ -193,7 +193,7 @@ static void listing_read_rows(opl_listing *listing)
     object->all_seen |= all_seen;
 }
 
-/* Begins an instance whose values need not be in files of its own. */
+/* Begins an instance that may be without files of its own. */
 static void reading_begin(opl_listing *listing, const char *folder, uint64_t note)
 {
     opl_reading *reading = &listing->reading;
@@ -401,8 +401,8 @@ bool opl_listing_read_with(opl_listing *listing, const char *folder, const char 
     return listing_read(listing, name, name_bytes);
 }
 
-/* Adds an instance and copies all its values from its item, in which each row has a number: no file
- * is read. */
+/* Adds an instance and copies all its values from the caller's item, which has a number for each
+ * row: no file is read. */
 static bool listing_copy(opl_listing *listing, const char *name, size_t name_bytes,
                          const unsigned char *item)
 {
@@ -417,8 +417,8 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
     return true;
 }
 
-/* Does not read a file only to see whether the instance exists: it is gone if a file that a row
- * needs cannot be read for that reason. */
+/* Does not read a file only to see whether the instance exists: the instance is gone if a file that
+ * a row needs is gone. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)
 {

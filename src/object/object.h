@@ -51,8 +51,8 @@ struct source_key {
     /* bytes from the line of the key found before to this key's line; 0: not known. In pairs of
      * lines: offset of the name in the line of names */
     size_t gap;
-    unsigned column; /* in pairs of lines: position of its number in the line of numbers, counted
-                      * from 1 */
+    /* in pairs of lines: position of the key's number in the line of numbers, counted from 1 */
+    unsigned column;
 };
 struct source {
     const opl_source *is;
@@ -103,8 +103,8 @@ struct opl_reading {
 
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
 void kept_close(struct kept *kept);
-/* Finds or creates the source for the provider's `is`. NULL: no memory, or it requires a feature
- * that this version lacks. */
+/* Finds or creates the source for the provider's `is`. NULL: no memory, or the source requires a
+ * feature that this version lacks. */
 struct source *source_of(opl_provider *provider, const opl_source *is);
 struct source_key *source_add_key(struct source *source, const char *text, size_t length);
 /* Reads the file, unless its text was already read for this collection or instance. */
@@ -118,8 +118,8 @@ bool source_has_number(const struct source *source, unsigned number);
 /* `number` is 1 to OBJECT_MAX_WORDS */
 void source_request_word(struct source *source, unsigned number);
 void source_done(struct source *source);
-/* Returns `path` with the instance's folder in place of its '*', written to `storage`; a path
- * without '*' is returned unchanged. NULL: it is too long. */
+/* Returns `path` with the instance's folder in place of the '*', written to `storage`; a path
+ * without '*' is returned unchanged. NULL: the path is too long. */
 const char *source_place(opl_reading *reading, const char *path, char storage[OBJECT_MAX_PATH]);
 /* Returns the number at position `column` (from 1) after the key. */
 uint64_t key_number(const struct source_key *key, unsigned column);
@@ -140,7 +140,8 @@ struct row {
     unsigned term_count;
     uint64_t times, parts;
     DWORD type, size, offset;
-    bool text; /* the value is a text; its number is the text's address (UTF-8), or 0 for none */
+    /* the value is a text: the row's number is the address of the UTF-8 text, or 0 for none */
+    bool text;
     opl_total total;
     bool seen;   /* the value could be read for at least one instance */
     bool denied; /* in this collection, this user may not read the value for some instance */
@@ -185,12 +186,12 @@ struct opl_listing {
 struct cell {
     /* offset of the number in an item of 8-byte numbers, and in the counter block */
     uint32_t item, offset;
-    /* how to write it: 64 bits, 32 bits truncated, 32 bits limited, by write_other, or not at
-     * all */
+    /* how to write the number: 64 bits, 32 bits truncated, 32 bits limited, by write_other, or not
+     * at all */
     enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } format;
 };
 struct object {
-    const opl_object *is;      /* the engine's copy */
+    const opl_object *is;      /* the engine's copy of the object's table */
     const opl_object *address; /* the provider's own structure, to which its tables and function
                                 * calls refer */
     struct row *rows;
@@ -201,10 +202,10 @@ struct object {
     size_t mask_words;          /* 64-bit words of `unknown` for each instance */
     DWORD block_size;
     DWORD definition_size;
-    unsigned char *definition; /* object type and counter definitions, as the answer begins with
-                                * them */
-    size_t shown;              /* number of rows in `definition` */
-    bool all_seen;             /* while opening: all rows are known to be readable */
+    /* PERF_OBJECT_TYPE and counter definitions, the first bytes of every answer */
+    unsigned char *definition;
+    size_t shown;  /* number of rows in `definition` */
+    bool all_seen; /* while opening: all rows are known to be readable */
     opl_listing listing;
 };
 void listing_begin(opl_listing *listing);
@@ -222,18 +223,18 @@ struct tables {
     const opl_object **addresses; /* addresses of the provider's own objects, in the order of
                                    * `objects` */
     opl_counter *rows;
-    struct tables *next; /* the next of the tables that are kept by opl_tables_load */
+    struct tables *next; /* the next element in the list of tables that opl_tables_load keeps */
 };
 struct table_fault {
     const char *object; /* the object's name; NULL: the fault concerns all tables */
     const char *part;   /* the member or row that is wrong */
     char why[160];
 };
-/* ERROR_INVALID_PARAMETER: they cannot be used, `fault` says why; ERROR_NOT_ENOUGH_MEMORY. Texts,
- * sources and functions are not copied. */
+/* Copies the tables `theirs`. ERROR_INVALID_PARAMETER: the tables cannot be used, `fault` says why;
+ * ERROR_NOT_ENOUGH_MEMORY. Texts, sources and functions are not copied. */
 LSTATUS tables_copy(const opl_table_list *theirs, struct tables *ret, struct table_fault *fault);
 void tables_done(struct tables *tables);
-/* true if NULL, or if this version knows all that it requires */
+/* true if `source` is NULL, or if this version knows all that the source requires */
 bool source_known(const opl_source *source);
 
 /* ---- define.c: what is fixed at Open ---- */
@@ -242,15 +243,16 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
 /* Drops the rows that could not be read for any instance, and makes offsets and definitions of the
  * others. */
 LSTATUS object_fix(struct object *object, const opl_provider *provider);
-/* Hides the rows that were denied in this collection, and shows the others. A value that this user
- * may not read must not look like a 0, and all instances have the same definitions, so the counter
- * is hidden for all of them. False: no row is left. */
+/* Hides the rows that were denied in this collection, and shows the other rows. A value that this
+ * user may not read must not look like a 0, and all instances have the same definitions, so the
+ * counter is hidden for all of them. False: no row is left. */
 bool object_hide_denied(struct object *object, const opl_provider *provider);
 void object_done(struct object *object);
 
 /* ---- define.c: the binary format ---- */
 size_t object_size(const struct object *object); /* bytes of its answer */
-/* Writes it; `out` has at least object_size() bytes. Returns the address after it. */
+/* Writes the object's answer; `out` has at least object_size() bytes. Returns the address after the
+ * answer. */
 unsigned char *object_write(const struct object *object, unsigned char *out, LONGLONG now);
 
 /* ---- reading.c: names ---- */
@@ -284,8 +286,8 @@ struct records {
     const opl_records *is;
     unsigned char *bytes;
     size_t length, capacity;
-    const char *reported; /* the reason that was traced last, so that it is traced once; NULL: none
-                           * yet */
+    /* the reason that was traced last, because a reason is traced only once; NULL: none yet */
+    const char *reported;
 };
 void records_done(struct records *records);
 
@@ -324,19 +326,20 @@ struct opl_provider {
     bool denied;  /* the current row needed a file that this user may not read */
     uint64_t collection; /* serial number of this collection; never 0 after Open */
     uint64_t serial;     /* the last serial number that a collection or an instance got */
-    /* the last instance with a folder of its own, and its serial; 0: there is none */
+    /* the serial of the last instance with a folder of its own, and that folder; serial 0: no such
+     * instance */
     uint64_t folder_serial;
     char folder[40];
     LONGLONG time, boot, other_folders_time;
     uint64_t other_folders; /* number of folders of proc that are not processes */
-    /* number of processes, and in which collection it was read; 0: never */
+    /* number of processes, and the collection in which it was determined; 0: never */
     uint64_t process_count, processes_counted_for;
     struct query query;
     char query_text[LIMIT_QUERY_CHARS * 3 + 1];
     _Alignas(8) char entries[32768]; /* buffer for directory entries from the kernel */
 };
-/* Makes a provider from copies of the tables; what they point to must outlive it.
- * ERROR_INVALID_PARAMETER: they are wrong, and event 4004 or 4018 says where and why;
+/* Makes a provider from copies of the tables; what the tables point to must outlive the provider.
+ * ERROR_INVALID_PARAMETER: the tables are wrong, and event 4004 or 4018 says where and why;
  * ERROR_NOT_ENOUGH_MEMORY. */
 LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret);
 /* Reads every file once, drops the rows that this machine lacks, and makes the definitions of the
@@ -345,14 +348,15 @@ LSTATUS provider_new(const opl_table_list *theirs, opl_provider **ret);
 LSTATUS provider_open(opl_provider *provider, DWORD first_counter, DWORD first_help);
 DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDWORD bytes,
                        LPDWORD types);
-void provider_close(opl_provider *provider); /* does nothing if NULL */
+void provider_close(opl_provider *provider); /* does nothing if `provider` is NULL */
 void memories_done(opl_provider *provider);
 void remote_fs_done(struct remote_fs_reader *remote_fs);
 int source_openat(int dir_fd, const char *path, int flags);
-/* Did an open of this thread fail for lack of descriptors since the last call? */
+/* True if an open of this thread failed for lack of descriptors since the last call of this
+ * function. */
 bool source_lacked(void);
-int provider_root(opl_provider *provider); /* returns the descriptor of the system root; -1: it
-                                            * cannot be opened */
+/* returns the descriptor of the system root; -1: the root cannot be opened */
+int provider_root(opl_provider *provider);
 /* Returns the inode number of the calling thread's network namespace; 0: unknown, as in archived
  * trees. */
 uint64_t provider_namespace(opl_provider *provider);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory that is shared with perfspace: file systems, and the sizes that it read. */
+/* The memory that is shared with perfspace: file systems, and the sizes that perfspace read. */
 #ifndef OPL_PERFSPACE_H
 #define OPL_PERFSPACE_H
 

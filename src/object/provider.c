@@ -27,8 +27,9 @@
 
 enum { STEPS_DOWN = 5 };
 struct priority {
-    bool niced, batch; /* what was lowered; both false: nothing was */
-    int nice;          /* the nice value before it was lowered */
+    /* what was lowered: the nice value, or the scheduling policy; both false: nothing */
+    bool niced, batch;
+    int nice; /* the nice value before */
 };
 
 /* True if the thread may raise its priority: tries to raise it by one step. (Thread 0 is the
@@ -104,8 +105,8 @@ static LSTATUS provider_parse(opl_provider *provider, LPCWSTR query)
     return query_parse(provider->query_text, &provider->query);
 }
 
-/* Requests the objects that the query needs. False: it needs none. *ret_costly: one of them is
- * costly. */
+/* Requests the objects that the query needs. False: the query needs no object. *ret_costly: one of
+ * the objects is costly. */
 static bool provider_select(opl_provider *provider, bool *ret_costly)
 {
     const struct query *query = &provider->query;
@@ -133,7 +134,7 @@ static bool provider_select(opl_provider *provider, bool *ret_costly)
 /* ---- collecting ---- */
 
 /* A forked child shares the positions in its parent's open folders, and the kernel reports a change
- * of a watched file to only one of them: so the child opens its own. */
+ * of a watched file to only one of them: so the child opens the folders and files itself. */
 static void provider_notice_fork(opl_provider *provider)
 {
     int pid = (int)getpid();
@@ -148,8 +149,8 @@ static void provider_notice_fork(opl_provider *provider)
     kept_close(&provider->processes);
 }
 
-/* True if the program may open only few files: all providers share them, so one that keeps dozens
- * open leaves none for others. */
+/* True if the program may open only few files: all providers share the descriptors, so a provider
+ * that keeps dozens open leaves none for others. */
 static bool descriptors_are_few(void)
 {
     enum { FEW = 64 };
@@ -375,8 +376,8 @@ static bool row_is_on(opl_provider *provider, const struct row *row)
     return is_there(provider, source) && has_word(source->text, row->is->if_word);
 }
 
-/* True if an instance that appears later can have this row: its file exists, or each instance has a
- * file of its own. */
+/* True if an instance that appears later can have this row: the row's file exists, or each instance
+ * has a file of its own. */
 static bool row_possible(opl_provider *provider, const struct row *row)
 {
     return !row->source || row->source->star || is_there(provider, row->source);

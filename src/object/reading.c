@@ -86,8 +86,8 @@ static int64_t clock_100ns(clockid_t which)
 }
 
 /* The system's start, computed from two clocks. The kernel adjusts both alike, so their difference
- * changes only when the time is set. It is rounded to 1/100 s, the unit of processes' start times,
- * so all programs get the same result. */
+ * changes only when the time is set. The result is rounded to 1/100 s, the unit of processes' start
+ * times, so all programs get the same result. */
 static int64_t boot_of_clocks(void)
 {
     const int64_t hundredth = CLOCK_TICKS_PER_SECOND / 100;
@@ -111,7 +111,8 @@ static int64_t boot_of_archive(opl_reading *reading)
 int64_t opl_boot_time(opl_reading *reading)
 {
     opl_provider *provider = reading->provider;
-    static int64_t live; /* computed once for all providers of this process */
+    /* the start of the system, computed once for all providers of this process */
+    static int64_t live;
     if (provider->boot)
         return provider->boot;
     if (!provider_live())
@@ -182,7 +183,7 @@ void memories_done(opl_provider *provider)
 /* How many files a file system can have, and how many more it can take: the counts of its
  * inodes. */
 
-/* Archives of another system have them in a file "statfs.inodes": all, free, and the mount
+/* Archives of another system have the counts in a file "statfs.inodes": all, free, and the mount
  * point. */
 static const opl_source archive = {"statfs.inodes"};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads binary records from the kernel. A BPF iterator that an administrator has pinned is a file;
- * reading it returns the present state of all tasks. It is used only if no user but root can have
- * put it there, and if proc shows the same processes.
+ * reading it returns the present state of all tasks. The file is used only if no user but root can
+ * have put it there, and if proc shows the same processes.
  */
 #include "object/object.h"
 #include "registry/registry.h"
@@ -108,8 +108,8 @@ static const char *why_not_opened(int error)
                                              : "they cannot be opened";
 }
 
-/* Returns why records cannot be used at all; NULL: they may be. If nothing is pinned, this costs
- * one stat. */
+/* Returns why records cannot be used at all; NULL: nothing forbids it. If nothing is pinned, this
+ * costs one stat. */
 static const char *why_none(opl_provider *provider)
 {
     struct stat folder;
@@ -124,8 +124,8 @@ static const char *why_none(opl_provider *provider)
     return proc_shows_us(provider) ? NULL : "proc is of another pid namespace";
 }
 
-/* Opens the file; the records are those of this moment. -1: it cannot be used, and the reason was
- * traced. */
+/* Opens the file; the records are those of this moment. -1: the file cannot be used, and the reason
+ * was traced. */
 static int records_open(opl_provider *provider, struct records *records)
 {
     char path[OBJECT_MAX_PATH];
@@ -143,7 +143,7 @@ static int records_open(opl_provider *provider, struct records *records)
     return trace_reason(records, why), -1;
 }
 
-/* ---- reading them ---- */
+/* ---- reading the records ---- */
 
 static bool records_grow(opl_provider *provider, struct records *records)
 {
@@ -158,9 +158,9 @@ static bool records_grow(opl_provider *provider, struct records *records)
     return true;
 }
 
-/* Checks the complete records from *at on, and moves *at past them. It is called after each read,
- * while the bytes are still in the processor's cache. Returns what is wrong with them; NULL:
- * nothing. */
+/* Checks the complete records from *at on, and moves *at past them. This function is called after
+ * each read, while the bytes are still in the processor's cache. Returns what is wrong with them;
+ * NULL: nothing. */
 static const char *records_fault(const struct records *records, size_t *at)
 {
     DWORD head[2];
@@ -178,8 +178,8 @@ static const char *records_fault(const struct records *records, size_t *at)
 }
 
 /* Reads all records. One read returns only as much as fits into the kernel's own buffer, or fails
- * with EAGAIN if the kernel had to skip many tasks, so it is repeated. Returns what is wrong with
- * the records; NULL: nothing. */
+ * with EAGAIN if the kernel had to skip many tasks, so reads are repeated. Returns what is wrong
+ * with the records; NULL: nothing. */
 static const char *records_read(opl_provider *provider, struct records *records, int fd)
 {
     const char *fault = NULL;

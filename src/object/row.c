@@ -28,8 +28,8 @@ DWORD row_base_type(DWORD type)
     return 0;
 }
 
-/* Bytes of a value; 0: tables cannot have counters of this type. Average timers have 8 bytes, as on
- * Windows, although their size bits mean 4. */
+/* Returns the bytes of a value; 0: tables cannot have counters of this type. Average timers have 8
+ * bytes, as on Windows, although the size bits of their type mean 4. */
 static DWORD row_size(DWORD type)
 {
     if (type == PERF_AVERAGE_TIMER)
@@ -55,7 +55,7 @@ static LSTATUS wrong(struct row *row, const char *why)
     return ERROR_INVALID_PARAMETER;
 }
 
-/* A unit that is not set, {0, 0}, means 1. */
+/* Copies the unit of the row's counter; {0, 0}, a unit that is not set, means 1. */
 static LSTATUS row_init_unit(struct row *row)
 {
     opl_unit unit = row->value->unit;
@@ -186,7 +186,7 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
     uint64_t sum = 0;
     enum row_result result = ROW_READ;
     const struct source *source = row->source;
-    /* the row before may have loaded them */
+    /* the row before may have found the keys already */
     bool loaded = source->star && source->keys_for == reading->serial;
     if (!loaded && source_load_keys(reading, row->source))
         return ROW_UNREADABLE;
@@ -204,7 +204,7 @@ static enum row_result row_read_keys(const struct row *row, opl_reading *reading
 static enum row_result row_read_columns(const struct row *row, opl_reading *reading, uint64_t *ret)
 {
     const struct source *source = row->source;
-    /* the row before may have loaded them */
+    /* the row before may have split the words already */
     bool loaded = source->star && source->words_for == reading->serial;
     if (!loaded && source_load_words(reading, row->source, 0))
         return ROW_UNREADABLE;

@@ -25,7 +25,7 @@
 
 /* ---- kept descriptors ---- */
 
-/* False: the program has closed it, or opened another file with its number. */
+/* False: the program has closed the descriptor, or opened another file with the same number. */
 static bool kept_is_ours(const struct kept *kept)
 {
     struct stat now;
@@ -53,8 +53,8 @@ bool source_lacked(void)
     return reported;
 }
 
-/* Returns the descriptor; opens the file first if it is not open yet or the program has closed it.
- * -1 with errno: that failed. */
+/* Returns the descriptor; opens the file first if it is not open yet or the program has closed the
+ * descriptor. -1 with errno: the file cannot be opened. */
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
 {
     if (kept_is_ours(kept))
@@ -62,7 +62,8 @@ int kept_open(struct kept *kept, int dir_fd, const char *path, int flags)
     struct stat now;
     kept->fd = source_openat(dir_fd, path, flags);
     if (kept->fd >= 0 && kept->fd <= STDERR_FILENO) {
-        /* a program that closed 0, 1 or 2 may still print, and its text would go into the file */
+        /* a program that closed descriptor 0, 1 or 2 may still print, and the printed text would go
+         * into the file */
         int low = kept->fd;
         kept->fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         lacked |= kept->fd < 0;
@@ -196,7 +197,7 @@ static bool source_grow(struct source *source)
 }
 
 /* Reads the file to its end. For the file of an instance, a read that returns less than requested
- * is taken as its end. Other kernel files return a page at a time. */
+ * is taken as the file's end. Other kernel files return a page at a time. */
 static LSTATUS source_read(struct source *source, int fd)
 {
     source->length = 0;
@@ -300,7 +301,7 @@ static LSTATUS source_read_instance(opl_reading *reading, struct source *source)
     return status;
 }
 
-/* Returns the path below the thread's own folder for files below proc/net: that is a link to
+/* Returns the path below the thread's own folder for files below proc/net: proc/net is a link to
  * self/net, the folder of the process's first thread, but each thread may be in another network
  * namespace. */
 static const char *source_path(opl_provider *provider, struct source *source,

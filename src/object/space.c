@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sizes of file systems. statfs() on a disk returns at once. On a file system that another
- * machine or a program serves it may hang for ever, so perfspace calls it: a process that the
- * program does not notice (base/detached.c), one for all file systems that are due. The memory
- * shared with it stays mapped until all of them are answered; a file system that has not answered
- * is not requested again before.
+ * machine or a program serves, statfs() may hang for ever, so another process calls it: perfspace,
+ * which the program does not notice (base/detached.c), one process for all file systems that are
+ * due. The memory shared with perfspace stays mapped until all these file systems are answered; a
+ * file system that has not answered is not requested again before.
  */
 #include "object/object.h"
 #include "object/perfspace.h"
@@ -89,12 +89,13 @@ struct remote_fs_round {
 };
 struct remote_fs_place {
     char *path;
-    bool wanted; /* this collection needs it */
+    bool wanted; /* this collection needs the file system's size */
     bool answered, waited;
-    bool reported;                     /* it was traced that it does not answer */
+    /* the trace has a line that the file system does not answer */
+    bool reported;
     int64_t requested_ms, answered_ms; /* 0: never */
     opl_space space;
-    struct remote_fs_round *round; /* the round that is reading it; NULL: none */
+    struct remote_fs_round *round; /* the round that is reading the size; NULL: none */
     uint32_t slot;
 };
 struct remote_fs_reader {
@@ -153,8 +154,8 @@ static void take_answers(struct remote_fs_reader *remote_fs)
 {
     for (struct remote_fs_round **at = &remote_fs->rounds; *at;) {
         struct remote_fs_round *round = *at;
-        /* read before the answers are taken: if one arrives in between, the round stays, and the
-         * next call takes it */
+        /* read before the answers are taken: if an answer arrives in between, the round stays, and
+         * the next call takes that answer */
         bool done = atomic_load(&round->page->done) >= round->page->count;
         for (struct remote_fs_place *place = remote_fs->places;
              place < remote_fs->places + remote_fs->count; place++)
@@ -189,8 +190,8 @@ DETACHED static int become_perfspace(void *argument)
     _exit(127);
 }
 
-/* Makes the shared memory. It runs in the detached child, whose descriptor table is empty: 0, 1 and
- * 2 become /dev/null, 3 the memory. */
+/* Makes the shared memory. Runs in the detached child, whose descriptor table is empty: 0, 1 and 2
+ * become /dev/null, 3 the memory. */
 DETACHED static bool make_memory(struct space_start *start)
 {
     int fd = open("/dev/null", O_RDWR);

@@ -60,7 +60,7 @@ static size_t line_word(const char *line)
 }
 
 /* Finds the first pair of lines at `line` or after it; `number` is the number of `line`. False:
- * there is none. */
+ * there is no such pair. */
 static bool pair_next(struct line_pair *pair, const char *line, unsigned number)
 {
     for (; *line; line = pair->numbers, number++) {
@@ -97,8 +97,9 @@ static void take_name(struct source *source, const struct line_pair *pair, const
             key->line = pair->line;
             key->gap = (size_t)(name - pair->names);
             key->column = column;
-            key->at = name; /* any address but NULL: marks the key as found until its number is read
-                             * */
+            /* not NULL, so the key counts as found; the address is replaced when the number is
+             * read */
+            key->at = name;
             source->keys[source->keys_there++].order = i;
         }
     }
@@ -115,8 +116,8 @@ static void take_names(struct source *source, const struct line_pair *pair)
     }
 }
 
-/* Returns a hash of the number of pairs and the lengths of their lines of names. While it is the
- * same, the names are taken to be the same. */
+/* Returns a hash of the number of pairs and the lengths of their lines of names. While the hash is
+ * the same, the names are taken to be the same. */
 static uint64_t names_shape(const char *text)
 {
     struct line_pair pair;
@@ -240,8 +241,8 @@ static bool keys_may_match(const struct source *source, const char *line)
     return source->key_starts[first / 64] >> first % 64 & 1;
 }
 
-/* Returns the key of this line; NULL: it has none. First compares the key that followed the last
- * one found in the previous text. */
+/* Returns the key of this line; NULL: the line has no key. First compares the key that followed, in
+ * the previous text, the key that was found last. */
 static struct source_key *keys_match(struct source *source, const char *line, size_t next)
 {
     for (size_t tried = 0; tried < source->key_count; tried++, next++) {
@@ -268,8 +269,8 @@ static void keys_sort(struct source *source)
 }
 
 /* Looks for key `next` at the same distance from *line as in the previous text, and moves *line
- * there; NULL: it is not there. This works because instances' files differ in the first lines only;
- * the later ones have equal lengths. */
+ * there; NULL: the key is not there. This works because instances' files differ in the first lines
+ * only; the later ones have equal lengths. */
 static struct source_key *keys_jump(struct source *source, const char **line, size_t next)
 {
     if (next >= source->key_count || source->keys[next].at || !source->keys[next].gap)

@@ -57,7 +57,7 @@ void counter_unlock(struct counter *counter)
     query_let_go(query);
 }
 
-/* From then on the counter's handle is invalid. The caller holds the query's claim. */
+/* Makes the counter's handle invalid. The caller holds the query's claim. */
 void counter_forget_handle(struct counter *counter)
 {
     lock_take(&holding);
@@ -186,7 +186,8 @@ PDH_STATUS counter_remove(PDH_HCOUNTER handle)
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     lock_take(&holding);
-    counter = handle_take(&counters, (uintptr_t)handle); /* NULL: another thread has removed it */
+    /* NULL: another thread has removed the counter */
+    counter = handle_take(&counters, (uintptr_t)handle);
     lock_release(&holding);
     if (counter) {
         take_out(query, counter);
@@ -217,8 +218,8 @@ void counter_full_path(struct counter *counter, struct buffer *ret)
     full_path(counter, counter->query->source->ops->machine(counter), ret);
 }
 
-/* Fills in the structure. One function serves both versions (ANSI and wide), because their pointers
- * are at the same offsets. */
+/* Fills in the structure. One function serves the ANSI and the wide version of the structure,
+ * because both have their pointers at the same offsets. */
 static PDH_STATUS copy_info(struct counter *counter, const char *explanation, struct pack *pack,
                             DWORD *size, void *ret)
 {

@@ -61,8 +61,8 @@ static void choose_matching(struct expansion *self, enum title_stage stage)
     }
 }
 
-/* Finds the names of the counters that match; each is the end of a path. A counter without a title
- * has its number as name. */
+/* Finds the names of the counters that match; each name becomes the end of a path. A counter
+ * without a title has its number as its name. */
 static PDH_STATUS choose_counters(struct expansion *self)
 {
     const char *wanted = self->path->counter;
@@ -117,8 +117,8 @@ static size_t add_matching(struct expansion *self, bool only_first)
     return count;
 }
 
-/* Adds the paths of matching instances. If a name without wildcards matches none, its path is added
- * as it was written, because the instance may appear later. */
+/* Adds the paths of matching instances. If a name without wildcards matches no instance, the path
+ * is added as it was written, because the instance may appear later. */
 static void add_instances(struct expansion *self)
 {
     const struct pdh_path *path = self->path;
@@ -198,8 +198,8 @@ static PDH_STATUS expand_names(struct data_source *source, const struct pdh_path
     return status ? status : expand_info(&self, info);
 }
 
-/* Expands a path. Those of a capture are listed in the order of its columns; one that matches no
- * column is checked like a path of live data. */
+/* Expands a path. The paths of a capture are listed in the order of its columns; a path that
+ * matches no column is checked like a path of live data. */
 static PDH_STATUS expand_in(struct data_source *source, struct pdh_path *path, DWORD flags,
                             struct buffer *ret)
 {

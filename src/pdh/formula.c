@@ -13,7 +13,7 @@
 
 /* The input of a formula. */
 struct operands {
-    double first;  /* FirstValue or its increase; or, for an age, the time since FirstValue */
+    double first;  /* FirstValue or its increase; for an age, the time since FirstValue */
     double second; /* SecondValue, or its increase */
     double time_base;
     double multi_count;
@@ -161,8 +161,8 @@ bool formula_needs_two(DWORD counter_type)
 }
 
 /* Computes a counter's increase. A decrease by more than half of the counter's range is taken as
- * one wrap. Returns false for a smaller decrease, which means that the counter now counts something
- * else. (docs/windows/types.md#b5) */
+ * one wrap. Returns false for a smaller decrease, after which the counter counts something else.
+ * (docs/windows/types.md#b5) */
 static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *ret)
 {
     ULONGLONG to = (ULONGLONG)newest, from = (ULONGLONG)before;
@@ -216,8 +216,8 @@ static PDH_STATUS read_rise(const struct formula_row *row, const PDH_RAW_COUNTER
     return 0;
 }
 
-/* Computes the time since FirstValue. It is 0 if FirstValue is 0 (not started) or in the future.
- * (docs/windows/types.md#b5) */
+/* Computes the time since FirstValue. The time is 0 if FirstValue is 0 (not started) or in the
+ * future. (docs/windows/types.md#b5) */
 static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     ULONGLONG age = 0;
@@ -227,7 +227,7 @@ static PDH_STATUS read_age(const PDH_RAW_COUNTER *newest, struct operands *ret)
     return 0;
 }
 
-/* Reads a number that is cooked already; columns of text captures have such numbers. */
+/* Reads a number that is cooked already; columns of text captures have cooked numbers. */
 static PDH_STATUS read_double(const PDH_RAW_COUNTER *newest, struct operands *ret)
 {
     memcpy(&ret->first, &newest->FirstValue, sizeof ret->first);
@@ -282,8 +282,8 @@ PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
 /* ---- formats ---- */
 
 /*
- * Formats a cooked value as LONG, LARGE or DOUBLE; `format` also says whether it is capped, and
- * multiplied by 1,000. Conversions saturate at the limits of the result's type; an integer is
+ * Formats a cooked value as LONG, LARGE or DOUBLE; `format` also says whether the value is capped,
+ * and multiplied by 1,000. Conversions saturate at the limits of the result's type; an integer is
  * formatted as LARGE without being converted to double, so it stays exact.
  */
 static const DWORD kinds = PDH_FMT_LONG | PDH_FMT_DOUBLE | PDH_FMT_LARGE;

@@ -40,7 +40,7 @@ static bool at_fence(const struct path_text *scan, const char *at)
     return !strncmp(at, scan->fence, strlen(scan->fence));
 }
 
-/* ---- parts ---- */
+/* ---- the parts of a path ---- */
 
 /* Reads the machine: \\machine, or //machine in the syntax for shells. Most paths have none. */
 static bool scan_machine(struct path_text *scan, struct pdh_path *path)
@@ -73,8 +73,8 @@ static bool scan_object(struct path_text *scan, struct pdh_path *path)
     return true;
 }
 
-/* Reads the text up to `end` as the index: a number, or a star for any number. Returns false if it
- * is neither. */
+/* Reads the text up to `end` as the index: a number, or a star for any number. Returns false if the
+ * text is neither. */
 static bool read_index(const char *text, const char *end, struct pdh_path *path)
 {
     size_t count = (size_t)(end - text);
@@ -153,8 +153,8 @@ static bool too_long(const char *text, size_t count)
     return count > PDH_MAX_COUNTER_PATH && utf8_to_16(text, count, NULL, 0) > PDH_MAX_COUNTER_PATH;
 }
 
-/* Allocates memory for all parts, with two more copies of the instance: one without its index, one
- * for its parent. */
+/* Allocates memory for all parts of a path, with two more copies of the instance's text: one
+ * without the index, one for the parent. */
 static char *memory_for(size_t count)
 {
     return malloc(PATH_SPARE + 3 * count + 8);
@@ -336,7 +336,7 @@ bool path_match_full(const struct pdh_path *path, const char *full_name, uint32_
         return false;
     if (number_fits(path, number) && path_match(path->stem, full_name))
         return true;
-    /* "a#1" may be the second instance named "a", or the first one named "a#1" */
+    /* "a#1" may be the second instance named "a", or the first instance named "a#1" */
     return number == 0 && !path->any_index && strlen(path->whole) != strlen(path->stem) &&
            path_match(path->whole, full_name);
 }

@@ -12,30 +12,31 @@
 #include <pdhmsg.h>
 
 /* ---- formula.c ---- */
-/* A value before it is formatted. If it is an integer (a raw count or a difference), `whole` has it
- * exactly. */
+/* A value before it is formatted. If the value is an integer (a raw count or a difference), `whole`
+ * has the exact value. */
 struct cooked {
     double number;
     LONGLONG whole;
     bool is_whole;
     bool percent; /* the value is limited to 0 to 100; with PDH_FMT_NOCAP100 it may exceed 100 */
 };
-/* The type of columns in text captures; later Windows headers call it PERF_DOUBLE_RAW. FirstValue
- * has the bits of a double. (docs/windows/types.md#b1) */
+/* The type of columns in text captures; later Windows headers call the type PERF_DOUBLE_RAW.
+ * FirstValue has the bits of a double. (docs/windows/types.md#b1) */
 enum { TYPE_DOUBLE = 0x00012000 };
 /* False: the type has no formula, such as bases, texts, headings and unknown types. */
 bool formula_known(DWORD counter_type);
 bool formula_needs_two(DWORD counter_type);
 /* Computes a value. `before` and `time_base` may be NULL. The CStatus of the samples is not
  * checked. PDH_INVALID_ARGUMENT: the type has no formula, or needs a time base that is missing;
- * PDH_CSTATUS_INVALID_DATA: it needs two samples, and `before` is missing; PDH_CALC_NEGATIVE_*. */
+ * PDH_CSTATUS_INVALID_DATA: the type needs two samples, and `before` is missing;
+ * PDH_CALC_NEGATIVE_*. */
 PDH_STATUS formula_cook(DWORD counter_type, const LONGLONG *time_base,
                         const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before,
                         struct cooked *ret);
 
 bool format_valid(DWORD format);
-/* Formats the value, multiplied by 10 to the power of `scale` and by the factor that `format` may
- * contain. */
+/* Formats the value, multiplied by 10 to the power of `scale` and by the factor in `format`, if
+ * there is one. */
 void format_value(const struct cooked *cooked, DWORD format, LONG scale, PDH_FMT_COUNTERVALUE *ret);
 PDH_STATUS format_scaled(DWORD counter_type, DWORD format, const LONGLONG *time_base,
                          const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, LONG scale,
@@ -79,7 +80,7 @@ bool path_add_full_name(struct buffer *ret, const char *parent, const char *name
 enum { PATH_SPARE = 32 };
 struct pdh_path {
     char *memory;        /* the parts, after PATH_SPARE bytes for path_alias */
-    const char *machine; /* with its \\ */
+    const char *machine; /* the machine's name with its \\ */
     const char *object, *counter;
     const char *whole; /* the text between the brackets, as written */
     const char *stem;  /* `whole` without its #index */
@@ -92,8 +93,8 @@ void path_done(struct pdh_path *path);
 /* Parses a path; also accepts the syntax without backslashes, //machine/object(instance)::counter.
  * PDH_CSTATUS_BAD_COUNTERNAME; PDH_CSTATUS_NO_COUNTERNAME: the text is empty. */
 PDH_STATUS path_parse(const char *text, struct pdh_path *ret);
-/* Parses only "parent/instance#index". PDH_INVALID_INSTANCE: there is no instance, or it is too
- * long. */
+/* Parses only "parent/instance#index". PDH_INVALID_INSTANCE: there is no instance, or its text is
+ * too long. */
 PDH_STATUS path_parse_instance(const char *text, struct pdh_path *ret);
 /* Appends the path that has these parts. PDH_INVALID_ARGUMENT: object or counter is missing. */
 PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
@@ -102,13 +103,13 @@ PDH_STATUS path_make(const struct pdh_path *parts, struct buffer *ret);
 /* Removes "(*)" from a path if its object is another agent's name for an object that has no
  * instances here. */
 void path_alias_brackets(struct pdh_path *path);
-/* Replaces the names that another agent uses by ours. Returns false if they are not in the table.
- * If Processor's instance is just a number, it becomes a pattern such as "*,3", which matches one
- * instance here. */
+/* Replaces the names that another agent uses by ours. Returns false if the names are not in the
+ * table of aliases. If Processor's instance is just a number, it becomes a pattern such as "*,3",
+ * which matches one instance here. */
 bool path_alias(struct pdh_path *path);
 struct object_info;
 /* Replaces a pattern that path_alias made by the name of the instance. Returns false if the path
- * has no such pattern. */
+ * has no pattern from path_alias. */
 bool path_alias_settle(struct pdh_path *path, const struct object_info *info);
 
 /* ---- patterns and instances ---- */

@@ -62,9 +62,9 @@ void query_unclaim(struct pdh_query *query)
 }
 
 /*
- * The only thread of the library. It collects at regular intervals for PdhCollectQueryDataEx, and
- * then sets the caller's event. Slow collections and changes of the system's time do not shift its
- * intervals.
+ * A query's thread, the only kind of thread in the library. The thread collects at regular
+ * intervals for PdhCollectQueryDataEx, and sets the caller's event after each collection. Slow
+ * collections and changes of the system's time do not shift the intervals.
  */
 struct query_thread {
     pthread_t thread;
@@ -102,7 +102,7 @@ PDH_STATUS query_open(struct pdh_from from, DWORD_PTR user, PDH_HQUERY *ret)
     if (!query)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     query->user = user;
-    query->references = 1; /* the reference of the handle */
+    query->references = 1; /* the handle holds this reference */
     pthread_mutex_init(&query->lock, NULL);
     PDH_STATUS status = source_open(from, SOURCE_SAMPLES, &query->source);
     if (!status && handle_new(&queries, query, &query->handle))
@@ -174,7 +174,8 @@ PDH_STATUS query_collect(PDH_HQUERY handle, LONGLONG *ret_time)
 
 /* ---- collecting at intervals ---- */
 
-/* True if the descriptor is an eventfd, which has no file type. Nothing else must be written to. */
+/* True if the descriptor is an eventfd, which has no file type. Nothing may be written to any other
+ * kind of descriptor. */
 static bool is_event(int descriptor)
 {
     struct stat st;
@@ -185,7 +186,7 @@ static void set_event(int descriptor)
 {
     const uint64_t one = 1;
     if (is_event(descriptor) && write(descriptor, &one, sizeof one) < 0)
-        return; /* the event is already set */
+        return; /* EAGAIN: the event is already set */
 }
 
 /* Waits until clock_ticks() is `ticks`. Returns true if the thread must stop. */
@@ -219,7 +220,7 @@ static void *run(void *self)
     return NULL;
 }
 
-/* Starts the thread with all signals blocked, so that the program's own threads get them. */
+/* Starts the thread with all signals blocked, so that the program's own threads get the signals. */
 static bool start(struct query_thread *thread)
 {
     sigset_t all, old;
@@ -230,15 +231,15 @@ static bool start(struct query_thread *thread)
     return started;
 }
 
-/* Starts the thread under the query's lock, so that a query that is closed gets none. */
+/* Starts the thread under the query's lock, so that a query that is closed gets no thread. */
 static PDH_STATUS start_in(struct pdh_query *query, struct query_thread *thread)
 {
     PDH_STATUS status = 0;
     lock_take(&query->lock);
     if (query->closed)
         status = (PDH_STATUS)PDH_INVALID_HANDLE;
-    else if (query->thread || !start(thread)) /* another caller has started one, or there is no
-                                               * memory */
+    /* another caller has started a thread, or there is no memory */
+    else if (query->thread || !start(thread))
         status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     else
         query->thread = thread;

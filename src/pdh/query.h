@@ -17,7 +17,7 @@
 /* The value of one instance of a counter at one collection. */
 struct sample {
     PDH_RAW_COUNTER raw;
-    uint64_t identity; /* number that identifies the instance; 0: only its name does */
+    uint64_t identity; /* number that identifies the instance; 0: only the name identifies it */
 };
 
 /* An instance that matches a wildcard counter, at one collection. */
@@ -31,7 +31,7 @@ struct item_set {
     struct sample_item *items;
     uint32_t count, capacity;
     struct buffer names;
-    size_t wide_bytes; /* size of all names with their NULs in UTF-16 */
+    size_t wide_bytes; /* bytes of all names in UTF-16, each with its NUL */
     uint32_t *table;   /* hash table: position of an item + 1; 0: none. Built when first needed */
     uint32_t table_capacity;
     bool table_made;
@@ -59,14 +59,14 @@ struct counter {
     struct instance_key keys[2];
     unsigned key_count;
 
-    /* of a query on live data */
+    /* the next members are used in a query on live data */
     struct machine_group *group;
     bool known; /* the machine was reached: `object`, `title` and `position` are valid */
     bool lost;  /* the newest answer lacks the object or the counter, although `known` is set */
     uint32_t object, title, position;
     uint32_t help;
 
-    /* of a query on a capture */
+    /* the next members are used in a query on a capture */
     uint32_t *columns;
     uint32_t column_count;
 
@@ -77,7 +77,7 @@ struct counter {
     /* the members below are guarded by the query's lock */
     LONG scale;
     struct sample newest, before;
-    struct item_set sets[2]; /* the newest is sets[turn] */
+    struct item_set sets[2]; /* the newest set is sets[turn] */
     unsigned turn;
     unsigned collected; /* number of samples, at most 2 */
     bool comparable;    /* no clock was set between the two samples */
@@ -110,7 +110,7 @@ void query_unclaim(struct pdh_query *query);
  * counter. */
 struct counter *counter_lock(PDH_HCOUNTER handle);
 void counter_unlock(struct counter *counter);
-void counter_free(struct counter *counter); /* its handle must be closed before */
+void counter_free(struct counter *counter); /* the counter's handle must be closed before */
 void counter_forget_handle(struct counter *counter);
 /* Appends the whole path with its machine. The caller holds the query's claim or lock. */
 void counter_full_path(struct counter *counter, struct buffer *ret);
@@ -142,7 +142,7 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
 void item_set_clear(struct item_set *set);
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample);
 void item_set_done(struct item_set *set);
-/* Finds an instance in a set; NULL: it is not there. `hint`: its probable position. */
+/* Finds an instance in a set; NULL: the set lacks the instance. `hint`: its probable position. */
 const struct sample_item *item_find_key(struct item_set *set, const struct instance_key *key,
                                         uint32_t hint);
 struct instance_key item_key(const char *name, uint32_t number);

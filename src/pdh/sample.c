@@ -27,8 +27,8 @@ void item_set_clear(struct item_set *set)
 
 /* ---- the table ---- */
 
-/* Returns the slot of the table for this name and number; the slot has 0 if the table lacks
- * them. */
+/* Returns the slot of the table for this name and number; the slot has 0 if the table lacks the
+ * pair. */
 static uint32_t *slot_of(const struct item_set *set, const struct instance_key *key)
 {
     uint64_t mixed = (key->hash + key->number) * UINT64_C(0x9e3779b97f4a7c15);
@@ -84,7 +84,8 @@ static bool capacity_for_one(struct item_set *set)
     return true;
 }
 
-/* Returns false if there is no memory. The name in `key` must end with a NUL. */
+/* Adds an item to the set. Returns false if there is no memory. The name in `key` must end with a
+ * NUL. */
 bool item_add(struct item_set *set, const struct instance_key *key, const struct sample *sample)
 {
     if (!capacity_for_one(set) || set->names.len + key->length >= UINT32_MAX)
@@ -127,7 +128,7 @@ struct instance_key item_key(const char *name, uint32_t number)
     return (struct instance_key){name, length, text_hash_fold(name, length), number};
 }
 
-/* Equal names have the numbers 0, 1, ... without gaps: the first free one is found in steps that
+/* Equal names have the numbers 0, 1, ... without gaps: the first free number is found in steps that
  * double, then by halves. */
 uint32_t item_set_number(struct item_set *set, struct instance_key key)
 {

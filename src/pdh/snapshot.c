@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses an answer in one pass over the block: converts names to UTF-8, finds parents, and numbers
- * equal names. It does so for all instances, needed or not, because that takes only a few dozen
- * nanoseconds for each.
+ * equal names. All instances are parsed, needed or not, because an instance takes only a few dozen
+ * nanoseconds.
  */
 #include "pdh/snapshot.h"
 
@@ -128,7 +128,7 @@ static const struct snapshot_instance *parent_of(struct snapshot *snapshot,
     return snapshot_instances(snapshot, object) + view->definition.ParentObjectInstance;
 }
 
-/* Removes the parent of a name that begins with a slash, such as a mount point: that name is
+/* Removes the parent of a name that begins with a slash, such as a mount point: a mount point is
  * unique, and paths have it without parent. */
 static void drop_needless_parent(struct buffer *names, struct snapshot_instance *instance)
 {
@@ -174,7 +174,7 @@ static bool is_of(const struct snapshot_object *object, uint32_t instance)
     return instance - object->first_instance < object->instance_count;
 }
 
-/* Returns the slot of the table for this full name; the slot has 0 if the table lacks it. */
+/* Returns the slot of the table for this full name; the slot has 0 if the table lacks the name. */
 static uint32_t *slot_of(const struct snapshot *snapshot, const struct snapshot_object *object,
                          uint64_t hash, const char *full_name, size_t length)
 {

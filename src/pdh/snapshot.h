@@ -15,20 +15,21 @@
 
 struct snapshot_instance {
     opl_instance_view view;
-    uint64_t hash;        /* hash of "parent/name", without regard to case */
-    uint32_t name;        /* offset in `names`; the bytes before it may be "parent/" */
-    uint32_t full;        /* offset of "parent/name"; without a parent the same as `name` */
-    uint32_t number;      /* number of instances before it with the same full name */
-    uint32_t next;        /* position of the next instance with this full name, or SNAPSHOT_NONE */
-    uint32_t last, count; /* in the first instance with this name: position of the last one, and
-                           * their number */
+    uint64_t hash;   /* hash of "parent/name", without regard to case */
+    uint32_t name;   /* offset of the name in `names`; the bytes before may be "parent/" */
+    uint32_t full;   /* offset of "parent/name"; without a parent the same as `name` */
+    uint32_t number; /* number of earlier instances with the same full name */
+    uint32_t next;   /* position of the next instance with this full name, or SNAPSHOT_NONE */
+    /* in the first instance with this name: position of the last such instance, and number of such
+     * instances */
+    uint32_t last, count;
 };
 struct snapshot_object {
     opl_object_view view;
     uint32_t first_counter, counter_count;
     uint32_t first_instance, instance_count;
     bool with_parents;
-    bool identified;      /* it has the counters that identify its instances */
+    bool identified;      /* the object has the counters that identify its instances */
     uint32_t identity[3]; /* positions of the counters 784, 684, 804, or SNAPSHOT_NONE */
 };
 struct snapshot {
@@ -43,8 +44,8 @@ struct snapshot {
         table_capacity; /* table_capacity: a power of 2 */
 };
 
-/* Parses snapshot->bytes. If a part is damaged, it and all after it are ignored. PDH_INVALID_DATA:
- * the bytes are not a block; PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Parses snapshot->bytes. A damaged part and everything after it are ignored. PDH_INVALID_DATA: the
+ * bytes are not a block; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS snapshot_parse(struct snapshot *snapshot);
 void snapshot_done(struct snapshot *snapshot);
 /* Returns NULL if the answer has no such object. */
@@ -78,7 +79,7 @@ const struct snapshot_instance *snapshot_find(const struct snapshot *snapshot,
                                               const char *full_name, size_t length,
                                               uint32_t number);
 /* Returns a number that distinguishes instances with the same name, such as processes; 0: there is
- * none. */
+ * no such number. */
 uint64_t snapshot_identity(struct snapshot *snapshot, const struct snapshot_object *object,
                            const struct snapshot_instance *instance);
 

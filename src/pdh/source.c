@@ -102,7 +102,7 @@ static bool lists(const struct buffer *list, const char *name)
     return false;
 }
 
-/* Adds a title to the list, unless it is empty or in the list already. */
+/* Adds a title to the list, unless the title is empty or in the list already. */
 static void list_once(struct buffer *list, const char *name)
 {
     if (name[0] && !lists(list, name))
@@ -179,8 +179,8 @@ PDH_STATUS browse_default_object(struct pdh_from from, const char *machine, stru
     return 0;
 }
 
-/* Appends the name of the object's default counter; if that is hidden, of the first one that is
- * not. */
+/* Appends the name of the object's default counter; if that counter is hidden, of the first counter
+ * that is not. */
 PDH_STATUS browse_default_counter(struct pdh_from from, const char *machine, const char *object,
                                   struct buffer *ret)
 {

@@ -22,7 +22,7 @@ enum title_stage {
 
 struct counter_info {
     const char *name;     /* in the user's language; "" if the counter has no title */
-    uint32_t index, help; /* title numbers of its name and explanation; 0 in captures */
+    uint32_t index, help; /* title numbers of the counter's name and explanation; 0 in captures */
     DWORD type, detail;
     LONG scale;
     bool hidden; /* a base counter, which is not listed and not found by name */
@@ -43,7 +43,7 @@ struct object_info {
     uint32_t counter_count, default_counter; /* a position in `counters` */
     struct instance_info *instances;         /* in the order of the block */
     uint32_t instance_count;
-    /* when it was read, and from where */
+    /* the next members: when the object was read, and from where */
     uint32_t references;
     struct machine *machine; /* NULL: from a capture */
     int64_t taken_ticks;
@@ -93,8 +93,8 @@ struct data_source {
 struct source_ops {
     bool real_time; /* values are those at the time of the collection */
     bool aliases;   /* names that other agents use are accepted, too */
-    /* Appends the labels of its machines as a multi-string: those of the capture, or those that
-     * were connected so far. */
+    /* Appends the labels of the source's machines as a multi-string: the machines of the capture,
+     * or those that were connected so far. */
     PDH_STATUS (*machines)(struct data_source *source, struct buffer *ret);
     /* Appends the machine's name with its \\, as paths show it. PDH_CSTATUS_NO_MACHINE. */
     PDH_STATUS (*label)(struct data_source *source, const char *machine, struct buffer *ret);
@@ -115,8 +115,8 @@ struct source_ops {
     /* True if the title with this number matches the pattern at a stage after STAGE_USER. */
     bool (*has_title)(const struct object_info *info, uint32_t index, enum title_stage stage,
                       const char *pattern);
-    /* Appends the matching paths in the source's own order; nothing if none matches. The member is
-     * NULL if the source has no order. */
+    /* Appends the matching paths in the source's own order; nothing if no path matches. This member
+     * is NULL if the source has no order. */
     PDH_STATUS(*expand)
     (struct data_source *source, const struct pdh_path *path, struct buffer *ret);
     /* Finds where the values of a counter's path are. PDH_CSTATUS_NO_MACHINE, NO_OBJECT,
@@ -124,8 +124,8 @@ struct source_ops {
     PDH_STATUS (*resolve)(struct counter *counter);
     /* Returns the name of the counter's machine as paths show it. */
     const char *(*machine)(const struct counter *counter);
-    /* Stores the next sample of all counters of the query. *ret_time (may be NULL) receives its
-     * local time. */
+    /* Stores the next sample of all counters of the query. *ret_time (may be NULL) receives the
+     * sample's local time. */
     PDH_STATUS (*collect)(struct pdh_query *query, LONGLONG *ret_time);
     /* Restricts a capture to a range of time. PDH_DATA_SOURCE_IS_REAL_TIME: the source is not a
      * capture. */
@@ -137,8 +137,9 @@ struct source_ops {
 };
 
 enum source_use {
-    SOURCE_NAMES,  /* to read names only: samples on standard input stay unread */
-    SOURCE_SAMPLES /* for a query, which reads the samples */
+    /* the source is opened to read names only: samples on standard input stay unread */
+    SOURCE_NAMES,
+    SOURCE_SAMPLES /* the source is opened for a query, which reads the samples */
 };
 /* Opens a source. Returns PDH_INVALID_HANDLE, or the status with which opening a capture failed. */
 PDH_STATUS source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
@@ -153,7 +154,7 @@ static inline void source_auto_close(struct data_source **source)
 PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
 PDH_STATUS live_source_open(struct data_source **ret);
 
-/* True if the status means an unknown name, which may be one that another agent uses. */
+/* True if the status means an unknown name, which may be a name that another agent uses. */
 static inline bool is_unknown_name(PDH_STATUS status)
 {
     return status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT ||

@@ -69,8 +69,8 @@ static uint32_t language_of(const char *text)
     return word && text_hex(word, count, &language) ? language : LANGUAGE_ENGLISH_ID;
 }
 
-/* Returns the position of `index` in query->objects, which ascend; if it is missing, the position
- * at which to insert it. */
+/* Returns the position of `index` in query->objects, which ascend; if `index` is missing, the
+ * position at which to insert it. */
 static size_t place_of(const struct query *query, uint32_t index)
 {
     size_t low = 0, high = query->object_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Single files of the layers: listing them, reading one, and replacing or removing one under the
- * writers' lock. None of this builds the merged view.
+ * writers' lock. The functions here do not build the merged view.
  */
 #include "registry/store.h"
 #include "registry/hive.h"
@@ -280,7 +280,8 @@ static LSTATUS keep(struct items *items, const struct item *like, const char *pa
     return ERROR_SUCCESS;
 }
 
-/* Sets in `change` what the entry does to its key; CHANGE_SET: nothing. */
+/* Sets in `change` what the entry does to its key; CHANGE_SET: the entry does nothing to the
+ * key. */
 static LSTATUS judge_key(struct change *change, const char *path, enum opl_reg_kind kind)
 {
     bool root = !strchr(path, '\\');

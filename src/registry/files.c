@@ -74,8 +74,8 @@ static struct lazy *make(const struct lazy *like)
     return &owned->lazy; /* `lazy` is the first member of *owned */
 }
 
-/* Describes lazy values: the section of the file `name` in `folder`. It is UTF-8 text that begins
- * with the key's line. */
+/* Describes lazy values: the section of the file `name` in `folder`. The section is UTF-8 text and
+ * begins with the key's line. */
 static struct lazy *lazy_new(const char *folder, const char *name, const struct file_state *state,
                              const struct hive_section *section)
 {
@@ -97,7 +97,7 @@ bool tree_is_lazy(const struct tree_key *key)
     return __atomic_load_n(&key->lazy, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* Reads the section as if it were a file of its own. If the file was replaced meanwhile it returns
+/* Reads the section as if it were a file of its own. If the file was replaced meanwhile, returns
  * ERROR_FILE_NOT_FOUND, and the merged view is rebuilt at the next call. */
 static LSTATUS read_section(const struct lazy *lazy, struct buffer *ret)
 {
@@ -216,7 +216,7 @@ bool layer_trusts(enum registry_layer layer, const struct stat *st)
 /* ---- one file ---- */
 
 struct loading {
-    struct tree_key *root, *key; /* `key` is the one to which the next values belong */
+    struct tree_key *root, *key; /* `key` is the key to which the next values belong */
     const char *file, *folder;   /* `folder` NULL: no values are lazy */
     const struct file_state *state;
     struct buffer *remarks;
@@ -432,8 +432,8 @@ bool hive_is_name(const char *name)
 }
 
 /* Adds the file to `fresh`: unchanged files keep their parsed content, others are read. A file that
- * cannot be read or trusted has no content, and is read again only when it has changed. If this
- * process lacks descriptors or memory, an error is returned and the file is read again next
+ * cannot be read or trusted has no content, and is read again only when the file has changed. If
+ * this process lacks descriptors or memory, an error is returned and the file is read again next
  * time. */
 static LSTATUS take_file(struct layer_folder *folder, int dir_fd, const char *name,
                          struct layer_folder *fresh, bool *ret_changed)
@@ -474,9 +474,9 @@ static LSTATUS take_files(struct layer_folder *folder, DIR *listing, struct laye
     return status;
 }
 
-/* True if the folder's last change is so old that the next one must give it another time: two
- * changes within one clock tick get the same time. A time in the future is not the result of a
- * recent change, so it counts as old. */
+/* True if the folder's last change is so old that the next change must give the folder another
+ * time: two changes within one clock tick get the same time. A time in the future is not the result
+ * of a recent change, so it counts as old. */
 static bool is_settled(const struct stat *st)
 {
     int64_t age = clock_filetime() - clock_filetime_of(&st->st_mtim);
@@ -572,7 +572,7 @@ static bool file_changed(int dir_fd, const struct layer_file *file)
     return !file_state_same(&now, &file->state);
 }
 
-/* Checks at most `most` files for changes, from the one after the last checked on. */
+/* Checks at most `most` files for changes, from the file after the last checked one on. */
 static bool any_file_changed(struct layer_folder *folder, size_t most)
 {
     int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -100,7 +100,7 @@ static size_t characters(const char *text, size_t count)
     return utf8_to_16(text, count, NULL, 0);
 }
 
-/* Copies the path to reader->key. Returns NULL, or what is wrong with the path. */
+/* Copies the path to reader->key. Returns what is wrong with the path; NULL: nothing. */
 static const char *take_path(struct reader *reader, struct span path)
 {
     size_t count = 0, depth = 0;
@@ -170,7 +170,7 @@ static const char *read_key(struct reader *reader, struct span line)
 /* ---- values ---- */
 
 /* Reads a quoted text with the escapes \\ and \"; line->at is at the opening quote, and after the
- * closing one on return. Returns NULL, or what is wrong with it. */
+ * closing quote on return. Returns what is wrong with the text; NULL: nothing. */
 static const char *read_quoted(struct span *line, struct buffer *ret)
 {
     buffer_clear(ret);
@@ -212,7 +212,7 @@ static bool next_hex_line(struct reader *reader, struct span *line)
     return false;
 }
 
-/* Reads a byte of one or two hexadecimal digits. False: there is none. */
+/* Reads a byte of one or two hexadecimal digits. False: the line has no digit here. */
 static bool read_byte(struct span *line, char *ret)
 {
     int high = line->at < line->end ? hex_digit(*line->at++) : -1;
@@ -222,8 +222,8 @@ static bool read_byte(struct span *line, char *ret)
     return high >= 0;
 }
 
-/* Reads bytes separated by commas; a backslash at the end of a line continues it. Returns NULL, or
- * what is wrong with them. */
+/* Reads bytes separated by commas; after a backslash at the end of a line the next line goes on.
+ * Returns what is wrong with the bytes; NULL: nothing. */
 static const char *read_hex(struct reader *reader, struct span *line)
 {
     bool first = true;
@@ -250,8 +250,8 @@ static bool is_text(uint32_t type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* Converts the bytes of hex(1), hex(2) or hex(7) to UTF-8. They are UTF-16, or in the old format
- * text of the code page. Returns NULL, or what is wrong with them. */
+/* Converts the bytes of hex(1), hex(2) or hex(7) to UTF-8. The bytes are UTF-16, or in the old
+ * format text of the code page. Returns what is wrong with the bytes; NULL: nothing. */
 static const char *hex_to_text(struct reader *reader)
 {
     struct buffer *data = &reader->data, *text = &reader->text;
@@ -286,7 +286,7 @@ static const char *read_dword(struct reader *reader, struct span *line)
     return NULL;
 }
 
-/* Reads "hex:" or a form like "hex(7):" from the line; false: it has neither. */
+/* Reads "hex:" or a form like "hex(7):" from the line; false: the line has neither. */
 static bool hex_type(struct span *line, uint32_t *ret_type)
 {
     size_t count = (size_t)(line->end - line->at), digits = 0;
@@ -306,7 +306,8 @@ static bool hex_type(struct span *line, uint32_t *ret_type)
     return true;
 }
 
-/* Reads the data after "name"= into reader->data. Returns NULL, or what is wrong with it. */
+/* Reads the data after "name"= into reader->data. Returns what is wrong with the data; NULL:
+ * nothing. */
 static const char *read_data(struct reader *reader, struct span *line, uint32_t *ret_type)
 {
     static const char dword[] = "dword:";
@@ -415,8 +416,8 @@ static bool span_is(struct span line, const char *text)
     return count == strlen(text) && !memcmp(line.at, text, count);
 }
 
-/* Reads the header line. A file without one is parsed from its first line on, unless `flags` forbid
- * that. */
+/* Reads the header line. A file without a header line is parsed from its first line on, unless
+ * `flags` require a header. */
 static LSTATUS read_header(struct reader *reader, unsigned flags)
 {
     struct span line = {0};

@@ -11,8 +11,8 @@
 #define HIVE_HEADER "Windows Registry Editor Version 5.00"
 
 /* Like opl_reg_read, but can leave a key's values unread: if lazy->wanted returns true for the key,
- * lazy->skipped gets the position of its section in the bytes, which begins with the key's line.
- * `lazy` may be NULL. Text that is not UTF-8 is never skipped. */
+ * lazy->skipped gets the position of the key's section, which begins with the key's line, in the
+ * bytes. `lazy` may be NULL. Text that is not UTF-8 is never skipped. */
 struct hive_section {
     size_t offset, size;
     unsigned line;
@@ -25,7 +25,8 @@ LSTATUS hive_read(const void *bytes, size_t size, unsigned flags,
                   bool (*each)(void *self, const opl_reg_entry *entry),
                   const struct hive_lazy *lazy, void *self);
 
-/* Appends the text of a whole file: header, `remarks` (comment lines), keys. False: no memory. */
+/* Appends the text of a whole file: header, `remarks` (comment lines), keys of `root`. False: no
+ * memory. */
 bool hive_print(struct buffer *out, const struct tree_key *root, const char *remarks);
 
 /* Appends cp1252 bytes as UTF-8. */

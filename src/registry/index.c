@@ -150,8 +150,8 @@ static bool same_state(const struct disk_state *disk, const struct file_state *s
            disk->changed_ns == (uint32_t)state->ctime.tv_nsec;
 }
 
-/* True if the file in the folder is as the index says, and trusted: it has the folder's `owner`,
- * who is trusted, or is checked itself. */
+/* True if the file in the folder is as the index says, and trusted: the file has the folder's
+ * `owner`, who is trusted, or is checked itself. */
 static bool check_file(const struct parts *parts, const struct disk_file *file, int folder_fd,
                        uid_t owner, struct layer_file *ret)
 {
@@ -195,7 +195,7 @@ static LSTATUS check_folder(const struct parts *parts, struct layer_folder *fold
     return status;
 }
 
-/* Returns the text at `offset`; NULL: it would not end within the index's texts. */
+/* Returns the text at `offset`; NULL: the text would not end within the index's texts. */
 static const char *text_at(const struct parts *parts, uint32_t offset, uint32_t size)
 {
     return (uint64_t)offset + size < parts->head->text_size ? parts->text + offset : NULL;
@@ -232,8 +232,8 @@ static struct lazy *make_lazy(const struct parts *parts, struct image *image)
     return lazy->folder && lazy->name ? lazy : NULL;
 }
 
-/* Makes key number `number`; its subkeys and values are the next ones that no earlier key has
- * taken. False: the index is damaged. */
+/* Makes key number `number`; its subkeys and values are the next subkeys and values that no earlier
+ * key has taken. False: the index is damaged. */
 static bool make_key(const struct parts *parts, struct image *image, size_t number)
 {
     const struct disk_key *disk = &parts->keys[number];
@@ -335,8 +335,8 @@ void index_done(struct index *index)
     *index = (struct index){0};
 }
 
-/* Reads a file if it and its folder are trusted by the rules for the machine's files. Links are not
- * followed. The first `head_size` bytes are read into `head`. */
+/* Reads a file if the file and its folder are trusted by the rules for the machine's files. Links
+ * are not followed. The first `head_size` bytes are read into `head`. */
 static LSTATUS read_trusted(const char *place, const char *name, void *head, size_t head_size,
                             struct buffer *ret)
 {
@@ -410,7 +410,7 @@ static struct disk_state disk_state_of(const struct file_state *state)
 }
 
 /* Sets *ret to the number of the file that has the section: files of the vendor's folder are
- * counted first, then the machine's. False: it is none of these files. */
+ * counted first, then the machine's. False: no such file has the section. */
 static bool file_number(const struct writer *writer, const struct lazy *lazy, uint32_t *ret)
 {
     size_t before = 0;
@@ -521,8 +521,8 @@ static bool print_index(const struct layer_folder *folders, const struct tree_ke
     return true;
 }
 
-/* True if the file's last change is so long ago that another change would give it other times: two
- * changes within one tick of the file system's clock have the same times. */
+/* True if the file's last change is so long ago that another change would give the file other
+ * times: two changes within one tick of the file system's clock have the same times. */
 static bool is_old(const struct file_state *state)
 {
     static const int64_t fine_100ns = 50 * 10000, coarse_100ns = 21 * 1000000;
@@ -535,10 +535,10 @@ static bool is_old(const struct file_state *state)
     return old;
 }
 
-/* True if an index may be made of these files. Every user must be allowed to read them, because
- * every user reads the index; reading them must have logged no event, because other programs would
- * not log it again; and they must not have keys of HKEY_USERS or HKEY_CURRENT_USER, which differ
- * between users. */
+/* True if an index may be made of these files. Every user must be allowed to read the files,
+ * because every user reads the index; reading the files must have logged no event, because other
+ * programs would not log that event again; and the files must not have keys of HKEY_USERS or
+ * HKEY_CURRENT_USER, which differ between users. */
 static bool is_suitable(const struct layer_folder *folders, const struct tree_key *root)
 {
     bool good = !tree_find(root, "HKEY_USERS") && !tree_find(root, "HKEY_CURRENT_USER");
@@ -555,8 +555,8 @@ static bool is_suitable(const struct layer_folder *folders, const struct tree_ke
     return good;
 }
 
-/* The file is not synced: an incomplete one has a wrong hash and is ignored. All writers use one
- * name for the temporary file, so only one writes at a time. */
+/* The file is not synced: an incomplete index has a wrong hash and is ignored. All writers use one
+ * name for the temporary file, so only one process writes at a time. */
 static bool replace_file(int folder, const char *name, const struct buffer *bytes)
 {
     struct stat st;
@@ -567,7 +567,7 @@ static bool replace_file(int folder, const char *name, const struct buffer *byte
     if (fd < 0) {
         if (errno == EEXIST && !fstatat(folder, temporary, &st, AT_SYMLINK_NOFOLLOW) &&
             clock_filetime() - clock_filetime_of(&st.st_mtim) > old_temporary_100ns)
-            file_steps.unlink(folder, temporary); /* its writer was killed */
+            file_steps.unlink(folder, temporary); /* the writer of the temporary file was killed */
         return false;
     }
     size_t written = 0;
@@ -584,7 +584,8 @@ static bool replace_file(int folder, const char *name, const struct buffer *byte
     return good;
 }
 
-/* Opens the folder for writing; -1: this process may not, or the folder is not trusted. */
+/* Opens the folder for writing; -1: this process may not write there, or the folder is not
+ * trusted. */
 static int open_writable(const char *place)
 {
     struct stat st;
@@ -598,8 +599,8 @@ static int open_writable(const char *place)
     return folder;
 }
 
-/* Removes the index and what was derived with it, because they may contain what only some users may
- * read now. Takes no ownership of the folder. */
+/* Removes the index and what was derived with it, because both may contain what only some users may
+ * read now. Does not close `folder`. */
 static void remove_all(int folder)
 {
     static const char ending[] = ".index";

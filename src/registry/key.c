@@ -20,7 +20,7 @@ struct open_key {
     bool deleted;
     REGSAM access;
     const struct mount *mount;
-    struct remote_key *remote; /* NULL: a key of this machine */
+    struct remote_key *remote; /* NULL: this is a key of this machine */
     bool remote_performance;
     char path[];
 };
@@ -42,7 +42,7 @@ static struct open_key *new_key(const char *path, REGSAM access)
     return key;
 }
 
-/* Makes a handle of the key. Takes ownership of the key, also on failure. */
+/* Makes a handle of the key. Takes ownership of the key, even on failure. */
 static LSTATUS put_into_table(struct open_key *key, HKEY *ret)
 {
     uintptr_t handle = 0;
@@ -168,7 +168,7 @@ static bool at_or_below(const char *path, const char *above)
            (!path[count] || path[count] == '\\');
 }
 
-/* With `below` the key itself is not marked. */
+/* Marks the open keys at `path` and below it as deleted; with `below` only those below it. */
 void key_mark_deleted(const char *path, bool below)
 {
     lock_take(&lock);
@@ -426,7 +426,7 @@ struct batch {
     size_t count;
 };
 
-/* Queries a performance key of this machine. It does not return the size that is needed
+/* Queries a performance key of this machine. The query does not return the size that is needed
  * (docs/windows/queries.md#c3), so the buffer is doubled until the value fits, and kept for the
  * next query. */
 static LSTATUS query_here(const struct held *held, const char *name, struct buffer *data)

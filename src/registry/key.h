@@ -6,8 +6,8 @@
 #include "registry/store.h"
 
 /* ---- value.c: keys whose content other modules compute ---- */
-const struct mount *mount_of_handle(HKEY key); /* the mount of a performance key; NULL: `key` is not
-                                                * one */
+/* the mount of a performance key; NULL: `key` is not a performance key */
+const struct mount *mount_of_handle(HKEY key);
 const struct mount *mount_of_path(const char *path);
 bool mount_has_value(const struct mount *mount, const char *name);
 const struct registry_computed *computed_value(const char *path, const char *name);
@@ -37,7 +37,7 @@ void held_done(struct held *held);
  * answer. */
 bool key_is_performance(HKEY key);
 /* To be called after a key was deleted with all keys below it, or (`below`) only the keys below:
- * handles of them that this process has then fail. */
+ * this process's handles of deleted keys then fail. */
 void key_mark_deleted(const char *path, bool below);
 
 /* ---- value.c: a value from the files, from a mount, or computed ---- */
@@ -45,7 +45,7 @@ struct found {
     const char *name;
     const struct tree_value *stored;
     const struct registry_computed *computed; /* takes precedence over `stored` */
-    bool mounted;                             /* takes precedence over both */
+    bool mounted;                             /* takes precedence over `stored` and `computed` */
 };
 bool found_by_name(const struct held *held, const struct tree_key *key, const char *name,
                    struct found *ret);

@@ -18,7 +18,7 @@ static LSTATUS copy_name(const char *name, bool wide, void *out, DWORD *size)
     BUFFER_AUTO text = {0};
     size_t length = length_in_encoding(name, wide);
     if (*size <= length)
-        return ERROR_MORE_DATA; /* *size is not changed in this case */
+        return ERROR_MORE_DATA; /* *size is not changed if it is too small */
     if (wide) {
         if (!utf8_add_as_16(&text, name, strlen(name) + 1))
             return ERROR_NOT_ENOUGH_MEMORY;

@@ -139,9 +139,9 @@ static void print_values(struct buffer *out, const struct tree_key *key)
     }
 }
 
-/* Prints the key and those below. `path` is its path, extended for the keys below and restored on
- * return. A key with subkeys but without values gets no line of its own: the subkeys' lines create
- * it. */
+/* Prints the key and those below. `path` is the key's path, which is extended for the keys below
+ * and restored on return. A key with subkeys but without values gets no line of its own: the
+ * subkeys' lines create it. */
 static void print_key(struct buffer *out, struct buffer *path, const struct tree_key *key)
 {
     size_t path_len = path->len;

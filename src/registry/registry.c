@@ -102,7 +102,7 @@ static bool report_entry(void *self, const opl_reg_entry *entry)
     return entry->kind != OPL_REG_VALUE || reporting->each(reporting->self, &value);
 }
 
-/* Reads lazy values directly from the file, because building a tree to read each text once is
+/* Reads lazy values directly from the file, because building a tree just to read each text once is
  * slower. A value that occurs twice in the file is reported twice. */
 static LSTATUS report_lazy(const struct tree_key *key, struct reporting reporting)
 {

@@ -38,10 +38,10 @@ LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, st
  * types. */
 LSTATUS registry_get_text(const char *path, const char *value, struct buffer *ret);
 LSTATUS registry_get_dword(const char *path, const char *value, uint32_t *ret);
-/* Calls `each` for every subkey's name, in registry order (by name, case folded), until it returns
- * false. The list is made before the first call. `each` may use the registry; the files are not
- * checked again for changes by others before this function returns, so that reading a thousand
- * services checks them once. Changes by this process are visible at once. */
+/* Calls `each` for every subkey's name, in registry order (by name, case folded), until `each`
+ * returns false. The list is made before the first call. `each` may use the registry; the files are
+ * not checked again for changes by others before this function returns, so that reading a thousand
+ * services checks the files once. Changes by this process are visible at once. */
 LSTATUS registry_each_key(const char *path, bool (*each)(void *self, const char *name), void *self);
 LSTATUS registry_each_value(const char *path,
                             bool (*each)(void *self, const struct registry_value *value),
@@ -50,7 +50,7 @@ LSTATUS registry_each_value(const char *path,
  * layers' folders; once a second a call also checks 64 files of each layer, in turn, to detect
  * files that were edited in place. Allocates nothing unless something changed. */
 uint64_t registry_generation(void);
-/* Returns the FILETIME of the newest file or folder of all layers; it changes whenever their
+/* Returns the FILETIME of the newest file or folder of all layers; the time changes whenever their
  * content does. */
 int64_t registry_last_write(void);
 /* Appends the text with %NAME% replaced by the environment's value. %NAME% stays as it is if the
@@ -63,8 +63,8 @@ bool registry_expand(const char *text, struct buffer *ret);
 LSTATUS registry_set(enum registry_layer layer, const char *path, const char *value, uint32_t type,
                      const void *data, size_t size);
 LSTATUS registry_delete_value(enum registry_layer layer, const char *path, const char *value);
-/* Deletes the value; also deletes the key and its parents if they are empty then, at most
- * `empty_keys` of them. */
+/* Deletes the value; then deletes the key and its parents upwards while they are empty, at most
+ * `empty_keys` keys. */
 LSTATUS registry_delete_last_value(enum registry_layer layer, const char *path, const char *value,
                                    unsigned empty_keys);
 /* True if the user's layer contains or deletes the value, whatever the other layers contain. Uses
@@ -77,12 +77,12 @@ LSTATUS registry_delete_tree(enum registry_layer layer, const char *path);
 struct registry_file {
     enum registry_layer layer;
     const char *name; /* the file's name in the layer's folder */
-    /* When the file is replaced, at least one of these changes; when it is edited in place, if the
-     * clock's resolution allows it */
+    /* When the file is replaced, at least one of these numbers changes; when the file is edited in
+     * place, a number changes if the clock's resolution allows that */
     uint64_t device, inode, size, changed_ns, modified_ns;
 };
-/* Calls `each` for every file in merging order, until it returns false. `name` is valid during the
- * call. A folder that is not trusted counts as empty. */
+/* Calls `each` for every file in merging order, until `each` returns false. `name` is valid during
+ * the call. A folder that is not trusted counts as empty. */
 LSTATUS registry_each_file(bool (*each)(void *self, const struct registry_file *file), void *self);
 /* Sets *ret to the file's content. ERROR_ACCESS_DENIED: the file is not trusted. */
 LSTATUS registry_read_file(enum registry_layer layer, const char *name, struct buffer *ret);
@@ -92,30 +92,33 @@ const char *registry_folder(enum registry_layer layer);
 
 /* ---- what a module computed from the files, kept beside the compiled index (index.c) ---- */
 struct registry_derived {
-    const char *name;           /* of the file; its temporary file is .NAME.tmp */
-    uint64_t generation;        /* of the registry from which it was computed */
-    const struct stat *sources; /* other files from which it was computed, before they were read */
+    const char *name;    /* name of the file; its temporary file is .NAME.tmp */
+    uint64_t generation; /* generation of the registry from which the content was computed */
+    /* states of other files from which the content was computed, taken before those files were
+     * read */
+    const struct stat *sources;
     size_t source_count;
 };
-/* *ret: what another process wrote, if it was computed from exactly these files. Any other status
- * than 0: it must be computed. */
+/* Sets *ret to what another process wrote, if that process computed it from exactly the same files.
+ * Any other status than 0: this process must compute the content. */
 LSTATUS registry_derived_read(const struct registry_derived *derived, struct buffer *ret);
-/* Does nothing if it may not or cannot be written. */
+/* Writes the content for other processes; does nothing if this process may not or cannot write. */
 void registry_derived_write(const struct registry_derived *derived, const struct buffer *bytes);
 
 /* ---- a package's file: everything about one service in registry.d/NAME.reg of a layer ---- */
-/* Holds the layer's writers' lock from begin to end, so no other process changes what was read. A
- * thread may have one edit at a time, and must not call registry_set or key_... during it. */
+/* An edit holds the layer's writers' lock from begin to end, so no other process changes what was
+ * read. A thread may have one edit at a time, and must not call registry_set or key_... during the
+ * edit. */
 struct registry_edit;
 LSTATUS registry_edit_begin(enum registry_layer layer, struct registry_edit **ret);
-/* Returns a descriptor of the layer's folder, for private files whose names begin with a dot; it
- * belongs to the edit. */
+/* Returns a descriptor of the layer's folder, for private files whose names begin with a dot; the
+ * edit closes the descriptor. */
 int registry_edit_folder(const struct registry_edit *edit);
 /* Replaces the file `name` ("NAME.reg") by `text`, durably and in one step; *ret_file, which may be
- * NULL, gets what registry_each_file would return for it. */
+ * NULL, gets what registry_each_file would return for the file. */
 LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, const char *text,
                               size_t size, struct registry_file *ret_file);
-/* Removes the file, durably; ERROR_FILE_NOT_FOUND: it does not exist. */
+/* Removes the file, durably; ERROR_FILE_NOT_FOUND: the file does not exist. */
 LSTATUS registry_edit_remove(struct registry_edit *edit, const char *name);
 void registry_edit_end(struct registry_edit *edit);
 
@@ -124,7 +127,7 @@ struct mount {
     const char *path; /* "HKEY_PERFORMANCE_DATA", or a key's path; "*" as its last part: any subkey
                        * */
     HKEY predefined;  /* the handle value of a predefined key, or NULL */
-    /* called by RegQueryValueEx; it implements all rules for sizes. `wide`: text in the answer is
+    /* called by RegQueryValueEx; implements all rules for sizes. `wide`: text in the answer is
      * UTF-16. */
     LSTATUS(*query)
     (const char *path, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
@@ -138,10 +141,11 @@ struct mount {
     /* for RegEnumValue and RegQueryInfoKey: the values' names, terminated by NULL */
     const char *const *names;
     LSTATUS (*close)(void); /* called by RegCloseKey; NULL: nothing to do */
-    bool alias; /* the key is another name of a key: it can be opened, but is not listed or counted
-                 * */
-    int64_t (*last_write)(void); /* the FILETIME for RegQueryInfoKey; NULL: that of the files */
-    HKEY opens_as;               /* not NULL: the handle that RegOpenKeyEx without KEY_SET_VALUE
+    /* this path is another name of a key: it can be opened, but is not listed or counted */
+    bool alias;
+    /* the FILETIME for RegQueryInfoKey; NULL: the time of the files is used */
+    int64_t (*last_write)(void);
+    HKEY opens_as; /* not NULL: the handle that RegOpenKeyEx without KEY_SET_VALUE
                                   * returns */
 };
 /* Values that are computed, such as Last Counter; they override values of the files. */
@@ -186,7 +190,7 @@ struct registry_remote {
     /* Connects to all machines at once. ERROR_BAD_NETPATH: no machine has this name;
      * ERROR_INVALID_HANDLE: the root cannot be opened on other machines. */
     void (*connect_all)(struct pending_remote *pendings, size_t count);
-    /* Queries all machines at once; `meanwhile` is called once while they work. */
+    /* Queries all machines at once; `meanwhile` is called once while the machines work. */
     void (*query_all)(struct remote_question *questions, size_t count,
                       void (*meanwhile)(void *self), void *self);
 };
@@ -207,8 +211,8 @@ LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
 LSTATUS key_close(HKEY key);
-/* One machine for key_connect_all. It connects to all machines at once, so it takes only as long as
- * the slowest one. `key` is NULL unless status is 0. */
+/* One machine for key_connect_all. key_connect_all connects to all machines at once, so the call
+ * takes only as long as the slowest machine. `key` is NULL unless status is 0. */
 struct pending_connect {
     const char *machine;
     HKEY root, key;
@@ -220,12 +224,13 @@ LSTATUS key_delete(HKEY key, const char *sub);      /* ERROR_ACCESS_DENIED if th
 LSTATUS key_delete_tree(HKEY key, const char *sub); /* `sub` NULL: deletes all below `key` */
 /* `wide`: texts in `data` are UTF-16; else UTF-8. Sizes are bytes in that encoding. */
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
-/* One value for key_query_all: values of performance keys, of any size; those of other machines are
- * read in parallel. */
+/* One value for key_query_all: values of performance keys, of any size; values of other machines
+ * are read in parallel. */
 struct key_question {
     HKEY key;
     const char *name;
-    struct buffer *data; /* texts in it are UTF-8; its memory is reused */
+    /* receives the value, with texts in UTF-8; the memory of the buffer is reused */
+    struct buffer *data;
     LSTATUS status;
 };
 void key_query_all(struct key_question *questions, size_t count);
@@ -234,7 +239,7 @@ LSTATUS key_delete_value(HKEY key, const char *name);
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
                       DWORD *type, void *data, DWORD *size);
 /* *name_size is in UTF-16 units if `wide`, else in bytes: on entry the capacity, with the
- * terminator; on return the length without it. */
+ * terminator; on return the length without the terminator. */
 LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
                      FILETIME *ret_time);
 LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size, DWORD *type,

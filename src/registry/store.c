@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files edited in place are detected by checks of each file. Once a second 64 files of each layer
- * are checked, because a query every second must not check a thousand registrations. */
+/* Files edited in place are detected by checking each file. Only 64 files of each layer are
+ * checked, once a second, because a query every second must not check a thousand registrations. */
 enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND, FILES_AT_ONCE = 64 };
 
 /* guards the variables below; held while files are read, but never while another module is
@@ -33,8 +33,8 @@ void store_invalidate(void)
     __atomic_store_n(&invalid, true, __ATOMIC_RELAXED);
 }
 
-/* How many walks (store_walk_begin) this thread is in. During a walk it does not check the folders
- * for each key. */
+/* Number of walks (store_walk_begin) that this thread is in. During a walk the thread does not
+ * check the folders for each key. */
 static __thread unsigned walks;
 
 void store_walk_begin(void)
@@ -139,8 +139,9 @@ static bool add_fixed_keys(struct tree_key *root)
 }
 
 /* Merges the layers. `root` comes from the index and has the vendor's and the machine's files;
- * NULL: they are merged too, and with `write` an index is written for the next process.
- * *identity: that of the index, read or written, unless the user's files change what it has. */
+ * NULL: those files are merged too, and with `write` an index is written for the next process.
+ * *identity: the identity of the index that was read or written, unless the user's files change its
+ * content. */
 static struct tree_key *merge_all(struct tree_key *root, bool write, uint64_t *identity)
 {
     const char *place = place_machine();
@@ -161,8 +162,8 @@ static struct tree_key *merge_all(struct tree_key *root, bool write, uint64_t *i
     return NULL;
 }
 
-/* Makes a new current view from the index, if it has a root, and from the files. Takes ownership of
- * the index. */
+/* Makes a new current view from the index, if the index has a root, and from the files. Takes
+ * ownership of the index. */
 static LSTATUS take_new_view(struct index *index, bool write)
 {
     struct store_snapshot *fresh = calloc(1, sizeof *fresh);
@@ -208,7 +209,7 @@ static bool take_invalidation(void)
 {
     bool was = __atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED);
     if (was && store.current)
-        store.current->identity = 0; /* something was not read as the index describes it */
+        store.current->identity = 0; /* some values were not read as the index describes them */
     return was;
 }
 
@@ -307,7 +308,8 @@ int64_t registry_last_write(void)
 
 /* ---- for writers: the content of the other files ---- */
 
-/* True if the key (or value) exists after this file is merged; `before`: it existed before. */
+/* True if the key (or value) exists after this file is merged; `before`: true if the key or value
+ * existed before. */
 static bool exists_after(const struct tree_key *file, const char *path, const char *value,
                          bool before)
 {
@@ -338,8 +340,8 @@ bool store_below_has(enum registry_layer layer, const char *path, const char *va
     return has;
 }
 
-/* Returns the value that is visible after this file is merged; `before` is the one visible before.
- * NULL: none. */
+/* Returns the value that is visible after this file is merged; `before` is the value visible
+ * before. NULL: none. */
 static const struct tree_value *value_after(const struct tree_key *file, const char *path,
                                             const char *value, const struct tree_value *before)
 {
@@ -383,8 +385,8 @@ bool store_stands(enum registry_layer layer, const char *path)
     return fixed && add_fixed_keys(fixed) && tree_find(fixed, path);
 }
 
-/* True if this file hides the value (`value` NULL: the key) of files merged before it: it deletes
- * the key or a key above, or it contains or deletes the value (or key). */
+/* True if this file hides the value (`value` NULL: the key) of files merged before it: the file
+ * deletes the key or a key above, or the file contains or deletes the value (or key). */
 static bool file_hides(const struct tree_key *key, const char *path, const char *value)
 {
     const char *part;

@@ -26,9 +26,10 @@ struct layer_file {
 };
 struct layer_folder {
     enum registry_layer layer;
-    char *path; /* path of .../registry.d; NULL: this layer has none */
+    char *path; /* path of .../registry.d; NULL: this layer has no folder */
     struct file_state state;
-    bool settled;             /* its last change is so old that another one must get a later time */
+    /* the folder's last change is so old that another change must get a later time */
+    bool settled;
     struct layer_file *files; /* sorted by name, manual.reg last */
     size_t count, capacity;
     size_t next;  /* position of the file that is checked next */
@@ -39,20 +40,21 @@ struct layer_folder {
  * that changed. *ret_changed becomes true if any did. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
-/* Has the folder, or one of the next `files` of its files, changed since it was read? */
+/* True if the folder, or one of the next `files` of its files, has changed since it was read. */
 bool folder_changed(struct layer_folder *folder, size_t files);
 /* Appends a file; takes ownership of its tree. */
 LSTATUS folder_add(struct layer_folder *folder, const char *name, const struct layer_file *file);
 const struct layer_file *folder_file(const struct layer_folder *folder, const char *name);
 bool hive_is_name(const char *name); /* true for a visible name that ends with .reg */
-/* Opens the folder. ERROR_ACCESS_DENIED: it is not trusted, which is logged as an event. The caller
- * closes *ret_fd unless it is -1, on any status. */
+/* Opens the folder. ERROR_ACCESS_DENIED: the folder is not trusted, which is logged as an event.
+ * The caller closes *ret_fd unless it is -1, on any status. */
 LSTATUS folder_open(const struct layer_folder *folder, struct stat *st, int *ret_fd);
 /* Sets *ret to the bytes of a file. ERROR_ACCESS_DENIED: the file is not trusted. */
 LSTATUS file_text(enum registry_layer layer, int dir_fd, const char *name,
                   struct file_state *ret_state, struct buffer *ret);
-/* Reads one file. `folder` is its path; texts of services are lazy then. NULL: no values
- * are lazy. *ret_remarks (may be NULL) gets the comment lines, and damaged lines as comments. */
+/* Reads one file. `folder` is the path of the file's folder: texts of services are lazy then. NULL:
+ * no values are lazy. *ret_remarks (may be NULL) gets the comment lines, and damaged lines as
+ * comments. */
 LSTATUS file_load(enum registry_layer layer, const char *folder, int dir_fd, const char *name,
                   struct layer_file *ret, struct buffer *ret_remarks);
 void file_state_of(const struct stat *st, struct file_state *ret);
@@ -79,10 +81,10 @@ struct index {
  * used. */
 LSTATUS index_read(const char *place, struct layer_folder *folders, struct index *ret);
 void index_done(struct index *index);
-/* Another number for each state of the files; 0: none. */
+/* Returns a number that differs for each state of the files; 0: none. */
 uint64_t index_identity(const struct index *index);
-/* Writes the index if it can, and returns its identity, else 0. `root` must have the content of
- * both folders' files, and no fixed keys. */
+/* Writes the index if possible and returns the index's identity; 0: not written. `root` must have
+ * the content of both folders' files, and no fixed keys. */
 uint64_t index_write(const char *place, const struct layer_folder *folders,
                      const struct tree_key *root);
 /* For tests: index_parse makes the tree of index->bytes; index_seal and derived_seal compute the
@@ -96,11 +98,12 @@ struct store_snapshot {
     unsigned holders;
     uint64_t generation;
     struct tree_key *root;
-    struct index index; /* from which root was made; empty: from the files */
-    /* of the index that has the same content, but for HKEY_CURRENT_USER; 0: there is none */
+    /* the index from which root was made; empty: root was made from the files */
+    struct index index;
+    /* identity of the index that has the same content except HKEY_CURRENT_USER; 0: no such index */
     uint64_t identity;
 };
-/* The identity of the current view; 0: it has none, or its generation is another one. */
+/* Returns the identity of the current view; 0: the view has none, or not this generation. */
 uint64_t store_identity(uint64_t generation);
 LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);
@@ -110,13 +113,13 @@ void store_forget(void); /* for tests: forgets everything, including the paths *
 /* Between begin and end this thread checks the files for changes only once. May be nested. */
 void store_walk_begin(void);
 void store_walk_end(void);
-void store_written(void);        /* to be called when this process has written a file: a walk then
-                                  * checks once more */
+/* to be called when this process has written a file: a walk then checks the files once more */
+void store_written(void);
 void store_invalidate(void);     /* a file has changed since it was read: the next call checks all
                                   * files */
 LSTATUS store_refresh_all(void); /* checks every file */
 /* "Below" are all files that are merged before manual.reg of `layer`. True if the value (`value`
- * NULL: the key) exists in them. */
+ * NULL: the key) exists in the files below. */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);
 /* True if the files below have exactly this value. */
 bool store_below_agrees(enum registry_layer layer, const char *path,
@@ -136,13 +139,14 @@ struct change {
     size_t size;
     bool must_exist;   /* the key must exist, else ERROR_KEY_DELETED */
     bool without_keys; /* CHANGE_DELETE_KEY: refuse a key with subkeys */
-    /* CHANGE_DELETE_VALUE: how many keys, from `path` upwards, are removed if they are empty */
+    /* CHANGE_DELETE_VALUE: at most so many keys, from `path` upwards, are removed if they are
+     * empty */
     unsigned empty_keys;
-    bool existed; /* out: the key existed */
+    bool existed; /* set by the change: the key existed */
 };
 LSTATUS store_write(enum registry_layer layer, struct change *change);
-/* Writes all changes in one durable step, or none. Deleting what is absent succeeds. *ret_failed:
- * the change that was refused. */
+/* Writes all changes in one durable step, or none. Deleting a key or value that is absent succeeds.
+ * *ret_failed: the change that was refused. */
 LSTATUS store_write_all(enum registry_layer layer, const struct change *changes, size_t count,
                         size_t *ret_failed);
 /* The writers' lock: a mutex of this process, then the file lock of the layer's folder, which is

@@ -69,7 +69,7 @@ const char *path_part(const char **cursor, size_t *count)
     return start;
 }
 
-/* Returns the child's position; if it does not exist, the position at which to insert it. */
+/* Returns the child's position; if there is no such child, the position at which to insert it. */
 static size_t child_place(const struct tree_key *key, const char *name, size_t count,
                           bool *ret_found)
 {
@@ -172,8 +172,8 @@ struct tree_value *tree_value(const struct tree_key *key, const char *name)
     return tree_fill(key) ? find_value(key, name) : NULL;
 }
 
-/* Returns a value that may be changed: one whose name and data are parts of an index gets a copy of
- * the name, and no data. */
+/* Returns a value that may be changed: a value whose name and data are parts of an index gets a
+ * copy of the name, and no data. */
 static struct tree_value *own_value(struct tree_value *value)
 {
     char *name = value->image ? strdup(value->name) : value->name;
@@ -261,7 +261,7 @@ bool tree_write_key_tombstone(struct tree_key *root, const char *path)
     return true;
 }
 
-/* Merges the file's values of one key. They stay lazy while no other file has values for the
+/* Merges the file's values of one key. The values stay lazy while no other file has values for the
  * key. */
 static bool merge_values(struct tree_key *merged, const struct tree_key *file)
 {
@@ -292,7 +292,7 @@ static void remove_child(struct tree_key *parent, const char *name)
 }
 
 /* Returns the key into which `child` is to be merged. NULL: no memory (*ret_failed), or the file
- * does not create the key and `merged` does not have it: the file has only deletions below it,
+ * does not create the key and `merged` does not have it: the file has only deletions below the key,
  * which must not create keys. */
 static struct tree_key *merge_step(struct tree_key *merged, const struct tree_key *child,
                                    bool *ret_failed)

@@ -26,10 +26,10 @@ struct tree_key {
     struct tree_value *values; /* in the order in which they were written */
     size_t value_count, value_capacity;
     int64_t last_write; /* FILETIME of the newest file that mentions the key */
-    bool alive;         /* the key exists; false: it is deleted, or only part of another key's path
-                         * */
-    bool cleared;       /* the file has "[-key]" first: hides the key of files merged before */
-    struct lazy *lazy;  /* the place of values that are still in the file; NULL: none */
+    /* the key exists; false: the key is deleted, or is only part of another key's path */
+    bool alive;
+    bool cleared;      /* the file has "[-key]" first: hides the key of files merged before */
+    struct lazy *lazy; /* the place of values that are still in the file; NULL: none */
     /* The key, its name and `lazy` are parts of an index, and so are arrays of capacity 0: they are
      * not freed. */
     bool image;
@@ -45,11 +45,11 @@ const char *path_part(const char **cursor, size_t *count);
 
 struct tree_key *tree_child(const struct tree_key *key, const char *name, size_t count);
 struct tree_key *tree_find(const struct tree_key *root, const char *path);
-/* Finds or creates the key and all above it. `alive`: they are marked as existing; false: missing
- * ones are made only as parts of the path. NULL: no memory. */
+/* Finds or creates the key and all keys above. `alive` true: these keys are marked as existing;
+ * false: missing keys are made only as parts of the path. NULL: no memory. */
 struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive);
-struct tree_value *tree_value(const struct tree_key *key, const char *name); /* reads the key's lazy
-                                                                              * values first */
+/* returns the key's value with this name, after reading lazy values; NULL: none */
+struct tree_value *tree_value(const struct tree_key *key, const char *name);
 bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
 bool tree_write_tombstone(struct tree_key *key, const char *name); /* marks the value as deleted */
 void tree_drop_value(struct tree_key *key, const char *name);
@@ -68,11 +68,11 @@ struct hive_section;
 struct opl_reg_entry;
 struct lazy *lazy_copy(const struct lazy *lazy);
 bool tree_is_lazy(const struct tree_key *key);
-/* Reads the key's values if they are lazy; must be called before the values are used. Thread-safe.
+/* Reads the key's values if the values are lazy; must be called before they are used. Thread-safe.
  * False: no memory. */
 bool tree_fill(const struct tree_key *key);
-/* Sets *ret to the lazy section as the text of a file, and *ret_lazy to its place. Both must be
- * freed on any status. ERROR_NOT_FOUND: the values have been read already. */
+/* Sets *ret to the lazy section as the text of a file, and *ret_lazy to the section's place. Both
+ * must be freed on any status. ERROR_NOT_FOUND: the values have been read already. */
 LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **ret_lazy);
 void lazy_report_damaged(const struct lazy *lazy, const struct opl_reg_entry *entry);
 

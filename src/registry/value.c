@@ -17,7 +17,7 @@ void registry_init(const struct registry_tables *tables)
     registry_tables = tables;
 }
 
-/* Returns the number of a predefined key, sign- or zero-extended in `key`; 0: it is an ordinary
+/* Returns the number of a predefined key, sign- or zero-extended in `key`; 0: `key` is an ordinary
  * handle. */
 static uint32_t predefined_number(HKEY key)
 {
@@ -57,7 +57,7 @@ static bool is_wanted(void *self, const char *name)
     return !search->found;
 }
 
-/* True for another name of a key, which can be opened but is not listed. */
+/* True if the path is another name of a key, which can be opened but is not listed. */
 static bool is_alias(const char *path)
 {
     const struct mount *mount = registry_tables->mounts;
@@ -318,9 +318,8 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
     BUFFER_AUTO value = {0};
     DWORD kind = REG_NONE;
     LSTATUS status = ERROR_SUCCESS;
-    if (key_is_performance(
-            key)) { /* a performance query must not be repeated, so it gets the caller's buffer at
-                     * once */
+    /* a performance query must not be repeated, so the query gets the caller's buffer at once */
+    if (key_is_performance(key)) {
         status = key_query(key, name, wide, &kind, data, size);
         if (type)
             *type = kind;
@@ -333,7 +332,8 @@ static LSTATUS get_value(HKEY key, const char *name, bool wide, DWORD flags, DWO
     return copy_data(kind, value.data, value.len, wide, type, data, size);
 }
 
-/* False: the result would be expanded, so it must not be limited to some types. */
+/* False: `flags` allow expanded text (RRF_RT_REG_EXPAND_SZ without RRF_NOEXPAND) but not all types
+ * (RRF_RT_ANY). */
 static bool flags_are_valid(DWORD flags)
 {
     bool expands = (flags & RRF_RT_REG_EXPAND_SZ) && !(flags & RRF_NOEXPAND);

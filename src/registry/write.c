@@ -25,7 +25,8 @@ struct writing {
     enum registry_layer layer;
     struct writers_lock held;
     struct tree_key *manual;
-    struct file_state state; /* the file's state when it was read; inode 0: it did not exist */
+    /* the file's state when it was read; inode 0: the file did not exist */
+    struct file_state state;
     struct buffer remarks;
 };
 
@@ -37,7 +38,7 @@ enum registry_layer layer_of_path(const char *path)
                : LAYER_MACHINE;
 }
 
-/* True if the layer's folder, or the nearest existing one above it, is writable. */
+/* True if the layer's folder, or the nearest existing folder above it, is writable. */
 bool layer_writable(enum registry_layer layer)
 {
     char path[PATH_MAX];
@@ -136,7 +137,7 @@ static LSTATUS load_manual(struct writing *writing)
                                                     : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* Writes manual.reg, or removes it if nothing is left in it. */
+/* Writes manual.reg, or removes the file if it is empty now. */
 static LSTATUS save_manual(struct writing *writing)
 {
     BUFFER_AUTO text = {0};
@@ -174,7 +175,7 @@ static bool is_empty(const struct tree_key *key)
 }
 
 /* Removes keys that are empty now from manual.reg, from `path` upwards: the lowest `count` keys,
- * and above them those that exist without manual.reg. Stops at the first key that must stay. */
+ * and above these the keys that exist without manual.reg. Stops at the first key that must stay. */
 static void drop_empty_keys(struct writing *writing, const char *path, unsigned count)
 {
     FREE_AUTO char *above = strdup(path);
@@ -320,7 +321,7 @@ LSTATUS store_write(enum registry_layer layer, struct change *change)
 }
 
 /* True if the change creates a key that exists: nothing is to be done then. An earlier change of
- * the list may have deleted the key, so after a deletion it is made. */
+ * the list may have deleted the key, so after a deletion the key is created. */
 static bool is_made(const struct store_snapshot *snapshot, const struct change *change,
                     bool deleted, bool hidden)
 {

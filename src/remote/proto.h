@@ -55,14 +55,15 @@ struct proto_reply {
     size_t data_size;
 };
 
-/* Returns the size of a whole message, read from its first PROTO_START bytes. 0: it is not a
- * message, or it is larger than `most`. */
+/* Returns the size of a whole message, read from its first PROTO_START bytes. 0: the bytes are not
+ * a message, or the message is larger than `most`. */
 size_t proto_size(const void *start, size_t most);
-/* Both replace the content of `ret`; false: no memory, or the message is not valid. The data of a
- * reply is not copied, because the caller sends it after the header. */
+/* Both functions replace the content of `ret`; false: no memory, or the message is not valid. The
+ * data of a reply is not copied, because the caller sends it after the header. */
 bool proto_write_request(const struct proto_request *request, struct buffer *ret);
 bool proto_write_reply(const struct proto_reply *reply, struct buffer *ret);
-/* Both parse a whole message. Texts and data in *ret point into it. False: it is malformed. */
+/* Both functions parse a whole message. Texts and data in *ret point into the message. False: the
+ * message is malformed. */
 bool proto_read_request(const void *message, size_t size, struct proto_request *ret);
 bool proto_read_reply(const void *message, size_t size, struct proto_reply *ret);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each part of a message has one function for both directions. It writes the value that it gets to
- * `out`, or reads the value from `in`; it returns the value. So the layout of each call is
- * described only once.
+ * Each part of a message has one function for both directions. The function writes the value that
+ * it gets to `out`, or reads the value from `in`, and returns the value. So the layout of each call
+ * is described only once.
  */
 #include "remote/rrp.h"
 #include "remote/proto.h"
@@ -14,7 +14,7 @@ struct coder {
     const unsigned char *in;
     size_t size, at;
     struct buffer *text; /* receives the name that is read */
-    bool is_reply;       /* false: it is a request */
+    bool is_reply;       /* false: the message is a request */
     bool bad;            /* the message is malformed */
     bool is_name_broken; /* the name in the reply contains a NUL */
 };
@@ -66,8 +66,8 @@ static uint32_t code_32(struct coder *coder, uint32_t number)
     return code_number(coder, 4, number);
 }
 
-/* Codes a pointer; returns whether it is not NULL. Its value has no meaning, but each pointer must
- * have another one. */
+/* Codes a pointer; returns whether it is not NULL. The pointer's value has no meaning, but all
+ * pointers must have different values. */
 static bool code_pointer(struct coder *coder, bool there)
 {
     align(coder, 4);
@@ -160,7 +160,8 @@ static void code_text(struct coder *coder, const char **text, struct rrp_capacit
 
 /* ---- values ---- */
 
-/* Codes type, data, size and length, each after a pointer; if the pointer is NULL, it is absent. */
+/* Codes type, data, size and length, each after a pointer; what belongs to a NULL pointer is
+ * absent. */
 static void code_value(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     request->has_type = code_pointer(coder, request->has_type);
@@ -305,10 +306,13 @@ static const struct {
     uint32_t root;     /* the predefined key that the call opens; 0: none, the request has a handle
                         * */
     uint16_t operation; /* number of the same operation in remote/proto.h; 0: none */
-    coding *request;   /* codes what follows the handle; NULL: that is neither read nor sent */
+    /* codes what follows the handle; NULL: nothing follows the handle, or it is neither read nor
+     * sent */
+    coding *request;
     coding *reply;     /* codes what precedes the status; NULL: nothing */
-    bool only_faults;  /* can only be answered by a fault, because a reply would have to repeat the
-                        * whole request */
+    /* the call can only be answered by a fault, because a reply would have to repeat the whole
+     * request */
+    bool only_faults;
 } calls[RRP_CALLS] = {
     [RRP_OPEN_CLASSES]        = {0x80000000, 0,                request_root,       reply_handle},
     [RRP_OPEN_CURRENT_USER]   = {0x80000001, 0,                request_root,       reply_handle},

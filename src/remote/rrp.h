@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The calls of the remote registry (MS-RRP) as bytes: 32-bit NDR, little-endian. openperflib-smb
- * writes requests and reads replies; the part inside Samba reads requests and writes replies. Bytes
- * that are read are not trusted: each length is read once and compared with the available bytes.
- * docs/remote-protocol.md names the documents.
+ * writes requests and reads replies; the part inside Samba reads requests and writes replies.
+ * Received bytes are not trusted: each length is read once and compared with the number of
+ * available bytes. docs/remote-protocol.md names the documents.
  */
 #ifndef OPL_REMOTE_RRP_H
 #define OPL_REMOTE_RRP_H
@@ -52,7 +52,7 @@ enum rrp_call rrp_open_of(uint32_t root); /* returns the call that opens this ke
 struct rrp_handle {
     unsigned char bytes[RRP_HANDLE_BYTES];
 };
-/* The client's buffer for a text. The reply has these members again in the same place. */
+/* The client's buffer for a text. The reply states the same numbers in the same place. */
 struct rrp_capacity {
     bool has_text;
     uint16_t bytes;
@@ -77,15 +77,15 @@ struct rrp_reply {
     struct rrp_handle handle;
 };
 
-/* Both append to `ret`. They return false if there is no memory, the name is too long, or the call
- * can only be answered by a fault. A request always asks for all that the call can return; its
- * members has_... and ..._capacity are ignored. */
+/* Both functions append to `ret`, and return false if there is no memory, the name is too long, or
+ * the call can only be answered by a fault. A request always asks for all that the call can return;
+ * its members has_... and ..._capacity are ignored. */
 bool rrp_write_request(const struct rrp_request *request, struct buffer *ret);
 bool rrp_write_reply(const struct rrp_request *request, const struct rrp_reply *reply,
                      struct buffer *ret);
-/* Both return false if the message is malformed. The name is stored in `text`; the data stays in
- * the message. From calls that would write, only the handle is read. From a reply whose status is
- * not 0, only `size` is read. */
+/* Both functions return false if the message is malformed. The name is stored in `text`; the data
+ * stays in the message. From calls that would write, only the handle is read. From a reply whose
+ * status is not 0, only `size` is read. */
 bool rrp_read_request(unsigned opnum, const void *message, size_t size, struct buffer *text,
                       struct rrp_request *ret);
 bool rrp_read_reply(const struct rrp_request *request, const void *message, size_t size,

@@ -108,8 +108,8 @@ void WINAPI Sleep(DWORD milliseconds)
 
 /* ---- names ---- */
 
-/* Checks the caller's buffer by the rules of GetComputerName. `needed` includes the terminator; if
- * *size is too small, it becomes `needed`. */
+/* Checks the caller's buffer by the rules of GetComputerName. `needed` includes the terminator; a
+ * *size that is too small becomes `needed`. */
 static BOOL name_fits(const void *name, LPDWORD size, size_t needed)
 {
     if (!size || (!name && *size >= needed))

@@ -32,7 +32,8 @@ static bool read_at(int file, void *to, size_t bytes, uint64_t offset)
     return offset <= INT64_MAX && pread(file, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Returns the section's bytes as text, which the caller must free; NULL: there is none. */
+/* Returns the section's bytes as text, which the caller must free; NULL: the file has no such
+ * section. */
 static char *read_section(int file, const ElfW(Ehdr) * head)
 {
     ElfW(Shdr) names, section;

@@ -214,8 +214,8 @@ PDH_STATUS PdhGetDllVersion(LPDWORD version)
 
 /* ---- for Visual Basic ---- */
 
-/* The functions of pdh.h with the simple signatures that Visual Basic can call: ANSI text, no
- * structures. (docs/windows/pdh.md#f2) */
+/* The functions of pdh.h whose simple signatures Visual Basic can call: ANSI text, no structures.
+ * (docs/windows/pdh.md#f2) */
 
 PDH_STATUS PdhVbOpenQuery(PDH_HQUERY *query)
 {
@@ -227,8 +227,8 @@ PDH_STATUS PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter)
     return counter_add(query, path, false, 0, counter);
 }
 
-/* Returns 0 if there is no value; then *counter_status is the value's status, or the call's if the
- * counter was not found. */
+/* Returns 0 if there is no value; then *counter_status is the value's status, or the call's status
+ * if the counter was not found. */
 double PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD counter_status)
 {
     PDH_FMT_COUNTERVALUE value = {0};

@@ -245,8 +245,8 @@ PDH_STATUS PdhGetDefaultPerfCounterHW(PDH_HLOG source, LPCWSTR machine, LPCWSTR 
 
 /* ---- numbers and titles ---- */
 
-/* Returns the name of an index. That of index 0 is empty: its length is 1, and with space it is
- * written. (docs/windows/pdh.md#f9) */
+/* Returns the name of an index. The name of index 0 is empty: *length becomes 1, and if there is
+ * space, the empty text is written. (docs/windows/pdh.md#f9) */
 static PDH_STATUS name_of_index(const char *machine, DWORD index, struct text_out out)
 {
     BUFFER_AUTO name = {0};

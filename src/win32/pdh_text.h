@@ -7,7 +7,7 @@
 #include "pdh/pdh.h"
 #include "win32/text.h"
 
-/* A caller's buffer for text; *length counts characters of its encoding. */
+/* A caller's buffer for text; *length counts characters in the encoding of the text. */
 struct text_out {
     void *text;
     LPDWORD length;

@@ -58,7 +58,8 @@ static LSTATUS create_key(HKEY key, const char *sub, DWORD reserved, DWORD optio
     if (!result || !sub || reserved)
         return ERROR_INVALID_PARAMETER;
     if (options & (REG_OPTION_VOLATILE | REG_OPTION_CREATE_LINK))
-        return ERROR_NOT_SUPPORTED; /* docs/registry.md explains why it is not supported */
+        /* docs/registry.md explains why this function is not supported */
+        return ERROR_NOT_SUPPORTED;
     LSTATUS status = key_create(key, sub, access, result, &existed);
     if (!status && disposition)
         *disposition = existed ? REG_OPENED_EXISTING_KEY : REG_CREATED_NEW_KEY;
@@ -155,7 +156,7 @@ static LSTATUS copy_empty(bool wide, void *data, PLONG size)
 
 static LSTATUS query_unnamed(HKEY key, bool wide, DWORD *type, void *data, DWORD *size)
 {
-    /* these keys have no value without name, but would answer this query */
+    /* these two keys have no value without name, but would answer this query */
     if (key == HKEY_PERFORMANCE_TEXT || key == HKEY_PERFORMANCE_NLSTEXT)
         return ERROR_FILE_NOT_FOUND;
     return key_query(key, "", wide, type, data, size);

@@ -29,7 +29,7 @@ static LSTATUS query_data(const char *name, DWORD *type, void *data, DWORD *size
     return collect_query(name, data, size);
 }
 
-/* Returns the language in a query for names; English if there is none.
+/* Returns the language in a query for names; English if the query names none.
  * (docs/windows/articles.md#c23) */
 static uint32_t language_of(const char *name)
 {
@@ -74,7 +74,7 @@ static LSTATUS close_data(void)
 /* ---- a language's key below Perflib ---- */
 
 /* Returns the language of a subkey: its number, or for CurrentLanguage the user's language. A
- * program that writes a name to each subkey writes it to CurrentLanguage, too. */
+ * program that writes a name to each subkey writes that name to CurrentLanguage, too. */
 static uint32_t language_of_key(const char *path)
 {
     const char *id = strrchr(path, '\\');
@@ -136,7 +136,7 @@ static const struct mount mounts[] = {
      .last_write = names_last_write,
      .opens_as = HKEY_PERFORMANCE_TEXT},
     {.path = REGISTRY_PERFLIB "\\CurrentLanguage",
-     .alias = true, /* listed instead are the installed languages (docs/windows/articles.md#c107) */
+     .alias = true, /* the installed languages are listed instead (docs/windows/articles.md#c107) */
      .query = performance_nlstext,
      .set = language_set,
      .names = text_names,
@@ -206,7 +206,8 @@ static const struct registry_virtual_keys virtual_keys[] = {
 
 static const struct registry_tables tables = {mounts, computed, virtual_keys, &remote_remote};
 
-/* A constructor, because a program may first call any function, from any thread. */
+/* Gives the tables to the registry. A constructor, because the first call of a program may be any
+ * function, from any thread. */
 __attribute__((constructor)) static void hand_down_tables(void)
 {
     registry_init(&tables);

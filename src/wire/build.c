@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The builder: definitions, instances and values are appended to the caller's buffer, lengths are
- * filled in when an object ends. After the first thing that does not fit nothing more is written,
- * so callers need to check only once, at the end. The buffer may be misaligned, because all
- * structures are copied into it as bytes.
+ * filled in when an object ends. After the first structure or value that does not fit, nothing more
+ * is written, so callers need to check only once, at the end. The buffer may be misaligned, because
+ * all structures are copied into it as bytes.
  */
 #include "wire/inner.h"
 
@@ -254,8 +254,8 @@ DWORD opl_build_collect(opl_build *build, LPVOID *data, LPDWORD bytes, LPDWORD t
 
 /* ---- instances ---- */
 
-/* Writes `units` UTF-16 units to `at`. If that is misaligned, it writes them one byte earlier and
- * then moves them; the byte before always exists, because a structure precedes every text. */
+/* Writes `units` UTF-16 units to `at`. If `at` is misaligned, writes the units one byte earlier and
+ * then moves them; the byte before `at` always exists, because a structure precedes every text. */
 static void put_utf16(unsigned char *at, const char *text, size_t count, size_t units)
 {
     bool odd = (uintptr_t)at % 2 != 0;
@@ -268,7 +268,7 @@ static void put_utf16(unsigned char *at, const char *text, size_t count, size_t 
     }
 }
 
-/* Bytes of the name with its NUL, or 0 if its code page is unknown. */
+/* Returns the bytes of the name with its NUL, or 0 if its code page is unknown. */
 static size_t name_size(const opl_build *build, const char *name, size_t count)
 {
     struct text_sink measure = {0};

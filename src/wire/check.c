@@ -102,8 +102,8 @@ static bool report_count(struct answer_check *check, uint32_t count, const char 
     return false;
 }
 
-/* Reports that bytes remain after the last object: its length is wrong, or there is one object more
- * than NumObjectTypes says. */
+/* Reports that bytes remain after the last object: that object's length is wrong, or the answer has
+ * one object more than NumObjectTypes says. */
 static bool report_rest(struct answer_check *check, uint32_t count, size_t offset)
 {
     size_t left = check->block.size - offset;
@@ -345,8 +345,8 @@ static bool report_instance(struct answer_check *check, size_t end, uint32_t pos
     return false;
 }
 
-/* Reports bytes after the last instance: the object is too long, or it has one instance more than
- * counted. Not called for objects without instances, which may leave bytes unused (one of Windows'
+/* Reports bytes after the last instance: the object is too long, or has one instance more than it
+ * states. Not called for objects without instances, which may leave bytes unused (one of Windows'
  * providers leaves 88). */
 static bool report_slack(struct answer_check *check, const opl_instance_view *last)
 {
@@ -420,8 +420,8 @@ static void report_refused(struct answer_check *check)
     report(check, &finding);
 }
 
-/* Reports an object with the number of an earlier one: readers take the first and never see the
- * second. */
+/* Reports an object with the number of an earlier one: readers take the first of two objects with
+ * the same number and never see the second. */
 static void check_number(struct answer_check *check)
 {
     opl_object_view before = {0};

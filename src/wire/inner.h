@@ -28,9 +28,10 @@ struct type_row {
     bool is_base;
     const char *suffix;
 };
-/* The row of a named type, or NULL. */
+/* Returns the row of a named type; NULL: the type has no name. */
 const struct type_row *type_find(DWORD type);
-/* Bytes of a value of this type by default; 0: the type has no value, or it is a text. */
+/* Returns the default number of bytes of a value of this type; 0: the type has no value, or it is a
+ * text. */
 DWORD type_value_size(DWORD type);
 
 /* Receives converted text: counts all of its bytes, stores those that fit. */
@@ -43,11 +44,12 @@ void sink_add(struct text_sink *sink, const char *bytes, size_t count);
  * bytes needed, with the NUL. */
 size_t sink_end_text(struct text_sink *sink);
 
-/* Decodes UTF-16 up to its first NUL, at any alignment; `swapped`: it has the other byte order. */
+/* Decodes UTF-16 up to its first NUL, at any alignment; `swapped`: the text has the other byte
+ * order. */
 void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
                        struct text_sink *sink);
 /* Decodes text of a code page up to its first NUL. Bytes that the code page does not have become
- * U+FFFD; if the page itself is unknown, so do all bytes above 127. */
+ * U+FFFD; if the code page itself is unknown, all bytes above 127 become U+FFFD. */
 void text_decode_codepage(DWORD code_page, const unsigned char *bytes, size_t size,
                           struct text_sink *sink);
 /* Encodes UTF-8 text in a code page, without a NUL; characters that the page lacks become '?'.

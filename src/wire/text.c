@@ -59,7 +59,7 @@ void text_decode_utf16(const unsigned char *bytes, size_t size, bool swapped,
         size_t wanted = left < PIECE ? left : PIECE;
         size_t count = copy_units(bytes, wanted, swapped, units);
         bool ends = count < wanted || left <= PIECE;
-        /* do not split a surrogate pair between two pieces */
+        /* a surrogate pair must not be split between two pieces */
         if (!ends && (units[count - 1] & 0xFC00) == 0xD800)
             count--;
         sink_add(sink, text, utf16_to_8(units, count, text, sizeof(text)));
@@ -110,7 +110,8 @@ static void charset_name(DWORD code_page, char name[static 16])
             snprintf(name, 16, "%s", charsets[i].name);
 }
 
-/* How many bytes to skip where nothing can be converted: one byte, or a whole UTF-8 character. */
+/* Returns how many bytes to skip where nothing can be converted: one byte, or a whole UTF-8
+ * character. */
 static size_t unusable_bytes(const char *bytes, size_t count, bool utf8)
 {
     size_t skip = 1;

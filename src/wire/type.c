@@ -54,7 +54,7 @@ static const struct type_row types[] = {
     { "PERF_COUNTER_TEXT",                   0x00000B00, 0, SECOND_NONE,   false, false, "" },
     { "PERF_COUNTER_NODATA",                 0x40000200, 0, SECOND_NONE,   false, false, "" },
     { "PERF_COUNTER_HISTOGRAM_TYPE",         0x80000000, 0, SECOND_NONE,   false, false, "" },
-    /* second names, and second values, of types above; a type is shown with its first row's name */
+    /* other names and other values of types above; a type is shown with its first row's name */
     { "PERF_PRECISION_TIMESTAMP",            0x40030500, 8, SECOND_NONE,   false, true,  "" },
     { "PERF_LARGE_RAW_BASE",                 0x40030503, 8, SECOND_NONE,   false, true,  "" },
 };
@@ -193,8 +193,8 @@ bool opl_counter_number(const opl_block *block, const opl_instance_view *instanc
     }
 }
 
-/* Decodes a text of subtype ASCII by the object's code page; if it has none, the text is taken as
- * UTF-8. */
+/* Decodes a text of subtype ASCII by the object's code page; if the object has none, the text is
+ * taken as UTF-8. */
 static void decode_text(const opl_block *block, const opl_object_view *object,
                         const PERF_COUNTER_DEFINITION *definition, const void *data,
                         struct text_sink *sink)

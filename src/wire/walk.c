@@ -74,8 +74,8 @@ static bool damaged(opl_block *block, opl_block_fault fault, size_t offset)
     return false;
 }
 
-/* The byte order is that of the field LittleEndian: the bytes 1 0 0 0 mean little, four zeros big
- * endian. */
+/* Reads the block's byte order from the field LittleEndian: the bytes 1 0 0 0 mean little, four
+ * zeros big endian. */
 static opl_block_fault read_byte_order(const opl_block *block, bool *ret_swapped)
 {
     static const unsigned char little[] = {'P', 0, 'E', 0, 'R', 0, 'F', 0, 1, 0, 0, 0};
@@ -157,8 +157,8 @@ size_t opl_block_system_name(const opl_block *block, char *out, size_t capacity)
 
 /* ---- objects ---- */
 
-/* Checks an object's lengths (docs/windows/blocks.md#a6, rules 3 and 7). It divides, because the
- * product of two invalid counts may overflow. */
+/* Checks an object's lengths (docs/windows/blocks.md#a6, rules 3 and 7). The function divides,
+ * because the product of two invalid counts may overflow. */
 static bool object_lengths_good(const PERF_OBJECT_TYPE *type, size_t left)
 {
     if (type->HeaderLength < MINIMUM_OBJECT || type->HeaderLength > type->DefinitionLength ||

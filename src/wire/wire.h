@@ -16,7 +16,7 @@
 void build_end(opl_build *build);
 /* Name and type of a row of the table of named types, for enumerating; NULL after the last row. The
  * last two rows repeat types: PERF_PRECISION_TIMESTAMP is another name, and PERF_LARGE_RAW_BASE has
- * another value there. (docs/windows/types.md#b2) */
+ * another value in the last row. (docs/windows/types.md#b2) */
 const char *type_name_at(size_t position, DWORD *ret_type);
 
 /* What is wrong with a provider's answer; checks 5-8 of docs/windows/providers.md#d4 in their
@@ -36,7 +36,7 @@ enum wire_fault {
 struct wire_finding {
     enum wire_fault fault;
     uint32_t position; /* position of the object in the answer, 0 for the first */
-    uint32_t object;   /* title index of the object; 0: the data ends before it */
+    uint32_t object;   /* title index of the object; 0: the data ends before the object */
     bool has_counter, has_instance;
     uint32_t counter, counter_position; /* title index and position of the definition */
     uint32_t instance_position;
@@ -61,7 +61,7 @@ enum wire_fault wire_check_each(const void *data, size_t size, uint32_t count,
 /* Returns what wire_check_each returns, and the details in *ret: all zero if there is no fault. */
 enum wire_fault wire_check_objects(const void *data, size_t size, uint32_t count,
                                    struct wire_finding *ret);
-/* True: the answer is dropped because of it; false: it is kept with a warning. */
+/* True: the answer is dropped because of the fault; false: the answer is kept with a warning. */
 static inline bool wire_fault_damages(enum wire_fault fault)
 {
     return fault != WIRE_GOOD && fault < WIRE_FAULT_OFFSET;

@@ -131,7 +131,7 @@ static void find_numbers(struct checked *checked)
     uint32_t run_low, run_high, length = checked->has_plan ? checked->plan.last_offset : 0;
     find_run(&checked->texts, checked->has_plan ? length + 2 : 64, &run_low, &run_high);
     uint32_t by_text = run_low - (checked->has_plan ? lowest_offset(&checked->plan) : 0);
-    /* counted three times, because it is confirmed by many names */
+    /* the index by names is entered three times, because many names confirm it */
     uint32_t by_names = checked->has_plan ? first_by_names(checked) : 0;
     const uint32_t firsts[] = {by_names,
                                by_names,
@@ -358,8 +358,8 @@ static LSTATUS examine(struct checked *checked)
     scan_library(doctor, here->name);
     report_quarantine(checked);
     if (!any || (checked->first >= NAMES_BLOCK_FIRST && checked->first <= NAMES_BLOCK_LAST))
-        return ERROR_SUCCESS; /* its counters were never loaded with lodctr, or its package
-                               * registered it */
+        /* the service's counters were never loaded with lodctr, or its package registered it */
+        return ERROR_SUCCESS;
     if (!checked->first) {
         doctor_report(doctor, false, &finding,
                       "its numbers are lost and cannot be derived from its texts: remove it "
@@ -389,8 +389,9 @@ static LSTATUS examine_some(struct doctor *doctor, const struct here_list *list,
     return status;
 }
 
-/* Examines all services. Of two with the same numbers, the first one that is examined keeps them.
- * So those with an ini file that has their names come first; one without may be a copy. */
+/* Examines all services. Of two services with the same numbers, the first that is examined keeps
+ * the numbers. So services with an ini file that has their names come first; a service without such
+ * a file may be a copy. */
 static LSTATUS examine_all(struct doctor *doctor)
 {
     struct here_list list = {0};

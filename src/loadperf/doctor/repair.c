@@ -81,8 +81,8 @@ static void rewrite(const struct buffer *text, const struct damage *damage, stru
     }
 }
 
-/* Turns the damaged lines into comments. *ret_clean: no damage is left. The caller must repeat it
- * if a damaged line had continued on the next one. */
+/* Turns the damaged lines into comments. *ret_clean: no damage is left. The caller must repeat the
+ * call if a damaged line had continued on the next one. */
 static LSTATUS clean(struct buffer *text, bool *ret_changed, bool *ret_clean)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -230,8 +230,9 @@ static LSTATUS judge(struct judging *judging, const struct stored_text *text, bo
         return status;
     if (own)
         *ret_stays = strcmp(own, text->text) == 0;
-    /* the provider has no text for it: it stays if the provider has an English name for the index;
-     * or if there is no ini file, because then it is unknown whether the provider uses the index */
+    /* the provider has no such text: the text by hand stays if the provider has an English name for
+     * the index; or if there is no ini file, because then it is unknown whether the provider uses
+     * the index */
     else
         *ret_stays = english || !owner->complete;
     if (!*ret_stays)

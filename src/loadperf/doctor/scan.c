@@ -89,7 +89,7 @@ static void quote(struct buffer *out, const char *path)
 }
 
 /* Reports a file that another user may have written. Only a person can decide whether its content
- * is right, so it prints the commands for both cases. */
+ * is right, so this function prints the commands for both cases. */
 static void report_foreign(struct doctor *doctor, const char *path, const struct stat *st)
 {
     BUFFER_AUTO name = {0};

@@ -51,7 +51,7 @@ static bool read_language(struct text_span text, uint32_t *ret)
     return true;
 }
 
-/* Splits the text at its last '_'; *ret_last is what follows. False: it has none. */
+/* Splits the text at its last '_'; *ret_last is what follows. False: the text has no '_'. */
 static bool cut_last(struct text_span *text, struct text_span *ret_last)
 {
     size_t at = text->count;
@@ -245,7 +245,7 @@ static LSTATUS read_text(struct planning *planning, const struct ini_entry *entr
     if (!remember_used(planning, symbol))
         return ERROR_NOT_ENOUGH_MEMORY;
     if (symbol->value < 0 || symbol->value > MOST_OFFSET)
-        return ERROR_SUCCESS; /* refuse_offsets() reports this */
+        return ERROR_SUCCESS; /* refuse_offsets() reports the offset */
     char *text;
     LSTATUS status = decoded(planning, entry, language, &text);
     if (status || !text)

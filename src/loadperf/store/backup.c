@@ -16,7 +16,7 @@ struct backup {
     struct load *load;
     struct buffer text;
     struct here_list here;
-    const struct here *owner; /* of the last text */
+    const struct here *owner; /* the service that the last text belongs to */
     size_t texts;
     opl_load_restored *result;
     LSTATUS status;

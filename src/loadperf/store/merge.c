@@ -167,22 +167,23 @@ static bool hand_has(const struct merge *merge, const struct merge_target *targe
     return false;
 }
 
-/* Are these numbers outside the range from which the layer gives numbers? */
+/* Are the numbers from `first` to `last` outside the range from which the layer gives numbers? */
 static bool is_outside(const struct merge *merge, uint32_t first, uint32_t last)
 {
     bool user = merge->load->layer == LAYER_USER;
     return user != (first >= USER_FIRST) || (!user && last > MACHINE_HIGHEST + 1);
 }
 
-/* Has the provider these numbers already? */
+/* Does the provider have the numbers of the backup already? */
 static bool has_them(const struct merge_target *target)
 {
     return target->here && target->here->loaded &&
            target->here->number[FIRST_COUNTER] == target->first;
 }
 
-/* Are these numbers outside the layer's range and not the provider's own, or in use here by another
- * provider that keeps its own, or by texts written by hand? */
+/* True if the provider cannot get the numbers of the backup: they are outside the layer's range and
+ * not the provider's own, or in use here by another provider that keeps its numbers, or by texts
+ * written by hand. */
 static bool is_taken(const struct merge *merge, const struct merge_target *target)
 {
     if (is_outside(merge, target->first, target->last) && !has_them(target))
@@ -198,8 +199,9 @@ static bool is_taken(const struct merge *merge, const struct merge_target *targe
     return hand_has(merge, target);
 }
 
-/* Decides for each provider which numbers it gets. One that cannot get those in the backup keeps
- * its own, which another provider may have been about to get, so this is repeated. */
+/* Decides for each provider which numbers it gets. A provider that cannot get its numbers of the
+ * backup keeps its present ones, which another provider may have been about to get; so the decision
+ * is repeated. */
 static void choose_places(struct merge *merge)
 {
     for (bool again = true; again;) {

@@ -46,8 +46,9 @@ static LSTATUS plan_text(struct merged_service *service, uint32_t language, uint
 }
 
 /* Adds a text of the backup to the plan. An English text that the backup has in place of a missing
- * one is not a text of the language, so it is not added. Nor is a text written by hand, which is
- * not the provider's; its present text, if it has one, is added instead. */
+ * one is not a text of the language, so it is not added. A text written by hand is not the
+ * provider's, so it is not added either; the provider's present text, if there is one, is added
+ * instead. */
 static LSTATUS plan_stored(struct merged_service *service, const struct stored_text *text)
 {
     const struct stored_texts *file = &service->merge->stored->texts;

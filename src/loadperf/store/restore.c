@@ -47,8 +47,8 @@ static uint32_t lowest_name(const struct stored_texts *texts)
                : 0;
 }
 
-/* Sets *ret to the index of offset 0, which is First Counter. If that is lost, it is computed from
- * the lowest name. 0: unknown. */
+/* Sets *ret to the index of offset 0, which is First Counter. If First Counter is lost, the index
+ * is computed from the lowest name. 0: unknown. */
 static LSTATUS find_first(const struct here *here, const struct plan *plan, uint32_t *ret)
 {
     struct stored_texts texts = {0};

@@ -33,7 +33,7 @@ LSTATUS rewrite_print(struct buffer *out, const opl_reg_entry *entry)
 struct rewriting {
     const char *service;
     bool record;  /* also remove Library, Open, Collect and Close */
-    bool numbers; /* keep its numbers */
+    bool numbers; /* keep the service's numbers */
     struct buffer *out;
     struct buffer key;   /* the key that the next values belong to */
     bool key_is_printed; /* the key's line has been printed */

@@ -53,8 +53,9 @@ LSTATUS stored_texts_by_hand(uint32_t language, struct stored_texts *ret);
 enum { STATE_VALUES = 3, SERVICE_KEYS = 2 }; /* keys: Services\\NAME\\Performance, and NAME */
 extern const char *const state_values[STATE_VALUES];
 bool state_is(const char *value);
-/* Deletes these values from `key`, the key Performance of a service, in all layers in which this
- * user may do so; also Disable Performance Counters if Perflib set it or if it is 0. */
+/* Deletes the values in `state_values` from `key`, the key Performance of a service, in all layers
+ * in which this user may do so; also Disable Performance Counters if Perflib set it or if it is
+ * 0. */
 void state_forget(const char *key);
 
 struct stored_provider {
@@ -63,7 +64,8 @@ struct stored_provider {
     bool has[NUMBERS];
     uint32_t number[NUMBERS], disabled;
     char *text[TEXTS]; /* NULL: the file lacks it */
-    /* index of offset 0 of its texts in the registry; 0: it is First Counter of the registry */
+    /* index of offset 0 of the service's texts in the registry; 0: it is First Counter of the
+     * registry */
     uint32_t texts_first;
     bool complete; /* the file has all texts of the provider */
 };
@@ -73,10 +75,10 @@ struct stored {
     size_t provider_count, provider_capacity;
     struct stored_texts texts, hand;
     uint32_t language; /* the only language whose texts were read; 0: all */
-    /* this is not a backup but a repair by the doctor: its numbers replace those of the registry,
-     * and only a provider whose numbers conflict gets others */
+    /* not a backup but a repair by the doctor: these numbers replace those of the registry, and
+     * only a provider whose numbers conflict gets other numbers */
     bool repair;
-    bool whole; /* lodctr wrote the file and it is complete, so what it lacks did not exist */
+    bool whole; /* lodctr wrote the file and it is complete, so what the file lacks did not exist */
 };
 /* Reads a backup. `language`: read only texts in that language; 0: in all. */
 LSTATUS stored_read(struct load *load, const char *path, uint32_t language, struct stored *ret);
@@ -87,10 +89,10 @@ bool stored_has_numbers(const struct stored_provider *provider);
 LSTATUS merge_stored(struct load *load, const struct stored *stored, opl_load_restored *ret);
 
 /* ---- restore.c ---- */
-/* Makes the Object List that an ini file requests; NULL: it requests none. */
+/* Makes the Object List that an ini file requests; NULL: the file requests none. */
 LSTATUS restore_objects(const struct plan *plan, uint32_t first, char **ret);
-/* Reads the ini file that a service was loaded from. *ret_good: it exists and is for this service;
- * then the caller owns the plan. */
+/* Reads the ini file that a service was loaded from. *ret_good: the file exists and is for this
+ * service; then the caller owns the plan. */
 LSTATUS restore_plan(struct load *load, const char *service, struct plan *ret, bool *ret_good);
 LSTATUS restore_add(struct stored *stored, const char *service, const uint32_t *number,
                     const struct plan *plan);
@@ -118,11 +120,13 @@ const struct here *here_other_owner(const struct here_list *list, const char *se
                                     uint32_t object);
 /* Returns the path of the service's key Performance, to be freed. */
 char *here_key(const char *service);
-/* Are the service's numbers, or if it has none its library, in the user's layer? */
+/* True if the service's numbers, or its library if it has no numbers, are in the user's layer. */
 bool here_is_users(const char *service);
-/* A text value of the service, to be freed. NULL: it does not exist, or no memory. */
+/* Returns a text value of the service, to be freed. NULL: the value does not exist, or no
+ * memory. */
 char *here_text(const char *service, const char *value);
-/* Was the service's package removed? Its numbers are only kept for its return. */
+/* True if the service's package was removed; the numbers are then only kept for the package's
+ * return. */
 bool here_is_reserved(const char *service);
 
 #endif

@@ -290,7 +290,7 @@ static void visit_shipped(struct service_view *view, const struct known_file *fi
 }
 
 /* Reads the files in `replaced` that do not exist yet: manual.reg, or (`manual` false) the others,
- * which are merged before it. */
+ * which are merged before manual.reg. */
 static LSTATUS read_new(struct service_view *view, const char *service,
                         const struct known_files *known, const struct replaced *replaced,
                         enum registry_layer layer, bool manual)

@@ -15,13 +15,13 @@
 struct machine_group {
     struct machine_group *next;
     char *name;              /* the machine's name as in the paths; NULL: this machine */
-    struct machine *machine; /* NULL: not reached yet */
+    struct machine *machine; /* NULL: the machine was not reached yet */
     bool sought;             /* connecting has failed: the next collection retries it, adding
                               * counters does not */
     struct snapshot snapshot;
     struct buffer question; /* the numbers of the objects to request, as text */
     bool question_old;
-    int64_t retry_ticks;                  /* before this time nothing is retried that is missing */
+    int64_t retry_ticks;                  /* no retry before this time for what is missing */
     PDH_STATUS status;                    /* result of the last query */
     int64_t ticks, frequency, wall_100ns; /* clocks of the last answer; `frequency` 0: there was
                                            * none */
@@ -120,7 +120,7 @@ static struct machine_group *group_of(struct pdh_query *query, const char *machi
 }
 
 /* Stores a copy of `shown`, the name as lists spell it. Keeps `written`, the path's own name, if
- * there is no other or only the case differs. */
+ * `shown` is missing or differs only in case. */
 static bool take_name(const char *shown, const char *written, char **ret)
 {
     free(*ret);
@@ -160,8 +160,8 @@ static PDH_STATUS find_group_machine(struct machine_group *group)
     return status;
 }
 
-/* Finds the counter's object and title. If recent data lack the counter, it may be new, so the data
- * is read again. */
+/* Finds the counter's object and title. If recent data lack the counter, the counter may be new, so
+ * the data is read again. */
 static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
@@ -179,7 +179,7 @@ static PDH_STATUS resolve_names(struct counter *counter)
         if (found)
             status = take_info(counter, info, found);
         else if (info->taken_ticks >= begun)
-            break; /* these data are as new as others would be */
+            break; /* reading again would give no newer data */
     }
     return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
 }
@@ -207,8 +207,8 @@ static PDH_STATUS live_resolve(struct counter *counter)
 /* ---- asking ---- */
 
 /* A machine that could not be reached, or an object that did not exist, may be available by now,
- * the object perhaps under another number. They are looked for once a second only, because that
- * takes longer than collecting. */
+ * the object perhaps under another number. Both are looked for once a second only, because the
+ * search takes longer than collecting. */
 static void resolve_missing(struct pdh_query *query, struct machine_group *group)
 {
     bool any = false;
@@ -340,7 +340,7 @@ static bool sample_none(struct counter *counter, DWORD cstatus, struct sample *s
     return false;
 }
 
-/* Returns false if the counter has no data now. */
+/* Takes the counter's value from the answer. Returns false if the counter has no data now. */
 static bool sample_counter(struct counter *counter, int64_t time)
 {
     struct machine_group *group = counter->group;

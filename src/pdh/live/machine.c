@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads blocks of a machine, this one or a remote one, and titles of remote ones, through the
- * public performance key. Titles and objects that were read are kept, guarded by the machine's
- * lock, which is never held during a query.
+ * public performance key. Titles and objects are kept after they were read. The machine's lock
+ * guards them, and is never held during a query.
  */
 #include "pdh/live/machine.h"
 #include "names/names.h"
@@ -69,8 +69,8 @@ static struct machine *add_machine(const char *name, HKEY key)
 static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
 {
     lock_take(&machines_lock);
-    struct machine *machine = find_connected(name); /* another thread has connected to it meanwhile
-                                                     * */
+    /* another thread has connected to the machine meanwhile */
+    struct machine *machine = find_connected(name);
     bool ours = !machine;
     if (ours)
         machine = add_machine(name, key);
@@ -93,7 +93,7 @@ static struct machine *own_machine(void)
     return &own;
 }
 
-/* Finds a machine that is connected already; NULL: there is none. */
+/* Finds a machine that is connected already; NULL: the machine is not connected. */
 static struct machine *known_machine(const char *name)
 {
     if (machine_is_own(name))
@@ -114,7 +114,7 @@ static struct pending_connect *pending_of(struct pending_connect *pendings, size
     return NULL;
 }
 
-/* Connects to the machines that are not known yet; returns how many there are. */
+/* Connects to the machines that are not known yet; returns how many machines these are. */
 static size_t connect_to(struct machine_wanted *wanted, size_t count,
                          struct pending_connect *pendings)
 {
@@ -132,8 +132,8 @@ static size_t connect_to(struct machine_wanted *wanted, size_t count,
     return begun;
 }
 
-/* The first entry with a name takes ownership of the key; later entries with that name then find
- * the machine among the known ones. */
+/* Gives the result of a connection to an entry. The first entry with a name takes ownership of the
+ * key; later entries with that name find the machine among the known ones. */
 static void take_connect(struct machine_wanted *one, struct pending_connect *pending)
 {
     one->reason = pending ? pending->status : ERROR_BAD_NETPATH;
@@ -177,7 +177,7 @@ const char *machine_label(const struct machine *machine)
 
 void machine_list(struct buffer *ret)
 {
-    const char *label = own_machine()->label; /* the first call makes the label */
+    const char *label = own_machine()->label; /* the first call of own_machine makes the label */
     buffer_add(ret, label, strlen(label) + 1);
     lock_take(&machines_lock);
     for (const struct machine *machine = machines; machine; machine = machine->next)
@@ -219,8 +219,8 @@ void machine_query_all(struct machine_question *questions, size_t count)
                                   : snapshot_parse(questions[i].snapshot);
 }
 
-/* The answer's buffer is at once as large as the last one was, because if it is too small, the
- * providers collect again. */
+/* The buffer is from the start as large as the last answer's, because the providers must collect
+ * again if it is too small. */
 PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret)
 {
     static _Atomic size_t usual_bytes;
@@ -253,7 +253,7 @@ static LSTATUS read_multi(HKEY key, const char *query, struct buffer *ret)
     return status;
 }
 
-/* Titles of other machines are read as any program would read them. */
+/* Reads titles. Those of other machines are read as any program would read them. */
 static LSTATUS load_titles(const struct machine *machine, enum names_part part, uint32_t language,
                            const struct name_list **ret)
 {
@@ -271,13 +271,13 @@ static LSTATUS load_titles(const struct machine *machine, enum names_part part, 
     return status || *ret ? status : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* The first pair contains the number of pairs and is not a title. */
+/* Returns the title of an index. The first pair has the number of pairs and is not a title. */
 static const char *title_of(const struct name_list *titles, uint32_t index)
 {
     return titles && index != NAMES_FIRST_PAIR ? name_list_text(titles, index) : NULL;
 }
 
-/* Returns the titles, NULL if they cannot be read. The machine's lock is held on return, so that no
+/* Returns the titles; NULL: they cannot be read. The machine's lock is held on return, so that no
  * other thread frees them. */
 static const struct name_list *hold_titles(struct machine *machine, struct language *language,
                                            enum names_part part, uint32_t id)
@@ -289,12 +289,12 @@ static const struct name_list *hold_titles(struct machine *machine, struct langu
     lock_release(&machine->lock);
     LSTATUS status = load_titles(machine, part, id, &titles);
     lock_take(&machine->lock);
-    if (language->titles && language->id == id) { /* another thread has read them meanwhile */
+    if (language->titles && language->id == id) { /* another thread has read the titles meanwhile */
         name_list_drop(titles);
         return language->titles;
     }
-    name_list_drop(
-        language->titles); /* of the previous language: the environment variables changed */
+    /* the titles of the previous language: the environment variables changed */
+    name_list_drop(language->titles);
     *language = (struct language){id, titles, status == ERROR_FILE_NOT_FOUND};
     if (!machine->titles_ticks)
         machine->titles_ticks = clock_ticks();

@@ -11,7 +11,7 @@
 struct machine;
 
 /* Finds a machine, and connects to it if necessary. `name` may begin with \\; NULL: this machine.
- * PDH_CSTATUS_NO_MACHINE: it cannot be reached now. */
+ * PDH_CSTATUS_NO_MACHINE: the machine cannot be reached now. */
 PDH_STATUS machine_find(const char *name, struct machine **ret);
 enum { FEW_MACHINES = 8 }; /* lists of up to this many machines need no allocated memory */
 /* One entry for machine_find_all, which connects to several machines in parallel. */
@@ -38,7 +38,7 @@ void machine_query_all(struct machine_question *questions, size_t count); /* sen
                                                                            * parallel */
 PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret);
 
-enum { MOST_NUMBERS = 16 }; /* of titles with the same name */
+enum { MOST_NUMBERS = 16 }; /* maximum number of titles with the same name */
 /* Finds the title numbers of a name at one stage, in ascending order; returns how many. */
 size_t machine_numbers(struct machine *machine, enum title_stage stage, const char *name,
                        uint32_t ret[static MOST_NUMBERS]);
@@ -46,7 +46,8 @@ size_t machine_numbers(struct machine *machine, enum title_stage stage, const ch
  * does. */
 bool machine_title_fits(struct machine *machine, enum title_stage stage, uint32_t index,
                         const char *pattern);
-/* Appends the title or explanation in the user's language. Returns false if there is none. */
+/* Appends the title or explanation in the user's language. Returns false if the machine has no such
+ * text. */
 bool machine_title(struct machine *machine, uint32_t index, struct buffer *ret);
 bool machine_explain(struct machine *machine, uint32_t index, struct buffer *ret);
 /* Drops titles that are older than a second and may have changed; returns true if it dropped
@@ -58,9 +59,9 @@ bool machine_renew_titles(struct machine *machine);
 enum info_cache { CACHE_STABLE, CACHE_RECENT, CACHES };
 struct object_info *machine_cached_info(struct machine *machine, enum info_cache cache,
                                         uint32_t index);
-/* Adds a description; one with the same number is replaced. */
+/* Adds a description; a description with the same number is replaced. */
 void machine_cache_info(struct machine *machine, enum info_cache cache, struct object_info *info);
-/* Copies the complete list of objects. Returns false if it was not read yet. */
+/* Copies the complete list of objects. Returns false if the list was not read yet. */
 bool machine_list_objects(struct machine *machine, struct object_infos *ret);
 void machine_put_list(struct machine *machine, const struct object_infos *infos);
 
@@ -73,7 +74,7 @@ const struct counter_info *live_counter(const struct object_info *info, const ch
                                         bool english);
 bool live_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
                     const char *pattern);
-/* Appends the explanation; nothing if there is none. */
+/* Appends the explanation; nothing if the counter has none. */
 PDH_STATUS live_explain(const char *machine, uint32_t help, struct buffer *ret);
 /* Returns the ticks per second of the clock of counters of this type. */
 LONGLONG object_info_time_base(const struct object_info *info, DWORD type);

@@ -115,8 +115,7 @@ static struct object_info *object_info_of_object(struct machine *machine, struct
     return info;
 }
 
-/* Types without a clock have ticks per second too: those of the block.
- * (docs/windows/types.md#b3) */
+/* Types without a clock get the ticks per second of the block. (docs/windows/types.md#b3) */
 LONGLONG object_info_time_base(const struct object_info *info, DWORD type)
 {
     enum { TIMER_MASK = 0x00300000 };
@@ -297,7 +296,8 @@ static PDH_STATUS find_text_counters(struct text_search *search, const struct ob
 
 int32_t opl_text_values(const char *text, opl_text_found found, void *context)
 {
-    static const enum info_age ages[] = {INFO_STABLE, INFO_NOW}; /* it may have a new number */
+    /* the object may have a new number */
+    static const enum info_age ages[] = {INFO_STABLE, INFO_NOW};
     PATH_AUTO path = {0};
     struct machine *machine = NULL;
     char number[16];

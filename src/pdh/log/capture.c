@@ -24,7 +24,7 @@ struct capture {
     struct claim claim;
     char **files; /* files to read; file_count 0: the handle stands for live data */
     size_t file_count;
-    struct log *first; /* opened to check that it is a capture, and used by the first reader */
+    struct log *first; /* the log that was opened to check the files; the first reader uses it */
     /* state of PdhReadRawLogRecord in `first`; NULL: nothing was read */
     struct log_record *record;
     struct object_scan *scan; /* result of the last object_scan */
@@ -77,9 +77,9 @@ static void let_go(struct capture *capture)
 /* ---- problems ---- */
 
 /*
- * The text that describes a capture's damage, and the list of what cannot be shown of it. For the
- * first PDH has only a status, for the second nothing; and a capture that cannot be opened has no
- * handle. So both are kept for each thread, like errno.
+ * The text that describes a capture's damage, and the list of what cannot be shown of the capture.
+ * In place of the text PDH has only a status, in place of the list nothing; and a capture that
+ * cannot be opened has no handle. So text and list are kept for each thread, like errno.
  */
 
 enum { PROBLEM_SIZE = 1024 };
@@ -140,8 +140,8 @@ static void problem_losses(const struct log_losses *losses)
     problem_lose(losses);
 }
 
-/* If a text is too long its end is kept: it begins with the path, and the problem comes after
- * that. */
+/* Keeps the end of a text that is too long, because a text begins with the path and the problem
+ * comes after the path. */
 void problem_note(const char *text)
 {
     size_t size = text ? strlen(text) : 0;
@@ -218,8 +218,8 @@ static void return_to_owner(struct capture *owner, struct log_source *source)
 static void log_source_close(struct data_source *base)
 {
     struct log_source *source = (struct log_source *)base;
-    if (source->losses.any) /* keeps losses that were recorded before, by the check of an object, if
-                             * there are no new ones */
+    /* if there are no new losses, keeps those that the check of an object recorded before */
+    if (source->losses.any)
         problem_losses(&source->losses);
     if (source->owner)
         return_to_owner(source->owner, source);
@@ -237,8 +237,8 @@ static void log_source_close(struct data_source *base)
     free(source);
 }
 
-/* Restricts the capture to a range of time. Samples before it are read only because the first rate
- * in the range needs the sample before. (docs/windows/tools.md#g2) */
+/* Restricts the capture to a range of time. Samples before the range are read only because the
+ * first rate in the range needs the sample before that rate. (docs/windows/tools.md#g2) */
 static PDH_STATUS log_source_limit(struct data_source *source, const PDH_TIME_INFO *range)
 {
     struct log *log = ((struct log_source *)source)->log;
@@ -506,7 +506,7 @@ static bool take_record(struct log_record *record, const struct log_sample *samp
     return record->found;
 }
 
-/* Finds the next readable record; NULL: there is none. */
+/* Finds the next readable record; NULL: there are no more records. */
 static PDH_STATUS next_record(struct log *log, const struct log_sample **ret)
 {
     PDH_STATUS status;
@@ -597,8 +597,8 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
     return status;
 }
 
-/* Sets *ret to the range of times that `handle` has written. Returns false if it is not a handle
- * for writing. */
+/* Sets *ret to the range of times that `handle` has written. Returns false if `handle` is not a
+ * handle for writing. */
 static bool find_written(PDH_HLOG handle, struct log_extent *ret)
 {
     UNCANCELLED;

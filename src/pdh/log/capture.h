@@ -44,7 +44,7 @@ static inline struct log_source *log_source_of(const struct counter *counter)
 }
 /* True if the column stands for instances whose names are only in the samples. */
 bool column_is_open(const struct log_column *column);
-/* Parses the column's block of the newest sample. Returns NULL if it is damaged. */
+/* Parses the column's block of the newest sample. Returns NULL if the block is damaged. */
 struct snapshot *log_source_block(struct log_source *source, size_t column,
                                   const struct log_value *value);
 

@@ -27,8 +27,8 @@ static bool machine_fits(const struct pdh_path *path, const struct log_column *c
                                                             path_machine_name(column->machine)));
 }
 
-/* True if the path matches a column without instance: a path without brackets does; one with "(*)"
- * only if its machine is a pattern, or if the capture's own columns have the brackets. */
+/* True if the path matches a column without instance: a path without brackets does; a path with
+ * "(*)" only if its machine is a pattern, or if the capture's own columns have the brackets. */
 static bool single_fits(const struct pdh_path *path, bool bracketed)
 {
     return !path->whole ||
@@ -114,7 +114,7 @@ static PDH_STATUS add_open(struct expand_search *search, const struct log_column
 
 /* ---- all columns ---- */
 
-/* Adds the path of a column that fits, and counts what cannot be shown of it. */
+/* Adds the path of a column that fits, and counts what cannot be shown of that column. */
 static void add_shown(struct expand_search *search, const struct log_column *column)
 {
     struct log_losses *losses = &search->source->losses;

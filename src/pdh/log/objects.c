@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the objects of a capture from its columns. The names in columns for many instances or whole
- * blocks are found by reading all samples; that is done once, and again only if the capture has
- * grown.
+ * blocks are found by reading all samples; all samples are read once, and again only if the capture
+ * has grown.
  */
 #include "pdh/log/capture.h"
 
@@ -59,7 +59,7 @@ struct object_columns {
     struct log_losses losses;
     /* bracketed: a column has "(*)"; bare: a column or a sample has the object without instance */
     bool bracketed, has_instances, bare;
-    bool open; /* there are more names in the samples */
+    bool open; /* more names are in the samples */
 };
 
 static void object_columns_done(struct object_columns *collected)
@@ -92,8 +92,8 @@ static void lose(const struct object_columns *collected, struct log_losses *loss
                what);
 }
 
-/* Records that something cannot be shown because its number has no name; once, even if many samples
- * have it. Returns false if there is no memory. */
+/* Records that an object or counter cannot be shown because its number has no name. Records a
+ * number once, even if many samples have it. Returns false if there is no memory. */
 static bool lose_number(struct object_columns *collected, enum log_loss reason, DWORD index)
 {
     char text[32];
@@ -193,8 +193,8 @@ static bool scan_block(struct object_columns *collected, size_t column,
     }
     if (found || !snapshot || !snapshot->object_count)
         return true;
-    /* the block lacks the object: its first object is recorded as one without a name, because the
-     * others may only be there as parents of its instances */
+    /* the block lacks the object: the block's first object is recorded as an object without a name,
+     * because the block may have the other objects only as parents of instances */
     return lose_number(collected, LOSS_OBJECT, snapshot->objects[0].view.type.ObjectNameTitleIndex);
 }
 
@@ -285,7 +285,7 @@ struct survey {
     struct object_columns *list;
     size_t count;
     size_t *owners; /* for each column: position of its object in `list` + 1; 0: none */
-    bool *open;     /* for each column: true if its names are in the samples */
+    bool *open;     /* for each column: true if the names are in the samples */
     size_t column_count;
 };
 

@@ -271,7 +271,7 @@ static struct sample sample_of_number(double number, LONGLONG time)
     return sample;
 }
 
-/* Adds the items of an array. Equal names are numbered from 0; those that the path does not match
+/* Adds the items of an array. Equal names are numbered from 0; names that the path does not match
  * are counted, too. */
 static void take_items(struct counter *counter, const struct log_value *value, struct item_set *set)
 {
@@ -373,7 +373,8 @@ static const opl_counter_view *find_definition(struct counter *counter, const ch
     return NULL;
 }
 
-/* Stores the counter's value from a block in *ret; a wildcard's values in its next set. */
+/* Stores the counter's value from a block in *ret; the values of a wildcard counter go into the
+ * counter's next set. */
 static void take_block(struct counter *counter, uint32_t column, const struct log_value *value,
                        LONGLONG time, struct sample *ret)
 {

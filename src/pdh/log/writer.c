@@ -14,7 +14,7 @@
 struct writer_column {
     PDH_HCOUNTER counter;
     char *path;
-    struct instance_key key; /* its name NULL: the counter is not a wildcard */
+    struct instance_key key; /* key.name NULL: the counter is not a wildcard */
     char *instance;
 };
 struct capture_writer {
@@ -233,7 +233,7 @@ static PDH_STATUS cook_instance(struct counter *counter, const struct instance_k
                         before ? &before->sample : NULL, counter->comparable, ret);
 }
 
-/* Returns the value, neither scaled nor capped (docs/windows/pdh.md#f8); NAN: there is none. */
+/* Returns the value, neither scaled nor capped (docs/windows/pdh.md#f8); NAN: there is no value. */
 static double number_of(const struct writer_column *column, uint32_t hint)
 {
     PDH_FMT_COUNTERVALUE value;

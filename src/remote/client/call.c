@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to machines. Each goes on when its stream is ready, without waiting for the others. An
- * answer that misses its deadline is still due on the connection: it must arrive before the machine
- * gets another request, and later calls wait for it only briefly.
+ * Requests to machines. Each request goes on when its stream is ready, without waiting for the
+ * others. An answer that misses its deadline is still due on the connection: that answer must
+ * arrive before the machine gets another request, and later calls wait for it only briefly.
  */
 #include "remote/client/internal.h"
 
@@ -32,8 +32,7 @@ static bool same_file(const struct link *link)
            st.st_ino == link->inode;
 }
 
-/* false: opened by another process, or its descriptor
- * is another file now */
+/* false: another process opened the link, or its descriptor is another file now */
 static bool link_is_ours(const struct link *link)
 {
     return link->pid == getpid() && same_file(link);
@@ -144,7 +143,8 @@ DETACHED static void default_signals(void)
 DETACHED static int become_program(void *argument)
 {
     struct start *start = argument;
-    setsid(); /* without a terminal: ssh cannot prompt there, and ^C does not reach it */
+    /* a session without a terminal: ssh cannot prompt the user, and ^C does not reach ssh */
+    setsid();
     default_signals();
     execve(start->file, start->arguments, start->environment);
     start->error = errno;
@@ -214,7 +214,7 @@ static void note_failure(struct target *target)
     target->not_before = clock_ticks() + pause * second;
 }
 
-/* Records that the machine cannot be reached; if it took long to find out, later calls wait only
+/* Records that the machine cannot be reached; if the attempt took long, later calls wait only
  * briefly. */
 static void note_absence(struct call *call)
 {
@@ -410,8 +410,8 @@ static void receive_overdue(struct call *call)
     }
 }
 
-/* Runs the steps until one has to wait. It also returns after sending, because the reply cannot
- * have arrived yet. */
+/* Runs the steps until one has to wait. Also returns after sending, because the reply cannot have
+ * arrived yet. */
 static void step(struct call *call)
 {
     enum call_stage before;

@@ -10,7 +10,7 @@
 
 /* ---- call.c: a stream; the program may close its descriptor at any time ---- */
 struct link {
-    int fd; /* valid if `pid` is not 0 */
+    int fd; /* `fd` is valid if `pid` is not 0 */
     pid_t pid;
     dev_t device;
     ino_t inode;
@@ -18,7 +18,7 @@ struct link {
 /* Connects to a Unix socket. WAIT_TIMEOUT: the server's queue of connections is full; try again. */
 LSTATUS link_open_socket(const char *path, struct link *ret);
 /* Starts a program whose standard input and output are the stream. The calling program gets no
- * SIGCHLD for it and cannot wait for it. */
+ * SIGCHLD for that process and cannot wait for it. */
 LSTATUS link_open_program(const char *file, char *const *arguments, struct link *ret);
 /* Appends to `ret` what arrives, without waiting, until it has `size` bytes; memory is allocated
  * only as data arrives. WAIT_TIMEOUT: not complete yet; RPC_S_CALL_FAILED: the stream is lost. */
@@ -37,9 +37,10 @@ struct overdue_reply {
 };
 struct target {
     struct target *next;
-    /* number of open keys, and of those of the performance data; guarded by `lock` of target.c */
+    /* number of open keys, and how many of these are keys of the performance data; guarded by
+     * `lock` of target.c */
     unsigned users, data_users;
-    struct claim in_use; /* the members below belong to its holder */
+    struct claim in_use; /* only the holder of this claim uses the members below */
     struct link link;
     struct overdue_reply overdue; /* the reply that is still due on this connection */
     bool answered;                /* a reply has arrived on this connection */
@@ -51,13 +52,14 @@ struct target {
     uint32_t deadline_ms;
     char url[];
 };
-/* Finds or adds the machine with that name, and counts one user more. It connects at the first
- * request. ERROR_BAD_NETPATH: the name is invalid or unknown. */
+/* Finds or adds the machine with that name, and counts one user more. The connection is made at the
+ * first request. ERROR_BAD_NETPATH: the name is invalid or unknown. */
 LSTATUS target_hold(const char *name, struct target **ret);
 void target_hold_again(struct target *target);
 void target_release(struct target *target); /* a machine that missed a deadline is kept for a while
                                              * */
-/* These three require the claim. WAIT_TIMEOUT: not connected yet; try again soon. */
+/* The caller of the next three functions must hold the machine's claim. WAIT_TIMEOUT: not connected
+ * yet; try again soon. */
 LSTATUS target_connect(struct target *target);
 void target_disconnect(struct target *target);
 void target_forget_overdue(struct target *target);
@@ -69,14 +71,15 @@ void target_leave_data(struct target *target);
 /* ---- call.c: requests in progress ---- */
 enum call_stage { CALL_CLAIMS, CALL_CONNECTS, CALL_OVERDUE, CALL_SENDS, CALL_RECEIVES, CALL_DONE };
 struct call {
-    struct target *target; /* the caller has a reference to it */
+    struct target *target; /* the machine, to which the caller has a reference */
     struct proto_request request;
     LSTATUS status;
     struct proto_reply reply; /* points into `message` */
     struct buffer message;
     /* the members below are private to call.c */
     enum call_stage stage;
-    bool fresh, paused; /* fresh: it makes a new connection; paused: it must not connect yet */
+    /* fresh: this call makes a new connection; paused: it must not connect yet */
+    bool fresh, paused;
     size_t sent;
     int64_t began, connect_until, deadline;
 };

@@ -44,8 +44,8 @@ static void remote_close(struct remote_key *key)
     free(key);
 }
 
-/* Makes a key. It takes over the caller's reference to the machine, which is released on
- * failure. */
+/* Makes a key. The key takes over the caller's reference to the machine; on failure the reference
+ * is released. */
 static LSTATUS new_key(struct target *target, uint32_t root, const char *path,
                        struct remote_key **ret)
 {

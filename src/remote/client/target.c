@@ -59,9 +59,9 @@ static bool is_url(const char *name)
     return remote && is_host(name + 6);
 }
 
-/* Returns the path of openperflib-smb: the one in the registry; else the one in the build folder,
- * if the library runs from there; else the installed one. NULL: it does not exist or is not
- * trusted. */
+/* Returns the path of openperflib-smb: the path in the registry; else the program in the build
+ * folder, if the library runs from there; else the installed program. NULL: the program does not
+ * exist or is not trusted. */
 static const char *smb_program(struct buffer *storage)
 {
     const char *path = OPL_BIN_DIR "/openperflib-smb";
@@ -90,7 +90,7 @@ static LSTATUS smb_url_of(const char *name, struct buffer *ret)
     return buffer_status(ret);
 }
 
-/* Returns the URL for a name: the name itself if it is a URL, else the one in the list of machines.
+/* Returns the URL for a name: the name itself if it is a URL, else the URL in the list of machines.
  * The name may begin with \\. */
 static LSTATUS url_of(const char *name, struct buffer *ret)
 {
@@ -192,7 +192,7 @@ void target_release(struct target *target)
 /* ---- connecting ---- */
 
 /* Returns the program that the registry names in place of ssh, or ssh. The environment has no
- * influence on it. */
+ * influence on the result. */
 static const char *shell_program(struct buffer *storage)
 {
     if (!registry_get_text(REMOTE_SETTINGS, "Shell", storage) && *storage->data == '/')
@@ -200,8 +200,8 @@ static const char *shell_program(struct buffer *storage)
     return "/usr/bin/ssh";
 }
 
-/* Cuts ":PORT" off a text such as "[::1]:22" or "user@host:22" and returns PORT; NULL: there is
- * none. */
+/* Cuts ":PORT" off a text such as "[::1]:22" or "user@host:22" and returns PORT; NULL: the text has
+ * no port. */
 static char *take_port(char *host)
 {
     char *bracket = strchr(host, ']'), *colon = strrchr(bracket ? bracket : host, ':');
@@ -211,7 +211,7 @@ static char *take_port(char *host)
     return colon + 1;
 }
 
-/* Removes the brackets around an address, because ssh expects it without. */
+/* Removes the brackets around an address, because ssh expects an address without brackets. */
 static void drop_brackets(char *host)
 {
     char *to = host;
@@ -262,8 +262,8 @@ static LSTATUS connect_smb(const char *url, struct link *ret)
     return program ? link_open_program(program, arguments, ret) : ERROR_NOT_SUPPORTED;
 }
 
-/* Forgets the overdue reply. In a child of fork() it is not freed, because the parent may have been
- * writing to it. */
+/* Forgets the overdue reply. In a child of fork() the reply is not freed, because the parent may
+ * have been writing to its memory. */
 void target_forget_overdue(struct target *target)
 {
     if (target->overdue.pid == getpid())

@@ -181,7 +181,7 @@ static bool list_entry_names(const char *entry, const struct peer *peer)
            (user && has_number(peer, kind, user->pw_uid));
 }
 
-/* Reads a list. LIST_SILENT: it cannot be read or is not a list, so it names no peer. */
+/* Reads a list. LIST_SILENT: the value cannot be read or is not a list, so it names no peer. */
 static enum listed read_list(HKEY key, const char *name, char list[static LIMIT_LIST_BYTES + 2],
                              DWORD *ret_size)
 {
@@ -308,10 +308,12 @@ void access_audit(const struct peer *peer)
 static struct hidden {
     uint32_t numbers[LIMIT_HIDDEN_OBJECTS];
     size_t count;
-    bool all;            /* all objects: the lists cannot be read, or hide too many */
+    /* all objects are hidden: the lists cannot be read, or hide too many objects */
+    bool all;
     bool details_listed; /* there is a list for Process Details */
 } hidden;
-/* Its command lines may have secrets: without a list of its own it is hidden from all. */
+/* The object Process Details: command lines may have secrets, so without a list of its own the
+ * object is hidden from all. */
 enum { PROCESS_DETAILS = 102000 };
 
 static void hide(uint32_t number)
@@ -331,7 +333,7 @@ static bool read_object_list(HKEY key, DWORD index, const struct peer *peer)
     uint32_t number;
     DWORD count = sizeof name, size = LIMIT_LIST_BYTES, type = REG_NONE;
     LSTATUS status = RegEnumValueA(key, index, name, &count, NULL, &type, (LPBYTE)list, &size);
-    /* ERROR_MORE_DATA: the list is too long, or its name is too long to be a number */
+    /* ERROR_MORE_DATA: the list is too long, or the list's name is too long to be a number */
     if (status && status != ERROR_MORE_DATA) {
         hidden.all = hidden.all || status != ERROR_NO_MORE_ITEMS;
         return false;

@@ -41,8 +41,8 @@ static bool may_read(const char *path)
     return false;
 }
 
-/* True if the key is above a readable one: it may be opened, because clients reach that one step by
- * step. */
+/* True if the key is above a readable key: such a key may be opened, because clients open the keys
+ * of a path one by one. */
 static bool may_pass(const char *path)
 {
     for (size_t i = 0; i < COUNT(readable); i++)
@@ -91,8 +91,8 @@ static LSTATUS check_key(HKEY root, const struct proto_request *request)
     return good ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* True if the query is for another machine that is not in this machine's list. It is refused,
- * because a client must not make this machine connect to any address it likes. */
+/* True if the query is for another machine that is not in this machine's list. Such a query is
+ * refused, because a client must not make this machine connect to any address it likes. */
 static bool is_foreign_unlisted(const struct query *query)
 {
     static const char machines[] = "SOFTWARE\\openperflib\\Remote\\Machines";
@@ -170,7 +170,7 @@ static bool make_capacity(struct buffer *data, size_t capacity)
 }
 
 /* Reads a value. The buffer grows until the answer fits, at most to the client's buffer size. The
- * answer is kept for later requests, so that a large one is not collected several times. */
+ * answer is kept for later requests, so that a large answer is not collected several times. */
 static LSTATUS read_with_capacity(struct received *received, reading *read)
 {
     struct buffer *data = &received->answers->data;
@@ -269,8 +269,8 @@ static LSTATUS answer_value(struct received *received)
     return read_value(received, query_value, received->request->name);
 }
 
-/* Enumerates a value: first only its name, which collects nothing, then the value by the rules for
- * that name. */
+/* Enumerates a value: first only its name, which collects nothing, then the value, by the rules for
+ * a value of that name. */
 static LSTATUS answer_enum_value(struct received *received)
 {
     static char name[(LIMIT_VALUE_NAME + 1) * 3 + 1];

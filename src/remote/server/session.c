@@ -19,9 +19,9 @@
 /* ---- limits ---- */
 
 /*
- * Limits for one client and for all together: streams of a caller, Costly queries at the same time,
- * requests per second; and the time since which each client is idle. The numbers are in memory that
- * the clients' processes share; when such a process ends, its entry becomes free.
+ * Limits for one client and for all clients together: streams of a caller, Costly queries at the
+ * same time, requests per second; and the time since which each client is idle. The numbers are in
+ * memory that the clients' processes share; when such a process ends, its entry becomes free.
  */
 
 static struct shared {
@@ -69,8 +69,8 @@ void limits_set(size_t place, const struct peer *peer)
     atomic_store(&shared->clients[place].refused, peer && !access_granted(peer));
 }
 
-/* Counts the stream for the caller. One that is too many is counted as well, because it will
- * end. */
+/* Counts the stream for the caller. A stream above the limit is counted as well, because it ends
+ * soon. */
 bool limits_take_caller(const struct peer *peer)
 {
     if (own_place == SIZE_MAX)
@@ -161,7 +161,7 @@ bool limits_take_question(void)
 static atomic_bool answering;
 
 /* Waits until the client disconnects, and ends the process if a query still runs a second later,
- * because a provider cannot be interrupted. If the query ends within that second it is answered,
+ * because a provider cannot be interrupted. A query that ends within that second is answered,
  * because the client may have closed only its sending side. */
 static void *watch_client(void *argument)
 {
@@ -210,9 +210,9 @@ static void note_refusal(struct session *session, bool refused)
     limits_set_refused(refused);
 }
 
-/* Checks access and logs a refusal. For a local user it logs only that access was withdrawn,
- * because a user who had none from the beginning was logged when the connection was accepted. For a
- * remote caller it logs each request. */
+/* Checks access and logs a refusal. For a local user, logs only that access was withdrawn, because
+ * a user who had none from the beginning was logged when the connection was accepted. For a remote
+ * caller, logs each request. */
 static LSTATUS check_access(struct session *session)
 {
     bool granted = access_granted(session->peer);
@@ -272,8 +272,9 @@ bool session_serve(int in, int out, struct peer *peer)
     static struct session session;
     session = (struct session){.peer = peer, .until = INT64_MAX};
     note_refusal(&session, !access_granted(peer));
-    if (!isatty(out)) /* not for a terminal, which would keep the flag after this process has ended
-                       * */
+    /* O_NONBLOCK is not set for a terminal, which would keep the flag after this process has
+     * ended */
+    if (!isatty(out))
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
     begin_watch(out);
     bool good = serve(in, out, &session);

@@ -109,8 +109,8 @@ static size_t end_one(struct server *server, const struct peer *newcomer, size_t
     return best.place;
 }
 
-/* Finds a place for the new client; if none is free, ends another client. SIZE_MAX: no client may
- * be ended. */
+/* Finds a place for the new client; if no place is free, ends another client. SIZE_MAX: no client
+ * may be ended. */
 static size_t find_place(struct server *server, const struct peer *newcomer)
 {
     size_t others = 0, free_place = SIZE_MAX;

@@ -9,8 +9,8 @@
 #include <windows.h>
 
 /* ---- every limit of the server ---- */
-/* They apply to all clients: on the socket, on standard input, and remote callers. MostStreams and
- * MostPerSecond are values of the key REMOTE_SETTINGS. */
+/* The limits apply to all clients: on the socket, on standard input, and remote callers.
+ * MostStreams and MostPerSecond are values of the key REMOTE_SETTINGS. */
 enum {
     LIMIT_CLIENTS = 128,         /* clients that are connected at the same time */
     LIMIT_CLIENTS_NOT_ROOT = 64, /* of these: clients of users other than root */
@@ -38,7 +38,8 @@ enum {
 /* A client: a local process, or a remote caller on whose behalf a trusted process reads. */
 struct peer {
     uid_t uid;
-    bool is_caller;      /* a remote caller: `name` and `sids` are from the trusted process */
+    /* the client is a remote caller: `name` and `sids` are from the trusted process */
+    bool is_caller;
     uint32_t protection; /* of a remote caller: bits of enum proto_protection */
     char name[256];
     struct buffer sids; /* SIDs as texts, each with its NUL */
@@ -52,31 +53,32 @@ void peer_done(struct peer *peer);
 LSTATUS peer_act_for(struct peer *peer, const struct proto_request *request);
 /* True for root and the server's own user, unless they act for a remote caller. */
 bool peer_is_trusted(const struct peer *peer);
-/* True if the peer may read counters; single objects may be hidden from it. The lists are read
- * again at each call. */
+/* True if the peer may read counters; single objects may be hidden from the peer. The lists are
+ * read again at each call. */
 bool access_granted(const struct peer *peer);
 void access_audit(const struct peer *peer); /* logs that the peer was refused, unless there were too
                                              * many such events */
 
 uint32_t list_setting(const char *name, uint32_t otherwise); /* from REMOTE_SETTINGS */
-/* Are there objects that the peer may not read and that the query may return? They are remembered
- * for objects_hide. The lists do not concern a trusted peer, except for Process Details. */
+/* True if the query may return objects that the peer may not read; these objects are recorded for
+ * objects_hide. The lists do not concern a trusted peer, except for Process Details. */
 bool objects_are_hidden(const struct peer *peer, const struct query *query);
-/* Removes them from a block of either byte order; returns its new size. 0: it is not a block. */
+/* Removes the objects that objects_are_hidden recorded from a block of either byte order; returns
+ * the block's new size. 0: the data is not a block. */
 size_t objects_hide(char *data, size_t size);
 
 /* ---- session.c: numbers that the processes of all clients share ---- */
 bool limits_share(void); /* to be called before the first client's process starts */
-/* Starts the entry of the client at `place`; `peer` NULL: ends it. */
+/* Starts the entry of the client at `place`; `peer` NULL: ends the entry. */
 void limits_set(size_t place, const struct peer *peer);
 void limits_enter(size_t place); /* says that this process serves the client at `place` */
 /* Counts this client for the remote caller. False: too many clients act for that caller. */
 bool limits_take_caller(const struct peer *peer);
 uint64_t limits_owner(size_t place); /* returns a number for the user or caller of the client at
                                       * `place` */
-uint64_t limits_owner_of(const struct peer *peer); /* the same for a peer; 0: root that does not act
-                                                    * for a caller */
-/* The clock_ticks since which the client has no running query; 0: one is running. */
+/* the same number for a peer; 0: root that does not act for a caller */
+uint64_t limits_owner_of(const struct peer *peer);
+/* Returns the clock_ticks since which the client has no running query; 0: a query is running. */
 int64_t limits_idle_since(size_t place);
 bool limits_refused(size_t place);
 bool limits_begin_costly(void); /* false: too many Costly queries are running */
@@ -94,8 +96,8 @@ void answer(struct answers *answers, const struct peer *peer, const struct proto
             struct proto_reply *ret_reply);
 
 /* ---- session.c ---- */
-/* Serves one client until it disconnects or violates the protocol. Returns true if it disconnected
- * between two messages. */
+/* Serves one client until it disconnects or violates the protocol. Returns true if the client
+ * disconnected between two messages. */
 bool session_serve(int in, int out, struct peer *peer);
 
 #endif

@@ -111,7 +111,7 @@ bool rules_list(struct buffer *list)
 /* ---- buffer size ---- */
 
 /* Returns the next buffer size if `capacity` was too small: twice as much, but at most `most`; 0:
- * it cannot grow. */
+ * the buffer cannot grow. */
 static uint32_t grow(uint32_t capacity, uint32_t most)
 {
     if (capacity >= most)
@@ -230,8 +230,8 @@ static LSTATUS reply_data(struct received *received, uint32_t type)
     return ERROR_SUCCESS;
 }
 
-/* Reads a block. Its size is not known without reading it, so a request for the size alone gets
- * ERROR_MORE_DATA. */
+/* Reads a block. The size of a block is not known without reading it, so a request for the size
+ * alone gets ERROR_MORE_DATA. */
 static LSTATUS answer_block(struct received *received)
 {
     struct rrp_reply value;
@@ -246,7 +246,7 @@ static LSTATUS answer_block(struct received *received)
     return status ? status : reply_data(received, REG_BINARY);
 }
 
-/* Reads a list of texts. Samba's lists have type REG_BINARY, and its name for "Counter" is
+/* Reads a list of texts. Samba's lists have type REG_BINARY, and Samba's name for "Counter" is
  * "Counters". */
 static LSTATUS answer_list(struct received *received)
 {

@@ -2,8 +2,8 @@
 /*
  * Finds machine and user: the address [\\][smb://][USER@]HOST[:PORT], and the credentials file
  * ~/.config/openperflib/credentials, with a section for each machine. A file that other users can
- * read or write is not used. Passwords are read only from this file. The tools check it with this
- * code, too.
+ * read or write is not used. Passwords are read only from this file. The tools check the file with
+ * this code, too.
  */
 #include "remote/smb/smb.h"
 
@@ -124,8 +124,8 @@ static bool is_private(int fd, const char *path, char *why, size_t capacity)
     return true;
 }
 
-/* Reads the file, if only its owner can access it. If it does not exist, returns true and an empty
- * `ret`. */
+/* Reads the file, if only its owner can access the file. If the file does not exist, returns true
+ * and an empty `ret`. */
 static bool read_private(const char *path, struct buffer *ret, char *why, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -225,7 +225,7 @@ static bool put_setting(struct smb_login *login, const char *name, const char *v
     return false;
 }
 
-/* Returns NAME if the line is "[NAME]"; the line is modified. NULL: it is not. */
+/* Returns NAME if the line is "[NAME]"; the line is modified. NULL: any other line. */
 static char *section_name(char *line)
 {
     size_t count = strlen(line);
@@ -235,7 +235,8 @@ static char *section_name(char *line)
     return line + 1;
 }
 
-/* Returns how exactly the section names the address: 3, 2, or 1 for "*"; 0: it does not. */
+/* Returns how exactly the section names the address: 3, 2, or 1 for "*"; 0: the section does not
+ * name the address. */
 static int is_meant(const char *section, const struct smb_address *address)
 {
     char name[300];
@@ -255,8 +256,8 @@ struct credential_search {
     bool is_begun; /* the line is inside a section */
 };
 
-/* Called at the end of a section: keeps it if it names the address more exactly than earlier ones
- * and has the address's user. */
+/* Called at the end of a section: keeps the section's login if the section names the address more
+ * exactly than earlier sections and has the address's user. */
 static void end_section(struct credential_search *search)
 {
     const char *wanted = search->address->user;
@@ -436,7 +437,7 @@ bool smb_login_prompt(const struct smb_address *address, struct smb_login *login
 
 /* ---- messages ---- */
 
-/* Writes which file and user were used, because status 1326 does not tell. */
+/* Writes which file and user were used, because status 1326 does not say so. */
 static void put_login(const struct smb_login *login, const char *machine, char *ret,
                       size_t capacity)
 {

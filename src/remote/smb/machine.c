@@ -125,8 +125,8 @@ static void close_there(struct smb_machine *machine, const struct smb_key *key, 
                  deadline, &reply);
 }
 
-/* Returns a free slot; if there is none, closes the key that was unused for the longest time. Root
- * keys stay open. */
+/* Returns a free slot; if no slot is free, closes the key that was unused for the longest time.
+ * Root keys stay open. */
 static struct smb_key *place_for(struct smb_machine *machine, int64_t deadline)
 {
     struct smb_key *oldest = &machine->keys[0];
@@ -178,8 +178,8 @@ LSTATUS machine_key(struct smb_machine *machine, uint32_t root, const char *path
     return ERROR_SUCCESS;
 }
 
-/* Called when the machine rejects a handle: forgets the key, and its root, because that handle is
- * invalid, too. */
+/* Called when the machine rejects a handle: forgets the key, and its root, because the root's
+ * handle is invalid, too. */
 void machine_forget_key(struct smb_machine *machine, uint32_t root, const char *path)
 {
     for (size_t i = 0; i < SMB_KEPT_KEYS; i++) {

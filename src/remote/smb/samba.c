@@ -31,7 +31,7 @@
 #include <util/data_blob.h>
 #undef HRESULT
 
-/* libndr-standard exports it, but no header declares it */
+/* libndr-standard exports this table, but no header declares it */
 extern const struct ndr_interface_table ndr_table_winreg;
 
 enum { CONNECT_SECONDS = 5, MOST_ADDRESSES = 4 };
@@ -57,7 +57,7 @@ static int wait_until_connected(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
 }
 
-/* Connects to the port; returns 0 or errno. This is tried first, because Samba would wait for a
+/* Connects to the port; returns 0 or errno. The port is tried first, because Samba would wait for a
  * minute and report less. */
 static int try_address(const struct addrinfo *address)
 {
@@ -97,7 +97,7 @@ static bool set_up_settings(struct smb_samba *samba)
 {
     char port[8];
     snprintf(port, sizeof port, "%u", samba->address.port);
-    /* the session of an anonymous user has no key, so it cannot be signed */
+    /* the session of an anonymous user has no key, so the session cannot be signed */
     bool anonymous = samba->login.anonymous;
     const char *signing = anonymous ? "if_required" : "required";
     const char *encryption = anonymous ? "off" : samba->login.may_be_clear ? "desired" : "required";
@@ -129,7 +129,7 @@ static bool set_up_password(struct smb_samba *samba)
            cli_credentials_set_password(credentials, login->password, CRED_SPECIFIED);
 }
 
-/* Sets up the use of the Kerberos tickets from kinit; fails if there are none. */
+/* Sets up the use of the Kerberos tickets from kinit; fails if there are no tickets. */
 static LSTATUS set_up_kerberos(struct smb_samba *samba)
 {
     const char *why = NULL;
@@ -167,7 +167,7 @@ static LSTATUS set_up(struct smb_samba *samba)
 
 /* ---- statuses ---- */
 
-/* Converts Samba's status. If the table does not have it, Samba's own conversion is used, but the
+/* Converts Samba's status. If our table lacks the status, Samba's own conversion is used, but the
  * result is never success. */
 static LSTATUS status_of(NTSTATUS status)
 {

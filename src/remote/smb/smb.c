@@ -242,8 +242,8 @@ static void time_is_up(int signal)
 
 /* Tests whether programs that use the library can read the machine, which requires that the library
  * finds openperflib-smb and a password. The library is loaded at run time, because this program is
- * not linked with it. It starts this program again, without the environment variables that may have
- * helped to find it. */
+ * not linked with it. The library starts this program again, without the environment variables that
+ * may have helped to find it. */
 static LSTATUS connect_by_library(const char *name, bool *ret_found)
 {
     typedef LSTATUS connect_function(const char *machine, HKEY root, HKEY *ret);

@@ -16,7 +16,7 @@ enum { SMB_LOCKED = 212, SMB_PIPE_BUSY = 231 };
 /* ---- the interface for calls to the machine ---- */
 struct smb_wire {
     /* Makes a new connection. ERROR_FILE_NOT_FOUND or SMB_PIPE_BUSY: the machine is reachable, but
-     * its registry service is not running, perhaps only because it is still starting. */
+     * its registry service is not running, perhaps because the service is still starting. */
     LSTATUS (*connect)(struct smb_wire *wire, int64_t deadline);
     /* Makes a call; the reply's bytes replace the content of `ret`. RPC_S_CALL_FAILED or
      * WAIT_TIMEOUT: the connection is lost. */
@@ -39,8 +39,9 @@ struct smb_key {
 struct smb_machine {
     struct smb_wire *wire;
     bool connected;
-    bool answered;  /* a call was answered on this connection */
-    uint64_t clock; /* counts uses of keys; a key's `used` is its value at the last use */
+    bool answered; /* a call was answered on this connection */
+    /* counts uses of keys; a key's `used` is the value of this clock at the last use */
+    uint64_t clock;
     struct smb_key keys[SMB_KEPT_KEYS];
     uint32_t hints[SMB_HINTS]; /* sizes of earlier answers; the position is a hash of the value's
                                 * name */
@@ -50,8 +51,8 @@ struct smb_machine {
 };
 void machine_init(struct smb_machine *machine, struct smb_wire *wire);
 void machine_done(struct smb_machine *machine);
-/* Opens a key, if it is not open yet, and connects first if necessary. *ret belongs to `machine`,
- * which keeps it open. */
+/* Opens a key, if the key is not open yet, and connects first if necessary. *ret belongs to
+ * `machine`, which keeps it open. */
 LSTATUS machine_key(struct smb_machine *machine, uint32_t root, const char *path, int64_t deadline,
                     struct rrp_handle *ret);
 void machine_forget_key(struct smb_machine *machine, uint32_t root, const char *path);
@@ -72,10 +73,10 @@ struct smb_answers {
 void smb_answer(struct smb_answers *answers, const struct proto_request *request,
                 struct proto_reply *ret_reply);
 /* Serves the process that started this one until it closes the stream or violates the protocol.
- * Returns true if it closed the stream. */
+ * Returns true if that process closed the stream. */
 bool smb_serve(int in, int out, struct smb_machine *machine);
 
-/* Data from machines is checked, and corrected where it is known to be wrong.
+/* Data from machines is checked, and corrected where machines are known to send wrong data.
  *
  * Checks a block that was requested with a buffer of `capacity` bytes, in either byte order. Adds
  * the header's length to Samba's total, which lacks it; removes bytes after the block.
@@ -94,7 +95,7 @@ struct smb_address {
     uint16_t port;  /* 445 if the address has none */
     bool named_port;
 };
-/* Parses [\\][smb://][USER@]HOST[:PORT]. Returns false if it is malformed. */
+/* Parses [\\][smb://][USER@]HOST[:PORT]. Returns false if the text is malformed. */
 bool smb_address_read(const char *text, struct smb_address *ret);
 /* Writes "HOST" or "HOST:PORT", the form in messages and in the credentials file. */
 void smb_address_name(const struct smb_address *address, char *ret, size_t capacity);
