@@ -16,7 +16,7 @@
 enum { FINDING_TEXT = 320, FINDINGS_MOST = 400 };
 struct finding {
     bool warning;     /* false: a mistake */
-    uint32_t object;  /* title index; 0: it concerns no object */
+    uint32_t object;  /* title index; 0: the finding concerns no object */
     uint32_t counter; /* title index; 0: none */
     char instance[128];
     const char *field;
@@ -37,9 +37,9 @@ struct place {
     const char *instance; /* NULL: none */
 };
 enum severity { MISTAKE, WARNING };
-/* Adds a finding, or increments the count of an equal one (same object, counter, field and
- * section). `found` is a format string. Returns the finding, for further details; NULL: the
- * report is full. */
+/* Adds a finding, or increments the count of an equal finding (same object, counter, field and
+ * section). `found` is a format string. Returns the finding, for further details; NULL: the report
+ * is full. */
 struct finding *report_add(struct report *report, enum severity severity, const struct place *place,
                            const char *field, const char *section, const char *expected,
                            const char *found, ...) __attribute__((format(printf, 7, 8)));
@@ -63,12 +63,14 @@ struct registration {
     const char *library; /* real path of the library */
     const char *ini;     /* NULL: none */
     char *procedures[3];
-    char *service;                                            /* NULL: not registered */
-    char *object_list;                                        /* NULL: none */
-    DWORD first_counter, last_counter, first_help, last_help; /* 0: there are none */
+    char *service;     /* NULL: not registered */
+    char *object_list; /* NULL: none */
+    /* 0: the service has no such number */
+    DWORD first_counter, last_counter, first_help, last_help;
     DWORD open_ms, collect_ms;
-    char *root;     /* the temporary registry; NULL: the system's is used */
-    bool may_start; /* it may start processes: Children is 1, or it runs in the calling program */
+    char *root; /* the temporary registry; NULL: the system's is used */
+    /* the library may start processes: Children is 1, or the library runs in the calling program */
+    bool may_start;
     bool has_names; /* the registry has names for the library's title indices */
 };
 /* The command line's options; NULL: not given. */
@@ -106,8 +108,8 @@ struct worker {
     int code;
     bool sanitized; /* the library was built with a sanitizer, whose runtime is loaded first */
 };
-/* Calls `find` with the content of the library's file and returns its result; false: it is not a
- * file, or cannot be read. */
+/* Calls `find` with the content of the library's file and returns its result; false: the library is
+ * not a file, or cannot be read. */
 bool library_read(const char *library, bool (*find)(const unsigned char *, size_t, void *),
                   void *self);
 bool worker_start(struct worker *worker, const struct registration *registration,
@@ -117,14 +119,15 @@ bool worker_start(struct worker *worker, const struct registration *registration
  * reply. False: worker->end is the reason, and the worker can take no more orders. */
 bool worker_send(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
                  struct worker_reply *ret);
-/* Kills the worker and all processes that it started, reports what it printed, and frees it. */
+/* Kills the worker and all processes that it started, reports what the worker printed, and frees
+ * `worker`. */
 void worker_end(struct worker *worker, struct report *report);
 
 /* ---- answer.c: the answer of one Collect ---- */
 struct check_answer {
     const char *query;
     uint32_t capacity;
-    int64_t begin_ms, end_ms; /* times of the monotonic clock before and after the call */
+    int64_t begin_ms, end_ms; /* times of the monotonic clock before and after the call, in ms */
     struct worker_reply reply;
     unsigned char *data; /* a copy of its `size` bytes */
     size_t size;
@@ -133,7 +136,7 @@ struct check_answer {
 };
 /* Checks status, pointer, lengths and guards. False: there is no data to check further. */
 bool answer_check_returns(const struct check_answer *answer, struct report *report);
-/* Checks the lengths inside the data. False: they do not add up. */
+/* Checks the lengths inside the data. False: the lengths do not add up. */
 bool answer_check_lengths(struct check_answer *answer, struct report *report);
 void answer_done(struct check_answer *answer);
 
@@ -161,7 +164,7 @@ enum step {
     STEP_COUNT
 };
 struct timing {
-    int64_t begin_ms; /* time of the monotonic clock when this program began */
+    int64_t begin_ms; /* time of the monotonic clock when this program began, in ms */
     unsigned planned[STEP_COUNT], made[STEP_COUNT];
     double open_ms, close_ms, median_ms, worst_ms;
     double waited_ms; /* how long the check and its worker waited for a processor */

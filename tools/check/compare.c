@@ -18,7 +18,7 @@ static bool counts_up(DWORD type, bool is_base)
     return info.needs_two_samples && type != PERF_COUNTER_DELTA && type != PERF_COUNTER_LARGE_DELTA;
 }
 
-/* Did the value wrap around, as a 32-bit counter may? */
+/* Could the value have wrapped around, as a 32-bit counter does? */
 static bool wrapped(uint64_t before, uint64_t now)
 {
     return before <= UINT32_MAX && before > UINT32_MAX / 4 * 3 && now < UINT32_MAX / 4;
@@ -31,7 +31,8 @@ struct pair {
     char name[NAME_SIZE];
 };
 
-/* Advances both to their next counter; false: one of them ends, or their counters differ. */
+/* Advances both objects to their next counter; false: one object has no more counters, or the
+ * counters differ. */
 static bool next_counters(const struct pair *pair, opl_counter_view *before, opl_counter_view *now)
 {
     return opl_object_next_counter(&pair->before->block, &pair->object[0], before) &&
@@ -40,8 +41,8 @@ static bool next_counters(const struct pair *pair, opl_counter_view *before, opl
            before->definition.CounterType == now->definition.CounterType;
 }
 
-/* Is this instance still the same process or other thing? If it has an elapsed time, whose raw
- * value is its start time, that must not have changed. */
+/* Is this instance still the same process or other thing? If the instance has an elapsed time,
+ * whose raw value is its start time, that value must not have changed. */
 static bool is_the_same(const struct pair *pair)
 {
     opl_counter_view before = {0}, now = {0};
@@ -84,8 +85,8 @@ static bool is_total(const char *name)
     return strncmp(name, "_Total", 6) == 0;
 }
 
-/* Advances both to their next instance. Returns 1 if the two are the same instance, 0 if
- * neither answer has a next one, else -1. */
+/* Advances both objects to their next instance. Returns 1 if the two are the same instance, 0 if
+ * neither answer has a next instance, else -1. */
 static int next_instances(struct pair *pair)
 {
     char before[NAME_SIZE];
@@ -165,7 +166,7 @@ static void compare_times(const struct pair *pair, struct report *report)
                    (long long)before->PerfFreq.QuadPart);
 }
 
-/* Has the value of a counter changed from which a rate is calculated? */
+/* True if a counter has changed from which a rate is calculated. */
 static bool counts_changed(struct pair *pair)
 {
     uint64_t first, second;
@@ -184,7 +185,7 @@ static bool counts_changed(struct pair *pair)
     return false;
 }
 
-/* Was there time for two ticks of the object's clock? With frequency 0 it has no clock. */
+/* Was there time for two ticks of the object's clock? With frequency 0 the object has no clock. */
 static bool must_move(const struct pair *pair)
 {
     enum { COARSE_MS = 20 }; /* two ticks of a clock that advances 100 times a second */
@@ -192,7 +193,8 @@ static bool must_move(const struct pair *pair)
     return ms >= COARSE_MS && pair->object[1].type.PerfFreq.QuadPart >= 2000 / ms;
 }
 
-/* It is no mistake to return a stored answer: its time is unchanged, but so are its values. */
+/* Compares the objects' times. To return a stored answer is no mistake: the time is unchanged then,
+ * but so are the values. */
 void values_compare_times(struct check_answer *before, struct check_answer *now,
                           struct report *report)
 {

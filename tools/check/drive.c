@@ -46,7 +46,7 @@ bool library_read(const char *library, bool (*find)(const unsigned char *, size_
     return found;
 }
 
-/* Finds the runtime that must be loaded before the library. False: it needs none. */
+/* Finds the runtime that must be loaded before the library. False: the library needs no runtime. */
 static bool find_runtime(const unsigned char *file, size_t size, void *out)
 {
     return needed(file, size, "libasan.so.", out) || needed(file, size, "libtsan.so.", out) ||
@@ -96,7 +96,7 @@ static _Noreturn void become_worker(struct worker *worker, int memory, int line,
     _exit(EXIT_FAILURE);
 }
 
-/* A file in memory that cannot grow: a write beyond its end fails. */
+/* Makes a file in memory that cannot grow: a write beyond its end fails. */
 static int new_memory(const char *name, size_t size)
 {
     int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -248,7 +248,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
     return is_intact(worker);
 }
 
-/* ---- its end ---- */
+/* ---- the end of the worker ---- */
 
 /* Copies the first line of a sanitizer's report; returns the text after it. NULL: none. */
 static const char *sanitizer_summary(const char *text, char summary[FINDING_TEXT])
@@ -274,7 +274,8 @@ static void report_output(struct worker *worker, struct report *report)
 {
     static char text[32768];
     char summary[FINDING_TEXT];
-    off_t size = lseek(worker->output_file, 0, SEEK_CUR); /* the worker's descriptors share it */
+    /* the worker's descriptors share the position with this one */
+    off_t size = lseek(worker->output_file, 0, SEEK_CUR);
     ssize_t count = pread(worker->output_file, text, sizeof text - 1, 0);
     if (count <= 0 || size <= 0)
         return;

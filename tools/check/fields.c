@@ -227,8 +227,8 @@ static void check_overlaps(const struct scene *scene, size_t counter)
     }
 }
 
-/* Reports a second counter of the same name, which no counter path can find, and one with the
- * explanation of another. */
+/* Reports a second counter of the same name, which no counter path can find, and a counter with the
+ * explanation of another counter. */
 static void check_namesakes(const struct scene *scene, size_t counter)
 {
     struct view_names *names = &scene->report->names;
@@ -443,7 +443,7 @@ static void check_instance_text(const struct scene *scene, const opl_instance_vi
                    "an unpaired surrogate");
 }
 
-/* Has the name invalid text? opl_instance_name replaces that by U+FFFD. */
+/* Has the name invalid text? opl_instance_name replaces invalid text by U+FFFD. */
 static bool has_odd_characters(const char *name)
 {
     for (const char *at = name; *at; at++)
@@ -584,8 +584,8 @@ struct family { /* an object's instances; the list ends with `end` 0 */
     size_t first, end;
 };
 
-/* Returns the position of the node's parent; `none`: it has none, or is its own, which check_parent
- * finds. */
+/* Returns the position of the node's parent; `none`: the node has no parent, or is its own parent,
+ * which check_parent finds. */
 static size_t parent_of(const struct node *nodes, size_t at, const struct family *families,
                         size_t none)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests the library as programs use it: through HKEY_PERFORMANCE_DATA, in a helper process,
- * registered in the temporary registry. Perflib's reports about it are in that registry's event
- * log. */
+ * registered in the temporary registry. Perflib's reports about the library are in that registry's
+ * event log. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { SOURCE = 1, NUMBER, LEVEL, SERVICE, MESSAGE, FIELDS };
 
 static const struct place nowhere;
 
-/* Returns the block that answers one query; malloc, NULL: none. */
+/* Returns the block that answers one query; to be freed; NULL: no block. */
 static unsigned char *run_query(const char *query, DWORD *ret_size, LSTATUS *ret_status)
 {
     unsigned char *data = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The library's registration: made by its ini file or its DllRegisterServer in a temporary registry
- * that is removed afterwards, or else that of the service that uses the library.
+ * that is removed afterwards, or else the registration of the service that uses the library.
  */
 #include "check.h"
 
@@ -31,7 +31,8 @@ static int remove_one(const char *path, const struct stat *state, int kind, stru
     return remove(path);
 }
 
-/* Makes the temporary registry, before the registry is first read. False: after a message. */
+/* Makes the temporary registry, before the registry is first read. Returns false after printing a
+ * message. */
 static bool make_root(struct registration *is)
 {
     char path[64];
@@ -46,9 +47,9 @@ static bool make_root(struct registration *is)
     return is->root && setenv("OPENPERFLIB_ROOT", path, 1) == 0;
 }
 
-/* ---- how it is registered ---- */
+/* ---- how the library is registered ---- */
 
-/* The path of demo.ini beside demo.so or libdemo.so, which the caller frees; NULL: none. */
+/* Returns the path of demo.ini beside demo.so or libdemo.so, which the caller frees; NULL: none. */
 static char *ini_beside(const char *library)
 {
     char path[PATH_MAX + 8];
@@ -75,7 +76,8 @@ static void take_remark(void *self, const opl_load_remark *remark)
         report_add(self, remark->error ? MISTAKE : WARNING, &nowhere, "ini file", IN_NAMES,
                    "a file without complaints", "%s:%u: %s", remark->file ? remark->file : "",
                    remark->line, remark->text);
-    if (finding && finding->times > 1) { /* report_add only counted it: keep the line, too */
+    /* report_add only counted the finding again: keep the line, too */
+    if (finding && finding->times > 1) {
         size_t used = strlen(finding->details);
         snprintf(finding->details + used, sizeof finding->details - used, "%s:%u: %s\n",
                  remark->file ? remark->file : "", remark->line, remark->text);

@@ -123,8 +123,8 @@ static uint64_t name(void)
     return mix_text(0, text) + (uint64_t)prctl(PR_GET_DUMPABLE);
 }
 
-/* The floating-point environment: rounding, exceptions that are signals, and whether numbers near
- * 0 become 0, as in programs that are linked with -ffast-math. */
+/* Returns the state of the floating-point environment: rounding, exceptions that are signals, and
+ * whether numbers near 0 become 0, as in programs that are linked with -ffast-math. */
 static uint64_t floats(void)
 {
     volatile double least = DBL_MIN;
@@ -211,7 +211,8 @@ static int32_t count_entries(const char *path)
     return count;
 }
 
-/* The number of child processes of all threads; 0 on kernels without the files "children". */
+/* Returns the number of child processes of all threads; 0 on kernels without the files
+ * "children". */
 static int32_t count_children(void)
 {
     int32_t count = 0;
@@ -249,7 +250,8 @@ static int32_t count_segments(int32_t *ret_id)
     return count;
 }
 
-/* Bytes in use by malloc. Under a sanitizer its allocator reports the sum. */
+/* Returns the bytes in use by malloc. Under a sanitizer, the sanitizer's allocator reports the
+ * sum. */
 static int64_t heap_now(void)
 {
     size_t (*allocated)(void);
@@ -276,9 +278,9 @@ static int64_t address_space(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* The size of all mappings in bytes. This is exact, while the kernel counts resident pages only
- * roughly. A sanitizer keeps large freed blocks mapped, so if the size has grown, it is asked to
- * unmap them. */
+/* Returns the size of all mappings in bytes. This size is exact, while the kernel counts resident
+ * pages only roughly. A sanitizer keeps large freed blocks mapped, so if the size has grown, the
+ * sanitizer is asked to unmap them. */
 static int64_t mapped_now(void)
 {
     static int64_t last;

@@ -16,8 +16,9 @@
 
 enum {
     FIRST_SIZE = 64 << 10,
-    ROUNDS = 4,       /* rounds of calls; after each the resources in use are compared */
-    CALLS_MOST = 16,  /* most calls in a round */
+    /* number of rounds of calls; after each round the resources in use are compared */
+    ROUNDS = 4,
+    CALLS_MOST = 16,  /* maximum number of calls in a round */
     ROUND_MS = 150,   /* slower calls are repeated less often */
     LEAK_ROUNDS = 4,  /* growth in fewer rounds is no leak: a cache may fill */
     LARGE = 1 << 20,  /* growth per call that no cache has: LEAK_ROUNDS - 1 rounds prove the leak */
@@ -31,7 +32,7 @@ enum {
     CLOSE_MS = 1000,
     START_MS = 10000,
     SLOW_CALL_MS = 5,
-    SLOW_MOST = 2,  /* on a busy machine fewer slow calls than this are no mistake */
+    SLOW_MOST = 2,  /* on a busy machine fewer slow calls than SLOW_MOST are no mistake */
     LEFT_MOST = 16, /* the test ends if more threads or children are left */
     PAUSE_MS = 20,
     MAPPED_LEAST = 64 << 10, /* least leak of a round: mapped files grow by pages */
@@ -45,15 +46,16 @@ struct trial {
     struct worker worker;
     bool ended;
     int64_t start;
-    char own[256];     /* the query for its own objects; "": unknown */
+    char own[256];     /* the query for the library's own objects; "": unknown */
     const char *query; /* a query that returned data; NULL: none */
     uint32_t capacity; /* a buffer size that is large enough for the answer to `query` */
-    struct check_answer first, last; /* the first answer that was compared, and the last one */
+    struct check_answer first, last; /* the first and the last answer that were compared */
     double times[TIMES_MOST];
-    struct usage loaded;   /* resources in use before the first Open */
-    struct usage usage[2]; /* resources in use after the last answer but one, and after the last */
-    int64_t waited_ns;     /* how long the worker has waited for a processor */
-    double each;           /* ms that a call takes, with the wait for a processor */
+    struct usage loaded; /* resources in use before the first Open */
+    /* resources in use after the last answer but one, and after the last answer */
+    struct usage usage[2];
+    int64_t waited_ns; /* how long the worker has waited for a processor */
+    double each;       /* ms that a call takes, with the wait for a processor */
 };
 
 #define SLOW "time of Collect"
@@ -65,8 +67,8 @@ static double waited_ms(const struct trial *trial)
     return (double)(waited_ns() + trial->waited_ns) / 1e6;
 }
 
-/* Time since this program began. The wait for a processor does not count: a busy machine would
- * leave too few calls to find leaks, and its load average rises a minute late. */
+/* Returns the ms since this program began. The wait for a processor does not count: a busy machine
+ * would leave too few calls to find leaks, and its load average rises a minute late. */
 static int64_t elapsed_ms(const struct trial *trial)
 {
     return now_ms() - trial->timing->begin_ms - (int64_t)waited_ms(trial);
@@ -82,20 +84,21 @@ static double budget(const struct trial *trial)
     return (double)(BUDGET_MS - elapsed_ms(trial));
 }
 
-/* Is there time for this many calls within the budget? */
+/* Is there time for `calls` calls within the budget? */
 static bool fits(const struct trial *trial, int calls)
 {
     return !trial->ended && calls * trial->each <= budget(trial);
 }
 
-/* Is there time for this many calls, an Open and a Close? */
+/* Is there time for `calls` calls, an Open and a Close? */
 static bool fits_open(const struct trial *trial, int calls)
 {
     double around = trial->timing->open_ms + trial->timing->close_ms;
     return !trial->ended && calls * trial->each + around <= budget(trial);
 }
 
-/* Does a missing step count as left out for lack of time? Not if a mistake ended the trial. */
+/* True if a missing step counts as left out for lack of time, which it does unless a mistake ended
+ * the trial. */
 static bool is_planned(const struct trial *trial)
 {
     return !trial->ended || *trial->timing->cut;
@@ -150,8 +153,8 @@ static void report_crash(struct trial *trial, const char *during)
     }
 }
 
-/* Notes a call that was ended before its deadline, because the time for the check was over. If it
- * had used two thirds of its deadline, that is a mistake (never for Costly, whose deadline is
+/* Notes a call that was ended before its deadline, because the time for the check was over. A call
+ * that had used two thirds of its deadline is a mistake (except for Costly, whose deadline is
  * long). */
 static void report_cut(struct trial *trial, enum worker_order order, int most_ms, int64_t took_ms)
 {
@@ -370,7 +373,8 @@ static void note_own(struct trial *trial, struct check_answer *answer)
                                  used ? " " : "", (uint32_t)object.type.ObjectNameTitleIndex);
 }
 
-/* A query that should return data; the first that does is used for all further calls. */
+/* Tries a query that should return data; the first query that does is used for all further
+ * calls. */
 static void try_query(struct trial *trial, const char *query, bool prefer)
 {
     struct check_answer answer;
@@ -408,8 +412,8 @@ static void try_foreign(struct trial *trial)
     }
 }
 
-/* Perflib passes a program's whole query: its numbers may be of several providers, in any order.
- * 2 is System, which every query may name. */
+/* Perflib passes a program's whole query: the query may have the numbers of several providers, in
+ * any order. 2 is System, which every query may name. */
 static void try_positions(struct trial *trial)
 {
     for (int first = 0; first <= 1; first++) {
@@ -432,7 +436,8 @@ static void try_queries(struct trial *trial)
     if (trial->is->object_list)
         snprintf(trial->own, sizeof trial->own, "%s", trial->is->object_list);
     try_query(trial, "Global", false);
-    bool overdue = trial->each > (double)trial->is->collect_ms; /* a second call must confirm it */
+    /* a second call must confirm that calls are slow */
+    bool overdue = trial->each > (double)trial->is->collect_ms;
     bool made = !trial->query || overdue || note(trial, STEP_OWN, fits(trial, 1));
     if (made)
         try_query(trial, trial->own, true);
@@ -448,7 +453,8 @@ static void try_queries(struct trial *trial)
 static void try_costly(struct trial *trial)
 {
     try_query(trial, "Costly", false);
-    if (!*trial->own) /* the numbers of its objects are unknown, so Costly is its only query */
+    /* the numbers of the library's objects are unknown, so Costly is the only query for them */
+    if (!*trial->own)
         return;
     if (!trial->query)
         try_query(trial, trial->own, true);
@@ -501,8 +507,8 @@ static void try_threads(struct trial *trial)
 
 /* ---- resources that calls leave behind ---- */
 
-/* The smallest growth of a round, if it grew in every round and by about as much in each; else
- * 0. */
+/* Returns the smallest growth in a round, if the values grew in every round and by about the same;
+ * else 0. */
 static int64_t growth(const int64_t *values, int count, int64_t large)
 {
     int64_t least = INT64_MAX, most = 0;
@@ -537,8 +543,8 @@ static void report_leaks(struct trial *trial, const struct account *account, int
     const struct {
         const char *name;
         const int64_t *values;
-        int64_t least,
-            large; /* growth of a round that is a leak; growth that shows it one round earlier */
+        /* growth of a round that is a leak; growth that shows a leak one round earlier */
+        int64_t least, large;
     } kinds[] = {
         {"memory",        account->heap,        8 * calls,    (int64_t)LARGE * calls},
         {"mapped memory", account->mapped,      MAPPED_LEAST, (int64_t)LARGE * calls},
@@ -640,7 +646,8 @@ static void must_answer(struct trial *trial, const char *when)
     answer_done(&answer);
 }
 
-/* Calls Open while it is open, as Perflib does when a program connects from another machine. */
+/* Calls Open while the library is open, as Perflib does when a program connects from another
+ * machine. */
 static void try_second_open(struct trial *trial)
 {
     struct worker_reply reply;

@@ -26,7 +26,8 @@
 
 enum { UNMAPPED_AFTER = 1 << 20 };
 
-/* One call's buffer: an inaccessible page, a guard, the space, and such a page again. */
+/* The buffer of one call: an inaccessible page, a guard, the space for the answer, and another
+ * inaccessible page. */
 static struct {
     unsigned char *map, *guard, *start, *end;
     size_t size;
@@ -68,7 +69,7 @@ static void note_address(uintptr_t address)
     channel->crash.beyond = address >= end ? (int64_t)(address - end) : -(int64_t)(start - address);
 }
 
-/* The address of the crash; NULL where this processor's registers are not known. */
+/* Returns the address of the crash; NULL: this processor's registers are not known. */
 static void *place_of(const ucontext_t *context)
 {
 #if defined __x86_64__
@@ -105,7 +106,8 @@ static void note_frames(void *place)
         note_frame(channel->crash.frames[i], frames[first + i]);
 }
 
-/* The signal is raised again and ends the process, so that the parent sees its number. */
+/* Records the crash; then the signal is raised again and ends the process, so that the parent sees
+ * its number. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     signal(number, SIG_DFL);
@@ -126,7 +128,7 @@ static void catch_crashes(void)
     stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     void *frame;
-    backtrace(&frame, 1); /* loads libraries now, which the handler must not */
+    backtrace(&frame, 1); /* loads libraries now, which the signal handler must not do */
     if (stack != MAP_FAILED)
         sigaltstack(&alternate, NULL);
     for (size_t i = 0; i < COUNT(crashes); i++)
@@ -180,8 +182,8 @@ static uint16_t *utf16(const char *text, size_t *ret_bytes)
     return wide;
 }
 
-/* The duration of a call, without the time in which it waited for a processor. If the wait is
- * longer than the duration, it happened after the call, while the wait was read, and is not
+/* Returns the duration of a call, without the time in which the call waited for a processor. If the
+ * wait is longer than the duration, it happened after the call, while the wait was read, and is not
  * subtracted. */
 static int64_t took_ns(int64_t begin, int64_t waited_before)
 {
@@ -332,7 +334,8 @@ static _Noreturn void serve(void)
     _exit(WORKER_LOST);
 }
 
-/* A sanitizer needs more address space than the limits leave. */
+/* Sets the limits and the system call filter. A sanitizer needs more address space than the limits
+ * leave. */
 static void enter_sandbox(bool sanitized)
 {
     if (sanitized) {

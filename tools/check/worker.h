@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The process that the checked library runs in, and the memory that both sides share: one mapping
- * with one request and one reply at a time, and a socket that signals which of them is ready. The
- * library may write anywhere in it, so the tool copies what it reads and trusts no length.
+ * with one request and one reply at a time, and a socket that signals which of the two is ready.
+ * The library may write anywhere in this memory, so the tool copies what it reads and trusts no
+ * length.
  */
 #ifndef OPL_TOOLS_CHECK_WORKER_H
 #define OPL_TOOLS_CHECK_WORKER_H
@@ -17,7 +18,7 @@ enum {
     WORKER_MARK = 0x6368656b,
     WORKER_TEXT = 512,
     WORKER_FRAMES = 6,
-    WORKER_SIZE = 64 << 20, /* a provider that needs more has failed */
+    WORKER_SIZE = 64 << 20, /* bytes; a provider that needs a larger buffer has failed */
     GUARD_BELOW = 4096,
     GUARD_PATTERN = 0xA5
 };
@@ -58,7 +59,7 @@ struct worker_reply {
     /* distance of the first changed guard byte from the buffer, below and above it; 0: none was
      * changed */
     int64_t below, above;
-    int64_t took_ns;   /* duration, without the time in which it waited for a processor */
+    int64_t took_ns;   /* duration, without the time in which the call waited for a processor */
     int64_t waited_ns; /* how long the worker has waited for a processor since it began */
     uint32_t changed; /* bits of enum worker_state: what has changed since the library was loaded */
     bool outputs_kept;      /* *data, *bytes and *types are what they were before the call */
@@ -88,7 +89,8 @@ struct worker_channel {
 };
 
 /* ---- worker.c ---- */
-/* The process itself: its descriptors are WORKER_MEMORY_FD and WORKER_LINE_FD. Never returns. */
+/* Runs as the worker process, whose descriptors are WORKER_MEMORY_FD and WORKER_LINE_FD. Never
+ * returns. */
 _Noreturn void worker_main(const char *library, const char *const procedures[3],
                            const char *export_names, bool sanitized);
 

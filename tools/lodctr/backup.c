@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options /S (saves all names and settings), /R (restores or rebuilds them), and /C /H /L
- * (replace names of a language). */
+/* The options /S (saves all names and settings), /R (restores or rebuilds names and settings), and
+ * /C /H /L (replace names of a language). */
 #include "lodctr.h"
 
 #include <inttypes.h>

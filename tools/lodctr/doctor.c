@@ -49,7 +49,7 @@ static bool library_is_there(const struct service_settings *service)
 }
 
 /* A service of the other layer (machine or user): this run reports its problems, but repairs none.
- * Writes the problem into `text` and returns its kind; NULL: none. */
+ * Writes the problem into `text` and returns the problem's kind; NULL: no problem. */
 static const char *judge_other_layer(const struct service_settings *service, const char *option,
                                      char *text, size_t capacity)
 {
@@ -67,8 +67,8 @@ static const char *judge_other_layer(const struct service_settings *service, con
     return held ? "quarantine" : "library-gone";
 }
 
-/* Why a provider that is registered correctly does not answer, as perfmon status shows it: writes
- * the reason into `text` and returns its kind; NULL: no reason is known. */
+/* Finds why a provider that is registered correctly does not answer, as perfmon status shows that:
+ * writes the reason into `text` and returns the reason's kind; NULL: no reason is known. */
 static const char *judge(const struct visit *visit, const struct service_settings *service,
                          char *text, size_t capacity)
 {

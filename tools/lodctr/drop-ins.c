@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lodctr --drop-ins: registers the ini files that packages put into one folder, renews those that
- * changed, and unregisters services whose file is gone. Their numbers stay reserved. An ini file
- * X.ini names the library X.so, which each architecture has in a folder of its own.
+ * changed, and unregisters services whose file is gone. The numbers of such services stay reserved.
+ * An ini file X.ini names the library X.so, which each architecture has in a folder of its own.
  */
 #include "lodctr.h"
 
@@ -14,7 +14,7 @@
 struct drop_ins {
     const struct lodctr *opts;
     const char *folder;
-    DWORD status; /* of the first removal that failed */
+    DWORD status; /* status of the first removal that failed */
 };
 
 static void print_remark(void *self, const opl_load_remark *remark)
@@ -78,7 +78,7 @@ DWORD install_drop_ins(const struct lodctr *opts)
 {
     struct lodctr files = *opts;
     const char *folder = opts->subject ? opts->subject : OPL_DROP_INS;
-    char *real = realpath(folder, NULL); /* as registrations name it */
+    char *real = realpath(folder, NULL); /* the path as registrations have it */
     struct drop_ins drop_ins = {.opts = opts, .folder = real ? real : folder};
     service_each(remove_if_gone, &drop_ins);
     files.drop_ins = true;

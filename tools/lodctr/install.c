@@ -13,7 +13,7 @@ enum { BAR_COLUMNS = 30, BAR_DELAY = 1000 }; /* BAR_DELAY: milliseconds */
 
 struct install_run {
     const struct lodctr *opts;
-    unsigned errors; /* remarks about the present file that are errors */
+    unsigned errors; /* number of remarks about the present file that are errors */
     struct json json;
     struct install_plan *plan;
     bool planned; /* the plan was filled */
@@ -83,7 +83,8 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* The highest number that the service uses: explanations have the odd numbers after the names. */
+/* Returns the highest number that the service uses: explanations have the odd numbers after the
+ * names. */
 static DWORD last_index(const opl_load_result *result)
 {
     return result->last_help > result->last_counter ? result->last_help : result->last_counter;
@@ -165,7 +166,7 @@ static void print_outcome(struct install_run *install, const char *file, DWORD s
 
 /* ---- files ---- */
 
-/* FOLDER/X.ini has the library X.so. One that is missing is reported only, because it may be
+/* FOLDER/X.ini has the library X.so. A missing library is only reported, because the library may be
  * installed for another architecture. */
 static DWORD install_drop_in(const char *file, opl_load_options options, opl_load_result *ret)
 {

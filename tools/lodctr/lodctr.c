@@ -124,7 +124,7 @@ static int refuse(const struct options *options)
         options->spelled);
 }
 
-/* Handles the flags and the options with texts; false: it is neither. */
+/* Handles the flags and the options with texts; false: `id` is none of these. */
 static bool take_setting(struct lodctr *opts, int id, const char *value)
 {
     bool *flags[] = {[CHECK] = &opts->check, [DRY_RUN] = &opts->dry_run, [JSON] = &opts->json,
@@ -223,7 +223,7 @@ static int check_options(const struct lodctr *opts, const struct options *option
     return 0;
 }
 
-/* ---- changes of one service or language ---- */
+/* ---- changes of a single service or language ---- */
 
 struct change_result {
     const struct lodctr *opts;

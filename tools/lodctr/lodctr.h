@@ -20,7 +20,7 @@ struct lodctr {
     bool check, dry_run, json, quiet, user, remove;
     bool drop_ins; /* the files belong to packages */
     unsigned code_page;
-    int deadline_ms; /* of DllRegisterServer, with loading; 0: 10 seconds */
+    int deadline_ms; /* deadline for loading the library and DllRegisterServer; 0: 10 seconds */
     const char *library, *open, *collect, *close, *counters, *helps;
     char *args[4096]; /* ini files, or services after /Q */
     size_t arg_count;
@@ -36,7 +36,7 @@ DWORD install_drop_ins(const struct lodctr *opts);
 struct install_plan;
 struct install_plan *plan_new(void); /* NULL: no memory */
 void plan_free(struct install_plan *plan);
-/* Parses the registry file's text; false: it cannot be read. */
+/* Parses the registry file's text; false: the text cannot be parsed. */
 bool plan_read(struct install_plan *plan, const char *text, size_t size);
 void plan_print(const struct install_plan *plan);
 void plan_json(const struct install_plan *plan, struct json *json);
@@ -60,10 +60,10 @@ enum register_step { STEP_LOAD, STEP_ATTACH, STEP_FIND, STEP_CALL, STEP_DONE };
 DWORD register_library(const struct lodctr *opts, bool remove, enum register_step *reached);
 
 /* ---- library.c ---- */
-/* The library's absolute path, or the bare name if there is no such file here; malloc, NULL: no
- * memory. */
+/* Returns the library's absolute path, or the bare name if this folder has no such file; to be
+ * freed; NULL: no memory. */
 char *library_path(const char *name);
-/* opl_load_library_check with its remark printed. */
+/* Calls opl_load_library_check and prints its remark. */
 DWORD library_check(const char *path);
 
 #endif

@@ -14,7 +14,7 @@
 struct plan_value {
     char *name, *text; /* text is NULL for a number */
     DWORD number;
-    size_t place;     /* in the file: qsort may exchange equal ones */
+    size_t place;     /* place in the file: qsort may exchange values that are equal without it */
     char language[8]; /* "" for a value of the service's key */
 };
 
@@ -40,7 +40,7 @@ void plan_free(struct install_plan *plan)
     free(plan);
 }
 
-/* "...\Performance\Names\007": its last part; "" for any other key. */
+/* Writes the last part of a key like "...\Performance\Names\007"; "" for any other key. */
 static void key_language(const char *key, char language[static 8])
 {
     static const char names[] = "\\Names\\";

@@ -2,8 +2,8 @@
 /*
  * Does regsvr32's work: calls a library's DllRegisterServer or DllUnregisterServer in a child
  * process, so that a crash, an exit or a call that does not return becomes a message here. The
- * child reports each step by a pipe. What it prints is copied up to a limit, and what it has
- * started when it ends is ended.
+ * child reports each step by a pipe. What the child prints is copied up to a limit, and processes
+ * that it has left are ended.
  */
 #include "lodctr.h"
 
@@ -78,14 +78,14 @@ enum { REPORTS, OUTPUT, ERRORS, STREAMS };
 
 struct running {
     pid_t child;
-    int state;                           /* as by waitpid */
+    int state;                           /* the child's status as waitpid returns it */
     int most_ms;                         /* the deadline */
     bool overdue;                        /* the child was ended, because it missed the deadline */
-    int left;                            /* processes that the child had left */
+    int left;                            /* number of processes that the child had left */
     struct pollfd from[STREAMS];         /* pipes from the child; not blocking */
-    FILE *to[STREAMS];                   /* where its output is copied to */
-    size_t kept[STREAMS], dropped;       /* bytes of its output */
-    struct register_report report, next; /* the last report; the one that is being read */
+    FILE *to[STREAMS];                   /* the streams to which the child's output is copied */
+    size_t kept[STREAMS], dropped;       /* bytes of the child's output: copied, and dropped */
+    struct register_report report, next; /* the last report, and the report that is being read */
     size_t next_size;
 };
 
@@ -97,7 +97,8 @@ static void take_report(struct running *running, const char *bytes, size_t size)
             continue;
         running->next_size = 0;
         running->next.text[sizeof running->next.text - 1] = '\0';
-        if ((unsigned)running->next.step <= STEP_DONE) /* else the library wrote to the pipe */
+        /* any other number: the library wrote to the pipe */
+        if ((unsigned)running->next.step <= STEP_DONE)
             running->report = running->next;
     }
 }
@@ -129,8 +130,8 @@ static void read_stream(struct running *running, int stream)
     }
 }
 
-/* Waits until the child ends or its time is over; not for the end of the pipes, which a process
- * that the child started may hold. */
+/* Waits until the child ends or its time is over. Does not wait for the end of the pipes, because a
+ * process that the child started may hold them. */
 static void wait_for_child(struct running *running)
 {
     int64_t end = now_ms() + running->most_ms;
@@ -150,7 +151,8 @@ static void wait_for_child(struct running *running)
     }
 }
 
-/* The Win32 code inside an HRESULT of FACILITY_WIN32; any other failure as it is. */
+/* Returns the Win32 code inside an HRESULT of FACILITY_WIN32; any other failure is returned
+ * unchanged. */
 static DWORD win32_code(LONG result)
 {
     DWORD code = (DWORD)result;

@@ -20,8 +20,8 @@ struct catalogue {
     struct catalogue_object *objects;
     size_t count, ready;
     bool threaded, stop, ended;
-    size_t watched;               /* the object whose instances are read anew, */
-    struct catalogue_object news; /* and what was read; without a list: nothing */
+    size_t watched;               /* the object whose instances are read again and again */
+    struct catalogue_object news; /* the instances that were read; without a list: nothing new */
     struct view_names names;
 };
 
@@ -45,7 +45,7 @@ static const char *explain(struct catalogue *catalogue, const char *title)
     return NULL;
 }
 
-/* The path of a counter for all instances. */
+/* Writes the path of a counter for all instances. */
 static void path_of(const struct catalogue *catalogue, const struct catalogue_object *object,
                     const char *counter, char *ret, size_t capacity)
 {
@@ -54,7 +54,7 @@ static void path_of(const struct catalogue *catalogue, const struct catalogue_ob
              object->name, object->single ? "" : "(*)", counter);
 }
 
-/* Finds type and unit of a counter. */
+/* Sets the counter's type and unit. */
 static void describe(struct catalogue *catalogue, const struct catalogue_object *object,
                      PDH_HQUERY query, struct catalogue_counter *counter)
 {
@@ -87,7 +87,7 @@ static PDH_STATUS read_lists(const struct catalogue *catalogue, struct catalogue
                             NULL, &instances, PERF_DETAIL_WIZARD, 0);
     if ((DWORD)status != PDH_MORE_DATA)
         return status ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
-    counters += counters / 2; /* they may become more until the next call */
+    counters += counters / 2; /* more counters may be added before the next call */
     instances += instances / 2 + 256;
     object->counter_list = calloc(1, counters + 2);
     object->instance_list = calloc(1, instances + 2);
@@ -111,7 +111,7 @@ static void items_free(struct catalogue_object *object)
     free(object->instance_list);
 }
 
-/* Fails without harm: the object then has no counters. */
+/* Reads counters and instances of the object. After a failure the object has no counters. */
 static PDH_STATUS read_items(struct catalogue *catalogue, struct catalogue_object *object)
 {
     PDH_HQUERY query;
@@ -129,14 +129,14 @@ static PDH_STATUS read_items(struct catalogue *catalogue, struct catalogue_objec
     return PdhCloseQuery(query);
 }
 
-/* Hands over the instances that the object has now. */
+/* Reads the present instances of the object and hands them over. */
 static void read_instances(struct catalogue *catalogue, size_t at)
 {
     char path[2 * PDH_MAX_COUNTER_PATH];
     DWORD size = 0;
     struct catalogue_object news = {.name = catalogue->objects[at].name};
     path_of(catalogue, &catalogue->objects[at], "*", path, sizeof path);
-    if (!catalogue->files) /* so that the lists are not those of the first time */
+    if (!catalogue->files) /* makes PDH read the lists again */
         PdhExpandWildCardPathA(NULL, path, NULL, &size, PDH_REFRESHCOUNTERS);
     bool good = read_lists(catalogue, &news) == 0 && news.instances;
     pthread_mutex_lock(&catalogue->mutex);
@@ -177,7 +177,7 @@ static void publish(struct catalogue *catalogue, size_t count, size_t ready, boo
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
-/* Until the end. */
+/* Reads the instances of the watched object every few seconds, until the catalogue is freed. */
 static void watch_instances(struct catalogue *catalogue)
 {
     struct timespec until;
@@ -268,7 +268,7 @@ struct catalogue *catalogue_new(const char *machine, const char *files)
     return NULL;
 }
 
-/* The object's name in the user's language; of a capture the name as it was given. */
+/* Returns the object's name in the user's language; for a capture, returns `name` unchanged. */
 static char *full_name(const struct catalogue *catalogue, const char *name)
 {
     char text[1024], *end;
@@ -349,7 +349,8 @@ bool catalogue_watch(struct catalogue *catalogue, size_t at)
     else
         items_free(&catalogue->news);
     catalogue->news = (struct catalogue_object){0};
-    if (at != catalogue->watched) /* at once: what was read may be old */
+    /* wakes the thread at once, because the new object's instances may be old */
+    if (at != catalogue->watched)
         pthread_cond_broadcast(&catalogue->changed);
     catalogue->watched = at;
     pthread_mutex_unlock(&catalogue->mutex);
@@ -376,7 +377,8 @@ static bool has_word(const struct catalogue_object *object, const struct catalog
                         (counter->explain && text_contains(counter->explain, word))));
 }
 
-/* What people call things, and a word that is in their names here. */
+/* True if `word` is a short name that people use, such as "cpu", and the names contain the word for
+ * it in `aliases`. */
 static bool has_alias(const struct catalogue_object *object,
                       const struct catalogue_counter *counter, const char *word)
 {

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ticks of the clock are 10 ms: what one sample has too little the next one has too much. */
+/* The kernel counts processor time in ticks of 10 ms: time that is missing in one sample is too
+ * much in the next sample. */
 enum { TICKS_PER_SECOND = 100, TICKS_OF_NOISE = 5, GROUPS_MOST = 4096 };
 static const bool sums[LINE_VALUES] = {[CPU] = true,  [TIME] = true,    [MEMORY] = true,
                                        [READ] = true, [WRITTEN] = true, [THREADS] = true};
-static const double slack = 0.1; /* seconds between the readings of two objects */
+/* seconds that may pass between the readings of two objects in one sample */
+static const double slack = 0.1;
 
 /* ---- groups ---- */
 
@@ -84,7 +86,8 @@ unsigned group_add_limits(struct model *model, size_t source)
     return model_add_table(model, source, paths, sizeof paths / sizeof *paths, false);
 }
 
-/* Is `job` (of which slashes are |) this unit or control group? Long names end in an ellipsis. */
+/* True if `job`, which has | in place of slashes, is the line's unit or control group. A long name
+ * of a line ends in an ellipsis. */
 static bool is_group(const char *job, const struct line *line, enum grouping grouping)
 {
     static const char ellipsis[] = "\xe2\x80\xa6";
@@ -98,13 +101,15 @@ static bool is_group(const char *job, const struct line *line, enum grouping gro
     }
     bool whole = length < cut || memcmp(name + length - cut, ellipsis, cut) != 0;
     length -= whole ? 0 : cut;
-    for (size_t i = 0; i < length; i++) /* names of instances have fewer characters */
+    /* names of instances have other characters in place of these */
+    for (size_t i = 0; i < length; i++)
         if (job[i] != name[i] && (!job[i] || !strchr("/\\#*()", name[i])))
             return false;
     return length > 0 && (!whole || !job[length]);
 }
 
-/* A limit is also one for the groups below. 0: there is none. */
+/* Lowers the line's limits to those of the group and of the groups above it, because a limit also
+ * applies to all groups below. A limit of 0 is none. */
 static void lower_limits(struct line *line, const struct table *limits, const char *job)
 {
     for (size_t r = 0; r < limits->row_count; r++) {
@@ -139,24 +144,28 @@ void group_limits(struct line *lines, size_t count, enum grouping grouping,
 
 /* ---- what no process explains ---- */
 
-/* A process of the last sample, by number; or a group of which members have ended, by identity. */
+/* A process of the last sample, whose key is its number; or a group of which members have ended,
+ * whose key is the group's identity. */
 struct known {
     uint64_t key;
     double time, elapsed;
-    double rate;                /* since the sample before, in percent of one processor */
-    uint64_t groups[GROUPINGS]; /* their identities, of a process */
+    /* processor time since the sample before, in percent of one processor */
+    double rate;
+    uint64_t groups[GROUPINGS]; /* identities of the groups that a process belongs to */
 };
 
 struct ended {
-    struct known *processes; /* of the last sample, by number */
+    struct known *processes; /* the processes of the last sample, sorted by number */
     size_t process_count;
-    struct known *groups; /* what their ended members used; by identity */
+    struct known *groups; /* the time that ended members of groups used, sorted by identity */
     size_t group_count;
-    double rate;        /* what no process explains, in percent of one processor; NaN: not known */
-    double unexplained; /* the same, in seconds since the first sample */
-    double members;     /* seconds that processes had used which were seen and have ended */
-    double debt;        /* seconds by which processes had more than the processors */
-    bool all;           /* the kernel's threads are listed, so no process is hidden */
+    /* processor time that no process explains, in percent of one processor; NaN: unknown */
+    double rate;
+    double unexplained; /* that processor time in seconds, since the first sample */
+    double members;     /* processor seconds of listed processes that have ended */
+    /* seconds that processes had in the last sample beyond the busy time of all processors */
+    double debt;
+    bool all; /* the kernel's threads are listed, so no process is hidden */
 };
 
 struct ended *ended_new(void)
@@ -193,7 +202,8 @@ static struct known *find_process(const struct ended *ended, const struct line *
     return find(ended->processes, ended->process_count, (uint64_t)line->values[PID]);
 }
 
-/* Of more groups than GROUPS_MOST the time stays in the line of the rest. */
+/* Adds processor time of ended members to a group. With more than GROUPS_MOST groups, the time of
+ * new ones stays in the line of the rest. */
 static void add_group(struct ended *ended, uint64_t identity, double time)
 {
     struct known *group = find(ended->groups, ended->group_count, identity);
@@ -211,14 +221,16 @@ static void add_group(struct ended *ended, uint64_t identity, double time)
         group->time += time;
 }
 
-/* A number is not given again so soon that half of the interval would not tell it. */
+/* True if the process is the same one, not a new process with the same number: neither its time nor
+ * its age has decreased, and the age has grown by at least half of the interval. */
 static bool same_process(const struct known *before, double time, double elapsed, double seconds)
 {
     return !(time < before->time) && !(elapsed < before->elapsed + (seconds > 0 ? seconds / 2 : 0));
 }
 
-/* PDH has no rate of a process that began since the sample before, or whose name is another one
- * now. All time of the first is of these seconds; what the second had before is remembered. */
+/* Returns the process's rate in percent of one processor. PDH has no rate for a process that began
+ * since the sample before, or whose name has changed. A new process has used all its time in this
+ * interval; a renamed process had the time that is in `ended`. */
 static double rate_of(const struct ended *ended, const struct line *line, double seconds)
 {
     const double *values = line->values;
@@ -245,8 +257,7 @@ static struct known know(const struct ended *ended, const struct line *line, dou
     return known;
 }
 
-/* Adds what those processes had used that are not there any more, or whose number is another one's
- * now. */
+/* Adds the time of processes that have ended, or whose number another process has now. */
 static void add_ended(struct ended *ended, struct known *now, size_t count, double seconds)
 {
     for (size_t i = 0; i < ended->process_count; i++) {
@@ -305,7 +316,8 @@ bool ended_line(const struct ended *ended, struct line *lines, size_t count, enu
             time -= group->time;
         }
     }
-    /* Without the kernel's threads other processes are hidden, too: it may be theirs. */
+    /* If the kernel's threads are not listed, other processes may be hidden too, and the time may
+     * be theirs. */
     *ret = (struct line){.name = ended->all ? "(ended)" : "(not listed)"};
     ret->name_length = strlen(ret->name);
     ret->identity = hash(0, ret->name, ret->name_length);

@@ -11,20 +11,22 @@
 
 #include "model.h"
 
-/* What a line has; NaN: not known. PROCESSOR_LIMIT and what follows are of control groups only. */
+/* What a line has; NaN: not known. Only control groups have MEMORY_LIMIT and the values after
+ * it. */
 enum line_value {
     PID,
-    CPU,  /* percent of one processor */
-    TIME, /* seconds on a processor since it began; of groups also of members that have ended */
+    CPU, /* percent of one processor */
+    /* processor seconds since the process began; of groups also those of members that have ended */
+    TIME,
     MEMORY,
     READ,
     WRITTEN,
     THREADS,
     ELAPSED,
     PARENT,
-    MEMORY_LIMIT,    /* bytes: the lowest one of the group and those above it */
-    PROCESSOR_LIMIT, /* percent of one processor, the lowest one */
-    THROTTLED,       /* percent of time that it waited because of PROCESSOR_LIMIT */
+    MEMORY_LIMIT,    /* bytes: the lowest limit of the group and the groups above */
+    PROCESSOR_LIMIT, /* percent of one processor: the lowest limit */
+    THROTTLED,       /* percent of time that the group waited because of PROCESSOR_LIMIT */
     PROCESSOR_PRESSURE,
     MEMORY_PRESSURE,
     DISK_PRESSURE,
@@ -38,46 +40,49 @@ struct line {
     const char *name;
     size_t name_length;
     uint64_t identity;
-    unsigned members; /* 0: the line of what no process explains */
+    /* number of processes in the line; 0: the line of the time that no process explains */
+    unsigned members;
     double values[LINE_VALUES];
-    const char *const *texts; /* NULL: not known (yet) */
-    /* for the tree of parents */
-    bool match;      /* the filter's parts hold for it */
-    unsigned depth;  /* number of its ancestors */
-    uint64_t bars;   /* bit n: its ancestor of depth n, or itself, is followed by a sibling */
-    unsigned hidden; /* how many processes below it are folded away */
+    const char *const *texts; /* NULL: the texts are not known (yet) */
+    /* the next members are for the tree of parents */
+    bool match;     /* the line matches the filter */
+    unsigned depth; /* number of the process's ancestors */
+    /* bit n: the ancestor of depth n, or the process itself, is followed by a sibling */
+    uint64_t bars;
+    unsigned hidden; /* how many processes below this line are folded away */
 };
 
 /* ---- groups ---- */
 
-/* Makes the members of each program, user and so on one line; returns how many there are then. A
- * value that no member has stays unknown. */
+/* Joins the lines of each program, user and so on; returns the number of lines after that. A value
+ * that no member has stays unknown. */
 size_t group_lines(struct line *lines, size_t count, enum grouping grouping);
 /* Names the line as its group, which has no members yet. */
 void group_name(struct line *line, enum grouping grouping);
-/* By name, then by its length. */
+/* Compares lines for sorting: by name, then by the name's length. */
 int group_compare_names(const struct line *left, const struct line *right);
 
-/* The table of control groups with limits and pressure; its columns are in the order of the values
- * from MEMORY_LIMIT on. */
+/* Adds the table of control groups with limits and pressure, and returns its number, 0 if there is
+ * no memory; its columns are in the order of the values from MEMORY_LIMIT on. */
 unsigned group_add_limits(struct model *model, size_t source);
-/* Sets these values of lines by unit or control group. */
+/* Sets the values from MEMORY_LIMIT on in lines that are units or control groups. */
 void group_limits(struct line *lines, size_t count, enum grouping grouping,
                   const struct table *limits);
 
 /* ---- what no process explains ---- */
 
-struct ended;                  /* what is remembered between samples */
+struct ended;                  /* what must be known of earlier samples */
 struct ended *ended_new(void); /* NULL: no memory */
 void ended_free(struct ended *ended);
-/* Takes the processes of a new sample. `seconds` have passed since the sample before; `busy` is
- * that of all processors, in percent of one; NaN: not known. */
+/* Takes the processes of a new sample. `seconds` have passed since the sample before; `busy`: the
+ * busy time of all processors in percent of one processor; NaN: unknown. */
 void ended_take(struct ended *ended, const struct line *processes, size_t count, double seconds,
                 double busy, unsigned processors);
-/* Sets the rate of a process of that sample for which PDH has none yet, if it is known. */
+/* Sets the rate of a process in the sample of ended_take if PDH has no rate for the process yet and
+ * `ended` has. */
 void ended_rate(const struct ended *ended, struct line *process);
 /* Adds the time of ended members to the groups, and makes the line of the rest. `lines` are all
- * groups (or processes). False: it is not known. */
+ * groups (or processes). False: the time of the rest is unknown. */
 bool ended_line(const struct ended *ended, struct line *lines, size_t count, enum grouping grouping,
                 struct line *ret);
 

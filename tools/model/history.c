@@ -13,10 +13,11 @@
 
 struct coarse {
     float least[MODEL_COARSE_COUNT], most[MODEL_COARSE_COUNT], average[MODEL_COARSE_COUNT];
-    unsigned char count[MODEL_COARSE_COUNT]; /* of values; averages weigh by it */
+    unsigned char count[MODEL_COARSE_COUNT]; /* number of values; averages are weighted by it */
 };
 enum { LEAST_CAPACITY = 16, MACHINE_TICKS = MODEL_COARSE * MODEL_COARSE_COUNT };
-enum { MOST_HISTORIES = 4096 }; /* of a table; rows that are gone are forgotten first */
+/* maximum number of histories of a table; histories of rows that are gone are forgotten first */
+enum { MOST_HISTORIES = 4096 };
 
 /* ---- series ---- */
 
@@ -26,7 +27,7 @@ static void clear_values(float *values, size_t count)
         values[i] = NAN;
 }
 
-/* Adds `count` values, of which only these are known, to the `*sum` values of a span. */
+/* Adds `more`, which describes `count` values, to a span of `*sum` values. */
 static void span_add(struct span *span, uint32_t *sum, struct span more, uint32_t count)
 {
     if (isnan(more.average) || count == 0)
@@ -70,7 +71,8 @@ static void series_free(struct series *series)
     free(series->capture);
 }
 
-/* Makes a capture's series long enough for one more place; a short-lived row takes little. */
+/* Makes a capture's series long enough for the place. A series grows only so far, so that a
+ * short-lived row takes little memory. */
 static bool series_grow(struct series *series, size_t place)
 {
     if (place < series->capacity)
@@ -85,7 +87,7 @@ static bool series_grow(struct series *series, size_t place)
     return true;
 }
 
-/* Ticks that were missed become gaps. */
+/* Stores a value. Ticks since the row was last seen become gaps. */
 static void series_put(const struct source *source, struct history *history, size_t column,
                        uint64_t tick, double value)
 {
@@ -97,14 +99,15 @@ static void series_put(const struct source *source, struct history *history, siz
         return;
     }
     uint64_t t = history->seen + 1;
-    if (t + MACHINE_TICKS < tick) { /* nothing of before is in reach */
+    if (t + MACHINE_TICKS < tick) { /* all earlier values are older than a history reaches */
         clear_values(series->fine, MODEL_FINE);
         free(series->coarse);
         series->coarse = NULL;
         t = tick;
     }
     for (; t <= tick; t++) {
-        const uint64_t younger = MODEL_FINE - MODEL_COARSE; /* than the group that leaves */
+        /* ticks that are younger than the group that leaves the fine values */
+        const uint64_t younger = MODEL_FINE - MODEL_COARSE;
         series->fine[t % MODEL_FINE] = t == tick ? (float)value : NAN;
         if (t % MODEL_COARSE == MODEL_COARSE - 1 && t >= history->born + younger)
             series_join(series, t - younger);
@@ -134,7 +137,7 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
         if (!series->fine) {
             size_t place = t / history->step - history->born / history->step;
             if (place >= series->capacity)
-                return; /* no value follows */
+                return; /* no later place has a value */
             span_add_value(ret, &sum, series->capture[place]);
             t = (t / history->step + 1) * history->step;
         } else if (t + MODEL_FINE > newest) {
@@ -186,8 +189,9 @@ static size_t count_seen(const struct spec *spec, uint64_t oldest)
     return count;
 }
 
-/* A hash table with place for one more, without the rows that were last seen before `oldest`. If
- * that leaves too many, those that ended first go, but none that was seen at `tick`. */
+/* Makes a hash table with space for one more row, without the rows that were last seen before
+ * `oldest`. If too many rows are left, drops those that ended first, but no row that was seen at
+ * `tick`. */
 static bool rehash(struct spec *spec, uint64_t oldest, uint64_t tick)
 {
     size_t capacity = LEAST_CAPACITY, alive = count_seen(spec, oldest);
@@ -247,7 +251,7 @@ static bool has_place(const struct source *source, uint64_t tick)
     return !source->capture || tick / source->step < source->time_count;
 }
 
-/* The history of a row, if there is one, gets its values. */
+/* Adds the row's values to its history, if it has one. */
 static void add_row(struct source *source, struct spec *spec, size_t r, uint64_t tick)
 {
     struct row *row = &spec->newest.rows[r];
@@ -262,13 +266,13 @@ static void add_row(struct source *source, struct spec *spec, size_t r, uint64_t
     history->seen = tick;
 }
 
-/* A history for a row that is new. There may be no place for it; false: no memory. */
+/* Makes a history for a new row, unless there are too many histories. False: no memory. */
 static bool add_history(const struct source *source, struct spec *spec, const struct row *row,
                         uint64_t oldest, uint64_t tick)
 {
     bool full = spec->used >= MOST_HISTORIES;
     if (full && spec->rehashed == tick)
-        return true; /* all that are kept exist now */
+        return true; /* all rows in the table exist now, so none can be dropped */
     if ((full || 3 * (spec->used + 1) > 2 * spec->capacity) && !rehash(spec, oldest, tick))
         return false;
     if (spec->used >= MOST_HISTORIES)
@@ -285,7 +289,8 @@ bool history_add(struct source *source, struct spec *spec, uint64_t tick)
 {
     size_t count = spec->newest.row_count;
     uint64_t oldest = source->capture || tick < MACHINE_TICKS ? 0 : tick - MACHINE_TICKS;
-    for (size_t r = 0; r < count; r++) /* first, so that none of these is forgotten */
+    /* these rows first, so that their histories are not forgotten */
+    for (size_t r = 0; r < count; r++)
         add_row(source, spec, r, tick);
     if (tick >= spec->rehashed + MODEL_FINE && !rehash(spec, oldest, tick))
         return false;

@@ -14,8 +14,8 @@ struct table_sample {
     size_t row_count;
     struct row *rows;
     struct cell *cells;
-    const char **texts; /* of a table of texts, instead of cells */
-    char *names;        /* the rows' names and the texts point into it */
+    const char **texts; /* the texts of a table of texts, in place of cells */
+    char *names;        /* memory of the rows' names and of the texts */
 };
 struct frame {
     struct frame *next;
@@ -34,23 +34,23 @@ struct frame {
 struct counters; /* handles and buffers of the sampler */
 struct spec {
     struct spec *next;
-    bool removed, resting, wanted; /* guarded by the source's mutex */
-    struct column *news; /* the same; NULL: the columns are as the drawing side has them */
-    /* for the sampler */
+    bool removed, resting, wanted; /* these four members are guarded by the source's mutex */
+    struct column *news; /* changed columns; NULL: the columns are as the drawing side has them */
+    /* the next members are for the sampler */
     struct column *found;
     size_t column_count;
     struct counters *counters;
-    bool rests;         /* `resting` when the sampler looked last */
-    bool read;          /* a capture was read for this table */
+    bool rests;         /* value of `resting` when the sampler last read it */
+    bool read;          /* the capture was read for this table */
     bool text;          /* a table of texts */
-    double text_sample; /* when its last sample was taken */
-    /* for the drawing side */
+    double text_sample; /* when the table's last sample of texts was taken, in seconds */
+    /* the next members are for the drawing side */
     struct table table;
     bool history;
     struct table_sample newest;
     struct history **histories; /* a hash table of `capacity` places by identity */
     size_t capacity, used;
-    uint64_t rehashed; /* at this tick */
+    uint64_t rehashed; /* tick at which the hash table was last made */
 };
 
 struct source {
@@ -59,7 +59,7 @@ struct source {
     bool capture;
     size_t number;
     pthread_t thread;
-    /* guarded by the mutex, which is never held during a call of PDH */
+    /* guards the members below; never held during a call of PDH */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     struct spec *specs;
@@ -69,14 +69,15 @@ struct source {
     struct frame *first, *last;
     size_t waiting;
     uint64_t dropped;
-    struct spec *finished;      /* removed, and no longer used by the sampler */
-    double begun;               /* when the sample that is being taken was begun; 0: none is */
-    struct model_source newest; /* for the drawing side: of the newest frame */
+    /* tables that were removed, and that the sampler does not use any more */
+    struct spec *finished;
+    double begun;               /* when the present sample was begun; 0: none is being taken */
+    struct model_source newest; /* for the drawing side: the state after the newest frame */
     /* the times of ticks, for the drawing side; the sampler of a capture makes them before its
      * first sample */
     int64_t *times;
     size_t time_count;
-    uint32_t step; /* ticks of a capture that share a place of a series */
+    uint32_t step; /* number of ticks of a capture that share a place in a series */
 };
 
 struct model {
@@ -92,7 +93,7 @@ double model_now(void);
 struct column *columns_copy(const struct column *columns, size_t count); /* NULL: no memory */
 void columns_free(struct column *columns, size_t count);
 void *sampler_run(void *source);
-/* The path with the source's machine. */
+/* Writes the path with the source's machine before it. */
 void full_path(const struct source *source, const char *path, char *ret, size_t capacity);
 uint64_t identity_of_name(const char *name);
 /* Takes a sample of a table of texts. False: no memory. */
@@ -102,10 +103,11 @@ void frame_free(struct frame *frame);
 /* ---- histories ---- */
 
 struct series {
-    float *fine;           /* the last ticks, at tick % MODEL_FINE */
-    struct coarse *coarse; /* what left them; NULL: nothing did */
-    float *capture;        /* all of a capture since the row was born, instead of the two above */
-    size_t capacity;       /* places of it */
+    float *fine;           /* values of the last ticks, at tick % MODEL_FINE */
+    struct coarse *coarse; /* older values, several ticks joined; NULL: none */
+    /* of a capture: all values since the row was born, in place of `fine` and `coarse` */
+    float *capture;
+    size_t capacity; /* number of places in `capture` */
 };
 /* Adds the sample's values to the histories of its table; forgets rows that were not seen for as
  * long as histories reach. False: no memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The drawing side of the model: it starts samplers and takes over what they hand over. */
+/* The drawing side of the model: starts samplers and takes over their samples. */
 #include "internal.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static struct source *source_new(struct model *model, const char *name, bool cap
     return source;
 }
 
-/* Signals are for the other threads. */
+/* Starts the sampler with all signals blocked, so that the other threads get the signals. */
 static bool start_sampler(struct source *source)
 {
     sigset_t all, before;
@@ -144,7 +144,8 @@ void model_set_seconds(struct model *model, double seconds)
 void model_pause(struct model *model, bool paused)
 {
     model->paused = paused;
-    eventfd_write(model->descriptor, 1); /* for the samples that waited */
+    /* wakes the drawing side, because samples may have waited during the pause */
+    eventfd_write(model->descriptor, 1);
     for (size_t i = 0; i < model->source_count; i++) {
         pthread_mutex_lock(&model->sources[i]->mutex);
         model->sources[i]->paused = paused;
@@ -275,7 +276,7 @@ static struct spec *find_spec(const struct model *model, unsigned table, struct 
     return found;
 }
 
-/* Sets a flag of a table. Returns its source if it was not set before. */
+/* Sets a flag of a table. Returns the table's source if the flag was not set before. */
 static struct source *set_flag(struct model *model, unsigned table, size_t offset, bool value)
 {
     struct source *source;
@@ -364,13 +365,14 @@ static void take_frame(struct source *source, struct frame *frame)
 {
     struct model_source *newest = &source->newest;
     if (frame->complete) {
-        newest->state = MODEL_COMPLETE; /* the status of damage that was met stays */
+        newest->state = MODEL_COMPLETE; /* a status that reports damage stays */
         return;
     }
     newest->status = frame->status;
     newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
     if (frame->tick) {
-        if (frame->tick >= newest->tick) { /* a capture is read again for another table */
+        /* ticks begin anew when a capture is read again for another table */
+        if (frame->tick >= newest->tick) {
             newest->tick = frame->tick;
             newest->time = frame->time;
         }
@@ -424,7 +426,7 @@ size_t model_update(struct model *model)
             frame = next;
             count++;
         }
-        specs_free(finished); /* after the last frames that name them */
+        specs_free(finished); /* the last frames that refer to these tables were taken before */
     }
     return count;
 }
@@ -452,7 +454,7 @@ void model_free(struct model *model)
     if (!model)
         return;
     bool all = true;
-    struct timespec until; /* the same for all */
+    struct timespec until; /* one time for all samplers together */
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += 1;
     for (size_t i = 0; i < model->source_count; i++)
@@ -472,7 +474,7 @@ void model_free(struct model *model)
         specs_free(source->finished);
         source_free(source);
     }
-    if (!all) /* a sampler that is left alone still writes to it */
+    if (!all) /* a sampler that did not end still writes to the descriptor */
         return;
     close(model->descriptor);
     free(model->sources);

@@ -31,31 +31,36 @@ struct cell {
 };
 
 struct row {
-    const char *name;  /* the instance, as PDH names it; "" for an object without instances */
-    uint64_t identity; /* of processes and threads: name, id and start; otherwise the name, and of
-                        * equal names the order */
-    const struct history *history; /* NULL: the table keeps none */
+    const char *name; /* the instance, as PDH names it; "" for an object without instances */
+    /* hash that identifies the instance: of a process or thread its name, id and start; else its
+     * name, and the order among equal names */
+    uint64_t identity;
+    const struct history *history; /* NULL: the table keeps no histories */
 };
 
 struct column {
-    char *path; /* as given to model_add_table, without MODEL_RAW */
-    PDH_STATUS
-    status; /* of PdhAddCounter; the counter is added again after 5 s, then less and less often */
+    char *path; /* the path that was given to model_add_table, without MODEL_RAW */
+    /* result of PdhAddCounter; after a failure the counter is added again after 5 s, then less and
+     * less often */
+    PDH_STATUS status;
     DWORD type; /* 0 until the counter was found */
-    bool raw;   /* the cells are the raw values: asked for, or PDH has no formula for the type */
+    /* the cells are raw values: MODEL_RAW was given, or PDH has no formula for the type */
+    bool raw;
     LONG default_scale;
-    char *explain; /* NULL: none, or not found yet */
+    char *explain; /* NULL: no explanation, or not found yet */
 };
 
 struct table {
     unsigned id, source;
     size_t column_count, row_count;
     struct column *columns;
-    const struct row *rows;   /* of the newest sample, in its order */
-    const struct cell *cells; /* row after row; NULL: it is a table of texts */
-    const char *const *texts; /* of such a table, row after row; NULL: there is no text */
-    uint64_t tick;            /* number of the newest sample; 0: there is none yet */
-    uint64_t forgotten;       /* values that entered no history, because there were too many rows */
+    const struct row *rows;   /* rows of the newest sample, in its order */
+    const struct cell *cells; /* cells of the rows, row after row; NULL: this is a table of texts */
+    /* texts of a table of texts, row after row; an element NULL: no text */
+    const char *const *texts;
+    uint64_t tick; /* number of the newest sample; 0: no sample yet */
+    /* number of values that entered no history, because there were too many rows */
+    uint64_t forgotten;
 };
 
 /* ---- histories ---- */
@@ -65,10 +70,10 @@ struct history {
     char *name;
     uint64_t identity, born, seen; /* the first and the last tick in which the row existed */
     uint32_t step;                 /* ticks that share a value, more than 1 in long captures only */
-    struct series *series;         /* one for each column */
+    struct series *series;         /* one series for each column */
 };
 
-/* What happened in some consecutive ticks. */
+/* Summary of a column's values in consecutive ticks. */
 struct span {
     float least, most, average, last; /* NaN: no value */
 };
@@ -87,72 +92,78 @@ struct model_source {
     const char *name; /* the machine or the files; "" for this machine */
     bool capture;
     enum model_state state;
-    PDH_STATUS status; /* of the last sample, or why there is none */
+    PDH_STATUS status; /* status of the last sample, or why there is no sample */
     uint64_t tick;     /* number of the newest sample, from 1 */
-    int64_t time;      /* its time, UTC, in 100 ns since 1601 */
+    int64_t time;      /* time of the newest sample, UTC, in 100 ns since 1601 */
     double cost;       /* seconds that the newest sample took */
-    uint64_t dropped;  /* samples that were not taken over in time */
+    /* number of samples that were dropped, because they were not taken over in time */
+    uint64_t dropped;
 };
 
-/* NULL: no memory. `seconds` is the interval between samples of machines. */
+/* Makes a model. `seconds`: the interval between samples of a machine. NULL: no memory. */
 struct model *model_new(double seconds);
-/* Ends the samplers. One that does not end within a second is left alone, with its memory. */
+/* Ends the samplers and frees the model. The memory of a sampler that does not end within a second
+ * is not freed. */
 void model_free(struct model *model);
-/* A descriptor that is readable while samples wait for model_update. */
+/* Returns a descriptor that is readable while samples wait for model_update. */
 int model_descriptor(const struct model *model);
 /* Adds a source and returns its number, from 0; -1: no memory or no thread. `machine` NULL: this
- * machine. `files` are those of PdhOpenQuery. */
+ * machine. `files`: as for PdhOpenQuery. */
 int model_add_machine(struct model *model, const char *machine);
 int model_add_capture(struct model *model, const char *files);
 size_t model_source_count(const struct model *model);
 void model_source(const struct model *model, size_t source, struct model_source *ret);
 /* Watches the counters of these paths (without machine; instances with PDH's wildcards), which must
- * be of one object and the same instances. A path after MODEL_RAW gives the raw values.
+ * have the same object and the same instances. A path that begins with MODEL_RAW gives raw values.
  * Returns the table's number, above 0; 0: no memory. With `history`, series are kept for every row
  * and column. */
 #define MODEL_RAW "="
 unsigned model_add_table(struct model *model, size_t source, const char *const *paths, size_t count,
                          bool history);
-/* Watches text counters, which PDH has no values of. They change seldom and may cost much: a sample
- * is taken every MODEL_TEXT_SECONDS; MODEL_TEXT_WANTED after the last, if one was wanted since. */
+/* Watches text counters, for which PDH has no values. Texts change seldom and may be expensive, so
+ * a sample is taken every MODEL_TEXT_SECONDS; already MODEL_TEXT_WANTED seconds after the last one
+ * if model_want_texts was called since. */
 enum { MODEL_TEXT_SECONDS = 10, MODEL_TEXT_WANTED = 1 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);
 void model_want_texts(struct model *model, unsigned table);
 void model_remove_table(struct model *model, unsigned table);
-/* A table that is not shown rests: it is not sampled and has no counters in the query. */
+/* With `rest` the table is not sampled any more and has no counters in the query, which saves time
+ * while the table is not shown. */
 void model_rest(struct model *model, unsigned table, bool rest);
 void model_set_seconds(struct model *model, double seconds);
-/* While paused, samples are not taken over; machines are not sampled. */
+/* While the model is paused, model_update takes no samples over, and machines are not sampled. */
 void model_pause(struct model *model, bool paused);
-/* Takes over the samples that wait; returns how many. Rows and cells of before become invalid. The
- * first call starts the sampling, so that all tables added before it are in the first sample. */
+/* Takes over the samples that wait; returns how many. Pointers to earlier rows and cells become
+ * invalid. The first call starts the sampling, so that all tables added before it are in the first
+ * sample. */
 size_t model_update(struct model *model);
-/* NULL: there is no such table. */
+/* Returns the table with this number; NULL: there is no such table. */
 const struct table *model_table(const struct model *model, unsigned table);
-/* The row with this identity in the newest sample; (size_t)-1: none. */
+/* Returns the position of the row with this identity in the newest sample; (size_t)-1: none. */
 size_t table_row(const struct table *table, uint64_t identity);
 static inline const struct cell *table_cell(const struct table *table, size_t row, size_t column)
 {
     return &table->cells[row * table->column_count + column];
 }
 
-/* All histories of a table, also of rows that are gone but were seen in the last hour: an array in
- * no order, in which some are NULL. It is valid until the next model_update. */
+/* Returns all histories of a table, also of rows that are gone but were seen in the last hour: an
+ * array in no particular order, in which some elements are NULL. The array is valid until the next
+ * model_update. */
 const struct history *const *model_histories(const struct model *model, unsigned table,
                                              size_t *ret_count);
-/* The time of a tick, like model_source.time; 0: unknown. */
+/* Returns the time of a tick, like model_source.time; 0: unknown. */
 int64_t model_time(const struct model *model, size_t source, uint64_t tick);
-/* The values of the ticks from `from` up to but without `to`. Long ago only averages, minima and
- * maxima of MODEL_COARSE ticks are known. */
+/* Summarizes the values of the ticks from `from` up to but without `to`. Of older ticks only the
+ * average, minimum and maximum of MODEL_COARSE ticks together are known. */
 enum { MODEL_FINE = 300, MODEL_COARSE = 10, MODEL_COARSE_COUNT = 360 };
 void model_span(const struct history *history, size_t column, uint64_t from, uint64_t to,
                 struct span *ret);
 
-/* The power of ten by which a value is drawn: the default scale if it brings `most` between 1 and
- * 100, else what brings it between 10 and 100. */
+/* Returns the power of ten by which values are multiplied to be drawn: the default scale if it
+ * brings `most` between 1 and 100, else the scale that brings `most` between 10 and 100. */
 int model_scale(LONG default_scale, double most);
-/* Has PDH no formula for this type? Texts are of such types, too. */
+/* True if PDH has no formula for this type; texts have such types, too. */
 bool model_type_is_raw(DWORD type);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampler thread of one source: the only one that calls PDH for it. A machine is sampled at a
- * fixed interval, and once more soon after a table was added, because rates need two samples. A
- * capture is read to its end as fast as the samples are taken over, once for each table.
+ * The sampler thread of one source: the only thread that calls PDH for that source. A machine is
+ * sampled at a fixed interval, and once more soon after a table was added, because rates need two
+ * samples. A capture is read to its end as fast as the samples are taken over, once for each table.
  */
 #include "internal.h"
 
@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 enum { NANOSECONDS = 1000000000, SECOND = 10000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
-static const int64_t unix_epoch = 11644473600; /* in seconds since 1601 */
+static const int64_t unix_epoch = 11644473600; /* 1970-01-01 in seconds since 1601 */
 static const double least = 0.05, soon = 0.25, retry_first = 5, retry_last = 300;
 
-/* Of processes and threads the names are not unique in time: two more counters identify them. */
+/* Names of processes and threads are used again after their end, so two more counters identify an
+ * instance of these objects. */
 enum { ID, START, IDENTITY_COUNTERS };
 static const struct {
     const char *object, *id;
@@ -32,12 +33,13 @@ static const struct {
 };
 
 struct counters {
-    PDH_HCOUNTER *handles; /* one for each column; NULL: not added yet */
+    PDH_HCOUNTER *handles; /* one handle for each column; NULL: the counter was not added yet */
     PDH_HCOUNTER identity[IDENTITY_COUNTERS];
-    double due, wait; /* when the missing ones are added again, and the wait before that */
+    /* when missing counters are added again, and the wait before that, in seconds */
+    double due, wait;
 };
 
-/* A result of PDH: a number of items, with memory that is used again. */
+/* A result of PDH: a number of items, in memory that is reused. */
 struct items {
     void *data;
     DWORD capacity, count;
@@ -49,7 +51,7 @@ struct sampler {
     struct spec **specs;
     size_t count;
     uint64_t tick;
-    bool sampled; /* there was a sample */
+    bool sampled; /* at least one sample was taken */
     struct items values, ids, starts;
 };
 
@@ -86,8 +88,9 @@ static void describe(PDH_HCOUNTER handle, struct column *column)
     free(info);
 }
 
-/* A counter of a machine that is away has a handle as well: it finds the machine when it is back.
- * */
+/* Writes the path with the source's machine. PDH adds a counter even if the machine is not
+ * reachable, and finds the machine when it is
+ * back. */
 void full_path(const struct source *source, const char *path, char *ret, size_t capacity)
 {
     const char *machine = source->capture ? "" : source->name;
@@ -101,11 +104,12 @@ static PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNT
     PDH_STATUS status = PdhAddEnglishCounterA(sampler->query, full, 0, ret);
     if ((DWORD)status != PDH_CSTATUS_NO_OBJECT && (DWORD)status != PDH_CSTATUS_NO_COUNTER)
         return status;
-    PDH_STATUS user = PdhAddCounterA(sampler->query, full, 0, ret); /* in the user's language */
+    /* adds the counter by its name in the user's language */
+    PDH_STATUS user = PdhAddCounterA(sampler->query, full, 0, ret);
     return user ? status : user;
 }
 
-/* The counter `name` for the same object and instances as `path`. */
+/* Adds the counter `name` for the same object and instances as `path`. */
 static PDH_HCOUNTER add_sibling(struct sampler *sampler, const char *path, const char *name)
 {
     char sibling[PDH_MAX_COUNTER_PATH];
@@ -118,7 +122,8 @@ static PDH_HCOUNTER add_sibling(struct sampler *sampler, const char *path, const
     return add_path(sampler, sibling, &handle), handle;
 }
 
-/* In a text capture it is not the start, but a number that changes with every sample. */
+/* Adds "Elapsed Time", whose raw value is the start. In a text capture its value is not the start
+ * but changes with every sample, so the counter is removed; returns NULL then. */
 static PDH_HCOUNTER add_start(struct sampler *sampler, const char *path)
 {
     struct column column = {0};
@@ -144,7 +149,7 @@ static void add_identity(struct sampler *sampler, struct spec *spec)
         }
 }
 
-/* Hands a copy of the columns over. */
+/* Hands a copy of the columns over to the drawing side. */
 static void publish_columns(struct source *source, struct spec *spec)
 {
     struct column *copy = columns_copy(spec->found, spec->column_count);
@@ -156,7 +161,8 @@ static void publish_columns(struct source *source, struct spec *spec)
         columns_free(old, spec->column_count);
 }
 
-/* Returns whether the column changed. */
+/* Adds the column's counter, or finds its type if that was not known. Returns whether the column
+ * changed. */
 static bool add_column(struct sampler *sampler, struct column *column, PDH_HCOUNTER *handle)
 {
     PDH_STATUS before = column->status;
@@ -167,12 +173,12 @@ static bool add_column(struct sampler *sampler, struct column *column, PDH_HCOUN
     if (*handle)
         describe(*handle, column);
     if (*handle && (column->type || column->explain))
-        column->status = 0; /* also of a machine that was away */
+        column->status = 0; /* found now, perhaps because the machine is reachable again */
     return *handle || column->status != before;
 }
 
-/* Adds what is not added yet. What stays missing is tried ever less often, because each trial may
- * collect its object several times. */
+/* Adds the counters that are not added yet. Counters that stay missing are tried less and less
+ * often, because each attempt may collect the object several times. */
 static void add_counters(struct sampler *sampler, struct spec *spec)
 {
     struct counters *counters = spec->counters;
@@ -262,8 +268,9 @@ uint64_t identity_of_name(const char *name)
     return hash(0xcbf29ce484222325, name, strlen(name));
 }
 
-/* The id and the start are compared as raw values. The numbers in names ("name#2", "name#1/3")
- * change when others end; those without an id (Idle, _Total) have no other. */
+/* Returns the identity of an instance: a hash of its name and of the raw values of id and start.
+ * The numbers in names ("name#2", "name#1/3") change when other instances end, so they are left
+ * out, except for an instance without an id (Idle, _Total). */
 static uint64_t identity_of(const struct sampler *sampler, const char *name, DWORD at)
 {
     const PDH_RAW_COUNTER_ITEM_A *ids = sampler->ids.data, *starts = sampler->starts.data;
@@ -285,7 +292,8 @@ static int by_identity(const void *a, const void *b)
     return first < second ? -1 : 1;
 }
 
-/* Of rows that are called the same, which PDH allows, the order counts. False: no memory. */
+/* Gives rows with equal names, which PDH allows, different identities by their order. False: no
+ * memory. */
 static bool number_equal_rows(struct row *rows, size_t count)
 {
     struct row **order = malloc((count + 1) * sizeof *order);
@@ -335,8 +343,8 @@ static bool make_rows(const struct sampler *sampler, struct table_sample *sample
     return number_equal_rows(sample->rows, count);
 }
 
-/* The row of an instance; instances of one object have the same order in every column, unless one
- * has fewer. */
+/* Returns the position of an instance's row. Instances of one object have the same order in every
+ * column, but a column may lack some. */
 static size_t find_row(const struct table_sample *sample, const char *name, size_t expected)
 {
     for (size_t i = 0; i < sample->row_count; i++) {
@@ -372,7 +380,7 @@ static DWORD count_items(PDH_HCOUNTER counter)
     return count;
 }
 
-/* A column of raw values: of texts there is no number. */
+/* Fills a column with raw values; text counters get no number. */
 static void fill_raw_column(const struct sampler *sampler, struct table_sample *sample,
                             size_t column)
 {
@@ -392,7 +400,7 @@ static void fill_raw_column(const struct sampler *sampler, struct table_sample *
     }
 }
 
-/* The column with the most instances gives the rows. */
+/* Samples a table; the column with the most instances determines the rows. */
 static bool sample_table(struct sampler *sampler, struct spec *spec, struct table_sample *sample)
 {
     const struct counters *counters = spec->counters;
@@ -432,8 +440,9 @@ void frame_free(struct frame *frame)
     free(frame);
 }
 
-/* Captures have the time of the place where they were recorded; here it is taken for this place's.
- * */
+/* Converts local time to UTC. A capture has the local time of the place where it was recorded,
+ * which is treated as this machine's local
+ * time. */
 static int64_t utc_of_local(LONGLONG local)
 {
     time_t seconds = (time_t)(local / SECOND - unix_epoch);
@@ -452,7 +461,7 @@ static bool has_counters(const struct spec *spec)
     return any;
 }
 
-/* Captures have no texts. */
+/* True if the texts must be read now; never for captures, which have no texts. */
 static bool texts_due(struct source *source, struct spec *spec)
 {
     double now = model_now(), age = now - spec->text_sample;
@@ -465,8 +474,8 @@ static bool texts_due(struct source *source, struct spec *spec)
     return due;
 }
 
-/* Takes a sample of `specs`. Without any counter there is nothing to collect: of a capture no data,
- * of a machine no rows. NULL: no memory. */
+/* Takes a sample of `specs`. If no table has a counter, nothing is collected: a machine's tables
+ * have no rows then, a capture's frame has a status that says "no data". NULL: no memory. */
 static struct frame *take_frame(struct sampler *sampler, struct spec **specs, size_t count)
 {
     struct frame *frame = calloc(1, sizeof *frame + count * sizeof *frame->tables);
@@ -505,8 +514,8 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
 
 /* ---- handing over ---- */
 
-/* Samples of a machine that are not taken over are dropped, the oldest first, and counted; a
- * capture waits. False: the source ends. */
+/* Hands a sample over to the drawing side. If too many samples wait, a machine's oldest sample is
+ * dropped and counted, but the sampler of a capture waits. False: the sampler must end. */
 static bool hand_over(struct source *source, struct frame *frame)
 {
     static const uint64_t one = 1;
@@ -529,7 +538,7 @@ static bool hand_over(struct source *source, struct frame *frame)
     bool stop = source->stop;
     pthread_mutex_unlock(&source->mutex);
     if (write(source->model->descriptor, &one, sizeof one) < 0)
-        return !stop; /* it is readable already */
+        return !stop; /* the descriptor is readable already */
     return !stop;
 }
 
@@ -544,8 +553,8 @@ static void leave_resting(struct sampler *sampler)
     sampler->count = kept;
 }
 
-/* The tables to sample, without those that rest or were removed. Returns whether there are new
- * ones. */
+/* Makes the list of the tables to sample, without those that rest or were removed. Returns true if
+ * tables were added. */
 static bool take_changes(struct sampler *sampler)
 {
     struct source *source = sampler->source;
@@ -586,8 +595,8 @@ static bool take_changes(struct sampler *sampler)
     return added;
 }
 
-/* Waits until this time, or for a change; a machine that is paused waits until it goes on; a
- * capture only for a change. False: the source ends. */
+/* Waits until `due` or until something changes; for a paused machine, until the pause ends; for a
+ * capture, only for a change. False: the sampler must end. */
 static bool wait_until(struct source *source, double due)
 {
     pthread_mutex_lock(&source->mutex);
@@ -626,7 +635,7 @@ static double interval_of(struct source *source)
     return seconds;
 }
 
-/* False: the source ends. */
+/* Takes one sample of a machine. False: the sampler must end. */
 static bool sample_machine(struct sampler *sampler)
 {
     note_begin(sampler->source);
@@ -640,7 +649,8 @@ static bool sample_machine(struct sampler *sampler)
     return !frame || hand_over(sampler->source, frame);
 }
 
-/* New tables are sampled at once, but not so soon that the rates of the others become noise. */
+/* Samples a machine until its end. New tables are sampled at once, but not so soon that the rates
+ * of other tables become inexact. */
 static void run_machine(struct sampler *sampler)
 {
     double due = 0, last = 0;
@@ -671,7 +681,7 @@ static struct frame *empty_frame(struct source *source, PDH_STATUS status, bool 
     return frame;
 }
 
-/* The last that a source hands over. */
+/* Hands over the last frame of a source. */
 static void end_with(struct source *source, PDH_STATUS status)
 {
     struct frame *frame = empty_frame(source, status, false);
@@ -679,7 +689,8 @@ static void end_with(struct source *source, PDH_STATUS status)
         hand_over(source, frame);
 }
 
-/* How many samples a capture has decides how many ticks share a place of a series. */
+/* Counts the samples of a capture, because their number determines how many ticks share a place in
+ * a series. */
 static bool measure_capture(struct source *source)
 {
     DWORD entries, size = sizeof(PDH_TIME_INFO);
@@ -700,7 +711,7 @@ static bool was_removed(struct source *source, const struct spec *spec)
     return removed;
 }
 
-/* Reads the capture once, for one table. False: the source ends. */
+/* Reads the capture once, for one table. False: the sampler must end. */
 static bool read_capture(struct sampler *sampler, struct spec *spec)
 {
     struct source *source = sampler->source;
@@ -724,7 +735,7 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
     }
     DWORD end = frame ? (DWORD)frame->status : 0;
     if (end == PDH_NO_MORE_DATA || (end == PDH_NO_DATA && sampler->sampled))
-        frame_free(frame); /* a table without counters is not the capture's fault */
+        frame_free(frame); /* not an error: the end of the capture, or a table without counters */
     else if (frame)
         go_on = hand_over(source, frame);
     if (spec->counters)

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Offsets in `data` while it grows: of a row's name, then of its texts, 0 for none. */
+/* The rows while they are collected: for each row the offsets in `data` of its name and of its
+ * texts; 0: no text. */
 struct collected {
     const struct spec *spec;
     size_t *offsets;
     size_t rows, row_capacity;
-    size_t next;  /* the row to expect */
-    size_t first; /* the column whose texts came first: each of them begins a row */
+    size_t next;  /* the row that is expected next */
+    size_t first; /* the column whose texts came first: each text of this column begins a row */
     char *data;
     size_t used, capacity;
     bool single; /* all texts are of `column`; otherwise their counters' names say of which */
@@ -39,8 +40,8 @@ static size_t put_text(struct collected *collected, const char *text)
     return collected->used - length;
 }
 
-/* The offsets of the row of an instance. All columns have the same order of instances, so the row
- * is the expected one, unless some have no text. NULL: no memory. */
+/* Returns the offsets of the row of an instance. All columns have the same order of instances, so
+ * the row is the expected one, unless some have no text. NULL: no memory. */
 static size_t *row_of(struct collected *collected, const char *instance, size_t column)
 {
     size_t width = collected->spec->column_count + 1;
@@ -115,7 +116,7 @@ bool sample_texts(const struct source *source, struct spec *spec, struct table_s
     char path[2 * PDH_MAX_COUNTER_PATH];
     struct collected collected = {.spec = spec};
     const char *first = spec->found[0].path;
-    put_text(&collected, ""); /* offset 0 is no text */
+    put_text(&collected, ""); /* offset 0 must not be that of a text */
     full_path(source, first, path, sizeof path);
     snprintf(path + strlen(path) - strlen(counter_of(first)), 2, "*");
     spec->found[0].status = opl_text_values(path, collect, &collected);

@@ -16,7 +16,7 @@
 enum { TIME, SOURCE, ID, LEVEL, SERVICE, TEXT, FIELDS };
 enum { LABEL_INDENT = 4 };
 
-/* Splits the line at its tabs; false: it is not an event. */
+/* Splits the line at its tabs; false: the line is not an event. */
 static bool cut(char *line, char *fields[FIELDS])
 {
     line[strcspn(line, "\n")] = '\0';
@@ -48,7 +48,8 @@ static void print_event(struct pcview *view, char *line)
     text_wrap(view->out, text, LABEL_INDENT, view->width - LABEL_INDENT);
 }
 
-/* Prints the last lines, which it keeps in a ring buffer. `file` NULL: there are none. */
+/* Prints the last lines of the file, which are kept in a ring buffer. `file` NULL: prints
+ * nothing. */
 static void print_last(struct pcview *view, FILE *file)
 {
     char **lines = calloc(view->events, sizeof *lines), *line = NULL;

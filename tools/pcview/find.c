@@ -31,7 +31,8 @@ static void look_up(const struct view_names *names, struct requested_object *wan
         wanted->index_count = names_find_elsewhere(wanted->title, wanted->indices, WANTED_INDICES);
 }
 
-/* An argument is "Object(pattern)" only if no object has this whole name. */
+/* Finds the numbers of an argument's objects. The argument is read as "Object(pattern)" only if no
+ * object has the whole argument as its name. */
 void find_indices(const struct view_names *names, struct requested_object *wanted)
 {
     snprintf(wanted->title, sizeof wanted->title, "%s", wanted->text);

@@ -87,7 +87,7 @@ struct dump {
     size_t shown;
 };
 
-/* Prints lines of at most ROW bytes; the meaning is on the first one. */
+/* Prints lines of at most ROW bytes; the meaning is on the first line. */
 static void dump_bytes(struct dump *dump, size_t from, size_t to, const char *meaning)
 {
     const struct style *style = &dump->view->style;

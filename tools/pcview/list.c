@@ -23,7 +23,8 @@ static void instances_word(const opl_object_view *object, char out[24])
         snprintf(out, 24, "%s", count == PERF_NO_INSTANCES ? "single" : "metadata");
 }
 
-/* The default counter of the object or of its _Total, if it has a value. */
+/* Writes the value of the object's default counter, or of that counter of _Total, into the line, if
+ * there is a value. */
 static void default_value(struct pcview *view, const opl_object_view *where, struct list_line *line)
 {
     struct view_object object;
@@ -66,7 +67,7 @@ static int by_title(const void *left, const void *right)
     return order ? order : (one->index > other->index) - (one->index < other->index);
 }
 
-/* All objects of the block, sorted by title; malloc, NULL: none, or no memory. */
+/* Returns all objects of the block, sorted by title; to be freed. NULL: none, or no memory. */
 static struct list_line *all_lines(struct pcview *view, size_t *ret_count)
 {
     struct list_line *lines = NULL;

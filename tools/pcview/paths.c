@@ -14,7 +14,7 @@
 struct path_reading {
     PDH_HCOUNTER counter;
     char *path;
-    bool by_pattern;          /* found by a wildcard, not named itself */
+    bool by_pattern;          /* the counter was found by a wildcard, not named itself */
     struct view_counter kind; /* type and unit, for printing */
     struct view_value value;
 };
@@ -70,8 +70,8 @@ static void add(struct readings *all, const char *path, bool by_pattern)
         miss(all, path, status);
 }
 
-/* The multi-string of the paths that the word matches, which the caller frees; *ret_status is PDH's
- * status. The call is repeated, because the list may grow between two calls. */
+/* Returns the multi-string of the paths that the word matches, which the caller frees; *ret_status
+ * is PDH's status. The call is repeated, because the list may grow between two calls. */
 static char *expand(const char *word, PDH_STATUS *ret_status)
 {
     char *list = NULL;

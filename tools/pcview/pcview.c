@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pcview: shows performance blocks, live or saved: lists objects, shows one with its counters,
- * types, instances and values, dumps the bytes, or writes JSON. It has no built-in knowledge of any
- * object.
+ * pcview: shows performance blocks, live or saved: lists objects, shows one object with its
+ * counters, types, instances and values, dumps the bytes, or writes JSON. It has no built-in
+ * knowledge of any object.
  */
 #include "pcview.h"
 #include "../common/beside.h"
@@ -247,7 +247,7 @@ static void print_trimmed(const char *text, FILE *out)
     }
 }
 
-/* Output that is not for a terminal: it is buffered, to remove trailing blanks. */
+/* Output that is not for a terminal, which is buffered to remove trailing blanks. */
 static char *collected;
 static size_t collected_size;
 
@@ -260,7 +260,7 @@ static void output_begin(struct pcview *view)
         view->out = stdout;
 }
 
-/* Ends the output. False: it could not be written, which is reported once. */
+/* Ends the output. False: the output could not be written, which is reported once. */
 static bool output_end(struct pcview *view)
 {
     static bool reported;
@@ -277,7 +277,8 @@ static bool output_end(struct pcview *view)
     return false;
 }
 
-/* Without names: was OPENPERFLIB_VENDOR refused? Then the event about that has the reason. */
+/* Reports that no names were found. If OPENPERFLIB_VENDOR was refused, prints the event that has
+ * the reason. */
 static void report_no_names(void)
 {
     opl_load_event event;

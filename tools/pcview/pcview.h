@@ -30,14 +30,14 @@ struct pcview {
     bool terminal, utf8, colours;
     struct style style;
     const char *language;
-    const char *blocks[2]; /* --block: the older one first */
+    const char *blocks[2]; /* the files of --block, the older file first */
     int block_count;
     const char *save;
     const char *machine; /* the machine to query; NULL: this one */
     bool counters, values, explain, hex, json, watch, names_only;
     bool paths;          /* the arguments are counter paths */
     unsigned events;     /* --events: number of events to show */
-    const char *seconds; /* between samples; NULL: not given */
+    const char *seconds; /* seconds between samples; NULL: not given */
     struct requested_object wanted[MAX_WANTED];
     size_t wanted_count;
     struct view_names names;
@@ -48,17 +48,18 @@ struct pcview {
 
 /* ---- find.c: arguments to objects ---- */
 void find_indices(const struct view_names *names, struct requested_object *wanted);
-/* The query for HKEY_PERFORMANCE_DATA; malloc. NULL: no argument has an index. */
+/* Returns the query for HKEY_PERFORMANCE_DATA, to be freed. NULL: no argument has an index. */
 char *find_query(const struct pcview *view);
 /* Marks the requested objects that the current snapshot contains; true: all of them. */
 bool find_mark(struct pcview *view);
-/* The argument that requests this object; NULL: none. *ret_all: the command line names no objects,
- * so all are shown. */
+/* Returns the argument that requests this object; NULL: none. *ret_all: the command line names no
+ * objects, so all are shown. */
 struct requested_object *find_requested(struct pcview *view, const opl_object_view *object,
                                         bool *ret_all);
 /* Reports on stderr what is missing and which names are similar. */
 void find_report(struct pcview *view);
-/* Reports on stderr instance patterns that matched nothing; false: there are some. */
+/* Reports on stderr instance patterns that matched nothing; false: at least one pattern matched
+ * nothing. */
 bool find_matched(const struct pcview *view);
 /* Is this instance requested? */
 bool find_instance(struct requested_object *requested, const struct view_object *object,
@@ -72,9 +73,10 @@ struct registered {
 };
 /* Calls back for every object of every service's list. */
 void registered_each(void (*each)(void *self, const struct registered *object), void *self);
-/* The objects of the service of this name; returns how many. */
+/* Writes the numbers of the objects of the service with this name; returns how many. */
 size_t registered_objects(const char *service, uint32_t *indices, size_t capacity);
-/* Finds the service that registers this object. False: none, or the service's name does not fit. */
+/* Finds the service that registers this object. False: no service, or the service's name does not
+ * fit. */
 bool registered_by(uint32_t index, char *service, size_t capacity, bool *ret_enabled);
 
 /* ---- paths.c: counters by their paths ---- */
@@ -90,7 +92,7 @@ int events_print(struct pcview *view);
 /* ---- output ---- */
 void list_objects(struct pcview *view);
 void list_names(struct pcview *view);
-/* Both report missing memory and return false. */
+/* Both functions report a lack of memory and return false then. */
 bool show_objects(struct pcview *view);
 bool json_objects(struct pcview *view);
 void hex_objects(struct pcview *view);

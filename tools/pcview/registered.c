@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which service registers which objects, to distinguish an object without an answer from an
+/* Finds which service registers which objects, to distinguish an object without an answer from an
  * unknown one. */
 #include "pcview.h"
 #include "../common/service.h"
@@ -36,8 +36,8 @@ void registered_each(void (*each)(void *self, const struct registered *object), 
 }
 
 struct title_search {
-    const char *service; /* the service whose objects to find, or */
-    uint32_t index;      /* the object whose service to find */
+    const char *service; /* when searching by service: the name of the service */
+    uint32_t index;      /* when searching by object: the number of the object */
     uint32_t *indices;
     char *name;
     size_t capacity, count;

@@ -61,7 +61,7 @@ static void print_header(struct pcview *view, const struct view_object *object)
     print_clock(view, object);
 }
 
-/* Columns of the table with variable width. */
+/* Widths of the two columns of the table that have no fixed width. */
 struct counter_columns {
     int title, help;
 };
@@ -92,8 +92,8 @@ static void print_help(struct pcview *view, const struct view_counter *counter)
         text_wrap(view->out, help, 9, view->width);
 }
 
-/* The widths of the two columns. All other columns together take 42 characters. A help index has 5
- * digits, or 7 in the users' layer. */
+/* Computes the widths of the two columns. All other columns together take 42 characters. A help
+ * index has 5 digits, or 7 in the users' layer. */
 static struct counter_columns counter_columns(struct pcview *view, const struct view_object *object)
 {
     struct counter_columns columns = {.title = TITLE_USUAL, .help = 5};

@@ -145,7 +145,7 @@ static int column_of_row(const struct grid *grid, size_t row)
     return width < COLUMN_MOST ? width : COLUMN_MOST;
 }
 
-/* Width of the layout with instances as columns. */
+/* Returns the width of the layout with instances as columns. */
 static int side_by_side_width(const struct grid *grid, int titles)
 {
     int width = 9 + titles;

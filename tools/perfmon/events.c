@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the event log: a file below OPENPERFLIB_ROOT, else the output of journalctl
- * --output=export. If the log cannot be read, that is no error, but its events are unknown. */
+ * --output=export. A log that cannot be read is no error, but its events are unknown. */
 #include "perfmon.h"
 
 #include "../common/last-event.h"
@@ -61,7 +61,7 @@ static void read_line(struct event_log *log, char *line)
     add(log, fields);
 }
 
-/* Reads the file of events. False: it exists, but cannot be read. */
+/* Reads the file of events. False: the file exists, but cannot be read. */
 static bool read_file(struct event_log *log, const char *path)
 {
     char *line = NULL;
@@ -233,7 +233,8 @@ static bool is_same(const struct event *left, const struct event *right)
            !strcmp(left->text, right->text);
 }
 
-/* If the list has an equal event, increments its count; false: it has none. */
+/* If the list has an equal event, increments that event's count; false: the list has no equal
+ * event. */
 static bool count_again(struct recent *list, size_t count, const struct event *event)
 {
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the object that a word of the command line names, or says what is like it. */
+/* Finds the object that a word of the command line names, or prints similar names. */
 #include "perfmon.h"
 
 #include "../common/missing.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name of a service stands for the first of its objects. */
+/* Finds the first object of the service; NULL: there is no such service. */
 static struct catalogue *find_service(const char *name)
 {
     struct service_settings service;

@@ -91,7 +91,7 @@ static bool read_count(const char *text, unsigned *ret)
     return *text >= '0' && *text <= '9' && !*end && count <= MOST_EVENTS;
 }
 
-/* Parses the command line; `list` keeps the words that are no options. Returns 0; SHOWN: help or
+/* Parses the command line; `list` keeps the words that are no options. Returns 0; SHOWN if help or
  * version was printed; or an exit code after a message. */
 static int parse(struct options *options, struct perfmon *perfmon, struct text_list *list)
 {

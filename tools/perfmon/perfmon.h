@@ -22,7 +22,7 @@ struct perfmon {
     const char **machines; /* other ones */
     size_t machine_count;
     double seconds; /* between samples */
-    char **args;    /* services, or paths */
+    char **args;    /* names of services, or counter paths */
     size_t arg_count;
     int width;
     bool utf8, colours, plain;
@@ -30,7 +30,7 @@ struct perfmon {
 
 /* ---- events.c: the whole event log ---- */
 struct event {
-    char *time; /* UTC, ISO 8601 */
+    char *time; /* time in UTC, ISO 8601 */
     char *source, *level, *service, *text;
     unsigned id;
 };
@@ -43,8 +43,8 @@ struct event_log {
 /* Reads the file below OPENPERFLIB_ROOT, else the journal. */
 void event_log_read(struct event_log *log);
 void event_log_done(struct event_log *log);
-/* The last `most` different events of a service, oldest first; `warnings`: without those of
- * level information. */
+/* The last `most` different events of a service, oldest first; `warnings`: without events of level
+ * information. */
 struct recent {
     const struct event *event; /* the last of several equal events */
     size_t count;              /* number of equal events */
@@ -56,7 +56,7 @@ size_t event_log_last(const struct event_log *log, const char *service, bool war
 struct status_answer {
     bool queried, answered;
     bool only_global; /* the provider answers Global, but not the numbers of its objects */
-    /* duration of the first query, with loading and Open; and of the next one */
+    /* duration in ms of the first query, with loading and Open, and of the next query */
     double first_ms, again_ms;
     size_t objects, instances;
     LSTATUS status;
@@ -76,7 +76,7 @@ enum state {
     NO_LIBRARY,
     LIBRARY_GONE,
     QUARANTINED,
-    TAKEN, /* an object in its list belongs to another service */
+    TAKEN, /* an object in the provider's list belongs to another service */
     REFUSED,
     SWITCHED_OFF,
     STATES
@@ -84,21 +84,21 @@ enum state {
 struct provider {
     struct service_settings service;
     enum state state;
-    char *path;    /* path of its library; NULL: it has none */
-    char *refused; /* why the library may not be loaded; NULL: it may */
-    /* From the registry value Quarantine or Unanswered: its end (0: not recorded), its ordinal
-     * number (2: the second time), and its reason. */
+    char *path;    /* path of the provider's library; NULL: none */
+    char *refused; /* why the library may not be loaded; NULL: nothing forbids it */
+    /* From the registry value Quarantine or Unanswered: the end of that state (0: not recorded),
+     * its ordinal number (2: the second time) and its reason. */
     time_t until;
     unsigned ordinal;
     const char *why; /* NULL: not recorded */
-    size_t objects;  /* number of objects in its list */
+    size_t objects;  /* number of objects in the provider's list */
     struct status_answer answer;
     /* The last answer that any program received, as recorded. */
-    time_t heard_at; /* 0: none is recorded */
-    double heard_ms; /* duration of its Collect */
+    time_t heard_at; /* 0: no answer is recorded */
+    double heard_ms; /* duration of Collect for that answer, in ms */
     bool heard_by_root;
     bool untried;         /* enabled after a quarantine, and no answer since */
-    opl_load_event event; /* the last event */
+    opl_load_event event; /* the provider's last event */
     bool has_event;
 };
 struct providers {
@@ -113,16 +113,16 @@ void providers_read(const struct perfmon *perfmon, struct providers *ret);
 void providers_done(struct providers *providers);
 const char *provider_state(const struct provider *provider); /* "in quarantine" */
 bool provider_in_trouble(const struct provider *provider);
-/* Where the provider runs. NULL: nowhere. */
+/* Returns a word for where the provider runs. NULL: nowhere. */
 const char *provider_place(const struct provider *provider);
-/* What the user can do next, a sentence or two; "" for nothing. */
+/* Writes what the user can do next, a sentence or two; "" for nothing. */
 void provider_next(const struct provider *provider, const struct owners *owners, char *text,
                    size_t capacity);
 
 /* ---- find-object.c ---- */
-/* The object that a word names, such as "Process", "230", "Process(b*)" or a service; the word may
- * be changed, and *ret_instances is its pattern of instances, if it has one. NULL: a message was
- * printed, and *ret_code is the exit code. */
+/* Finds the object that a word names, such as "Process", "230", "Process(b*)" or a service. Changes
+ * the word; *ret_instances becomes its pattern of instances, if the word has one. NULL: a message
+ * was printed, and *ret_code is the exit code. */
 struct catalogue *find_object(const struct perfmon *perfmon, const char *files, char *word,
                               const char **ret_instances, int *ret_code);
 

@@ -34,7 +34,7 @@ struct status_page {
     struct view_names names;
 };
 
-/* "" without colours. */
+/* Returns `sequence`, or "" without colours. */
 static const char *paint(const struct status_page *page, const char *sequence)
 {
     return page->perfmon->colours ? sequence : "";
@@ -49,7 +49,7 @@ static void print_mark(const struct status_page *page, enum state state)
 
 /* ---- times ---- */
 
-/* Writes the local time; with the day only if it is not today. */
+/* Writes the local time; with the day only if the day is not today. */
 static void time_text(time_t when, char *text, size_t capacity)
 {
     time_t now = time(NULL);
@@ -114,7 +114,7 @@ static int name_width(const struct status_page *page)
     return widest < LEAST_NAME ? LEAST_NAME : widest;
 }
 
-/* Writes the age in ANSWER_WIDTH characters; it is negative if the clock was set back. */
+/* Writes the age in ANSWER_WIDTH characters; the age is negative if the clock was set back. */
 static void ago_text(time_t when, char *text, size_t capacity)
 {
     static const struct {
@@ -214,7 +214,7 @@ static void print_until(const struct status_page *page, const struct provider *p
     print_text(page, "until", text);
 }
 
-/* Prints the recorded answer. A provider that cannot answer gets no such line. */
+/* Prints the recorded answer. For a provider that cannot answer, nothing is printed. */
 static void print_last_answer(const struct status_page *page, const struct provider *provider)
 {
     char when[64], span[32], took[32], text[200];

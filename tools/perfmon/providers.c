@@ -75,7 +75,7 @@ static void note_refusal(void *self, const opl_load_remark *remark)
         provider->refused = strdup(remark->text);
 }
 
-/* Does Perflib refuse the library? Checks the file's owner, mode and format. */
+/* Finds out whether Perflib refuses the library: checks the file's owner, mode and format. */
 static void read_refusal(struct provider *provider)
 {
     const opl_load_options options = {.remark = note_refusal, .self = provider};
@@ -264,7 +264,7 @@ void provider_next(const struct provider *provider, const struct owners *owners,
 struct provider_search {
     const struct perfmon *perfmon;
     struct providers *ret;
-    bool *found; /* one for each argument: was it found? */
+    bool *found; /* one for each argument: true if the service was found */
 };
 
 static bool is_wanted(const struct provider_search *collecting, const char *name)
@@ -303,7 +303,7 @@ static bool take(void *self, const char *name)
     return !status;
 }
 
-/* Reads the state again, because the query may change it. */
+/* Queries all providers, then reads their state again, because queries may change it. */
 static void query_all(struct providers *providers)
 {
     for (size_t i = 0; i < providers->count; i++) {

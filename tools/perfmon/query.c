@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries one provider now, by its objects' numbers: does it answer, and how fast? */
+/* Queries one provider now, by its objects' numbers, to find out whether the provider answers, and
+ * how fast. */
 #include "perfmon.h"
 
 #include <stdlib.h>
@@ -14,8 +15,8 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Writes the numbers in the provider's Object List. Without a list: all its numbers, some of which
- * are objects. "": neither is known. */
+/* Writes the numbers in the provider's Object List. Without a list, writes all numbers of the
+ * provider, some of which are objects. "": no numbers are known. */
 static void make_query(const struct service_settings *service, char query[static QUERY_SIZE])
 {
     size_t used = 0;
@@ -92,7 +93,8 @@ void query_provider(const struct service_settings *service, struct status_answer
     if (!*query)
         return;
     ret->queried = true;
-    RegCloseKey(HKEY_PERFORMANCE_DATA); /* so that the first time includes loading and Open */
+    /* unloads all providers, so that the first time includes loading and Open */
+    RegCloseKey(HKEY_PERFORMANCE_DATA);
     double begin = now_ms();
     ret->status = snapshot_query(&snapshot, query);
     double middle = now_ms();

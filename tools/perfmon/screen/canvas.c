@@ -157,7 +157,7 @@ void canvas_bar(struct canvas *canvas, int row, int column, int width, double fr
     }
 }
 
-/* The columns without the blanks at the end. */
+/* Returns the number of columns in the row without the blanks at the end. */
 static int used_columns(const struct canvas *canvas, int row)
 {
     int end = canvas->columns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A canvas: rows of character cells, which every view of perfmon draws into. It is shown by
+ * A canvas: rows of character cells, which every view of perfmon draws into. A canvas is shown by
  * ncurses, which sends the cells that changed, or printed as text.
  */
 #ifndef OPL_PERFMON_CANVAS_H
@@ -20,12 +20,13 @@ enum style {
     STYLE_BAD,
     STYLE_BAR, /* the top and the bottom line */
     STYLE_SELECTED,
-    STYLE_LINE, /* and the next LINE_STYLES: lines of a chart */
+    STYLE_LINE, /* this style and those after it, LINE_STYLES in all, are for lines of a chart */
     LINE_STYLES = 8,
     STYLES = STYLE_LINE + LINE_STYLES
 };
 struct canvas_cell {
-    wchar_t text[3]; /* a character and a combining one; empty: the right half of a wide one */
+    /* a character and a combining character; empty: the right half of a wide character */
+    wchar_t text[3];
     unsigned char style;
 };
 struct canvas {
@@ -35,14 +36,15 @@ struct canvas {
     struct canvas_cell *cells;
 };
 
-/* Makes it empty and of this size; false: no memory. */
+/* Makes the canvas empty and of this size; false: no memory. */
 bool canvas_begin(struct canvas *canvas, int rows, int columns);
 void canvas_done(struct canvas *canvas);
-/* Writes at most `width` columns; what does not fit ends with an ellipsis. Control characters are
- * made visible. Outside the canvas nothing is written. Returns the columns that were written. */
+/* Writes at most `width` columns; a text that does not fit ends with an ellipsis. Control
+ * characters are made visible. Outside the canvas nothing is written. Returns the columns that were
+ * written. */
 int canvas_text(struct canvas *canvas, int row, int column, int width, enum style style,
                 const char *text);
-/* The same, at the right end of the `width` columns. */
+/* Like canvas_text, at the right end of the `width` columns. */
 void canvas_right(struct canvas *canvas, int row, int column, int width, enum style style,
                   const char *text);
 int canvas_print(struct canvas *canvas, int row, int column, int width, enum style style,
@@ -50,10 +52,12 @@ int canvas_print(struct canvas *canvas, int row, int column, int width, enum sty
 void canvas_put(struct canvas *canvas, int row, int column, enum style style, wchar_t character);
 /* Gives `width` cells a style, without changing their text. */
 void canvas_style(struct canvas *canvas, int row, int column, int width, enum style style);
-/* A text in several lines, broken between words; returns the lines that were used. */
+/* Writes a text in several lines, broken between words; returns the number of lines that were
+ * used. */
 int canvas_wrap(struct canvas *canvas, int row, int column, int width, int lines, enum style style,
                 const char *text);
-/* Part `from` to `to` (of 0 to 1) of a bar of `width` columns, in eighths of a column. */
+/* Draws the part from `from` to `to` (0 to 1) of a bar that is `width` columns long, in steps of an
+ * eighth of a column. */
 void canvas_bar(struct canvas *canvas, int row, int column, int width, double from, double to,
                 enum style style);
 /* Prints the rows without the blanks at their ends, and without empty rows at the end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chosen counters over time: as lines, as bars of the newest values, or as a report. All lines
- * share an axis from 0 to 100; each is scaled by a power of ten, which the legend shows, as
- * Windows' perfmon does it.
+ * share an axis from 0 to 100; each is scaled by a power of ten, which the legend shows, as in
+ * Windows' perfmon.
  */
 #include "screen.h"
 
@@ -25,15 +25,15 @@ enum {
 enum mode { MODE_LINES, MODE_BARS, MODE_REPORT };
 static const int zooms[] = {1, 2, 5, 10, 30, 60};
 
-/* One instance of one counter. */
+/* A line of the chart: one instance of one counter. */
 struct line {
     const struct table *table;
     const struct history *history;
     int scale;
-    struct span span; /* of the ticks that are shown */
+    struct span span; /* summary of the values in the ticks that are shown */
 };
 
-/* An instance of a counter with a pattern that the user does not want to see. */
+/* An instance that the user does not want to see, of a counter whose path has a pattern. */
 struct hidden {
     unsigned table;
     uint64_t identity;
@@ -51,9 +51,11 @@ struct chart {
     struct cursor cursor;
     enum mode mode;
     bool highlight;
-    size_t zoom;       /* in `zooms`: ticks of a dot, or the part of a capture */
+    /* position in `zooms`, which has the ticks of a dot, or of a capture the divisor of its
+     * length */
+    size_t zoom;
     bool whole;        /* all of a capture is shown */
-    uint64_t back;     /* how many ticks before the newest one the chart ends */
+    uint64_t back;     /* number of ticks between the end of the chart and the newest tick */
     uint64_t from, to; /* ticks that were drawn last */
 };
 
@@ -130,7 +132,7 @@ static void choose_ticks(struct chart *chart, int dots)
         chart->to = newest + 1;
         return;
     }
-    if (source.capture) /* zoomed into a capture: a part of its length */
+    if (source.capture) /* in a capture a zoomed chart shows a part of the whole length */
         length = newest / (uint64_t)zooms[chart->zoom] + 1;
     if (chart->back + 1 > newest)
         chart->back = newest ? newest - 1 : 0;
@@ -146,7 +148,7 @@ static bool is_hidden(const struct chart *chart, unsigned table, uint64_t identi
     return false;
 }
 
-/* The histories that have a value in the ticks that are shown. */
+/* Finds the chart's lines: the histories that have a value in the ticks that are shown. */
 static void find_lines(struct chart *chart)
 {
     chart->count = chart->left_out = 0;
@@ -191,7 +193,7 @@ struct grid {
     unsigned char *dots;
 };
 
-/* A dot of Braille; without UTF-8 a cell is one dot. */
+/* Draws a dot of a Braille character; without UTF-8 a whole cell is one dot. */
 static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t mark)
 {
     static const unsigned char bits[DOT_ROWS][DOT_COLUMNS] = {
@@ -209,11 +211,12 @@ static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t 
                grid->canvas->braille ? 0x2800 + (wchar_t)*dots : mark);
 }
 
-/* How many ticks a dot has. */
+/* Returns the number of ticks for a dot. */
 static double tick_step(const struct chart *chart, int dots)
 {
     if (!chart->whole && chart->from == 0)
-        return zooms[chart->zoom]; /* not enough samples yet: they begin at the left */
+        /* not enough samples yet to fill the chart: they begin at its left end */
+        return zooms[chart->zoom];
     return (double)(chart->to - chart->from) / dots;
 }
 
@@ -277,19 +280,20 @@ static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int 
             draw_line(&grid, chart, i);
     if (chart->count) {
         memset(grid.dots, 0, (size_t)(grid.rows * grid.columns));
-        draw_line(&grid, chart, chart->cursor.at); /* above the others */
+        /* drawn last, so that this line lies above the others */
+        draw_line(&grid, chart, chart->cursor.at);
     }
     int end = (int)((double)(chart->to - chart->from) /
                     tick_step(chart, grid.columns * DOT_COLUMNS) / DOT_COLUMNS);
     draw_time(chart, canvas, last - 1, chart->from, AXIS);
-    if (end > 2 * TIME_WIDTH) /* below the newest value */
+    if (end > 2 * TIME_WIDTH) /* writes the time below the newest value */
         draw_time(chart, canvas, last - 1, chart->to - 1, AXIS + end - TIME_WIDTH);
     free(grid.dots);
 }
 
 /* ---- legend and report ---- */
 
-/* The path of a line, with its instance. */
+/* Writes the path of a line, with the line's instance in place of a pattern. */
 static void line_path(const struct line *line, char *ret, size_t capacity)
 {
     const char *path = line->table->columns[0].path, *open = strchr(path, '(');
@@ -365,10 +369,10 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
     }
 }
 
-/* Why a chosen counter has no line. */
+/* Writes why chosen counters have no lines; returns the row after the last one used. */
 static int draw_problems(struct chart *chart, struct canvas *canvas, int row, int last)
 {
-    last = row + (last - row) / 3; /* the rest is for the chart */
+    last = row + (last - row) / 3; /* the other two thirds are for the chart */
     for (size_t t = 0; t < chart->table_count && row < last; t++) {
         const struct table *table = model_table(chart->model, chart->tables[t]);
         if (table && table->tick && table->columns[0].status)
@@ -430,7 +434,8 @@ static void show_hidden(struct chart *chart, struct window *window)
     chart->hidden_count = 0;
 }
 
-/* Of a counter with a pattern only this instance; it comes again with show_hidden. */
+/* Hides the selected line if its counter's path has a pattern; show_hidden shows it again. Returns
+ * false if nothing was hidden. */
 static bool hide_selected(struct chart *chart, struct window *window)
 {
     const struct line *line = &chart->lines[chart->cursor.at];
@@ -480,7 +485,8 @@ static void show_highest(struct chart *chart, struct window *window)
             chart->zoom++;
         length = source.tick / (uint64_t)zooms[chart->zoom] + 1;
     }
-    uint64_t end = at + length / 2 > length ? at + length / 2 : length; /* from the first on */
+    /* the earliest possible end: the chart then begins at the first tick */
+    uint64_t end = at + length / 2 > length ? at + length / 2 : length;
     chart->back = end < source.tick ? source.tick - end : 0;
     text_number(most, number);
     time_text(chart, at, text, sizeof text);
@@ -509,7 +515,8 @@ static void remove_selected(struct chart *chart, struct window *window)
     chart->count = 0;
 }
 
-/* In a capture a larger number shows a smaller part; of a machine it shows a longer time. */
+/* Changes the zoom. A larger number shows a smaller part of a capture, but a longer time of a
+ * machine. */
 static void change_zoom(struct chart *chart, bool nearer)
 {
     struct model_source source;
@@ -520,7 +527,7 @@ static void change_zoom(struct chart *chart, bool nearer)
         chart->zoom -= chart->zoom > 0;
 }
 
-/* The selected counter as a command for a shell, in single quotes. */
+/* Shows and copies a shell command for the selected counter, whose path is in single quotes. */
 static void show_command(const struct chart *chart, struct window *window)
 {
     struct model_source source;
@@ -547,7 +554,7 @@ bool chart_key(struct chart *chart, int key, struct window *window)
     if (cursor_key(&chart->cursor, key))
         return true;
     if (chart->whole && (key == KEY_LEFT || key == KEY_RIGHT))
-        return true; /* all is shown */
+        return true; /* the whole capture is shown */
     switch (key) {
     case KEY_LEFT:
         chart->back = chart->back + jump < newest ? chart->back + jump : newest;

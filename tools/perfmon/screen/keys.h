@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys that are no characters, by ncurses' names and values. */
+/* The keys that are not characters, with ncurses' names and values. */
 #ifndef OPL_PERFMON_KEYS_H
 #define OPL_PERFMON_KEYS_H
 

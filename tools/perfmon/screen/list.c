@@ -8,7 +8,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* The row that was clicked; cursor->count: none. */
+/* Returns the row that was clicked; cursor->count: no row. */
 static size_t clicked_row(const struct cursor *cursor)
 {
     int row, column;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several machines: a list with a line for each, and the choice of the one that is shown. */
+/* Several machines: a list with a line for each, and the choice of the machine that is shown. */
 #include "screen.h"
 
 #include "keys.h"
@@ -50,7 +50,8 @@ const char *machine_title(const struct machine *machine)
     return host;
 }
 
-/* What holds the machine up, or why nothing is known of it. */
+/* Writes what the machine's tasks wait for, or why nothing is known about the machine. Returns the
+ * style of the text. */
 static enum style describe(const struct machine *machine, const struct model *model, char *ret,
                            size_t capacity)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands for terminal.c where there is no ncurses: the views cannot be shown, only printed. */
+/* Replaces terminal.c in a build without ncurses: the views cannot be shown, only printed. */
 #include "screen.h"
 
 bool terminal_begin(bool colours)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of one object: a row for each instance and a column for each counter; of an object
+/* The table of one object: a row for each instance and a column for each counter; for an object
  * without instances, a row for each counter. */
 #include "screen.h"
 
@@ -15,7 +15,7 @@ enum {
     ESCAPE = 27,
     BY_ORDER = -1, /* not sorted: the order of the object */
     EXPLAIN_LINES = 4,
-    EXPLAIN_FROM = 16, /* lines that the view has for it to be shown */
+    EXPLAIN_FROM = 16, /* the explanation is shown if the view has at least so many lines */
     TITLE_WIDTH = 11,
     COLUMN_LEAST = 7,
     COLUMN_MOST = 30,
@@ -29,26 +29,31 @@ enum {
 struct line {
     const char *name;
     uint64_t identity;
-    size_t at;                /* its row of the table, or its counter */
-    unsigned copy;            /* how many rows before it are called the same */
-    double number;            /* of the counter that is sorted by */
-    const char *const *texts; /* of its row; NULL: there are none (yet) */
+    /* the line's row in the table; without instances, the position of the counter */
+    size_t at;
+    unsigned copy;            /* number of rows before this one with the same name */
+    double number;            /* value of the counter by which the lines are sorted */
+    const char *const *texts; /* texts of the row; NULL: none (yet) */
 };
 
 struct object {
     struct model *model;
     size_t source;
     const struct catalogue_object *of;
-    char *instances;                       /* a pattern */
-    unsigned table, texts;                 /* 0: the object has no such counters */
-    const struct table *numbers, *strings; /* these tables; until the next sample */
-    size_t *places;                        /* of each counter in its table */
-    int *widths;                           /* of each counter's column; they only grow */
-    struct line *lines;                    /* of the newest sample, as they are shown */
-    size_t count, capacity;                /* of lines */
+    char *instances; /* a pattern */
+    /* numbers of the tables of numbers and of texts; 0: the object has no such counters */
+    unsigned table, texts;
+    const struct table *numbers, *strings; /* these two tables; valid until the next sample */
+    size_t *places;                        /* for each counter: its column in its table */
+    /* width of each counter's column, which never becomes smaller */
+    int *widths;
+    /* lines of the newest sample in the order in which they are shown */
+    struct line *lines;
+    size_t count, capacity; /* of lines */
     struct cursor cursor;
     uint64_t selected; /* identity of the selected line */
-    int column;        /* sorted by this counter, which Enter adds; or BY_ORDER */
+    /* the counter by which the lines are sorted and which Enter adds to the chart; or BY_ORDER */
+    int column;
     size_t first, end; /* the columns that are shown */
     bool ascending;
     struct field filter;
@@ -56,7 +61,8 @@ struct object {
 
 /* ---- begin and end ---- */
 
-/* Watches the counters that are texts, or those that are not. 0: there are none, or no memory. */
+/* Watches the counters that are texts, or with `text` false all others. Returns the table's number;
+ * 0: no such counters, or no memory. */
 static unsigned watch(struct object *object, bool text)
 {
     const struct catalogue_object *of = object->of;
@@ -171,8 +177,9 @@ static struct line *add_line(struct object *object)
     return line;
 }
 
-/* Both tables have the instances in the order of the object, but were not read at the same moment.
- */
+/* Returns an instance's texts; NULL: none. Both tables have the instances in the order of the
+ * object, but were not read at the same moment, so the search begins at *at, the row after the last
+ * one found. */
 static const char *const *find_texts(const struct table *texts, const char *name, size_t *at)
 {
     for (size_t i = 0; texts && i < texts->row_count; i++) {
@@ -185,7 +192,7 @@ static const char *const *find_texts(const struct table *texts, const char *name
     return NULL;
 }
 
-/* Is every word of the filter in the name or in a text? */
+/* True if every word of the filter is in the line's name or in one of its texts. */
 static bool matches(const struct object *object, const struct line *line)
 {
     char copy[sizeof object->filter.text], *rest;
@@ -201,7 +208,7 @@ static bool matches(const struct object *object, const struct line *line)
     return true;
 }
 
-/* A total is by Perflib's convention called so. */
+/* True for a total, whose name begins with _Total by Perflib's convention. */
 static bool is_total(const struct line *line)
 {
     return !strncmp(line->name, "_Total", strlen("_Total"));
@@ -239,7 +246,7 @@ static int compare_names(const void *left, const void *right)
     return order ? order : (l->at > r->at) - (l->at < r->at);
 }
 
-/* Counts those that are called the same, and leaves out what the filter does not want. */
+/* Counts the lines with equal names, and drops lines that do not match the filter. */
 static void choose_lines(struct object *object)
 {
     struct line *lines = object->lines;
@@ -255,13 +262,14 @@ static void choose_lines(struct object *object)
     object->count = kept;
 }
 
-/* The name as paths have it: "name#2". */
+/* Writes the line's name as in paths, such as "name#2". */
 static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
 {
     snprintf(ret, PDH_MAX_INSTANCE_NAME, line->copy ? "%s#%u" : "%s", line->name, line->copy);
 }
 
-/* The rows come from the numbers, or if there are none, from the texts. */
+/* Makes the lines from the rows of the table of numbers; if there is none, of the table of
+ * texts. */
 static void make_lines(struct object *object)
 {
     bool single = object->of->single;
@@ -284,7 +292,7 @@ static void make_lines(struct object *object)
     choose_lines(object);
     if (object->count)
         qsort_r(object->lines, object->count, sizeof *object->lines, compare_lines, object);
-    for (size_t i = 0; i < object->count; i++) /* the selection stays on its line */
+    for (size_t i = 0; i < object->count; i++) /* the selection stays on the same line */
         if (object->lines[i].identity == object->selected)
             object->cursor.at = i;
 }
@@ -303,7 +311,8 @@ static int name_width(const struct object *object, int most)
     return width < most ? width : most;
 }
 
-/* The title of a column in lines, with the mark of the one that is sorted by. */
+/* Breaks a column's title into lines; a mark shows the column by which the lines are sorted.
+ * Returns the number of lines. */
 static size_t column_title(const struct object *object, size_t counter, int width,
                            char lines[TITLE_LINES][TITLE_SIZE])
 {
@@ -318,7 +327,7 @@ static int fit_width(struct object *object, size_t counter, size_t rows)
 {
     char lines[TITLE_LINES][TITLE_SIZE], text[CELL_SIZE];
     int width = object->widths[counter] ? object->widths[counter] : COLUMN_LEAST;
-    bool marked = (int)counter == object->column; /* the mark breaks no line */
+    bool marked = (int)counter == object->column; /* the mark must not cause a line break */
     size_t count = column_title(object, counter, TITLE_WIDTH + marked, lines);
     for (size_t i = 0; i < count; i++)
         width = text_width(lines[i]) > width ? text_width(lines[i]) : width;
@@ -343,7 +352,7 @@ static void find_end(struct object *object, int name, int columns, size_t rows)
     }
 }
 
-/* Scrolls so that the column that is sorted by is among those that fit. */
+/* Scrolls the columns until the column by which the lines are sorted is visible. */
 static void fit_columns(struct object *object, int name, int columns, size_t rows)
 {
     if (object->column < (int)object->first)
@@ -355,7 +364,8 @@ static void fit_columns(struct object *object, int name, int columns, size_t row
     }
 }
 
-/* The titles end at the same line. Returns how many lines there are. */
+/* Draws the titles of the columns, whose last lines are in the same row. Returns the number of
+ * rows. */
 static int draw_titles(struct object *object, struct canvas *canvas, int row, int name)
 {
     char lines[TITLE_LINES][TITLE_SIZE];
@@ -391,7 +401,7 @@ static void draw_cells(const struct object *object, struct canvas *canvas, int r
     canvas_text(canvas, row, 0, name, style, text);
     int at = name;
     for (size_t c = object->first; c < object->end; at += 2 + object->widths[c++]) {
-        bool last = c + 1 == object->end; /* a text at the end has the rest of the line */
+        bool last = c + 1 == object->end; /* a text in the last column gets the rest of the line */
         cell_text(object, line, c, text);
         if (object->of->counters[c].text)
             canvas_text(canvas, row, at + 2, last ? canvas->columns - at - 2 : object->widths[c],
@@ -406,7 +416,7 @@ static const char *type_name(const struct catalogue_counter *counter)
     return counter->unit.type.name ? counter->unit.type.name : "a type without a name";
 }
 
-/* A counter with its value and, where there is space, its type. */
+/* Draws a counter with its value and, if there is space, its type. */
 static void draw_counter(const struct object *object, struct canvas *canvas, int row,
                          const struct line *line)
 {
@@ -427,7 +437,8 @@ static void draw_counter(const struct object *object, struct canvas *canvas, int
         canvas_text(canvas, row, name + VALUE + 3, TYPE_WIDTH, STYLE_WEAK, type_name(of));
 }
 
-/* The counter that is explained and that Enter adds; NULL: none is selected. */
+/* Returns the counter that is explained and that Enter adds to the chart; NULL: none is
+ * selected. */
 static const struct catalogue_counter *focus_of(const struct object *object)
 {
     if (object->of->single)
@@ -446,7 +457,7 @@ static void draw_explanation(const struct object *object, struct canvas *canvas,
             : NULL;
     const char *text = focus ? focus->explain : object->of->explain;
     if (column && column->explain)
-        text = column->explain; /* in the user's language */
+        text = column->explain; /* PDH's explanation is in the user's language */
     for (int c = 0; c < canvas->columns; c++)
         canvas_put(canvas, row, c, STYLE_WEAK, canvas->utf8 ? 0x2500 : L'-');
     int used = canvas_print(canvas, row, 1, canvas->columns - 2, STYLE_TITLE, " %s ",
@@ -475,7 +486,7 @@ static void draw_head(const struct object *object, struct canvas *canvas, int ro
     canvas_right(canvas, row, used + 15, canvas->columns - used - 15, STYLE_WEAK, right);
 }
 
-/* Draws the lines from `first` on; `active`: with the selected one. */
+/* Draws the lines from `first` on; `active`: also marks the selected line. */
 static void draw_lines(struct object *object, struct canvas *canvas, int row, int last,
                        size_t first, int name, bool active)
 {

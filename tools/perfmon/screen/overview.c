@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The machine at a glance: processors, memory, pressure, disks, network, temperature, and one
- * sentence that says what holds it up. The tables below say which counters are read; a counter that
- * this machine lacks, or that this user may not read, is left out.
+ * sentence that says what its tasks wait for. The tables below say which counters are read; a
+ * counter that this machine lacks, or that this user may not read, is left out.
  */
 #include "screen.h"
 
@@ -109,8 +109,8 @@ static double value_of(const struct overview *overview, enum table_id id, const 
     return value(table, row ? row_named(table, row) : 0, column);
 }
 
-/* Is this the instance of a single processor, disk or card: "0,1", but not "_Total" or
- * "0,_Total"? */
+/* True for the instance of a single processor, disk or network card, such as "0,1", but not
+ * "_Total" or "0,_Total". */
 static bool single(const char *name)
 {
     return !strstr(name, "_Total");
@@ -131,7 +131,8 @@ const char overview_rule[] =
     "to 95 % "
     "or more; otherwise nothing.";
 
-/* All resources that tasks waited for, the longest first. */
+/* Writes all resources that tasks waited for, the one with the longest waits first. Returns false
+ * if there are none. */
 static bool verdict_pressure(const struct overview *overview, char *ret, size_t capacity)
 {
     const struct table *table = table_of(overview, PRESSURE);
@@ -254,7 +255,7 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
 
 /* ---- panels ---- */
 
-/* A panel's part of the canvas: one line after the other. */
+/* A panel's part of the canvas, which is filled line by line. */
 struct area {
     struct canvas *canvas;
     int row, last, column, width;
@@ -287,7 +288,7 @@ static const struct {
     {"stolen",  STYLE_LINE + 2}
 };
 
-/* The key to the parts of the bars, in their styles, at the right. */
+/* Draws the legend of the bars at the right: the name of each part in the style of that part. */
 static void draw_shares(struct area *area, int row)
 {
     int at = area->column + area->width - 26;
@@ -316,7 +317,7 @@ static void draw_processor(struct area *area, const struct table *table, size_t 
     canvas_text(area->canvas, row, left + width + NUMBER, 1, STYLE_PLAIN, "%");
 }
 
-/* The total of the last minutes, the newest at the right. */
+/* Draws the total's values of the last minutes, the newest at the right. */
 static void draw_history(struct area *area, const struct table *table, size_t r)
 {
     static const wchar_t levels[] = L" \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588";
@@ -347,7 +348,7 @@ static void draw_processors(struct area *area, const struct overview *overview)
     draw_processor(area, table, total, "all");
     draw_history(area, table, total);
     if (count > (size_t)(area->last - area->row) || count < 2)
-        return; /* the total has to do */
+        return; /* single processors are not drawn, only the total */
     for (size_t r = 0; r < table->row_count; r++)
         if (single(table->rows[r].name)) {
             const char *comma = strchr(table->rows[r].name, ',');
@@ -392,13 +393,13 @@ static void draw_pressure(struct area *area, const struct overview *overview)
         text_percent(full, text);
         if (!isnan(full))
             snprintf(detail, sizeof detail, "all: %.8s %%", text);
-        double some =
-            value(table, r, PRESSURE_SOME); /* the kernel's time may jump ahead a little */
+        /* may be above 100, because the kernel's time may jump ahead a little */
+        double some = value(table, r, PRESSURE_SOME);
         draw_share(area, table->rows[r].name, some > 100 ? 100 : some, detail);
     }
 }
 
-/* Two rates after a bar, or after the label if there is no share. */
+/* Draws two rates after a bar, or after the label if `percent` is NaN. */
 static void draw_rates(struct area *area, const char *label, double percent, double in, double out,
                        const char *arrows[2])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --plain, for screen readers and logs: no cursor movement; a line is printed when what it says has
- * changed, and at most one in a second, so that it can be listened to.
+ * --plain, for screen readers and logs: no cursor movement; a line is printed when its text has
+ * changed, and at most one line a second, so that a listener can follow.
  */
 #include "screen.h"
 
@@ -15,10 +15,10 @@ enum { LINE = 640, LINES_MOST = 256 };
 
 struct plain {
     char now[LINES_MOST][LINE], printed[LINES_MOST][LINE];
-    size_t count, next; /* the line that is looked at first, so that none is printed for ever */
+    size_t count, next; /* next: the line that is compared first, so that every line has its turn */
 };
 
-/* The sentence and the shares, then each counter with its newest value. */
+/* Adds the machine's lines: the sentence, the shares, then each counter with its newest value. */
 static void describe_machine(struct plain *plain, const struct window *window,
                              const struct machine *machine)
 {

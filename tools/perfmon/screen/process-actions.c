@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be done to processes: signals and priorities, each after one question that names all
- * processes it is for: the marked ones, or else the selected one. */
+/* Sends signals to processes and sets their priorities, after one question that names all these
+ * processes: the marked processes, or else the selected one. */
 #include "keys.h"
 #include "processes.h"
 
@@ -21,7 +21,7 @@ enum { NICE_LEAST = -20, NICE_MOST = 19 };
 
 /* ---- the same process? ---- */
 
-/* When it was started, in ticks after the boot; NaN: there is no such process. */
+/* Returns when the process was started, in ticks after the boot; NaN: there is no such process. */
 static double born_of(pid_t pid)
 {
     char path[64], text[1024];
@@ -32,7 +32,8 @@ static double born_of(pid_t pid)
     if (file)
         fclose(file);
     text[length] = 0;
-    const char *after = strrchr(text, ')'); /* the name may contain blanks and parentheses */
+    /* the process's name, before this parenthesis, may contain blanks and parentheses */
+    const char *after = strrchr(text, ')');
     if (!after || sscanf(after + 2,
                          "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
                          "%*d %*d %*d %llu",
@@ -41,7 +42,8 @@ static double born_of(pid_t pid)
     return (double)start;
 }
 
-/* Is the process with this number the one of the sample? Its age has grown since by what passed. */
+/* True if the process with this number is that of the sample: its age has grown by the time that
+ * has passed since the sample. */
 static bool same_process(const struct processes *processes, const struct target *target)
 {
     struct model_source source;
@@ -63,7 +65,7 @@ static void add_target(struct processes *processes, struct target target)
     struct actions *actions = &processes->actions;
     target.born = born_of(target.pid);
     if (!same_process(processes, &target))
-        return; /* it has ended */
+        return; /* the process has ended */
     struct target *targets =
         realloc(actions->targets, (actions->count + 1) * sizeof *actions->targets);
     if (!targets)
@@ -79,7 +81,7 @@ static void add_line(struct processes *processes, const struct line *line)
     add_target(processes, target);
 }
 
-/* All that are marked, also those that the filter hides. */
+/* Adds all marked processes, also those that the filter hides. */
 static void add_marked(struct processes *processes)
 {
     const struct table *table = model_table(processes->model, processes->table);
@@ -92,7 +94,8 @@ static void add_marked(struct processes *processes)
     }
 }
 
-/* False: there is none, and a message says why. */
+/* Finds the processes that get the signal or priority. False: there are none, and a message says
+ * why. */
 static bool choose_targets(struct processes *processes, struct window *window)
 {
     const struct line *line = line_selected(processes);
@@ -129,7 +132,8 @@ static void append(struct window *window, const char *format, ...)
     va_end(args);
 }
 
-/* Begins with what must be seen: names of many processes may not all fit. */
+/* Writes the question. The names of the processes are at its end, because many names may not all
+ * fit. */
 static void put_question(const struct actions *actions, struct window *window)
 {
     const struct target *first = actions->targets;
@@ -154,8 +158,9 @@ static void put_question(const struct actions *actions, struct window *window)
         append(window, "%s %s %d", i ? "," : " -", first[i].name, (int)first[i].pid);
 }
 
-/* The number may belong to another process by now: the descriptor keeps the process that is
- * compared, and only that one gets the signal. Returns an error, 0: none. */
+/* Sends the signal. The number may belong to another process by now, so a descriptor of the process
+ * is opened first: it always means the same process, whose start is then compared, and which gets
+ * the signal. Returns an errno, 0: sent. */
 static int send_signal(const struct target *target, int number)
 {
     int fd = (int)syscall(SYS_pidfd_open, target->pid, 0);
@@ -169,10 +174,10 @@ static int send_signal(const struct target *target, int number)
     return error;
 }
 
-/* Linux keeps a nice value for each thread; all of them get it. Nothing sets it by a descriptor, so
- * the start is compared before and after: if the process ends between the two, and its number is
- * given to a new one within these microseconds, that one has got the value; it is reported as an
- * error. */
+/* Sets the nice value of all threads of the process, because Linux has one for each thread. No
+ * system call sets it by a descriptor, so the process's start is compared before and after. If a
+ * new process has got the number in these microseconds, that process has got the nice value; this
+ * is reported as an error. Returns an errno, 0: set. */
 static int set_nice(const struct target *target, int nice)
 {
     char path[64];
@@ -191,7 +196,8 @@ static int set_nice(const struct target *target, int nice)
     return error || born_of(target->pid) == target->born ? error : ESRCH;
 }
 
-/* Sends the signal, or sets the nice value if the question was for that. */
+/* Sends the signal `number`, or sets the nice value to `number` if the question was about nice
+ * values. */
 static void act(struct actions *actions, int number, struct window *window)
 {
     char what[32];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One process: its texts, its counters over time, or its threads. What is shown stays when it has
- * ended. Its program may change by exec, and with it the name and the identity: it is the same
- * process as long as the number is, and the age has grown by what passed.
+ * One process: its texts, its counters over time, or its threads. The view stays when the process
+ * has ended. An exec changes the program and so the name and the identity: the process is the same
+ * as long as its number is the same and its age has grown by the time that has passed.
  */
 #include "keys.h"
 #include "processes.h"
@@ -19,14 +19,14 @@ enum { LABEL = 15, VALUE = 11, MOST_COLUMNS = 60, CHART_ROWS = 3, PAGE_ROWS = 80
 enum { HISTORIES = 8 };
 
 /* clang-format off */
-/* Two tables: of Process V2 and, because Process has no bytes without the right to all of them, of
- * Process IO. */
+/* Two tables: of Process V2, and of Process IO, because Process has the bytes read and written only
+ * if this user may read those of all processes. */
 enum { OWN, IO, TABLES };
 enum { OWN_COUNT = 8, IO_COUNT = 4, COUNTERS = OWN_COUNT + IO_COUNT };
 static const struct {
     const char *counter, *label;
     void (*text)(double, char[TEXT_SIZE]);
-    double least; /* the chart's top is at least this */
+    double least; /* least value at the top of the chart */
 } counters[COUNTERS] = {
     {"% Processor Time",         "processor %",  text_percent, 10},
     {"% User Time",              "user %",       text_percent, 10},
@@ -67,17 +67,17 @@ struct details {
     unsigned tables[TABLES], thread_table; /* 0: the threads are not shown */
     char name[64], parent[64];
     char *texts[TEXTS];
-    uint64_t identity, tick; /* `tick`: the last one with the process */
+    uint64_t identity, tick; /* `tick`: the last tick in which the process existed */
     int64_t time;            /* of it */
     double values[LINE_VALUES], newest[COUNTERS];
     bool ended;
     struct thread *threads;
     size_t thread_count;
-    /* one for each program that it has executed; NULL ends them */
+    /* one history for each program that the process has executed; NULL ends the list */
     const struct history *histories[TABLES][HISTORIES + 1];
-    unsigned step; /* ticks in a column of the charts */
+    unsigned step; /* number of ticks in a column of the charts */
     struct cursor scroll, thread_cursor;
-    struct canvas page; /* all of the texts and charts; some rows of it are shown */
+    struct canvas page; /* all texts and charts; some rows of this canvas are shown */
 };
 
 /* ---- tables ---- */
@@ -95,7 +95,8 @@ static unsigned add_table(struct processes *processes, const char *format, const
     return model_add_table(processes->model, processes->source, paths, count, history);
 }
 
-/* These two have the name in their paths, and are added again when an exec has changed it. */
+/* Adds the table of threads. The paths in this table and in that of add_io contain the process's
+ * name, so both are added again when an exec has changed the name. */
 static void add_threads(struct processes *processes, struct details *details)
 {
     const char *names[T_ALL];
@@ -106,7 +107,8 @@ static void add_threads(struct processes *processes, struct details *details)
         add_table(processes, "\\Thread(%s/*)", details->name, names, T_ALL, false);
 }
 
-/* Other processes may have the same name, so there is a column for the number. */
+/* Adds the table of Process IO. Other processes may have the same name, so the table has a column
+ * for the process's number. */
 static void add_io(struct processes *processes, struct details *details)
 {
     const char *names[IO_COUNT + 1] = {[IO_COUNT] = "ID Process"};
@@ -157,13 +159,13 @@ static void take_line(struct processes *processes, struct details *details, cons
     for (size_t i = 0; i < TEXTS; i++) {
         const char *text = text_of(line, i);
         if (!*text || (details->texts[i] && !strcmp(details->texts[i], text)))
-            continue; /* unknown for a moment, or as it was */
+            continue; /* the text is unknown for a moment, or unchanged */
         free(details->texts[i]);
         details->texts[i] = strdup(text);
     }
 }
 
-/* Looks for the process and for its parent. */
+/* Looks for the process and its parent in the newest sample. False: the process has ended. */
 static bool find_process(struct processes *processes, struct details *details,
                          const struct table *table)
 {
@@ -189,8 +191,8 @@ static bool find_process(struct processes *processes, struct details *details,
     return found;
 }
 
-/* They move when a sample is taken over. Those of Process IO are of all processes with such names.
- */
+/* Finds the histories of the process again, because they move when a sample is taken over. The
+ * table of Process IO also has other processes with such names. */
 static void find_histories(const struct processes *processes, struct details *details)
 {
     for (size_t t = 0; t < TABLES; t++) {
@@ -200,7 +202,7 @@ static void find_histories(const struct processes *processes, struct details *de
             model_histories(processes->model, details->tables[t], &count);
         for (size_t i = 0; i < count && used < HISTORIES; i++) {
             if (!all[i] || all[i]->born > details->tick)
-                continue; /* another process has the number now */
+                continue; /* another process has got the number since */
             if (t == IO)
                 model_span(all[i], IO_COUNT, all[i]->seen, all[i]->seen + 1, &number);
             if (number.last == (float)details->values[PID])
@@ -210,7 +212,8 @@ static void find_histories(const struct processes *processes, struct details *de
     }
 }
 
-/* The values of these ticks in all histories: `most` is of all, the rest of the last one. */
+/* Summarizes the values of these ticks: `most` from all histories of the process, the other members
+ * from the latest one. */
 static void span_of(const struct details *details, size_t counter, uint64_t from, uint64_t to,
                     struct span *ret)
 {
@@ -258,7 +261,7 @@ static void take_threads(const struct processes *processes, struct details *deta
     qsort(threads, details->thread_count, sizeof *threads, compare_threads);
 }
 
-/* Takes over what a new sample has, or notes that the process has ended. */
+/* Takes over the process's values from a new sample, or records that the process has ended. */
 static void update(struct processes *processes, struct details *details)
 {
     char name[sizeof details->name];
@@ -309,7 +312,7 @@ bool details_target(const struct processes *processes, struct target *ret)
 
 /* ---- drawing ---- */
 
-/* Writes the whole text, broken at blanks where there are some. Returns the rows. */
+/* Writes the whole text, broken at blanks if the text has any. Returns the number of rows. */
 static int wrap_all(struct canvas *canvas, int row, int column, enum style style, const char *text)
 {
     int width = canvas->columns - column, rows = 0;
@@ -319,7 +322,7 @@ static int wrap_all(struct canvas *canvas, int row, int column, enum style style
         while (text[used] && used + 4 < sizeof part) {
             size_t next = used + 1;
             while (((unsigned char)text[next] & 0xc0) == 0x80 && next + 1 < sizeof part)
-                next++; /* the other bytes of the character */
+                next++; /* skips the other bytes of the character */
             memcpy(part + used, text + used, next - used);
             part[next] = 0;
             if (text_width(part) > width)
@@ -371,7 +374,7 @@ static int draw_texts(const struct details *details, struct canvas *canvas, int 
     return draw_text(canvas, row, "control group", texts[GROUP]);
 }
 
-/* A chart of one column for `step` ticks, the newest at the right. A value that is known has at
+/* Draws a chart with one column for `step` ticks, the newest at the right. A known value has at
  * least the lowest mark, so that 0 differs from a gap. */
 static void draw_chart(const struct details *details, struct canvas *canvas, int row, int rows,
                        int column, size_t counter)
@@ -381,7 +384,8 @@ static void draw_chart(const struct details *details, struct canvas *canvas, int
     int width = canvas->columns - column;
     uint64_t step = details->step, end = details->tick / step * step + step;
     double top = counters[counter].least;
-    for (int pass = 0; pass < 2; pass++) /* first the top, then the marks */
+    /* the first pass finds the top, the second draws the marks */
+    for (int pass = 0; pass < 2; pass++)
         for (int x = 0; x < width; x++) {
             struct span span;
             uint64_t back = (uint64_t)(width - x) * step;
@@ -416,7 +420,7 @@ static int draw_counters(const struct details *details, struct canvas *canvas, i
         char text[TEXT_SIZE];
         struct span all;
         span_of(details, i, 0, details->tick + 1, &all);
-        int low = row + height - 1; /* beside the charts' lowest row */
+        int low = row + height - 1; /* the label and values are beside the chart's lowest row */
         canvas_text(canvas, low, 1, LABEL - 2, STYLE_PLAIN, counters[i].label);
         counters[i].text(details->newest[i], text);
         canvas_right(canvas, low, LABEL, VALUE, STYLE_PLAIN, text);
@@ -487,7 +491,7 @@ static void draw_title(const struct details *details, struct canvas *canvas, int
                 details->thread_table ? "Escape back  t counters" : "Escape back  t threads");
 }
 
-/* The page is drawn as a whole, and the rows from the cursor on are shown. */
+/* Draws the whole page into a canvas of its own, and shows the rows from the cursor on. */
 static void draw_page(struct details *details, struct canvas *canvas, int row, int last)
 {
     struct canvas *page = &details->page;
@@ -512,7 +516,7 @@ void details_draw(struct processes *processes, struct canvas *canvas, int row, i
     struct details *details = processes->details;
     update(processes, details);
     find_histories(processes, details);
-    model_want_texts(processes->model, processes->texts); /* its state is shown */
+    model_want_texts(processes->model, processes->texts); /* because the process's state is shown */
     draw_title(details, canvas, row++);
     if (details->thread_table)
         draw_threads(details, canvas, row, last);

@@ -11,8 +11,8 @@ enum { INDENT = 2, NAME_WIDTH = 8, LEVELS = 64 };
 static const size_t none = (size_t)-1;
 
 struct links {
-    size_t parent, child, next; /* `child` is the first one, `next` its sibling */
-    bool kept;                  /* the filter finds it or a process below it */
+    size_t parent, child, next; /* positions of the parent, the first child and the next sibling */
+    bool kept;                  /* the filter matches the process or a process below it */
 };
 
 bool identities_have(const struct identities *identities, uint64_t identity)
@@ -40,7 +40,8 @@ void identities_toggle(struct identities *identities, uint64_t identity)
 /* ---- parents ---- */
 
 static const struct line *numbered; /* qsort has no argument for its comparison */
-/* What no process explains has no number, and is the last. */
+/* Compares lines by process number. The line of the time that no process explains has no number and
+ * comes last. */
 static int compare_numbers(const void *left, const void *right)
 {
     double l = numbered[*(const size_t *)left].values[PID];
@@ -48,8 +49,9 @@ static int compare_numbers(const void *left, const void *right)
     return isnan(l) ? !isnan(r) : isnan(r) ? -1 : (l > r) - (l < r);
 }
 
-/* `order` has the lines by their numbers. A number may have been given again: a parent was started
- * before its child; of those that were started in the same tick it has the lower number. */
+/* Returns the position of the child's parent, or `none`. `order`: the positions of the lines,
+ * sorted by process number. The parent's number may belong to a new process by now, so a line is
+ * the parent only if it was started before the child, or in the same tick with a lower number. */
 static size_t find_parent(const struct line *lines, const size_t *order, size_t count,
                           const struct line *child)
 {
@@ -84,8 +86,8 @@ static void find_parents(const struct line *lines, size_t count, struct links *l
 
 /* ---- what is shown ---- */
 
-/* If a line is shown, so is its parent. One that is folded away is counted at those that fold it.
- */
+/* True if the line is shown; then its parent is shown, too. A line that is folded away is counted
+ * in the folded lines above it. */
 static bool is_shown(const struct processes *processes, struct line *lines,
                      const struct links *links, size_t at)
 {
@@ -103,7 +105,8 @@ static bool is_shown(const struct processes *processes, struct line *lines,
     return false;
 }
 
-/* Links the lines that are shown to their parents, in their order; returns the first root. */
+/* Links the lines that are shown to their parents, in the order of the lines; returns the position
+ * of the first root. */
 static size_t link_lines(const struct processes *processes, struct line *lines, struct links *links)
 {
     size_t first = none;
@@ -161,7 +164,7 @@ void tree_lines(struct processes *processes)
 
 void tree_prefix(const struct line *line, bool utf8, int width, char *ret, size_t capacity)
 {
-    /* the outer levels are left out that do not fit */
+    /* outer levels that do not fit are left out */
     unsigned most = width > NAME_WIDTH ? (unsigned)(width - NAME_WIDTH) / INDENT : 0;
     unsigned level = line->depth > most ? line->depth - most : 0;
     size_t used = 0;
@@ -177,7 +180,7 @@ void tree_prefix(const struct line *line, bool utf8, int width, char *ret, size_
 
 /* ---- keys ---- */
 
-/* The line above that is its parent. */
+/* Selects the parent of the selected line, which is above it. */
 static void select_parent(struct processes *processes)
 {
     size_t at = processes->cursor.at;

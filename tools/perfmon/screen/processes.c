@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of processes, sorted and filtered; or of programs, users, units or control groups, each
- * the sum of its processes. */
+/* The list of processes, sorted and filtered; or a list of programs, users, units or control
+ * groups, each with the sums of its processes. */
 #include "processes.h"
 
 #include "keys.h"
@@ -16,9 +16,10 @@
 /* clang-format off */
 static const struct {
     const char *counter, *title;
-    int width, least_columns; /* shown from this width of the terminal on */
+    /* least_columns: the column is shown if the terminal is at least so wide */
+    int width, least_columns;
     void (*text)(double, char[TEXT_SIZE]);
-    bool group; /* shown of groups, too */
+    bool group; /* the column is shown for groups, too */
 } columns[LINE_VALUES] = {
     [PID]     = {"ID Process",                "PID",     8,  0,   text_whole,    false},
     [CPU]     = {"% Processor Time",          "CPU %",   7,  0,   text_percent,  true},
@@ -29,7 +30,7 @@ static const struct {
     [THREADS] = {"Thread Count",              "THREADS", 8,  110, text_whole,    true},
     [ELAPSED] = {"Elapsed Time",              "AGE",     11, 120, text_duration, false},
     [PARENT]  = {"Creating Process ID",       "PARENT",  8,  140, text_whole,    false},
-    /* of control groups, in the order of group_add_limits */
+    /* columns of control groups, in the order of group_add_limits */
     [MEMORY_LIMIT]       = {NULL, "MEM MAX",  9, 0, text_bytes,   true},
     [PROCESSOR_LIMIT]    = {NULL, "CPU MAX",  8, 0, text_percent, true},
     [THROTTLED]          = {NULL, "THROTTLE", 9, 0, text_percent, true},
@@ -38,7 +39,7 @@ static const struct {
     [DISK_PRESSURE]      = {NULL, "IO WAIT",  8, 0, text_percent, true},
 };
 static const struct {
-    const char *counter, *title, *word; /* the word of filters: "user:www" */
+    const char *counter, *title, *word; /* the word for filters, as in "user:www" */
     int width, least_columns;
 } texts[TEXTS] = {
     [USER]    = {"User",          "USER",    "user",  10, 70},
@@ -117,8 +118,9 @@ const char *text_of(const struct line *line, enum line_text id)
     return line->texts && line->texts[id] ? line->texts[id] : "";
 }
 
-/* Does one part of a filter hold? "user:www": the text contains it; "cpu>5", "mem>200M", "pid>1":
- * the number is larger; anything else is in the name or the command line. */
+/* True if one part of a filter matches the line. "user:www": the text User contains "www"; "cpu>5",
+ * "mem>200M", "pid>1": the number is larger; any other part must be in the name or the command
+ * line. */
 static bool holds(const struct line *line, const char *part)
 {
     static const struct {
@@ -163,7 +165,8 @@ static bool matches(const struct line *line, const char *filter)
     return true;
 }
 
-/* Kernel threads are children of kthreadd, number 2. In a container that may be any process. */
+/* True if process 2 is kthreadd, whose children are the kernel threads. In a container, process 2
+ * may be any process. */
 static bool has_kthreadd(const struct processes *processes)
 {
     static const char name[] = "kthreadd";
@@ -173,7 +176,7 @@ static bool has_kthreadd(const struct processes *processes)
     return false;
 }
 
-/* The tree decides later what the filter keeps. */
+/* True if the line is listed. For the tree the filter is applied later. */
 static bool listed(const struct processes *processes, const struct line *line, bool kthreadd)
 {
     bool kernel = kthreadd && (line->values[PID] == 2 || line->values[PARENT] == 2);
@@ -193,8 +196,9 @@ static bool reserve(struct processes *processes, size_t count)
     return true;
 }
 
-/* Both tables have the processes in the order of their numbers, but were not read at the same
- * moment. */
+/* Returns a process's texts; NULL: none. Both tables have the processes in the order of their
+ * numbers, but were not read at the same moment, so the search begins at *at, the row after the
+ * last one found. */
 static const char *const *find_texts(const struct table *table, const char *name, size_t *at)
 {
     for (size_t i = 0; table && i < table->row_count; i++) {
@@ -207,8 +211,9 @@ static const char *const *find_texts(const struct table *table, const char *name
     return NULL;
 }
 
-/* Process has bytes only if this user may know those of all processes; Process IO has those that
- * are known. Both are in the order of numbers. */
+/* Reads the bytes read and written of a process from Process IO. The object Process has these bytes
+ * only if this user may read them for all processes. Both objects have the processes in the order
+ * of their numbers. */
 static void read_bytes(const struct table *io, struct line *line, size_t *at)
 {
     for (size_t i = 0; io && i < io->row_count; i++) {
@@ -256,7 +261,8 @@ static void read_lines(struct processes *processes, const struct table *table)
         line->texts = find_texts(details, line->name, &at);
         if (isnan(line->values[WRITTEN]))
             read_bytes(io, line, &io_at);
-        processes->line_count += line->values[PID] > 0; /* not _Total and Idle */
+        /* _Total and Idle, whose number is 0, are not listed */
+        processes->line_count += line->values[PID] > 0;
     }
 }
 
@@ -264,7 +270,7 @@ static void read_lines(struct processes *processes, const struct table *table)
 
 enum { MOST_MISSED = 2 }; /* samples that may come between two draws */
 
-/* Takes a new sample's processes; all draws of it show the same. */
+/* Passes the processes of a new sample to `ended`, once for each sample. */
 static void take_ended(struct processes *processes, const struct table *table)
 {
     const struct table *of = model_table(processes->model, processes->processors);
@@ -283,13 +289,14 @@ static void take_ended(struct processes *processes, const struct table *table)
     }
     int64_t now = model_time(processes->model, processes->source, table->tick);
     int64_t before = model_time(processes->model, processes->source, taken);
-    bool rested =
-        taken && taken + MOST_MISSED < table->tick; /* what ended meanwhile is not known */
+    /* processes that ended meanwhile are not known */
+    bool rested = taken && taken + MOST_MISSED < table->tick;
     ended_take(processes->ended, processes->lines, processes->line_count,
                before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
 }
 
-/* With a filter, the line of what no process explains is no answer. */
+/* Drops the lines that are not listed, and adds the line of the time that no process explains,
+ * unless a filter is set. */
 static void choose_lines(struct processes *processes)
 {
     size_t used = 0;
@@ -333,7 +340,7 @@ static int compare_lines(const void *left, const void *right)
     return order ? order : group_compare_names(l, r);
 }
 
-/* The selection stays on its process while the order changes around it. */
+/* Moves the cursor to the selected process, whose position may have changed. */
 static void find_selected(struct processes *processes)
 {
     for (size_t i = 0; i < processes->line_count; i++)
@@ -341,7 +348,7 @@ static void find_selected(struct processes *processes)
             processes->cursor.at = i;
 }
 
-/* If Process has no bytes for this user, they come from Process IO. */
+/* Adds the table of Process IO if Process has no bytes for this user. */
 static void add_io(struct processes *processes, const struct table *table)
 {
     static const char *const paths[] = {"\\Process IO(*)\\ID Process",
@@ -375,7 +382,7 @@ static void make_lines(struct processes *processes)
 
 /* ---- drawing ---- */
 
-/* Where each column stands; 0: it is not shown. */
+/* The position of each column on the screen; 0: the column is not shown. */
 struct layout {
     int name, number[LINE_VALUES], text[TEXTS], command; /* `command`: width of the last column */
 };
@@ -429,7 +436,7 @@ static void draw_head(const struct processes *processes, struct canvas *canvas, 
             canvas_text(canvas, row, layout->text[i], texts[i].width, STYLE_WEAK, texts[i].title);
 }
 
-/* A long path loses its first parts: the last one is what distinguishes it. */
+/* Returns the end of a path that is too long, because the last part distinguishes paths. */
 static const char *path_end(const char *path, int width)
 {
     const char *end = path;
@@ -478,7 +485,8 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
     for (size_t c = 0; c < LINE_VALUES; c++)
         processes->shown[c] = layout.number[c] != 0;
     draw_head(processes, canvas, row++, &layout);
-    /* what changes, what all lines depend on, and below also what a line that is shown lacks */
+    /* the texts are wanted if the state is shown, if grouping or filter need texts, or (below) if a
+     * visible line lacks them */
     bool want = layout.text[STATE] || processes->grouping || *processes->filter.text;
     cursor_fit(&processes->cursor, processes->line_count, (size_t)(last - row));
     processes->cursor.row = row;
@@ -516,7 +524,7 @@ static void sort_by(struct processes *processes, enum line_value column)
     processes->ascending = false;
 }
 
-/* The next column that is shown, in this direction. */
+/* Sorts by the next visible column in this direction. */
 static void sort_next(struct processes *processes, int step)
 {
     int column = (int)processes->sort;
@@ -564,7 +572,8 @@ const struct line *line_selected(const struct processes *processes)
     return line->members ? line : NULL;
 }
 
-/* The tree has an order of its own: sorted by processor time it would never stand still. */
+/* Switches between list and tree. The tree is sorted by a column of its own, because a tree sorted
+ * by processor time would never stand still. */
 static void toggle_tree(struct processes *processes)
 {
     enum line_value sort = processes->sort;
@@ -581,7 +590,8 @@ static void toggle_tree(struct processes *processes)
     processes->other.ascending = ascending;
 }
 
-/* The selected row belongs to its process from now on. Home goes to the top row and lets go. */
+/* Makes the selection follow the process in the selected row. After Home the cursor stays in the
+ * top row instead. */
 static void follow(struct processes *processes, int key)
 {
     bool any = key != KEY_HOME && processes->cursor.at < processes->line_count;
@@ -599,7 +609,8 @@ static void open_selected(struct processes *processes, struct window *window)
     }
 }
 
-/* They cost much, and only two groupings have them. */
+/* Watches the table of limits only for the two groupings that show limits, because reading them
+ * takes long. */
 static void watch_limits(struct processes *processes)
 {
     bool wanted = processes->grouping >= BY_UNIT;

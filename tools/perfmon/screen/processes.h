@@ -21,31 +21,31 @@
 
 enum { ESCAPE = 27, NAME_LEAST = 16, TREE_LEAST = 24, TREE_MOST = 40 };
 
-/* A few processes: those that are marked, or folded. */
+/* The identities of a few processes: those that are marked, or those that are folded. */
 struct identities {
     uint64_t *of;
     size_t count;
 };
 bool identities_have(const struct identities *identities, uint64_t identity);
-/* Adds it, or removes it if it is there. */
+/* Adds the identity, or removes it if the list has it already. */
 void identities_toggle(struct identities *identities, uint64_t identity);
 
 /* A process that may get a signal or a priority. */
 struct target {
     pid_t pid;
-    double born; /* in ticks after the boot */
+    double born; /* start of the process in ticks after the boot */
     char name[64];
-    double age; /* in seconds, when it was chosen */
+    double age; /* age of the process in seconds when it was chosen */
 };
 struct actions {
     enum {
         QUESTION_NONE,
         QUESTION_SIGNAL,
         QUESTION_NICE
-    } question;             /* which one waits for its answer */
-    struct target *targets; /* of the question */
+    } question;             /* the question that waits for an answer */
+    struct target *targets; /* the processes that the question is about */
     size_t count;
-    struct field nice; /* the value that is typed */
+    struct field nice; /* the nice value that is being typed */
 };
 
 struct details;
@@ -54,8 +54,8 @@ struct processes {
     size_t source;
     unsigned table, texts, io, processors, limits;
     struct ended *ended;
-    uint64_t ended_tick; /* the sample that `ended` has taken */
-    struct line *lines;  /* of the newest sample, as they are shown */
+    uint64_t ended_tick; /* number of the last sample that `ended` has taken */
+    struct line *lines;  /* lines of the newest sample in the order in which they are shown */
     size_t line_count, line_capacity;
     enum line_value sort;
     enum grouping grouping;
@@ -63,33 +63,36 @@ struct processes {
     struct field filter;
     uint64_t selected; /* identity of the selected line; 0: the cursor stays in its row */
     struct cursor cursor;
-    bool shown[LINE_VALUES], any[LINE_VALUES]; /* columns that fitted last, and have a value */
-    bool tree, branches; /* `branches`: below what the filter finds, everything is shown */
+    /* shown: columns that were drawn last; any: columns that have a value */
+    bool shown[LINE_VALUES], any[LINE_VALUES];
+    bool tree, branches; /* `branches`: all processes below one that matches the filter are shown */
     struct {
         enum line_value sort;
         bool ascending;
-    } other; /* the order of the tree while the list is shown, and of the list otherwise */
+        /* sort order of the tree while the list is shown, of the list while the tree is shown */
+    } other;
     struct identities folded, marked;
     struct actions actions;
-    struct details *details; /* NULL: none were asked for */
+    struct details *details; /* NULL: no details were opened */
     bool alone;              /* the details were drawn last, not the list */
-    bool here;               /* the processes are this machine's, now */
+    bool here;               /* the processes are this machine's and live */
 };
 
 /* ---- processes.c ---- */
-/* "" if it is not known. */
+/* Returns a text of the line; "" if it is not known. */
 const char *text_of(const struct line *line, enum line_text id);
-/* The process in a row of the table of all processes. */
+/* Makes a line of the process in a row of the table of all processes. */
 void line_read(const struct processes *processes, const struct table *table, size_t row,
                struct line *ret);
-/* The selected line; NULL: there is none, or it is no single process. */
+/* Returns the selected line; NULL: no line is selected, or the line is not a single process. */
 const struct line *line_selected(const struct processes *processes);
 
 /* ---- process-tree.c ---- */
 /* Puts the sorted lines below their parents, without those that are folded away or that the filter
- * does not keep. Without memory they stay as they are. */
+ * does not keep. If there is no memory, the lines stay as they are. */
 void tree_lines(struct processes *processes);
-/* What stands before the name of a line. `width`: of the column of names. */
+/* Writes the branches of the tree that stand before a line's name. `width`: width of the column of
+ * names. */
 void tree_prefix(const struct line *line, bool utf8, int width, char *ret, size_t capacity);
 bool tree_fold_key(struct processes *processes, int key, struct window *window);
 
@@ -100,9 +103,9 @@ bool actions_key(struct processes *processes, int key, struct window *window);
 void details_open(struct processes *processes, const struct line *line);
 void details_close(struct processes *processes);
 void details_draw(struct processes *processes, struct canvas *canvas, int row, int last);
-/* False: the key has no meaning here. */
+/* Handles a key. False: the key has no meaning here. */
 bool details_key(struct processes *processes, int key);
-/* The process that is shown, for its actions. False: it has ended. */
+/* Gets the process that is shown, as target of an action. False: the process has ended. */
 bool details_target(const struct processes *processes, struct target *ret);
 
 #endif

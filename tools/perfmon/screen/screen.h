@@ -33,33 +33,34 @@
 
 /* ---- terminal.c ---- */
 enum {
-    TERMINAL_NOTHING = -1, /* no key; the samples are new, or the time is over */
+    TERMINAL_NOTHING = -1, /* no key: samples have arrived, or the time is over */
     TERMINAL_CHARACTER =
         1 << 24, /* added to a character that is not ASCII: KEY_ values begin at 256 */
     TERMINAL_CLICK = 1 << 25,
     TERMINAL_END = -2 /* the terminal is gone, or a signal ends the program */
 };
-/* False: this terminal cannot be used; a message was printed. */
+/* Starts to use the terminal. False: this terminal cannot be used; a message was printed. */
 bool terminal_begin(bool colours);
 void terminal_end(void);
-/* The signal that ends the program; 0: none. */
+/* Returns the signal that ends the program; 0: none. */
 int terminal_signal(void);
 void terminal_size(int *ret_rows, int *ret_columns);
-/* The next canvas is sent as a whole: something else wrote to the terminal. */
+/* Makes the next canvas be sent as a whole, because something else wrote to the terminal. */
 void terminal_redraw(void);
-/* Asks the terminal to copy the text to the clipboard (OSC 52); many terminals do it. */
+/* Asks the terminal to copy the text to the clipboard (OSC 52); many terminals, but not all, do
+ * so. */
 void terminal_copy(const char *text);
 /* Shows the canvas, unless earlier output still waits to be sent. */
 void terminal_show(const struct canvas *canvas);
-/* Waits until a key, until `descriptor` is readable, or for so long. Returns an ASCII
- * character, another one with TERMINAL_CHARACTER added, a KEY_ value, or one of the above. */
+/* Waits for a key until `descriptor` is readable or the time is over. Returns an ASCII character,
+ * another character with TERMINAL_CHARACTER added, a KEY_ value or a TERMINAL_ value. */
 int terminal_key(int descriptor, int milliseconds);
-/* Where the mouse was when terminal_key returned TERMINAL_CLICK. */
+/* Gets the mouse's position when terminal_key returned TERMINAL_CLICK. */
 void terminal_click(int *ret_row, int *ret_column);
 
 /* ---- text.c ---- */
 /* Write short texts: 12.3k (number), 123 (whole), 12.3 (percent), 1.50 GiB (bytes), 3 d 4:05 or
- * 4:05:06 (duration). "-" if the number is NaN; for a duration also if it is negative. */
+ * 4:05:06 (duration). "-" if the number is NaN, or if a duration is negative. */
 enum { TEXT_SIZE = 32 };
 void text_number(double number, char out[TEXT_SIZE]);
 void text_whole(double number, char out[TEXT_SIZE]);
@@ -70,28 +71,30 @@ enum style style_of_percent(double percent);
 
 /* ---- list.c ---- */
 struct cursor {
-    size_t at, first;   /* the selected row, and the first one on the screen */
-    size_t count, page; /* of rows in all, and on the screen */
-    int row;            /* of the screen, in which the first one is drawn: for the mouse */
+    size_t at, first;   /* the selected row, and the first row on the screen */
+    size_t count, page; /* number of rows in all, and on the screen */
+    int row;            /* row of the screen in which the list begins, for the mouse */
 };
-/* Moves the selection; false: the key does not do that. */
+/* Moves the selection; false: the key does not move it. */
 bool cursor_key(struct cursor *cursor, int key);
-/* Is it Enter, or a click on the selected row? */
+/* True if the key is Enter, or a click on the selected row. */
 bool cursor_enter(const struct cursor *cursor, int key);
-/* There are `count` rows now, and `page` fit: keeps the selected one in sight. */
+/* Sets the number of rows, and the number of rows on the screen; keeps the selected row on the
+ * screen. */
 void cursor_fit(struct cursor *cursor, size_t count, size_t page);
 struct field {
     char text[64];
-    bool open; /* keys are typed into it */
+    bool open; /* keys are typed into the field */
 };
-/* False: the field is not open, and the key has another meaning. */
+/* Handles a key. False: the field is not open, and the key has another meaning. */
 bool field_key(struct field *field, int key);
 
 /* ---- views ---- */
 /* Selections of counters that the user saved under a name. */
 struct selections {
-    struct field name;      /* open: the name under which the chart is to be saved */
-    struct text_list names; /* of the saved ones, when the list was opened */
+    /* the name under which the chart is to be saved, while the field is open */
+    struct field name;
+    struct text_list names; /* names of the saved selections when the list was opened */
     struct cursor cursor;
     bool listed; /* the list is shown in place of the chart */
 };
@@ -112,53 +115,58 @@ struct machine {
     struct overview *overview;
     struct processes *processes;
     struct chart *chart;
-    struct tree *tree;     /* NULL until it is shown first */
-    struct object *object; /* NULL until one was chosen */
+    struct tree *tree;     /* NULL until the tree is first shown */
+    struct object *object; /* NULL until an object is chosen */
 };
 
 struct window {
     struct model *model;
-    struct machine *machines, *now; /* all, and the one that is shown */
+    struct machine *machines, *now; /* all machines, and the machine that is shown */
     size_t machine_count;
     struct cursor machine_cursor;
     struct selections selections;
     double seconds;
-    bool paused, help, rule; /* `rule`: the help is the rule of "held up by" */
+    /* `rule`: the rule for the sentence "held up by" is shown in place of the help */
+    bool paused, help, rule;
     struct cursor help_line;
-    int rows;             /* of the screen */
-    int view;             /* one of VIEW_ */
-    int view_ends[VIEWS]; /* columns of the bottom line after the views' names; 0: not shown */
-    char message[2048];   /* shown in the bottom line until the next key */
+    int rows; /* rows of the screen */
+    int view; /* one of VIEW_ */
+    /* for each view: the column after its name in the bottom line; 0: not shown */
+    int view_ends[VIEWS];
+    char message[2048]; /* message in the bottom line until the next key */
 };
 
 struct overview *overview_new(struct model *model, size_t source);
 void overview_free(struct overview *overview);
-/* Has the first sample with rates arrived? */
+/* True once the first sample with rates has arrived. */
 bool overview_ready(const struct overview *overview);
-/* Draws from `row`; returns the row after the last one used. */
+/* Draws from `row` on; returns the row after the last row used. */
 int overview_draw(const struct overview *overview, struct canvas *canvas, int row, int last);
-/* The one sentence that says what holds the machine up, and the rule behind it. */
+/* Writes the sentence that says what the machine's tasks wait for; overview_rule is the rule for
+ * it. */
 void overview_verdict(const struct overview *overview, char *ret, size_t capacity);
 extern const char overview_rule[];
-/* Why the last sample failed: rather the status of a counter than that of the whole query. */
+/* Returns why the last sample failed: the status of a counter, if one failed, else that of the
+ * whole query. */
 PDH_STATUS overview_problem(const struct overview *overview);
-/* Shares in percent; NaN: not known. */
+/* Gets the used shares of processors and memory in percent; NaN: unknown. */
 void overview_shares(const struct overview *overview, double *ret_processors, double *ret_memory);
-/* "up 3:05, load 0.50, 250 processes, 2.9 GHz, 45 C": what is known. */
+/* Writes what is known of "up 3:05, load 0.50, 250 processes, 2.9 GHz, 45 C". */
 void overview_facts(const struct overview *overview, char *ret, size_t capacity);
 
 struct processes *processes_new(struct model *model, size_t source);
 void processes_free(struct processes *processes);
-/* While they are not shown, processes are not read. */
+/* With `rest` processes are not read, which saves time while they are not shown. */
 void processes_rest(struct processes *processes, bool rest);
-/* Draws in the rows from `row` up to but without `last`; `active`: with a selected row. */
+/* Draws in the rows from `row` up to but without `last`; `active`: one row is selected. */
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,
                     bool active);
-/* The list with a selected row, or the details of one process. */
+/* Draws the list with a selected row, or the details of one process. */
 void processes_view(struct processes *processes, struct canvas *canvas, int row, int last);
-/* Its filter, while the list is shown; empty otherwise. */
+/* Returns the list's filter while the list is shown; an empty one otherwise. */
 const struct field *processes_filter(const struct processes *processes);
-/* False: the key has no meaning here. A message for the bottom line may be written. */
+/* Handles a key, and may write a message for the bottom line. False: the key has no meaning
+ * here. */
 bool processes_key(struct processes *processes, int key, struct window *window);
 
 struct chart *chart_new(struct model *model, size_t source);
@@ -168,34 +176,36 @@ bool chart_add(struct chart *chart, const char *path);
 void chart_clear(struct chart *chart);
 /* Shows the counters as a report from now on. */
 void chart_report(struct chart *chart);
-/* Finds what there is to show now; returns the number of lines. */
+/* Finds the chart's lines; returns their number. */
 size_t chart_lines(struct chart *chart);
-/* "PATH: VALUE" of such a line. */
+/* Writes "PATH: VALUE" for a line that chart_lines found. */
 void chart_line(const struct chart *chart, size_t at, char *ret, size_t capacity);
-/* The path of the `at`-th counter that was added; NULL: there are fewer. */
+/* Returns the path of the `at`-th counter that was added; NULL: fewer were added. */
 const char *chart_path(const struct chart *chart, size_t at);
 void chart_draw(struct chart *chart, struct canvas *canvas, int row, int last);
 bool chart_key(struct chart *chart, int key, struct window *window);
 
-/* `machine` and `files` NULL: this machine. */
+/* Makes the tree of a machine or a capture. `machine` and `files` NULL: this machine. */
 struct tree *tree_new(const char *machine, const char *files);
 void tree_free(struct tree *tree);
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last);
 bool tree_key(struct tree *tree, int key, struct window *window);
 
-/* `of` must stay valid. `instances`: a pattern, NULL for all. NULL: no memory. */
+/* Makes the table of the object `of`, which must stay valid. `instances`: a pattern; NULL: all.
+ * Returns NULL if there is no memory. */
 struct object *object_new(struct model *model, size_t source, const struct catalogue_object *of,
                           const char *instances);
 void object_free(struct object *object);
 void object_draw(struct object *object, struct canvas *canvas, int row, int last);
 const struct field *object_filter(const struct object *object);
 bool object_key(struct object *object, int key, struct window *window);
-/* Has the first sample with rates arrived? */
+/* True once the first sample with rates has arrived. */
 bool object_ready(const struct object *object);
-/* Prints the whole table, in as many parts as its columns need. False: no memory. */
+/* Prints the whole table, one part of the columns after the other if they do not fit side by side.
+ * False: no memory. */
 bool object_print(struct object *object, bool utf8, int columns, FILE *out);
 
-/* False: the list is not open, so that nothing was drawn. */
+/* Draws the list of selections. False: the list is not open, so nothing was drawn. */
 bool selections_draw(struct selections *selections, struct canvas *canvas, int row, int last);
 bool selections_key(struct selections *selections, int key, struct window *window);
 
@@ -204,32 +214,33 @@ bool selections_key(struct selections *selections, int key, struct window *windo
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
                    const char *files, bool views);
 void machine_end(struct machine *machine);
-/* Its name, or that of this host or of the capture. */
+/* Returns the machine's name, or that of this host or of the capture. */
 const char *machine_title(const struct machine *machine);
 void machines_draw(struct window *window, struct canvas *canvas, int row, int last);
 bool machines_key(struct window *window, int key);
 
 /* ---- plain.c ---- */
-/* Prints what changes, until standard output is closed. Returns an exit code. */
+/* Prints lines of text when they change, until standard output is closed. Returns an exit code. */
 int plain_run(struct window *window);
 
 /* ---- window.c ---- */
-/* Shows the table of this object. */
+/* Shows the table of the object `of`. */
 void window_open_object(struct window *window, const struct catalogue_object *of,
                         const char *instances);
 struct window_options {
-    const char **machines; /* NULL in it: this machine */
-    size_t machine_count;  /* at least 1 */
+    const char **machines; /* names of machines; an element NULL: this machine */
+    size_t machine_count;  /* number of machines, at least 1 */
     const char *files;     /* NULL: live */
     char **paths;          /* counters to chart */
     size_t path_count;
-    const struct catalogue_object *object; /* whose table is shown first; NULL: none */
-    const char *instances;                 /* its instances; NULL: all */
+    const struct catalogue_object *object; /* the object whose table is shown first; NULL: none */
+    const char *instances;                 /* pattern of that object's instances; NULL: all */
     double seconds;
     bool colours, utf8, braille, plain;
     bool chart; /* it is shown first */
 };
-/* Runs until the user ends it, on a terminal or `plain`. Returns an exit code. */
+/* Runs perfmon until the user ends it, on a terminal or with `plain` as lines of text. Returns an
+ * exit code. */
 int window_run(const struct window_options *options);
 /* Prints as text: the charted counters as a report, the table of the object, or the first view. */
 int window_snapshot(const struct window_options *options, int columns);

@@ -19,7 +19,8 @@
 enum { ESCAPE = 27, PATH_SIZE = 2000 };
 static const char ending[] = ".txt";
 
-/* Writes "FOLDER" or "FOLDER/NAME.txt"; false: there is no home, or the path is too long. */
+/* Writes "FOLDER" or "FOLDER/NAME.txt"; false: the user has no home folder, or the path is too
+ * long. */
 static bool selection_path(const char *name, char ret[PATH_SIZE])
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -45,7 +46,8 @@ static bool make_folders(char *path)
     return true;
 }
 
-/* The file is complete or is not there: it is written under another name first. */
+/* Writes the selection's file. The file is first written under another name, so that it is never
+ * incomplete. */
 static bool write_selection(const char *name, const struct chart *chart)
 {
     char path[PATH_SIZE], partial[PATH_SIZE + 8];

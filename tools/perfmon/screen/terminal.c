@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal, by ncursesw. Signals end perfmon through a handler of its own that only notes them:
- * ncurses' own handler writes to the terminal, and hangs if that is stuck. For the same reason no
- * frame is sent while output of an earlier one waits in the terminal's queue.
+ * The terminal, by ncursesw. Signals end perfmon through its own handler, which only records them:
+ * ncurses' handler writes to the terminal, and hangs if the terminal accepts no output. For the
+ * same reason no frame is sent while output of an earlier one waits in the terminal's queue.
  */
 #include "keys.h"
 #include "screen.h"
@@ -44,7 +44,8 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Colours that people with any kind of colour blindness tell apart; every line has a mark, too. */
+/* Sets the colours, which people with any kind of colour blindness can distinguish; every line has
+ * a mark, too. */
 static void begin_styles(bool colours)
 {
     static const short few[LINE_STYLES] = {COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA, COLOR_GREEN,
@@ -79,14 +80,16 @@ static void begin_styles(bool colours)
     }
 }
 
-/* newterm accepts terminals without a cursor that moves, such as "dumb". */
+/* True if the terminal can move the cursor. newterm also accepts terminals that cannot, such as
+ * "dumb". */
 static bool can_move(void)
 {
     char *cup = tigetstr("cup");
     return cup && cup != (char *)-1;
 }
 
-/* Home and End as other terminals send them: TERM does not always name the terminal that it is. */
+/* Defines Home and End as other terminals send them, because TERM may name another terminal than
+ * the real one. */
 static void define_others(void)
 {
     static const struct {
@@ -130,18 +133,20 @@ bool terminal_begin(bool colours)
     curs_set(0);
     keypad(stdscr, TRUE);
     define_others();
-    if (strncmp(termname(), "linux", 5)) /* on Linux' console ncurses would load gpm's library */
+    /* not on Linux' console, where ncurses would load gpm's library */
+    if (strncmp(termname(), "linux", 5))
         mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED |
                       BUTTON5_PRESSED,
                   NULL);
-    mouseinterval(0); /* a press is a click at once */
+    mouseinterval(0); /* a press of the button counts as a click at once */
     set_escdelay(ESCAPE_MILLISECONDS);
     nodelay(stdscr, TRUE);
     intrflush(stdscr, FALSE);
     return true;
 }
 
-/* Output that the terminal does not take is thrown away first: perfmon must end. */
+/* Stops using the terminal. Output that the terminal does not accept is discarded first, because
+ * perfmon must end. */
 void terminal_end(void)
 {
     int waiting = 0;
@@ -152,7 +157,8 @@ void terminal_end(void)
     delscreen(screen);
 }
 
-/* The size is asked for, because a signal of its change may come before ncurses looks for it. */
+/* Gets the size of the screen. The terminal's size is asked for each time, because ncurses may miss
+ * the signal of a change. */
 void terminal_size(int *ret_rows, int *ret_columns)
 {
     struct winsize size;
@@ -164,7 +170,7 @@ void terminal_size(int *ret_rows, int *ret_columns)
     getmaxyx(stdscr, *ret_rows, *ret_columns);
 }
 
-/* Can a frame be sent without waiting? */
+/* True if a frame can be sent without waiting. */
 static bool output_ready(void)
 {
     struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
@@ -179,7 +185,7 @@ void terminal_redraw(void)
     clearok(curscr, TRUE);
 }
 
-/* Writes the text in base 64 and returns its size there. */
+/* Writes the text in base 64 and returns the number of characters written. */
 static size_t write_base64(const char *text, char *ret)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -203,7 +209,7 @@ void terminal_copy(const char *text)
     used += write_base64(text, sequence + used);
     sequence[used++] = '\a';
     if (write(STDOUT_FILENO, sequence, used) < 0)
-        return; /* the command stands in the bottom line, too */
+        return; /* ignored, because the command is in the bottom line, too */
 }
 
 void terminal_show(const struct canvas *canvas)
@@ -228,7 +234,7 @@ void terminal_click(int *ret_row, int *ret_column)
     *ret_column = mouse.x;
 }
 
-/* The wheel moves the selection. */
+/* Returns the key for a mouse event: the wheel moves the selection like the arrow keys. */
 static int mouse_key(void)
 {
     if (getmouse(&mouse) != OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All objects, their counters and instances as a tree, with a search and with explanations; what is
- * added from here is charted. */
+/* All objects, their counters and instances as a tree, with a search and with explanations;
+ * counters that are added here are shown in the chart. */
 #include "screen.h"
 
 #include "keys.h"
@@ -21,10 +21,11 @@ struct node {
 
 struct tree {
     struct catalogue *catalogue;
-    struct node *nodes; /* what is shown */
+    struct node *nodes; /* the rows that are shown */
     size_t count, capacity;
     struct cursor cursor;
-    int open_object, open_counter; /* whose children are shown; NOTHING: none */
+    /* the object and the counter whose children are shown; NOTHING: none */
+    int open_object, open_counter;
     struct field filter;
 };
 
@@ -72,8 +73,8 @@ static void add_counter(struct tree *tree, const struct catalogue_object *object
         add_node(tree, o, c, (int)i);
 }
 
-/* A search shows the counters that match; without one the objects, and the children of the open
- * one. */
+/* Makes the rows: in a search the counters that match; else the objects, and the children of the
+ * open object. */
 static void make_nodes(struct tree *tree)
 {
     size_t ready, count = catalogue_count(tree->catalogue, &ready);
@@ -96,7 +97,7 @@ static void make_nodes(struct tree *tree)
 }
 
 /* Takes over the instances that the open object has now, or the selected one; the selection stays
- * on its instance. */
+ * on the same instance. */
 static void renew_instances(struct tree *tree)
 {
     char name[PDH_MAX_INSTANCE_NAME] = "";
@@ -203,7 +204,7 @@ static void open_node(struct tree *tree, const struct node *node)
     }
 }
 
-/* Closes what is open, and goes to it. */
+/* Closes the open counter or object, and selects it. */
 static void close_node(struct tree *tree)
 {
     struct node to = tree->nodes[tree->cursor.at];
@@ -221,7 +222,7 @@ static void close_node(struct tree *tree)
             tree->cursor.at = i;
 }
 
-/* Adds the counter for all instances, or for the selected one. */
+/* Adds the counter to the chart, for all instances or for the selected one. */
 static void add_selected(struct tree *tree, struct window *window)
 {
     char path[PDH_MAX_COUNTER_PATH];

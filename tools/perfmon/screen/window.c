@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The main loop: takes samples over, draws the view that is shown, gives it the keys. */
+/* The main loop: takes samples over, draws the view that is shown, and passes keys to that view. */
 #include "screen.h"
 
 #include "keys.h"
@@ -56,7 +56,7 @@ static void draw_top(const struct window *window, struct canvas *canvas)
     canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
 }
 
-/* Why no new samples come; false: they do. */
+/* Writes why no new samples arrive. False: samples do arrive. */
 static bool describe_source(const struct window *window, char *ret, size_t capacity)
 {
     struct model_source source;
@@ -75,10 +75,11 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
     return true;
 }
 
-/* In the bottom rows, as many as it needs, at most half of the screen. */
+/* Writes a message into the bottom rows: as many as it needs, at most half of the screen. */
 static void draw_message(struct canvas *canvas, const char *text)
 {
-    const int below = canvas->rows, most = canvas->rows / 2; /* nothing is written below */
+    /* below: the row after the last, where the canvas writes nothing */
+    const int below = canvas->rows, most = canvas->rows / 2;
     if (text_width(text) <= canvas->columns) {
         canvas_text(canvas, below - 1, 0, canvas->columns, STYLE_BAR, text);
         return;
@@ -269,7 +270,7 @@ static void change_seconds(struct window *window, bool shorter)
     model_set_seconds(window->model, window->seconds);
 }
 
-/* The mouse chooses a view in the bottom line. */
+/* Handles a mouse click, which may choose a view in the bottom line. */
 static void take_click(struct window *window)
 {
     int row, column, view = 0;
@@ -299,7 +300,7 @@ static void choose_view(struct window *window, int key)
         window->now->tree = tree_new(window->now->name, window->now->files);
 }
 
-/* False: the user wants to leave. */
+/* Handles a key. False: the user wants to leave. */
 static bool take_key(struct window *window, int key)
 {
     window->message[0] = 0;
@@ -371,7 +372,7 @@ static void loop(struct window *window, const struct window_options *options)
 /* ---- begin and end ---- */
 
 /* Adds the counters of a path, in which the counter may be a pattern, too. Called before anything
- * is drawn, because it waits for the providers of that object. */
+ * is drawn, because PDH waits for the providers of that object. */
 static void add_paths(struct window *window, const struct window_options *options, const char *path)
 {
     DWORD size = 0;
@@ -380,7 +381,7 @@ static void add_paths(struct window *window, const struct window_options *option
     char *list = (DWORD)status == PDH_MORE_DATA ? calloc(1, size + 2) : NULL;
     if (!strchr(path, '*') || !list ||
         PdhExpandWildCardPathA(options->files, path, list, &size, PDH_NOEXPANDINSTANCES)) {
-        chart_add(window->now->chart, path); /* the chart says why it has no values */
+        chart_add(window->now->chart, path); /* the chart shows why this path has no values */
     } else {
         for (char *at = list; *at; at += strlen(at) + 1) {
             const char *start = !strncmp(at, "\\\\", 2) ? strchr(at + 2, '\\') : at;
@@ -390,7 +391,8 @@ static void add_paths(struct window *window, const struct window_options *option
     free(list);
 }
 
-/* Adds the machine and what is charted first; of an object that is only printed, only its table. */
+/* Adds the machine and the counters that are charted first; if only the table of an object is
+ * printed, adds only that table. */
 static bool add_machine(struct window *window, const struct window_options *options,
                         const char *name, bool print)
 {
@@ -408,7 +410,7 @@ static bool add_machine(struct window *window, const struct window_options *opti
     if (!options->path_count)
         add_paths(window, options, options->files ? "\\*(*)\\*" : processor);
     if (!options->path_count && options->files)
-        add_paths(window, options, "\\*\\*"); /* objects without instances */
+        add_paths(window, options, "\\*\\*"); /* the pattern for objects without instances */
     return true;
 }
 
@@ -459,7 +461,8 @@ int window_run(const struct window_options *options)
         terminal_end();
     }
     window_end(&window);
-    if (terminal_signal() > 0) { /* ends by the signal, so that the calling shell sees it */
+    /* ends by the signal, so that the calling shell sees that signal */
+    if (terminal_signal() > 0) {
         signal(terminal_signal(), SIG_DFL);
         raise(terminal_signal());
     }
@@ -500,7 +503,7 @@ static void wait_for_end(struct window *window)
     }
 }
 
-/* The charted counters as a report. */
+/* Prints the charted counters as a report. */
 static bool print_report(struct window *window, struct canvas *canvas)
 {
     char why[256];
