@@ -49,10 +49,10 @@ struct buffer {
     bool failed;
 };
 void buffer_done(struct buffer *buffer);
-void buffer_clear(struct buffer *buffer); /* empties it; the memory stays allocated */
+void buffer_clear(struct buffer *buffer); /* empties the buffer; the memory stays allocated */
 bool buffer_reserve(struct buffer *buffer, size_t more);
 bool buffer_add(struct buffer *buffer, const void *bytes, size_t count);
-bool buffer_add_text(struct buffer *buffer, const char *text); /* adds the text without its NUL */
+bool buffer_add_text(struct buffer *buffer, const char *text); /* adds the text without the NUL */
 bool buffer_add_byte(struct buffer *buffer, char byte);
 bool buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 LSTATUS buffer_status(const struct buffer *buffer); /* 0 or ERROR_NOT_ENOUGH_MEMORY */
@@ -296,7 +296,7 @@ struct event_message {
     unsigned id;
     enum event_level level;
     const char *fields; /* names of the fields in order, separated by blanks */
-    const char *text;   /* {Field} stands for its value */
+    const char *text;   /* {Field} stands for the value of that field */
     const char *advice; /* what to do next, "": nothing */
 };
 extern const struct event_message event_messages[];

@@ -43,7 +43,7 @@ const char *environment_get(const char *name)
 /* ---- for programs that are started ---- */
 
 struct text_array {
-    struct buffer texts; /* each with its NUL */
+    struct buffer texts; /* NAME=value texts, each ended by a NUL */
     size_t count;
 };
 

@@ -94,9 +94,9 @@ static char *runtime_answers(void)
     return runtime && *runtime == '/' ? text_format("%s/openperflib/answers", runtime) : NULL;
 }
 
-/* The folder openperflib beside the library itself, so that an unpacked archive runs wherever it
- * lies; NULL: there is none, as in a build folder. The library's path is not used if it is
- * relative, because the program may have changed its working folder since the library was
+/* Returns the folder openperflib beside the library itself, so that an unpacked archive runs
+ * wherever it lies; NULL: no such folder, as in a build folder. The library's path is not used if
+ * it is relative, because the program may have changed its working folder since the library was
  * loaded. */
 static char *beside_library(void)
 {

@@ -48,7 +48,8 @@ bool file_trusted(const struct stat *st, bool folder_of_caller_entry)
         return false;
     if (!(st->st_mode & (S_IWGRP | S_IWOTH)))
         return true;
-    /* such as /tmp: other users may add files but cannot replace the caller's */
+    /* a sticky folder such as /tmp: other users may add files but cannot replace those of the
+     * caller */
     return folder_of_caller_entry && S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX) &&
            is_root(st->st_uid);
 }

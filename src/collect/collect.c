@@ -26,7 +26,7 @@ enum { PROCESSOR_OBJECT = 238, ALIGNMENT = 8, NAME_UNITS = 16 };
 
 struct header {
     uint16_t name[NAME_UNITS * 2]; /* the machine's name, ended by a NUL */
-    size_t name_bytes;             /* with the NUL */
+    size_t name_bytes;             /* bytes of the name with its NUL */
     size_t size; /* bytes of the header and the name, rounded up to 8: the offset of the first
                   * object */
 };

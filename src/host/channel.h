@@ -96,8 +96,8 @@ struct keeper_slot {
 
 struct keeper_page {
     uint32_t version, slot_count;
-    struct channel_word request; /* the client increments it after it has set the command of a slot
-                                  * */
+    /* the client increments this word after it has set the command of a slot */
+    struct channel_word request;
     /* a robust futex that a thread of the keeper holds, so the kernel marks it when that thread
      * ends; 0 before the thread runs */
     struct channel_word life;

@@ -123,8 +123,8 @@ bool owner_check_twice(const struct service *service, const struct piece *piece,
  * (docs/windows/articles.md#c50, docs/windows/queries.md#c5) */
 size_t select_services(const struct service_table *table, const struct query *query, uint32_t *ret);
 
-/* Returns the position of the object's first entry in table->listed; if it has none, the position
- * at which to insert it. */
+/* Returns the position of the object's first entry in table->listed; if the object has no entry,
+ * the position at which to insert one. */
 size_t select_listed(const struct service_table *table, uint32_t object);
 
 /* ---- verdict.c: a provider that fails is not queried, for a longer time after each failure
@@ -153,26 +153,27 @@ extern struct quarantine_clock {
 /* What happened to a provider; `transitions` in verdict.c has the consequences of each. */
 enum provider_event {
     PROVIDER_UNCHANGED,
-    PROVIDER_FAILED, /* it crashed, hung or damaged memory: `why` says which */
-    /* It crashed in Close, at the end of a session. One crash may be chance; after the second it is
-     * not queried for a while, and closing the key does not reset that. */
+    PROVIDER_FAILED, /* the provider crashed, hung or damaged memory: `why` says which */
+    /* The provider crashed in Close, at the end of a session. One crash may be chance; after the
+     * second the provider is not queried for a while, and closing the key does not reset that. */
     PROVIDER_CRASHED_LAST,
-    /* It did not answer in time, for the first time in this session. This is not a failure, but
-     * after the second session it is not queried for a while, and the registry informs other
-     * programs. */
+    /* The provider did not answer in time, for the first time in this session. This is not a
+     * failure, but after the second session the provider is not queried for a while, and the
+     * registry informs other programs. */
     PROVIDER_MISSED,
-    PROVIDER_OVERDUE,   /* it answered, but too late: if that repeats, it is queried less often */
+    /* the provider answered, but too late: if that repeats, it is queried less often */
+    PROVIDER_OVERDUE,
     PROVIDER_CAUGHT_UP, /* an answer arrived that had been counted as missing */
-    PROVIDER_ANSWERED,  /* it answered, and no query was waiting for the answer */
-    PROVIDER_IN_TIME,   /* it answered in time; its answer is not checked yet */
-    PROVIDER_PASSED,    /* its answer passed all checks */
+    PROVIDER_ANSWERED,  /* the provider answered, and no query was waiting for the answer */
+    PROVIDER_IN_TIME,   /* the provider answered in time; the answer is not checked yet */
+    PROVIDER_PASSED,    /* the provider's answer passed all checks */
     PROVIDER_SILENT,    /* Collect changed none of its outputs: the provider is disabled permanently
                          * */
     /* no helper could be started, which is not the provider's fault: the provider is queried again
      * soon */
     PROVIDER_NO_HELPER,
     PROVIDER_CLOSED,  /* the session ended */
-    PROVIDER_ENABLED, /* an administrator enabled it: its failures are forgotten */
+    PROVIDER_ENABLED, /* an administrator enabled the provider: its failures are forgotten */
     PROVIDER_EVENTS
 };
 /* Counts the event and applies its consequences. `settings` NULL: events that would be counted are
@@ -248,9 +249,9 @@ struct library {
                                   * fill its buffer */
     /* the smallest buffer size that the provider filled while other answers lacked space */
     _Atomic size_t least_filled;
-    uint32_t reported; /* one bit for each enum fault, set when it was reported in this
-                                  * session */
-    uint64_t titles;   /* hash of the title numbers of the last check */
+    /* one bit for each enum fault, set when the fault was reported in this session */
+    uint32_t reported;
+    uint64_t titles; /* hash of the title numbers of the last check */
     /* in this session it was reported that another provider has objects with the same numbers */
     _Atomic bool twice_reported;
     struct backoff backoff;
@@ -299,8 +300,8 @@ enum fault {
     FAULT_OFFSET,       /* a value outside its counter block */
     FAULT_FOREIGN,      /* an object that belongs to another service */
     FAULT_UNNAMED,      /* a title number without a name in any language */
-    FAULT_ODD_LENGTH,   /* its length is not a multiple of 4 */
-    FAULT_ALIGNMENT,    /* its length is not a multiple of 8 */
+    FAULT_ODD_LENGTH,   /* the answer's length is not a multiple of 4 */
+    FAULT_ALIGNMENT,    /* lengths in the answer are not multiples of 8 */
     FAULT_STATUS,       /* Collect returned an error */
     FAULT_NEVER_ENOUGH, /* the largest buffer was not enough */
     FAULT_BUFFER_HOG,   /* the provider fills any buffer that it is given */

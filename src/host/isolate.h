@@ -13,10 +13,10 @@
 
 /* What a helper is doing. */
 enum isolate_stage {
-    ISOLATE_START, /* there is no helper yet, or it has closed the provider and waits for a request
-                    * */
-    ISOLATE_LOAD,  /* loading the library: constructors and DllMain run */
-    ISOLATE_FIND,  /* looking for the three procedures */
+    /* there is no helper yet, or the helper has closed the provider and waits for a request */
+    ISOLATE_START,
+    ISOLATE_LOAD, /* loading the library: constructors and DllMain run */
+    ISOLATE_FIND, /* looking for the three procedures */
     ISOLATE_OPEN,
     ISOLATE_COLLECT,
     ISOLATE_CLOSE, /* Close runs, then DllMain again, then the library is unloaded */
@@ -79,7 +79,7 @@ struct isolate_reply {
  * parent's helper is not touched. */
 struct isolated_provider;
 LSTATUS isolate_new(struct isolated_provider **ret);
-/* Sends the request and returns at once; starts a helper first if there is none. The helper loads
+/* Sends the request and returns at once; starts a helper first if no helper runs. The helper loads
  * the library and calls Open if that was not done yet, then calls Collect. ERROR_BUSY: the helper
  * has not answered the last request. */
 LSTATUS isolate_send(struct isolated_provider *isolated, const struct isolate_request *request);

@@ -252,7 +252,8 @@ static LSTATUS delete_value(const char *path, const char *value)
 }
 
 /* Reads the number in the text after the time: " (first quarantine): why", " (4th quarantine): why"
- * or " (5 times in a row): why"; older records have ", time 1: why". Returns 0 if there is none. */
+ * or " (5 times in a row): why"; older records have ", time 1: why". Returns 0 if the text has no
+ * number. */
 static unsigned read_ordinal(const char *text)
 {
     unsigned number = 0;

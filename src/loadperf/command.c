@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads the next word; false: there is none, or a quotation mark is not closed. */
+/* Reads the next word; false: no more words, or a quotation mark is not closed. */
 static bool take_word(const char **cursor, struct text_span *ret)
 {
     const char *at = *cursor + strspn(*cursor, " \t");

@@ -129,12 +129,12 @@ struct ini_entry {
 struct ini {
     struct buffer text;
     bool raw;                  /* values are in a code page, not in UTF-8 */
-    struct ini_entry *entries; /* in the order of the file */
+    struct ini_entry *entries; /* entries in the order of the file */
     size_t count, capacity;
 };
 LSTATUS ini_parse(const void *bytes, size_t size, struct ini *ret);
 void ini_done(struct ini *ini);
-/* Returns the first entry with that name; NULL: there is none. */
+/* Returns the first entry with that name; NULL: no such entry. */
 const struct ini_entry *ini_find(const struct ini *ini, const char *section, const char *key);
 
 /* ---- ini/ini.c: the #define lines of a C header ---- */
@@ -166,7 +166,7 @@ struct plan_text {
 struct plan {
     char service[SERVICE_SIZE];
     bool trusted, has_objects;
-    uint32_t *languages; /* in the order of [languages] */
+    uint32_t *languages; /* languages in the order of [languages] */
     size_t language_count, language_capacity;
     struct plan_text *texts; /* sorted by language and offset, without duplicates */
     size_t text_count, text_capacity;
@@ -177,7 +177,7 @@ struct plan {
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);
 void plan_sort(struct plan *plan);
-/* Finds a text in the sorted plan; NULL: there is none. */
+/* Finds a text in the sorted plan; NULL: no such text. */
 const struct plan_text *plan_find(const struct plan *plan, uint32_t language, uint32_t offset);
 
 /* State while a plan is read. */
@@ -252,7 +252,7 @@ struct known_file {
     bool fresh;            /* the cache lacks this row */
 };
 struct known_files {
-    struct known_file *files; /* in the order in which they are merged */
+    struct known_file *files; /* files in the order in which they are merged */
     size_t count, capacity;
     struct range_cache cache;
 };

@@ -27,7 +27,7 @@ struct install {
     bool repairs;
     bool same;               /* nothing had to be written */
     const char *file;        /* the file to be written */
-    struct buffer old, text; /* that file's old and new content */
+    struct buffer old, text; /* old and new content of `file` */
     struct file_scan scan;   /* scan of the new content */
 };
 
@@ -554,7 +554,8 @@ DWORD opl_load_install(const char *ini_path, const opl_load_options *options, op
         return ERROR_INVALID_PARAMETER;
     LSTATUS status = plan_read(&load, ini_path, &install.plan);
     if (!status && load.options->strict)
-        result_of_plan(&install.plan, NULL, &result); /* independent of this machine */
+        /* the result does not depend on this machine */
+        result_of_plan(&install.plan, NULL, &result);
     else if (!status && !(status = change_begin(&install.change, &load, install.plan.service))) {
         status = install_plan(&install, &result);
         change_end(&install.change);

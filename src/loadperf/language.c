@@ -144,7 +144,7 @@ static LSTATUS read_pairs(struct load *load, const char *path, struct buffer *re
     return status;
 }
 
-/* Reads the next piece that is not empty; false: there is none. */
+/* Reads the next piece that is not empty; false: no more pieces. */
 static bool take_piece(struct text_span *rest, struct text_span *ret)
 {
     while (rest->count && (!*rest->at || *rest->at == '\n' || *rest->at == '\r')) {

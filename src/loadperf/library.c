@@ -176,7 +176,7 @@ static bool read_library(int fd, struct exports *ret)
     if (!take(fd, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return false;
     if (head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-        return true; /* other kinds of programs may be able to load it */
+        return true; /* other kinds of programs may be able to load the library */
     unsigned own = own_machine();
     ret->known = head.e_shentsize == sizeof(ElfW(Shdr)) && read_symbols(fd, &head, ret);
     return head.e_type == ET_DYN && (own == EM_NONE || head.e_machine == own);

@@ -14,8 +14,9 @@ struct removal {
     struct layer_change change;
     const char *service;
     bool record; /* remove Library, Open, Collect and Close too */
-    bool users;  /* for a user; the machine's layer has no library for the service */
-    bool state;  /* Perflib may have stored values about failures of the service */
+    /* removes from the user's layer; the machine's layer has no library for the service */
+    bool users;
+    bool state; /* Perflib may have stored values about failures of the service */
     struct buffer own, own_left, manual, manual_left;
     bool own_empty, manual_changed, manual_empty;
 };

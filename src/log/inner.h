@@ -66,7 +66,7 @@ struct column {
     uint32_t stamp; /* number of the catalogue that last named the path */
     uint32_t turn;  /* number + 1 of the twin for the next time that this catalogue names the path
                      * */
-    uint32_t last;  /* number + 1 of the last twin; 0: this column is not the first */
+    uint32_t last;  /* number + 1 of the last twin; 0: this column is not the first twin */
     uint32_t next;  /* number + 1 of the next column in the hash chain; 0: none */
     bool unwanted;
     char text[];

@@ -78,7 +78,7 @@ struct log_facts {
     const char *machine; /* machine of the first column, with its \\; NULL: none */
     const char *zone;    /* name of the time zone, in English if it is known */
     LONG bias;           /* minutes to add to local time for UTC, when the first sample was taken */
-    const char *caption; /* title of the column for captions (comments); NULL: there is none */
+    const char *caption; /* title of the column for captions (comments); NULL: no such column */
     uint64_t size_bytes; /* current size of all files */
 };
 

@@ -271,7 +271,7 @@ static bool text_matches(const unsigned char *start, size_t size)
  * Standard Time)(480)". */
 static void read_zone(struct file *file, struct log_text *text, const struct text_field *field)
 {
-    if (text->zone.data) /* the capture's zone is that of the first head */
+    if (text->zone.data) /* the capture's zone is that of the first head, which was read already */
         return;
     buffer_add(&text->zone, field->text, field->size);
     char *open = text->zone.data ? strchr(text->zone.data, ')') : NULL;

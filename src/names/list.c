@@ -24,10 +24,10 @@ struct name_list {
     struct buffer bytes; /* the members below point into these bytes */
     const struct list_head *head;
     struct list_item *items;
-    uint32_t *table; /* by hash: position + 1 of the first item; 0: none */
+    uint32_t *table; /* for each hash: position + 1 of the first item; 0: none */
     const char *multi;
 };
-enum { LAYOUT = 1 }; /* increase it if the layout or the hash changes */
+enum { LAYOUT = 1 }; /* to be increased if the layout or the hash changes */
 
 /* Finds the parts of the list in list->bytes. False: the sizes of the parts do not fit the
  * bytes. */

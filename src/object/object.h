@@ -191,14 +191,13 @@ struct cell {
     enum { CELL_LARGE, CELL_COUNTER, CELL_LEVEL, CELL_OTHER, CELL_HIDDEN } format;
 };
 struct object {
-    const opl_object *is;      /* the engine's copy of the object's table */
-    const opl_object *address; /* the provider's own structure, to which its tables and function
-                                * calls refer */
+    const opl_object *is; /* the engine's copy of the object's table */
+    /* the provider's own structure, to which the provider's tables and function calls refer */
+    const opl_object *address;
     struct row *rows;
-    struct cell *cells;         /* one for each row, made when the rows are fixed */
+    struct cell *cells;         /* one cell for each row, made when the rows are fixed */
     bool items;                 /* every row has an item, so list functions pass all values */
-    size_t row_count, all_rows; /* number of rows without, and with, those that this machine lacks
-                                 * */
+    size_t row_count, all_rows; /* number of rows that this machine has, and of all rows */
     size_t mask_words;          /* 64-bit words of `unknown` for each instance */
     DWORD block_size;
     DWORD definition_size;
@@ -250,7 +249,7 @@ bool object_hide_denied(struct object *object, const opl_provider *provider);
 void object_done(struct object *object);
 
 /* ---- define.c: the binary format ---- */
-size_t object_size(const struct object *object); /* bytes of its answer */
+size_t object_size(const struct object *object); /* bytes of the object's answer */
 /* Writes the object's answer; `out` has at least object_size() bytes. Returns the address after the
  * answer. */
 unsigned char *object_write(const struct object *object, unsigned char *out, LONGLONG now);

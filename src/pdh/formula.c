@@ -82,11 +82,12 @@ enum reading {
 enum {
     NARROW = 1,      /* the counter has 4 bytes and wraps at 2^32 */
     NARROW_BASE = 2, /* the base has 4 bytes and wraps at 2^32 */
-    BASE = 4,        /* SecondValue is a base, which may wrap; without this flag it is a clock, or
-                      * not used */
-    DIVIDES = 8,     /* the formula divides by SecondValue; if that is 0, the result is 0 */
-    TIME_BASE = 16,  /* the formula needs the ticks per second */
-    MULTI = 32,      /* the formula divides by MultiCount */
+    /* SecondValue is a base, which may wrap; without this flag SecondValue is a clock, or not
+     * used */
+    BASE = 4,
+    DIVIDES = 8,    /* the formula divides by SecondValue; if that is 0, the result is 0 */
+    TIME_BASE = 16, /* the formula needs the ticks per second */
+    MULTI = 32,     /* the formula divides by MultiCount */
     PERCENT = 64,
     WHOLE = 128, /* the result is the integer `whole`, exactly */
     CLOCK = DIVIDES,

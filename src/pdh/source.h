@@ -15,13 +15,13 @@
 enum title_stage {
     STAGE_USER,    /* names in the user's language */
     STAGE_ENGLISH, /* names in English */
-    STAGE_NUMBER,  /* by the number, if the name is one */
+    STAGE_NUMBER,  /* the name as a number, if it is one */
     STAGE_OTHERS,  /* names in all other installed languages */
     STAGES
 };
 
 struct counter_info {
-    const char *name;     /* in the user's language; "" if the counter has no title */
+    const char *name;     /* name in the user's language; "" if the counter has no title */
     uint32_t index, help; /* title numbers of the counter's name and explanation; 0 in captures */
     DWORD type, detail;
     LONG scale;
@@ -41,7 +41,7 @@ struct object_info {
     bool bare;   /* of a capture: a sample or a column has the object without instances */
     struct counter_info *counters;
     uint32_t counter_count, default_counter; /* a position in `counters` */
-    struct instance_info *instances;         /* in the order of the block */
+    struct instance_info *instances;         /* instances in the order of the block */
     uint32_t instance_count;
     /* the next members: when the object was read, and from where */
     uint32_t references;
@@ -67,7 +67,7 @@ static inline void object_info_auto_unref(struct object_info **info)
  * (docs/windows/pdh.md#f2). */
 enum info_age {
     INFO_STABLE,
-    INFO_RECENT, /* not older than a second */
+    INFO_RECENT, /* the description is not older than a second */
     INFO_NOW,
     INFO_REFRESH /* read now, and used for lists from now on */
 };

@@ -40,8 +40,8 @@ static const struct {
 
 static const char foreign[] = "Foreign";
 
-/* Returns the row of text_queries whose prefix `text` begins with; COUNT(text_queries): there is
- * none. */
+/* Returns the row of text_queries whose prefix `text` begins with; COUNT(text_queries): no row
+ * fits. */
 static size_t text_query(const char *text)
 {
     size_t row = 0;

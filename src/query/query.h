@@ -23,7 +23,7 @@ struct query {
                 * */
     const char *machine;
     size_t machine_count;
-    uint32_t language; /* 0x009 if the query has none; LANGUAGE_USER is never set here */
+    uint32_t language; /* 0x009 if the query names no language; LANGUAGE_USER is never set here */
     size_t object_count;
     uint32_t objects[LIMIT_QUERY_OBJECTS]; /* ascending, without duplicates */
     char storage[LIMIT_QUERY_CHARS * 3 + 1];

@@ -216,7 +216,7 @@ void registry_edit_end(struct registry_edit *edit)
 /* Imports a file in one step: its entries become one list of changes for each layer; each list is
  * applied under one lock. Values that belong to other modules are passed to those afterwards. */
 
-/* One entry of the file, with copies of its strings, kept until it is applied. */
+/* One entry of the file, with copies of its strings, kept until the entry is applied. */
 struct item {
     opl_reg_entry entry; /* passed to `report` with the result */
     struct change change;

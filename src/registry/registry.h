@@ -211,8 +211,8 @@ LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
 LSTATUS key_close(HKEY key);
-/* One machine for key_connect_all. key_connect_all connects to all machines at once, so the call
- * takes only as long as the slowest machine. `key` is NULL unless status is 0. */
+/* One machine for key_connect_all, which connects to all machines at once, so the call takes only
+ * as long as the slowest machine. `key` is NULL unless status is 0. */
 struct pending_connect {
     const char *machine;
     HKEY root, key;

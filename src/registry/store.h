@@ -15,7 +15,7 @@ struct file_state {
     ino_t inode;
     off_t size;
     struct timespec mtime, ctime;
-    mode_t mode; /* not compared, because a change of the mode also changes ctime */
+    mode_t mode; /* the mode is not compared, because a change of the mode also changes ctime */
 };
 struct layer_file {
     char *name;
@@ -103,7 +103,7 @@ struct store_snapshot {
     /* identity of the index that has the same content except HKEY_CURRENT_USER; 0: no such index */
     uint64_t identity;
 };
-/* Returns the identity of the current view; 0: the view has none, or not this generation. */
+/* Returns the identity of the current view; 0: the view has no identity, or not this generation. */
 uint64_t store_identity(uint64_t generation);
 LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);

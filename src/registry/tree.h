@@ -23,7 +23,7 @@ struct tree_key {
     struct tree_key *parent;
     struct tree_key **keys; /* sorted by folded name */
     size_t key_count, key_capacity;
-    struct tree_value *values; /* in the order in which they were written */
+    struct tree_value *values; /* values in the order in which they were written */
     size_t value_count, value_capacity;
     int64_t last_write; /* FILETIME of the newest file that mentions the key */
     /* the key exists; false: the key is deleted, or is only part of another key's path */

@@ -478,7 +478,7 @@ static void try_null(struct trial *trial)
 static void try_sizes(struct trial *trial)
 {
     uint32_t exact = (uint32_t)trial->last.size;
-    if (!exact) /* there was no answer after try_close_early */
+    if (!exact) /* after try_close_early there was no answer, so its size is unknown */
         return;
     const uint32_t capacities[] = {exact - 1, exact, 0, 4, exact / 2 & ~7u, exact + 8, 2 * exact};
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {

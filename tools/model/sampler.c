@@ -735,7 +735,8 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
     }
     DWORD end = frame ? (DWORD)frame->status : 0;
     if (end == PDH_NO_MORE_DATA || (end == PDH_NO_DATA && sampler->sampled))
-        frame_free(frame); /* not an error: the end of the capture, or a table without counters */
+        /* the end of the capture, or a table without counters, which is not an error */
+        frame_free(frame);
     else if (frame)
         go_on = hand_over(source, frame);
     if (spec->counters)

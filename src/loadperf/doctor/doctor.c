@@ -42,7 +42,7 @@ struct checked {
 };
 
 /* Finds the longest run of English texts whose indices differ by at most `reach` from one to the
- * next: names far from the others prove nothing. 0 and 0: there are none. */
+ * next: names far from the others prove nothing. 0 and 0: there are no texts. */
 static void find_run(const struct stored_texts *texts, uint32_t reach, uint32_t *ret_low,
                      uint32_t *ret_high)
 {

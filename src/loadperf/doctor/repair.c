@@ -183,7 +183,7 @@ static const struct stored_provider *owner_of(const struct doctor *doctor, uint3
     return NULL;
 }
 
-/* Sets *ret to a copy of the provider's own text; NULL: it has none for that index. */
+/* Sets *ret to a copy of the provider's own text; NULL: the provider has no text for that index. */
 static LSTATUS own_text(const struct judging *judging, const struct stored_provider *owner,
                         uint32_t language, uint32_t index, char **ret)
 {

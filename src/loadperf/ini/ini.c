@@ -195,7 +195,7 @@ LSTATUS decode_text(struct text_span text, unsigned code_page, struct buffer *re
 enum { CTRL_Z = 0x1a };
 
 /* Reads the next line from *rest; a line ends with CRLF, LF or CR, and Ctrl-Z ends the file. False:
- * there is none. */
+ * no more lines. */
 static bool decode_line(struct text_span *rest, struct text_span *ret)
 {
     if (!rest->count || *rest->at == CTRL_Z)

@@ -49,7 +49,7 @@ static int digit_of(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Reads a hexadecimal number and the blank after it; false: there is none. */
+/* Reads a hexadecimal number and the blank after it; false: the row has no number there. */
 static bool take_number(const char **cursor, uint64_t *ret)
 {
     const char *at = *cursor;

@@ -67,7 +67,7 @@ static bool take_service(void *self, const char *name)
     here.loaded &= here.number[FIRST_COUNTER] <= here.number[LAST_COUNTER] &&
                    here.number[FIRST_HELP] <= here.number[LAST_HELP];
     if (!any && registry_get(key, text_names[LIBRARY], &type, &library))
-        return true; /* not a provider */
+        return true; /* skipped: the service is not a provider */
     here.users = here_is_users(name);
     here.name = strdup(name);
     if (!here.name || !list_grow(&list->list, list->count, &list->capacity, sizeof *list->list)) {

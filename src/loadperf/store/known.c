@@ -36,8 +36,8 @@ static LSTATUS add_file(struct known_files *known, struct known_file file)
     return ERROR_SUCCESS;
 }
 
-/* Makes the file's entry, which takes over the services of the scan; a file without content has
- * none. */
+/* Makes the file's entry, which takes over the services of the scan; a file without content has no
+ * entry. */
 static LSTATUS make_file(const struct registry_file *given, struct file_scan *scan,
                          struct known_file *ret)
 {

@@ -114,7 +114,7 @@ LSTATUS restore_plan(struct load *load, const char *service, struct plan *ret, b
     *ret = (struct plan){0};
     if (!path)
         return ERROR_SUCCESS;
-    if (!load_believes(path)) /* not used, because another user may have changed it */
+    if (!load_believes(path)) /* the file is not used, because another user may have changed it */
         return ERROR_SUCCESS;
     options.remark = NULL;
     quiet.careful = true;

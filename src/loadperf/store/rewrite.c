@@ -38,7 +38,7 @@ struct rewriting {
     struct buffer key;   /* the key that the next values belong to */
     bool key_is_printed; /* the key's line has been printed */
     bool key_had_values;
-    bool in_performance, in_names; /* that key is this service's Performance, or its Names */
+    bool in_performance, in_names; /* `key` is this service's key Performance, or its key Names */
     bool empty;
     LSTATUS status;
 };

@@ -82,7 +82,9 @@ static void note_index(struct file_scan *scan, uint32_t index)
     uint32_t even = index & ~1u;
     uint32_t *top = even < USER_FIRST ? &scan->machine_top : &scan->user_top;
     if (even > MACHINE_HIGHEST && even < USER_FIRST)
-        return; /* does not count: an index of a package, or of a text by hand after those */
+        /* not counted: an index of a package, or above those of packages, which only a text by hand
+         * has */
+        return;
     if (even > *top)
         *top = even;
 }

@@ -35,11 +35,11 @@ struct stored_reading {
     struct load *load;
     struct stored *stored;
     const struct ini *ini;
-    uint32_t wanted;     /* only texts of this language are wanted; 0: of all */
+    uint32_t wanted;     /* only texts of this language are wanted; 0: texts of all languages */
     const char *section; /* name of the present section, of the kind `kind` */
     enum { NOTHING, PERFLIB, OURS, PROVIDER, STRINGS, HAND } kind;
-    struct stored_provider *provider; /* service of the present PROVIDER section; NULL: it was
-                                       * refused */
+    /* service of the present PROVIDER section; NULL: the section was refused */
+    struct stored_provider *provider;
     uint32_t language;
     bool any, ours, has_count;
     uint32_t count; /* number of texts that the file states */

@@ -19,8 +19,8 @@ struct stored_texts {
     size_t count, capacity;
 };
 void stored_texts_done(struct stored_texts *texts);
-/* Adds the text and takes ownership of it. It may be NULL, which means that there was no memory:
- * then returns false. */
+/* Adds the text and takes ownership of it. `text` may be NULL, which means that there was no
+ * memory: then returns false. */
 bool stored_texts_add(struct stored_texts *texts, uint32_t language, uint32_t index, char *text);
 /* Sorts the texts; of several with the same key the first stays. False: no memory. */
 bool stored_texts_sort(struct stored_texts *texts);
@@ -44,7 +44,8 @@ LSTATUS stored_texts_by_hand(uint32_t language, struct stored_texts *ret);
 /* A section that only lodctr's backups have, at the beginning and at the end: the number of texts,
  * so that a loss is noticed. */
 #define SECTION_OURS "openperflib"
-#define SECTION_HAND "ByHand_" /* also only in lodctr's: which texts were written by hand */
+/* a section prefix that only lodctr's backups have: texts written by hand */
+#define SECTION_HAND "ByHand_"
 #define VALUE_INI "PerfIniFile"
 #define VALUE_TEXTS "Texts"
 #define VALUE_DISABLED "Disable Performance Counters"
@@ -63,7 +64,7 @@ struct stored_provider {
     unsigned line;
     bool has[NUMBERS];
     uint32_t number[NUMBERS], disabled;
-    char *text[TEXTS]; /* NULL: the file lacks it */
+    char *text[TEXTS]; /* NULL: the file lacks the text */
     /* index of offset 0 of the service's texts in the registry; 0: it is First Counter of the
      * registry */
     uint32_t texts_first;
@@ -71,7 +72,7 @@ struct stored_provider {
 };
 struct stored {
     const char *path;
-    struct stored_provider *providers; /* in the order of the file */
+    struct stored_provider *providers; /* providers in the order of the file */
     size_t provider_count, provider_capacity;
     struct stored_texts texts, hand;
     uint32_t language; /* the only language whose texts were read; 0: all */

@@ -16,15 +16,15 @@ struct machine_group {
     struct machine_group *next;
     char *name;              /* the machine's name as in the paths; NULL: this machine */
     struct machine *machine; /* NULL: the machine was not reached yet */
-    bool sought;             /* connecting has failed: the next collection retries it, adding
-                              * counters does not */
+    /* connecting has failed: the next collection connects again, adding counters does not */
+    bool sought;
     struct snapshot snapshot;
     struct buffer question; /* the numbers of the objects to request, as text */
     bool question_old;
-    int64_t retry_ticks;                  /* no retry before this time for what is missing */
-    PDH_STATUS status;                    /* result of the last query */
-    int64_t ticks, frequency, wall_100ns; /* clocks of the last answer; `frequency` 0: there was
-                                           * none */
+    int64_t retry_ticks; /* no retry before this time for what is missing */
+    PDH_STATUS status;   /* result of the last query */
+    /* clocks of the last answer; `frequency` 0: no answer yet */
+    int64_t ticks, frequency, wall_100ns;
     bool steady; /* both clocks agree on the time since the previous answer */
 };
 

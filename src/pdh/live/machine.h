@@ -27,7 +27,8 @@ const char *machine_label(const struct machine *machine); /* returns the name wi
 void machine_list(struct buffer *ret);
 
 /* One request to a machine. The answer to `query` replaces the content of `snapshot`.
- * PDH_CSTATUS_NO_MACHINE: the machine is unreachable; PDH_NO_DATA: it did not answer the query. */
+ * PDH_CSTATUS_NO_MACHINE: the machine is unreachable; PDH_NO_DATA: the machine did not answer the
+ * query. */
 struct machine_question {
     struct machine *machine;
     const char *query;

@@ -37,7 +37,7 @@ struct log_record {
     DWORD kind;
     LONGLONG time;
     bool found;
-    const struct log_sample *next; /* NULL: not read yet, or there is none */
+    const struct log_sample *next; /* NULL: not read yet, or no more records */
 };
 
 /* ---- handles ---- */
@@ -360,7 +360,7 @@ static bool take_files(struct capture *capture, const char *files, size_t size)
     return true;
 }
 
-/* Makes a handle for reading `files`, or live data if there are none. */
+/* Makes a handle for reading `files`, or live data if `files` is empty. */
 PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret)
 {
     struct capture *capture = new_capture();

@@ -56,7 +56,8 @@ static bool add_groups_of_socket(int fd, struct peer *peer)
 {
     socklen_t size = 0;
     if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
-        return true; /* there are no groups; before Linux 4.13, only the primary group is known */
+        /* the peer has no other groups; before Linux 4.13, only the primary group is known */
+        return true;
     if (size > LIMIT_GROUPS * sizeof(gid_t))
         return false;
     FREE_AUTO gid_t *groups = malloc(size);

@@ -215,7 +215,7 @@ static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t 
 static double tick_step(const struct chart *chart, int dots)
 {
     if (!chart->whole && chart->from == 0)
-        /* not enough samples yet to fill the chart: they begin at its left end */
+        /* not enough samples yet to fill the chart: the samples begin at the left end */
         return zooms[chart->zoom];
     return (double)(chart->to - chart->from) / dots;
 }

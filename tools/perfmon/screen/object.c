@@ -268,7 +268,7 @@ static void name_text(const struct line *line, char ret[PDH_MAX_INSTANCE_NAME])
     snprintf(ret, PDH_MAX_INSTANCE_NAME, line->copy ? "%s#%u" : "%s", line->name, line->copy);
 }
 
-/* Makes the lines from the rows of the table of numbers; if there is none, of the table of
+/* Makes the lines from the rows of the table of numbers; if that table is missing, of the table of
  * texts. */
 static void make_lines(struct object *object)
 {

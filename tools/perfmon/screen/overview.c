@@ -132,7 +132,7 @@ const char overview_rule[] =
     "or more; otherwise nothing.";
 
 /* Writes all resources that tasks waited for, the one with the longest waits first. Returns false
- * if there are none. */
+ * if tasks waited for no resource. */
 static bool verdict_pressure(const struct overview *overview, char *ret, size_t capacity)
 {
     const struct table *table = table_of(overview, PRESSURE);

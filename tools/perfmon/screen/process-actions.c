@@ -94,8 +94,8 @@ static void add_marked(struct processes *processes)
     }
 }
 
-/* Finds the processes that get the signal or priority. False: there are none, and a message says
- * why. */
+/* Finds the processes that get the signal or priority. False: no process gets it, and a message
+ * says why. */
 static bool choose_targets(struct processes *processes, struct window *window)
 {
     const struct line *line = line_selected(processes);

@@ -516,7 +516,8 @@ void details_draw(struct processes *processes, struct canvas *canvas, int row, i
     struct details *details = processes->details;
     update(processes, details);
     find_histories(processes, details);
-    model_want_texts(processes->model, processes->texts); /* because the process's state is shown */
+    /* the texts are wanted, because the process's state is shown */
+    model_want_texts(processes->model, processes->texts);
     draw_title(details, canvas, row++);
     if (details->thread_table)
         draw_threads(details, canvas, row, last);
