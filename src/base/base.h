@@ -183,7 +183,7 @@ char **environment_new(enum environment_for purpose);
 /* OPENPERFLIB_VENDOR, if it is trusted; else the folder openperflib beside the library; else the
  * compiled-in one. */
 const char *place_vendor(void);
-/* The file of a library that is registered by its name alone: in the folder of the shipped
+/* Returns the path of a library that is registered by its name alone: in the folder of the shipped
  * providers, else in the installation's folder, where other packages put their libraries. To be
  * freed; NULL: no memory. *ret_shipped: false if the file is in the installation's folder. */
 char *place_library(const char *name, bool *ret_shipped);

@@ -385,7 +385,8 @@ static LSTATUS write_syslog(const struct event_record *record)
     if (line.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     int error = send_to(event_syslog_path, SOCK_DGRAM, line.data, line.len, -1);
-    if (error == EPROTOTYPE) /* the daemon's socket is a stream; its messages end in NUL */
+    /* EPROTOTYPE: the daemon's socket is a stream, in which messages end with NUL */
+    if (error == EPROTOTYPE)
         error = send_to(event_syslog_path, SOCK_STREAM, line.data, line.len + 1, -1);
     return error ? ERROR_NOT_READY : ERROR_SUCCESS;
 }

@@ -118,7 +118,8 @@ static LSTATUS judge(const struct walk *walk, char why[static TRUST_TEXT])
     return ERROR_SUCCESS;
 }
 
-/* Stops at the first entry that is missing or not trusted. */
+/* Checks each entry of `path` from "/" on. Stops at the first entry that is missing or not
+ * trusted. */
 static LSTATUS walk_down(struct walk *walk, const char *path, char why[static TRUST_TEXT])
 {
     size_t used = 0, length;

@@ -61,8 +61,8 @@ static void header_write(const struct header *is, void *data, size_t total, uint
 
 /* ---- the query ---- */
 
-/* The parsed query is too big for a thread's stack. Used ones are kept in a free list, so that a
- * program that repeats its query does not allocate memory each time. */
+/* The parsed query is too big for a thread's stack. Used structures are kept in a free list, so
+ * that a program that repeats its query does not allocate memory each time. */
 struct question {
     struct query query;
     struct question *next;

@@ -314,7 +314,8 @@ static void deny_processes(size_t kind)
     end_with(SECCOMP_RET_ALLOW);
 }
 
-static uint64_t unmovable, unmovable_end; /* first and last byte of the memory */
+/* addresses of the first and last byte of the memory that must not be moved */
+static uint64_t unmovable, unmovable_end;
 
 /* Denies mremap for those addresses of the memory whose upper 32 bits are `half`. */
 static void deny_moving_part(uint32_t call, uint32_t half)

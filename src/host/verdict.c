@@ -26,8 +26,8 @@ static const struct verdict {
     unsigned event;
     unsigned effects;
     enum provider_event means; /* what happened to the provider; PROVIDER_FAILED needs `why` */
-    const char *fields[2];     /* names of the event's fields for the numbers
-                                * (docs/windows/providers.md#d5) */
+    /* names of the event's fields that get the fault's numbers (docs/windows/providers.md#d5) */
+    const char *fields[2];
     /* reason for the quarantine; with EACH_TIME also the details that the event's own text lacks */
     const char *why;
 } verdicts[FAULT_COUNT] = {
@@ -489,8 +489,9 @@ static void take_miss_back(struct service *service, const struct host_settings *
  * `on_probation` instead, if it is set. During a quarantine a provider is not queried. */
 static const struct transition {
     enum backoff_count grows, clears;
-    unsigned skips_from; /* when the count reaches this value, the provider is not queried for some
-                          * time; 0: it always is */
+    /* when the count reaches this value, the provider is not queried for some time; 0: the provider
+     * is always queried */
+    unsigned skips_from;
     /* what becomes of the counts: unchanged, end with the session, kept until an answer passes,
      * session ended, all forgotten */
     enum { SAME, TEMPORARY, PERSISTENT, SESSION_OVER, FORGOTTEN } past;

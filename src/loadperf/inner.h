@@ -320,8 +320,8 @@ void view_result(const struct service_view *view, const char *service, opl_load_
 struct registration {
     const struct plan *plan;
     uint32_t number[NUMBERS];
-    const char *record[OBJECT_LIST]; /* values Library, Open, Collect, Close; NULL as the first:
-                                      * they are not changed */
+    /* values Library, Open, Collect, Close; record[0] NULL: these values are not changed */
+    const char *record[OBJECT_LIST];
     const unsigned char *validation; /* 16 bytes, or NULL */
     uint32_t reserved; /* the last of the numbers kept for a package's service, or 0 */
     char *objects;     /* value Object List, or NULL */

@@ -95,7 +95,7 @@ static LSTATUS list_vendor_file(int folder, const char *name)
     vendor_states[vendor_count] = st;
     struct vendor_file *file = &vendor[vendor_count++];
     file->id = id;
-    memcpy(file->name, name, strlen(name) + 1); /* language_of has limited its length */
+    memcpy(file->name, name, strlen(name) + 1); /* language_of has limited the name's length */
     return ERROR_SUCCESS;
 }
 
@@ -208,7 +208,7 @@ static bool add_perflib_key(void *self, const char *name)
     bool *complete = self;
     uint32_t id;
     if (!language_of(name, strlen(name), &id))
-        return true; /* other keys, such as _V2Providers */
+        return true; /* skips other keys, such as _V2Providers */
     struct name_language *base = make_language(id);
     FREE_AUTO char *key = text_format("%s\\%s\\Manual", REGISTRY_PERFLIB, name);
     *complete = base && key && add_hand_part(base, NAMES_COUNTER, key) &&

@@ -29,7 +29,7 @@ enum { STEPS_DOWN = 5 };
 struct priority {
     /* what was lowered: the nice value, or the scheduling policy; both false: nothing */
     bool niced, batch;
-    int nice; /* the nice value before */
+    int nice; /* the nice value before it was lowered */
 };
 
 /* True if the thread may raise its priority: tries to raise it by one step. (Thread 0 is the

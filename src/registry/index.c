@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define INDEX_FILE "registry.index"
-/* increase the number if the layout changes */
+/* the number in each text must be increased if the layout changes */
 static const char index_magic[8] = "OPLIDX2", derived_magic[8] = "OPLDRV1";
 enum { INDEX_LAYERS = LAYER_MACHINE + 1, LARGEST_INDEX = 64 << 20, BYTE_ORDER_MARK = 0x01020304 };
 static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;

@@ -153,7 +153,7 @@ struct registry_computed {
     const char *path, *name;
     uint32_t type; /* REG_DWORD or REG_SZ */
     LSTATUS (*get)(uint32_t *ret_number, struct buffer *ret_text);
-    bool under_files; /* a value of the files overrides this one */
+    bool under_files; /* a value of the files overrides the computed value */
 };
 /* Keys that exist because a module lists them, such as the languages below Perflib. */
 struct registry_virtual_keys {

@@ -17,7 +17,7 @@ enum { FILES_EVERY_100NS = CLOCK_TICKS_PER_SECOND, FILES_AT_ONCE = 64 };
  * called */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    bool known; /* `folders` has the folders' paths */
+    bool known; /* true: `folders` has the folders' paths */
     struct layer_folder folders[STORE_LAYERS];
     struct store_snapshot *current;
     uint64_t generation;

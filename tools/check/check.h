@@ -129,7 +129,7 @@ struct check_answer {
     uint32_t capacity;
     int64_t begin_ms, end_ms; /* times of the monotonic clock before and after the call, in ms */
     struct worker_reply reply;
-    unsigned char *data; /* a copy of its `size` bytes */
+    unsigned char *data; /* a copy of the answer's `size` bytes */
     size_t size;
     /* walks over `data`; header.NumObjectTypes is 0 when the lengths do not add up */
     opl_block block;

@@ -116,7 +116,8 @@ bool worker_start(struct worker *worker, const struct registration *registration
     (void)report;
     *worker = (struct worker){
         .output_file = new_memory("output", OUTPUT_MOST), .socket = -1, .listener = -1};
-#ifndef __SANITIZE_ADDRESS__ /* otherwise this program, and so its worker, has the runtime */
+/* a build with a sanitizer has the runtime already, and so has its worker */
+#ifndef __SANITIZE_ADDRESS__
     worker->sanitized = library_read(registration->library, find_runtime, runtime);
 #else
     (void)find_runtime, (void)runtime;

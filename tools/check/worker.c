@@ -40,7 +40,7 @@ static struct module module;
 static const char *library;
 static const char *const *procedures;
 static const char *export_names;
-static const char own_name[] = "openperflib-check"; /* used for its address only */
+static const char own_name[] = "openperflib-check"; /* only the address of this variable is used */
 
 /* ---- a crash ---- */
 

@@ -25,7 +25,8 @@ bool scan_files(struct doctor *doctor);
 void scan_library(struct doctor *doctor, const char *service);
 
 /* ---- repair.c: names that were written by hand over a provider's own ---- */
-/* To be called when the correct registrations of all providers are known and written. */
+/* Removes names that were written by hand over a provider's own. To be called when the correct
+ * registrations of all providers are known and written. */
 LSTATUS repair_manual(struct doctor *doctor);
 
 /* ---- repair.c: damaged lines become comments ---- */

@@ -21,7 +21,7 @@ struct machine_group {
     struct snapshot snapshot;
     struct buffer question; /* the numbers of the objects to request, as text */
     bool question_old;
-    int64_t retry_ticks; /* no retry before this time for what is missing */
+    int64_t retry_ticks; /* missing machines and objects are not searched for before this time */
     PDH_STATUS status;   /* result of the last query */
     /* clocks of the last answer; `frequency` 0: no answer yet */
     int64_t ticks, frequency, wall_100ns;

@@ -15,7 +15,8 @@ enum {
     LIMIT_CLIENTS = 128,         /* clients that are connected at the same time */
     LIMIT_CLIENTS_NOT_ROOT = 64, /* of these: clients of users other than root */
     LIMIT_CLIENTS_OF_USER =
-        32, /* clients of one user; for one remote caller MostStreams, whose default this is */
+        /* clients of one user; also the default of MostStreams, the limit for one remote caller */
+    32,
     LIMIT_QUERIES_PER_SECOND = 2000, /* requests of one client; default of MostPerSecond (0: any
                                       * number) */
     LIMIT_COSTLY = 4,                /* Costly queries of all clients at the same time */

@@ -130,7 +130,7 @@ struct window {
     bool paused, help, rule;
     struct cursor help_line;
     int rows; /* rows of the screen */
-    int view; /* one of VIEW_ */
+    int view; /* the view that is shown: VIEW_OVERVIEW and so on */
     /* for each view: the column after its name in the bottom line; 0: not shown */
     int view_ends[VIEWS];
     char message[2048]; /* message in the bottom line until the next key */
