@@ -78,7 +78,7 @@ uint32_t unicode_upper(uint32_t code_point);
  * result orders texts as strcmp does. */
 int text_compare_fold(const char *left, const char *right);
 int text_compare_fold_n(const char *left, size_t left_count, const char *right, size_t right_count);
-/* A hash that is equal for all texts that compare equal. */
+/* Returns a hash that is equal for all texts that compare equal. */
 uint64_t text_hash_fold(const char *text, size_t count);
 
 /* ---- unreleased.c ---- */
@@ -148,10 +148,10 @@ struct file_steps {
 extern struct file_steps file_steps;
 
 /* ---- trust.c ---- */
-/* Is the owner of `st` trusted (root, the effective user, in a user namespace also root outside)
- * and may no other user write it? `folder_of_caller_entry`: `st` is the folder of an entry that the
- * caller owns; then sticky folders of root, such as /tmp, are trusted too, because others cannot
- * replace that entry. */
+/* True if the owner of `st` is trusted (root, the effective user, in a user namespace also root
+ * outside) and no other user may write the file. `folder_of_caller_entry`: `st` is the folder of an
+ * entry that the caller owns; then sticky folders of root, such as /tmp, are trusted too, because
+ * others cannot replace that entry. */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
 /* ERROR_SUCCESS if `real_path` is a regular file that only root and the effective user may change,
  * and so is every folder above it. Else `why` names the path and what to do. Links are refused. */
@@ -248,12 +248,13 @@ void clock_systemtime(int64_t filetime, SYSTEMTIME *ret);
 int64_t clock_filetime_from(const SYSTEMTIME *time);
 
 /* ---- place.c: this machine's name ---- */
-/* First label of the host name, upper case, at most 15 characters; never empty. */
+/* Writes the first label of this machine's host name in upper case, at most 15 characters; never
+ * empty. */
 void machine_name(char name[static 16 * 4]);
 /* Like machine_name, for the given host name. */
 void machine_name_from(const char *host, char name[static 16 * 4]);
-/* Is `name` this machine: NULL, "", ".", localhost, 127.0.0.1, ::1, the host name or its first
- * label, with or without \\ before it? */
+/* True if `name` is this machine: NULL, "", ".", localhost, 127.0.0.1, ::1, the host name or its
+ * first label, with or without \\ before it. */
 bool machine_is_own(const char *name);
 
 /* ---- detached.c: short-lived processes that share our memory and nothing else ---- */

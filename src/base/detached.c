@@ -54,8 +54,8 @@ DETACHED static int do_errand(void *argument)
     _exit(0);
 }
 
-/* Also blocks the signals that libc reserves: no handler may run in the child, which shares our
- * memory. */
+/* Blocks all signals, even those that libc reserves: no handler may run in the child, which shares
+ * our memory. */
 static void block_all_signals(uint64_t *ret_before)
 {
     uint64_t all = ~(uint64_t)0;

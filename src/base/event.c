@@ -201,8 +201,9 @@ struct count {
     struct last_message *message;
 };
 
-/* A count is due a minute after the event's last line. At the end of a session (`closing`) it is
- * due at once, unless the end of another session wrote it less than a minute ago. */
+/* True if the row's count must be written: a minute after the event's last line. At the end of a
+ * session (`closing`) the count is due at once, unless the end of another session wrote it less
+ * than a minute ago. */
 static bool is_count_due(const struct repetition *row, int64_t now, bool closing)
 {
     return row->held_back && row->message &&

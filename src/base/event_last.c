@@ -25,7 +25,7 @@ static char *path_beside(const char *answers)
     return slash ? text_format("%.*s/last-events", (int)(slash - answers), answers) : NULL;
 }
 
-/* Does the record belong to the service? */
+/* True if the record belongs to the service. */
 static bool is_of(const char *record, const char *service)
 {
     size_t length = strlen(service);

@@ -74,7 +74,7 @@ static const char *level_name(enum event_level level)
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
 }
 
-/* The level as a number of syslog(3): err, warning, info. */
+/* Returns the level as a number of syslog(3): err, warning, info. */
 static int level_priority(enum event_level level)
 {
     return level == EVENT_ERROR ? 3 : level == EVENT_WARNING ? 4 : 6;
@@ -127,7 +127,7 @@ bool event_lock(int fd)
     return false;
 }
 
-/* A file of another user, or with a second hard link, is not written to. */
+/* True if the file may be written: not for a file of another user, or with a second hard link. */
 static bool is_ours(const struct stat *st)
 {
     return S_ISREG(st->st_mode) && st->st_nlink <= 1 && file_trusted(st, false);

@@ -44,8 +44,8 @@ void cancel_permit(void *unused)
         pthread_setcancelstate(permitted, &(int){0});
 }
 
-/* If a provider forks inside Collect, this thread itself holds locks, so it must not wait until the
- * gate is empty. */
+/* Waits until no thread is inside the gate. If a provider forks inside Collect, this thread itself
+ * holds locks, so it must not wait until the gate is empty. */
 static void before_fork(void)
 {
     if (!held)

@@ -34,8 +34,8 @@ static struct refusal {
 } refusals[2];
 static size_t refused;
 
-/* A copy of the folder that the variable names. NULL: the variable is not set, or the folder is not
- * trusted, which is noted in `refusals`. */
+/* Returns a copy of the path of the folder that the variable names. NULL: the variable is not set,
+ * or the folder is not trusted, which is noted in `refusals`. */
 static char *trusted_folder(const char *variable)
 {
     const char *value = environment_get(variable);
@@ -53,8 +53,8 @@ static char *trusted_folder(const char *variable)
     return NULL;
 }
 
-/* An absolute copy of a folder that the environment names: the program may change its working
- * folder later. */
+/* Returns an absolute copy of a path in the environment: the program may change its working folder
+ * later. */
 static char *from_environment(const char *variable)
 {
     const char *value = environment_get(variable);

@@ -107,7 +107,8 @@ static LSTATUS enter(struct walk *walk, char why[static TRUST_TEXT])
     return status;
 }
 
-/* In sticky folders of root, other users may add files but cannot change those of others. */
+/* Checks the last entry of the walk. In sticky folders of root, other users may add files but
+ * cannot change those of others. */
 static LSTATUS judge(const struct walk *walk, char why[static TRUST_TEXT])
 {
     struct stat st = walk->st;

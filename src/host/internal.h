@@ -382,7 +382,7 @@ enum isolated_begun isolated_begin_collect(struct service *service,
  * isolated_finish would not wait. */
 bool isolated_is_ready(struct service *service, const struct host_settings *settings,
                        int64_t until);
-/* Size of the answer that is ready; 0: none. */
+/* Returns the size of the answer that is ready; 0: none. */
 size_t isolated_size(const struct service *service);
 LSTATUS isolated_finish(struct service *service, const struct host_settings *settings,
                         struct piece *piece);

@@ -113,8 +113,8 @@ bool library_named_as_shipped(const char *library)
     return path && shipped;
 }
 
-/* A name without slash is a file in the folder of shipped providers; any other path must be
- * absolute. */
+/* Finds the library's real path. A name without slash is a file in the folder of shipped providers;
+ * any other path must be absolute. */
 static LSTATUS find_file(const char *library, char real_path[PATH_MAX])
 {
     if (library[0] == '/')

@@ -89,8 +89,9 @@ static bool watch_start(struct keeper_page *page, int event_fd)
 
 /* ---- memory ---- */
 
-/* How much memory a helper has. The kernel's limits RLIMIT_AS and RLIMIT_DATA cannot be used,
- * because they also count memory that managed code and sanitizers only reserve. */
+/* Returns the resident memory of a helper in MiB; 0: unknown. The kernel's limits RLIMIT_AS and
+ * RLIMIT_DATA cannot be used, because they also count memory that managed code and sanitizers only
+ * reserve. */
 
 uint32_t memory_resident_mib(pid_t pid)
 {

@@ -384,8 +384,8 @@ void service_table_index_done(struct service_table *table)
 
 /* ---- order and code ---- */
 
-/* The shipped providers answer first, as the system's own objects do on Windows
- * (docs/windows/queries.md#c5, 6). */
+/* Moves the shipped services to the front: they answer first, as the system's own objects do on
+ * Windows (docs/windows/queries.md#c5, 6). */
 static LSTATUS put_shipped_first(struct service_table *table)
 {
     struct service *ordered = calloc(table->count + 1, sizeof(*ordered));

@@ -81,7 +81,7 @@ DWORD opl_load_library_check(const char *library, const opl_load_options *option
     return status;
 }
 
-/* The code is the library's time and size: 8 bytes each, little-endian. */
+/* Writes the validation code: the library's time and size: 8 bytes each, little-endian. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES])
 {
     struct stat st;

@@ -164,7 +164,7 @@ void losses_print(const struct log_losses *losses, struct buffer *ret);
 /* Restricts the samples to those from `first` to `last` (0: no limit), and restarts at the first
  * sample of that range. Sections outside of the range are not read if their times are known. */
 PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
-/* With `wanted` some samples before the range are returned, too, marked `early`: the first rate in
+/* Sets whether some samples before the range are returned, too, marked `early`: the first rate in
  * the range needs the last sample before the range. */
 void log_want_early(struct log *log, bool wanted);
 /* Finds the first and last time and the number of samples of the whole capture, whatever the range,

@@ -202,7 +202,7 @@ static bool add_hand_part(struct name_language *base, enum names_part part, cons
     return name_pairs_each(multi.data, multi.len + 1, add_hand_pair, &base->hand[part]);
 }
 
-/* Every key Perflib\LLL means that language LLL is installed, even without a vendor's file. */
+/* Marks the language LLL of a key Perflib\LLL as installed, even without a vendor's file. */
 static bool add_perflib_key(void *self, const char *name)
 {
     bool *complete = self;

@@ -255,7 +255,8 @@ static bool add_pair(void *self, uint32_t index, const char *text)
            name_table_add(&difference->table, index, text, strlen(text));
 }
 
-/* If the program wrote an index twice, the first text counts, as when a base is read. */
+/* Finds the texts that must be stored. If the program wrote an index twice, the first text counts,
+ * as when a base is read. */
 static LSTATUS find_difference(const char *multi, size_t size, struct difference *difference)
 {
     struct name_table *table = &difference->table;

@@ -112,8 +112,8 @@ bool name_pairs_each(const char *multi, size_t size,
 
 /* ---- a whole base as one multi-string (docs/windows/articles.md#c24) ---- */
 
-/* The size rules of name queries (docs/windows/articles.md#c108, docs/windows/queries.md#c3):
- * unlike that of performance data, the size can be queried. */
+/* Copies the text by the size rules of name queries (docs/windows/articles.md#c108,
+ * docs/windows/queries.md#c3): the size can be queried, unlike that of performance data. */
 static LSTATUS hand_out(const char *text, size_t length, void *data, DWORD *size)
 {
     DWORD capacity = *size;

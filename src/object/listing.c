@@ -417,8 +417,8 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
     return true;
 }
 
-/* Does not read a file only to see whether the instance exists: the instance is gone if a file that
- * a row needs is gone. */
+/* Adds an instance whose item has some values. Does not read a file only to see whether the
+ * instance exists: the instance is gone if a file that a row needs is gone. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)
 {

@@ -85,9 +85,9 @@ static int64_t clock_100ns(clockid_t which)
     return (int64_t)now.tv_sec * CLOCK_TICKS_PER_SECOND + now.tv_nsec / 100;
 }
 
-/* The system's start, computed from two clocks. The kernel adjusts both alike, so their difference
- * changes only when the time is set. The result is rounded to 1/100 s, the unit of processes' start
- * times, so all programs get the same result. */
+/* Returns the system's start, computed from two clocks. The kernel adjusts both alike, so their
+ * difference changes only when the time is set. The result is rounded to 1/100 s, the unit of
+ * processes' start times, so all programs get the same result. */
 static int64_t boot_of_clocks(void)
 {
     const int64_t hundredth = CLOCK_TICKS_PER_SECOND / 100;

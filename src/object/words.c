@@ -349,8 +349,8 @@ LSTATUS source_load_keys(opl_reading *reading, struct source *source)
 
 /* ---- words ---- */
 
-/* The second word of a stat line is in parentheses and may itself contain blanks, parentheses and
- * line ends, so it ends at the last parenthesis of the file. */
+/* Finds the end of the second word of a stat line. This word is in parentheses and may itself
+ * contain blanks, parentheses and line ends, so it ends at the last parenthesis of the file. */
 static const char *split_name(struct source *source, const char *at)
 {
     const char *end = memrchr(source->text, ')', source->length);

@@ -486,7 +486,7 @@ static void query_all(struct batch *batch, struct remote_question *remote)
         held_done(&batch->held[i]);
 }
 
-/* A small number of questions is answered without allocating memory. */
+/* Asks all questions at once. A small number of them is answered without allocating memory. */
 void key_query_all(struct key_question *questions, size_t count)
 {
     enum { FEW = 8 };

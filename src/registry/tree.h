@@ -54,7 +54,8 @@ bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void 
 bool tree_write_tombstone(struct tree_key *key, const char *name); /* marks the value as deleted */
 void tree_drop_value(struct tree_key *key, const char *name);
 void tree_clear(struct tree_key *key); /* removes all values and keys below */
-/* The equivalent of "[-path]": the key is emptied, and hides the key of files merged before. */
+/* Does what a line "[-path]" means: the key is emptied, and hides the key of files merged
+ * before. */
 bool tree_write_key_tombstone(struct tree_key *root, const char *path);
 /* Like tree_set and tree_write_tombstone, for a key whose lazy values are being read. */
 bool tree_put(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);

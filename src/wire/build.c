@@ -53,8 +53,8 @@ void opl_build_init(opl_build *build, void *data, size_t capacity)
 
 /* ---- objects ---- */
 
-/* Bytes that a counter needs in the counter block: those of its value and, for a multi timer, of
- * the count that follows the value. */
+/* Returns the bytes that a counter needs in the counter block: those of its value and, for a multi
+ * timer, of the count that follows the value. */
 static uint64_t slot_size(const opl_build_counter *counter, DWORD size)
 {
     const struct type_row *row = type_find(counter->type);

@@ -17,7 +17,8 @@ static void returned(struct report *report, const struct check_answer *answer, c
                answer->query, answer->capacity);
 }
 
-/* When Collect fails, it must set both counts to 0 and leave *lppData unchanged. */
+/* Checks the outputs of a Collect that failed. When Collect fails, it must set both counts to 0 and
+ * leave *lppData unchanged. */
 static void check_error_outputs(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;

@@ -18,7 +18,7 @@ static bool counts_up(DWORD type, bool is_base)
     return info.needs_two_samples && type != PERF_COUNTER_DELTA && type != PERF_COUNTER_LARGE_DELTA;
 }
 
-/* Could the value have wrapped around, as a 32-bit counter does? */
+/* True if the value may have wrapped around, as a 32-bit counter does. */
 static bool wrapped(uint64_t before, uint64_t now)
 {
     return before <= UINT32_MAX && before > UINT32_MAX / 4 * 3 && now < UINT32_MAX / 4;
@@ -41,8 +41,8 @@ static bool next_counters(const struct pair *pair, opl_counter_view *before, opl
            before->definition.CounterType == now->definition.CounterType;
 }
 
-/* Is this instance still the same process or other thing? If the instance has an elapsed time,
- * whose raw value is its start time, that value must not have changed. */
+/* True if the instance is still the same process or other thing. If the instance has an elapsed
+ * time, whose raw value is its start time, that value must not have changed. */
 static bool is_the_same(const struct pair *pair)
 {
     opl_counter_view before = {0}, now = {0};
@@ -79,7 +79,7 @@ static void compare_counters(const struct pair *pair, struct report *report)
     }
 }
 
-/* Is this the name of a sum? A sum falls when one of its instances ends. */
+/* True if this is the name of a sum. A sum falls when one of its instances ends. */
 static bool is_total(const char *name)
 {
     return strncmp(name, "_Total", 6) == 0;
@@ -118,7 +118,7 @@ static bool find_object(struct pair *pair, uint32_t number)
            opl_block_find_object(&pair->now->block, number, &pair->object[1]);
 }
 
-/* Are the same instances at the same positions, in the object and in its parent objects? */
+/* True if the same instances are at the same positions, in the object and in its parent objects. */
 static bool same_population(struct pair *pair, uint32_t number, int depth)
 {
     struct pair own = *pair;
@@ -185,7 +185,8 @@ static bool counts_changed(struct pair *pair)
     return false;
 }
 
-/* Was there time for two ticks of the object's clock? With frequency 0 the object has no clock. */
+/* True if there was time for two ticks of the object's clock. With frequency 0 the object has no
+ * clock. */
 static bool must_move(const struct pair *pair)
 {
     enum { COARSE_MS = 20 }; /* two ticks of a clock that advances 100 times a second */

@@ -148,7 +148,8 @@ static bool base_fits(DWORD type, DWORD base)
     }
 }
 
-/* A base must directly follow its counter; otherwise the value is wrong without any error. */
+/* Reports a base in the wrong place. A base must directly follow its counter; otherwise the value
+ * is wrong without any error. */
 static void check_base(const struct scene *scene, size_t counter)
 {
     opl_type_info info = info_of(scene, counter), next = {0};
@@ -316,7 +317,7 @@ static void check_rest(const struct scene *scene)
                    type->TotalByteLength - used);
 }
 
-/* Does a counter identify the instance, as ID Process does? Then equal instance names are
+/* True if a counter identifies the instance, as ID Process does. Then equal instance names are
  * correct. */
 static bool has_identity(const struct scene *scene)
 {
@@ -443,7 +444,7 @@ static void check_instance_text(const struct scene *scene, const opl_instance_vi
                    "an unpaired surrogate");
 }
 
-/* Has the name invalid text? opl_instance_name replaces invalid text by U+FFFD. */
+/* True if the name has invalid text. opl_instance_name replaces invalid text by U+FFFD. */
 static bool has_odd_characters(const char *name)
 {
     for (const char *at = name; *at; at++)

@@ -84,13 +84,13 @@ static double budget(const struct trial *trial)
     return (double)(BUDGET_MS - elapsed_ms(trial));
 }
 
-/* Is there time for `calls` calls within the budget? */
+/* True if there is time for `calls` calls within the budget. */
 static bool fits(const struct trial *trial, int calls)
 {
     return !trial->ended && calls * trial->each <= budget(trial);
 }
 
-/* Is there time for `calls` calls, an Open and a Close? */
+/* True if there is time for `calls` calls, an Open and a Close. */
 static bool fits_open(const struct trial *trial, int calls)
 {
     double around = trial->timing->open_ms + trial->timing->close_ms;

@@ -40,7 +40,7 @@ static void take_finding(void *self, const opl_load_finding *finding)
            finding->text);
 }
 
-/* Does the library's file exist? In this layer a missing file was already reported. */
+/* True if the library's file exists. In this layer a missing file was already reported. */
 static bool library_is_there(const struct service_settings *service)
 {
     char path[PATH_MAX];
@@ -48,8 +48,9 @@ static bool library_is_there(const struct service_settings *service)
            access(path, F_OK) == 0;
 }
 
-/* A service of the other layer (machine or user): this run reports its problems, but repairs none.
- * Writes the problem into `text` and returns the problem's kind; NULL: no problem. */
+/* Finds the problem of a service of the other layer (machine or user), which this run reports but
+ * does not repair. Writes the problem into `text` and returns the problem's kind; NULL: no
+ * problem. */
 static const char *judge_other_layer(const struct service_settings *service, const char *option,
                                      char *text, size_t capacity)
 {
@@ -100,7 +101,7 @@ static const char *judge(const struct visit *visit, const struct service_setting
     return "not-waited-for";
 }
 
-/* A provider whose answers are dropped is registered correctly, but the user must repair it. */
+/* Reports a provider that is registered correctly but does not answer; the user must repair it. */
 static bool take_failing(void *self, const char *name)
 {
     struct visit *visit = self;

@@ -23,7 +23,7 @@ static void print_remark(void *self, const opl_load_remark *remark)
     status_remark(TOOL, remark);
 }
 
-/* Was the service loaded from a file of this folder that is gone? */
+/* True if the service was loaded from a file of this folder that is gone. */
 static bool is_gone(const struct drop_ins *drop_ins, const struct service_settings *service)
 {
     size_t count = strlen(drop_ins->folder);

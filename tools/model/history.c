@@ -245,7 +245,8 @@ static struct history *history_new(const struct source *source, const struct spe
     return NULL;
 }
 
-/* A capture may have more samples than it said, because it is still being recorded. */
+/* True if the series have a place for the tick. A capture may have more samples than it had at
+ * first, because it is still being recorded. */
 static bool has_place(const struct source *source, uint64_t tick)
 {
     return !source->capture || tick / source->step < source->time_count;

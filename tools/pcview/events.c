@@ -90,7 +90,7 @@ static bool print_kept(void *self, const char *service)
     return true;
 }
 
-/* Does the journal have an event that this user may read? */
+/* True if the journal has an event that this user may read. */
 static bool has_journal(void)
 {
     FILE *out = popen("journalctl --quiet --lines=1 --output=cat SYSLOG_IDENTIFIER=openperflib "

@@ -161,7 +161,8 @@ static bool report_silence(const struct requested_object *wanted)
     return true;
 }
 
-/* When no name is similar: searches the explanations of objects and counters for the word. */
+/* Called when no name is similar: searches the explanations of objects and counters for the
+ * word. */
 static void report_explained(struct pcview *view, const char *word)
 {
     opl_object_view object = {0};

@@ -61,7 +61,7 @@ void find_report(struct pcview *view);
 /* Reports on stderr instance patterns that matched nothing; false: at least one pattern matched
  * nothing. */
 bool find_matched(const struct pcview *view);
-/* Is this instance requested? */
+/* True if this instance is requested. */
 bool find_instance(struct requested_object *requested, const struct view_object *object,
                    const struct view_instance *instance);
 
@@ -80,7 +80,7 @@ size_t registered_objects(const char *service, uint32_t *indices, size_t capacit
 bool registered_by(uint32_t index, char *service, size_t capacity, bool *ret_enabled);
 
 /* ---- paths.c: counters by their paths ---- */
-/* Is the argument a counter path, not an object's name? */
+/* True if the argument is a counter path, not an object's name. */
 bool path_is(const char *word);
 /* Prints the counters that the arguments, which are paths, match; returns an exit code. */
 int paths_print(struct pcview *view);

@@ -95,8 +95,8 @@ static uint32_t lowest_offset(const struct plan *plan)
     return 0;
 }
 
-/* Each registered text that equals a text of the ini file shows which index belongs to offset 0.
- * Returns the index that most texts show. */
+/* Returns the index of offset 0 on which most names agree: each registered text that equals a text
+ * of the ini file shows which index belongs to offset 0. */
 static uint32_t first_by_names(const struct checked *checked)
 {
     const struct plan *plan = &checked->plan;

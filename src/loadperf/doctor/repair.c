@@ -292,7 +292,8 @@ static bool take_language(void *self, const char *id)
     return !judging->status;
 }
 
-/* Only the machine's layer has texts that were written by hand. */
+/* Repairs nothing in other layers, because only the machine's layer has texts that were written by
+ * hand. */
 LSTATUS repair_manual(struct doctor *doctor)
 {
     struct judging judging = {.doctor = doctor};

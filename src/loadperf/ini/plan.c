@@ -388,7 +388,8 @@ const struct plan_text *plan_find(const struct plan *plan, uint32_t language, ui
     return found ? text : NULL;
 }
 
-/* Of several texts with the same key the first counts, as with GetPrivateProfileString. */
+/* Drops repeated texts: of several with the same key the first counts, as with
+ * GetPrivateProfileString. */
 static void drop_repeated(struct planning *planning)
 {
     struct plan *plan = planning->plan;

@@ -76,7 +76,8 @@ static bool has_index(const struct here *here, uint32_t index)
            index <= here->number[LAST_HELP];
 }
 
-/* A text belongs to the layer that has the service of its index; without one, the index decides. */
+/* True if the index's text belongs to the backup's layer: the layer that has the service of the
+ * index; without a service the index decides. */
 static bool is_in_layer(struct backup *backup, uint32_t index)
 {
     bool users = index >= USER_FIRST, found = has_index(backup->owner, index);

@@ -85,9 +85,9 @@ static bool same_offsets(const struct merge *merge, const struct merge_target *t
     return true;
 }
 
-/* If the provider has another count of numbers here than in the backup, one of the two is damaged
- * or belongs to another version of the provider. Another version, which has names for other
- * offsets, is left as it is. */
+/* Decides whether the backup is for this version of the provider. If the provider has another count
+ * of numbers here than in the backup, one of the two is damaged or belongs to another version of
+ * the provider. Another version, which has names for other offsets, is left as it is. */
 static LSTATUS judge_version(struct merge *merge, struct merge_target *target)
 {
     struct stored_texts current = {0};
@@ -167,14 +167,15 @@ static bool hand_has(const struct merge *merge, const struct merge_target *targe
     return false;
 }
 
-/* Are the numbers from `first` to `last` outside the range from which the layer gives numbers? */
+/* True if the numbers from `first` to `last` are outside the range from which the layer gives
+ * numbers. */
 static bool is_outside(const struct merge *merge, uint32_t first, uint32_t last)
 {
     bool user = merge->load->layer == LAYER_USER;
     return user != (first >= USER_FIRST) || (!user && last > MACHINE_HIGHEST + 1);
 }
 
-/* Does the provider have the numbers of the backup already? */
+/* True if the provider has the numbers of the backup already. */
 static bool has_them(const struct merge_target *target)
 {
     return target->here && target->here->loaded &&

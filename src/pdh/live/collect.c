@@ -206,9 +206,9 @@ static PDH_STATUS live_resolve(struct counter *counter)
 
 /* ---- asking ---- */
 
-/* A machine that could not be reached, or an object that did not exist, may be available by now,
- * the object perhaps under another number. Both are looked for once a second only, because the
- * search takes longer than collecting. */
+/* Looks for missing machines and objects again. A machine that could not be reached, or an object
+ * that did not exist, may be available by now, the object perhaps under another number. Both are
+ * looked for once a second only, because the search takes longer than collecting. */
 static void resolve_missing(struct pdh_query *query, struct machine_group *group)
 {
     bool any = false;

@@ -219,8 +219,8 @@ void machine_query_all(struct machine_question *questions, size_t count)
                                   : snapshot_parse(questions[i].snapshot);
 }
 
-/* The buffer is from the start as large as the last answer's, because the providers must collect
- * again if it is too small. */
+/* Sends one query. The buffer is from the start as large as the last answer, because the providers
+ * must collect again if it is too small. */
 PDH_STATUS machine_query(struct machine *machine, const char *query, struct snapshot *ret)
 {
     static _Atomic size_t usual_bytes;

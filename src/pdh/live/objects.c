@@ -60,7 +60,8 @@ static void point_to_texts(struct object_info *info, const struct snapshot_insta
 
 /* ---- from an answer ---- */
 
-/* A base counter belongs to the counter before it, and is hidden. */
+/* Makes a counter's description from its definition. A base counter belongs to the counter before
+ * it, and is hidden. */
 static void take_definition(const opl_counter_view *view, struct counter_info *ret)
 {
     opl_type_info type;

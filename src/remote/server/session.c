@@ -175,8 +175,8 @@ static void *watch_client(void *argument)
     }
 }
 
-/* If the thread cannot be started, a query whose client has disconnected just runs on to its
- * end. */
+/* Starts the thread that watches the client. If it cannot be started, a query whose client has
+ * disconnected just runs on to its end. */
 static void begin_watch(int out)
 {
     pthread_t watcher;

@@ -439,8 +439,9 @@ void smb_answer(struct smb_answers *answers, const struct proto_request *request
 
 /* ---- the stream ---- */
 
-/* The client is the process that started this one; it may be idle for any time. If a request takes
- * too long, SIGALRM ends this process, and with it the client's connection. */
+/* Serves the client, which is the process that started this one; the client may be idle for any
+ * time. If a request takes too long, SIGALRM ends this process, and with it the client's
+ * connection. */
 bool smb_serve(int in, int out, struct smb_machine *machine)
 {
     enum { GRACE_SECONDS = 5 };
