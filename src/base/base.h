@@ -25,12 +25,12 @@
 
 /* ---- fixed limits: exceeding one is an error, never a truncation ---- */
 enum {
-    LIMIT_QUERY_OBJECTS = 1024,  /* title indices in one query */
-    LIMIT_QUERY_CHARS = 16384,   /* characters of a query string */
-    LIMIT_KEY_NAME = 255,        /* characters of a key's name */
-    LIMIT_VALUE_NAME = 16383,    /* characters of a value's name */
-    LIMIT_KEY_DEPTH = 512,       /* levels of keys */
-    LIMIT_VALUE_BYTES = 64 << 20 /* bytes of a value's data */
+    LIMIT_QUERY_OBJECTS = 1024,  /* maximum number of title indices in one query */
+    LIMIT_QUERY_CHARS = 16384,   /* maximum characters of a query string */
+    LIMIT_KEY_NAME = 255,        /* maximum characters of a key's name */
+    LIMIT_VALUE_NAME = 16383,    /* maximum characters of a value's name */
+    LIMIT_KEY_DEPTH = 512,       /* maximum levels of nested keys */
+    LIMIT_VALUE_BYTES = 64 << 20 /* maximum bytes of a value's data */
 };
 
 /* ---- status.c ---- */
@@ -44,7 +44,7 @@ const char *status_text(LSTATUS status);
 
 /* ---- buffer.c: a growing byte buffer; after a failed allocation `failed` stays true ---- */
 struct buffer {
-    char *data; /* NULL, or ended by a NUL at data[len] */
+    char *data; /* NULL or the content, after which data[len] is a NUL */
     size_t len, capacity;
     bool failed;
 };
@@ -102,7 +102,8 @@ bool text_starts_fold(const char *text, const char *prefix);
  * string or one without NUL (a struct buffer has a NUL after its len: pass data + len + 1 to accept
  * a last string without a NUL). */
 const char *text_multi_next(const char **cursor, const char *end);
-char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); /* to be freed; NULL: no memory */
+/* returns the text, to be freed; NULL: no memory */
+char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* ---- file.c ---- */
 /* Both functions read up to the end of the file and replace the content of `ret`. They never wait
@@ -122,7 +123,7 @@ const char *file_kind(const char *path);
  * stays. */
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
-LSTATUS file_remove(int dir_fd, const char *path); /* unlinks, then syncs the folder */
+LSTATUS file_remove(int dir_fd, const char *path); /* removes the file, then syncs the folder */
 /* Opens a file that is to be overwritten in place. It must be a regular file of the effective user
  * without a second hard link, which another user may have made; no symbolic link is followed. A
  * missing file is created, readable by all users whatever the umask; with `make_folder` also its
@@ -227,7 +228,7 @@ void claim_release(struct claim *claim);
 struct handle_table {
     struct handle_slot *slots;
     uint32_t count, capacity, free_head;
-    uint32_t tag; /* set once: distinguishes the kinds of handles */
+    uint32_t tag; /* a number that is set once and distinguishes the kinds of handles */
 };
 /* *ret receives the new handle, which is never 0 and never equals a predefined registry key;
  * `object` must not be NULL. */
@@ -298,12 +299,12 @@ struct event_message {
     enum event_level level;
     const char *fields; /* names of the fields in order, separated by blanks */
     const char *text;   /* {Field} stands for the value of that field */
-    const char *advice; /* what to do next, "": nothing */
+    const char *advice; /* what the reader should do next; "": nothing */
 };
 extern const struct event_message event_messages[];
 extern const size_t event_message_count;
-const struct event_message *event_message(const char *source, unsigned id); /* NULL: the catalog has
-                                                                             * no such row */
+/* returns the row; NULL: the catalog has no such row */
+const struct event_message *event_message(const char *source, unsigned id);
 /* Writes 32 hexadecimal digits, which identify the event in journald's catalog; all events without
  * a row in our catalog share one number. */
 void event_message_id(const char *source, unsigned id, char ret[static 33]);
@@ -354,7 +355,7 @@ struct event_record {
     unsigned id;
     enum event_level level;
     unsigned repeated;                /* how many equal events were suppressed before this one */
-    const struct event_field *fields; /* terminated by a field without name, or NULL */
+    const struct event_field *fields; /* fields, ended by one without name; NULL: none */
     const struct buffer *entry;       /* more fields, made by event_add_fields, or NULL */
 };
 /* Appends the fields in journald's format. */
@@ -367,7 +368,8 @@ LSTATUS event_write(const struct event_record *record);
 /* Locks an open file for writing. False if the lock is not free within 50 ms: then the event is
  * written without the lock, because a stopped process may hold the lock for ever. */
 bool event_lock(int fd);
-extern const char *event_journal_path, *event_syslog_path; /* sockets; replaced by tests */
+/* paths of the sockets; tests replace them */
+extern const char *event_journal_path, *event_syslog_path;
 
 /* ---- event_last.c: the last Perflib event of each service ---- */
 struct event_last {

@@ -29,10 +29,12 @@ struct last_message {
 };
 
 struct repetition {
-    uint64_t what; /* hash of source, id and service; 0: the row is free */
+    uint64_t what; /* hash of an event's source, id and service; 0: the row is free */
     unsigned written, held_back;
-    int64_t last_written, last_seen, last_closed; /* ticks; 0: never */
-    struct last_message *message;                 /* NULL: nothing was suppressed yet */
+    /* clock_ticks of the last event that was written, of the last event at all, and of the last
+     * count that was written at a session's end; 0: never */
+    int64_t last_written, last_seen, last_closed;
+    struct last_message *message; /* NULL: nothing was suppressed yet */
 };
 
 int64_t (*event_clock)(void) = clock_ticks;

@@ -222,8 +222,9 @@ static LSTATUS write_file(const struct event_record *record, const char *path)
         return status_from_errno(errno);
     LSTATUS status = append(fd, line.data, line.len, &before, locked);
     if (locked)
-        flock(fd, LOCK_UN); /* closing is not enough: a child that the program forked meanwhile may
-                             * have a copy of fd */
+        /* unlocks the file, because closing it is not enough: a child that the program forked
+         * meanwhile may have a copy of fd */
+        flock(fd, LOCK_UN);
     close(fd);
     return status;
 }

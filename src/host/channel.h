@@ -28,7 +28,7 @@ enum {
     CHANNEL_TEXT_BYTES = 1 << 20,
     CHANNEL_BUFFER_OFFSET = CHANNEL_TEXT_OFFSET + CHANNEL_TEXT_BYTES + CHANNEL_PAGE,
     CHANNEL_BYTES = CHANNEL_BUFFER_OFFSET + ISOLATE_LARGEST + CHANNEL_PAGE,
-    CHANNEL_TEXT = 256,        /* bytes of a message */
+    CHANNEL_TEXT = 256,        /* maximum bytes of a message */
     CHANNEL_EXIT_MEMORY = 212, /* exit code of a helper that exceeded its memory limit */
     /* a helper that finds a mark overwritten exits with this code plus the number of the stage
      * (enum isolate_stage) at whose end it found that */
@@ -58,17 +58,20 @@ struct channel {
     uint32_t mark;
     struct channel_word request; /* number of the request; the helper waits until it changes */
     struct channel_word answer;  /* the client waits until this word changes */
-    struct channel_word stage;   /* enum isolate_stage, the last one entered */
-    struct {                     /* written by the client before `request` */
+    struct channel_word stage;   /* the last stage that the helper entered (enum isolate_stage) */
+    /* the request, which the client writes before it changes `request` */
+    struct {
         uint32_t order, capacity, observes, children, memory_mib;
         struct channel_text service, library, procedures[3], export_names, query;
     } order;
-    struct { /* written by the helper before `answer` */
+    struct { /* the answer, which the helper writes before it changes `answer` */
         uint32_t number, stage, status, bytes, objects;
         int64_t end_offset, took_100ns;
         char text[CHANNEL_TEXT];
     } reply;
-    struct { /* written by a crashing helper; `signal` and `resident_mib` come from the keeper */
+    /* details of a crash, written by the crashing helper; `signal` and `resident_mib` come from the
+     * keeper */
+    struct {
         uint32_t signal, resident_mib;
         /* true after a fault, which has an address; false if another process sent the signal */
         uint32_t has_address;

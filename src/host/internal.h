@@ -14,8 +14,9 @@
 /* Perflib's settings (docs/windows/providers.md#d1, docs/windows/providers.md#d4), read again when
  * the registry changes. */
 struct host_settings {
-    uint32_t test_level;    /* ExtCounterTestLevel: from 1 (all checks) to 4 (none, and Collect gets
-                             * the caller's own buffer) */
+    /* ExtCounterTestLevel: from 1 (all checks) to 4 (no checks, and Collect gets the caller's own
+     * buffer) */
+    uint32_t test_level;
     uint32_t configuration; /* Configuration Flags, CONFIGURATION_* */
     uint32_t disabled;      /* Disable Performance Counters: no provider is queried */
     uint32_t event_level;   /* EventLogLevel: from 0 (no events) to 3 (all) */
@@ -69,8 +70,8 @@ struct service {
     int64_t unanswered_end; /* FILETIME when the value Unanswered expires */
     unsigned char validation[VALIDATION_BYTES];
     bool has_validation, has_list;
-    bool disabled, on_probation; /* state when the table was made */
-    struct library *code;        /* NULL until the service is queried */
+    bool disabled, on_probation; /* the service's state when the table was made */
+    struct library *code;        /* the service's code; NULL until the service is queried */
 };
 int64_t service_open_ms(const struct service *service);
 int64_t service_collect_ms(const struct service *service, const struct query *query);
@@ -89,7 +90,8 @@ struct service_table {
     size_t count, shipped;
     /* `listed`, `enabled` and `listless` refer to enabled services by their positions in
      * `services` */
-    struct listed_object *listed; /* sorted by object number */
+    /* objects in the lists of enabled services, sorted by object number */
+    struct listed_object *listed;
     uint32_t *enabled, *listless;
     size_t listed_count, enabled_count, listless_count;
 };
@@ -149,7 +151,7 @@ struct backoff {
 };
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
-} quarantine_clock; /* the clocks; replaced by tests */
+} quarantine_clock; /* the clocks of quarantines, which tests replace */
 /* What happened to a provider; `transitions` in verdict.c has the consequences of each. */
 enum provider_event {
     PROVIDER_UNCHANGED,
@@ -194,7 +196,7 @@ struct heard {
     _Atomic int64_t took; /* duration of Collect for that answer, in units of 100 ns */
     /* the members below are guarded by the lock in answers.c */
     int64_t written; /* value of `when` that was last written to the file */
-    off_t place;     /* offset in the file at which the service's line was last */
+    off_t place;     /* last known offset of the service's line in the file */
 };
 /* Records that an answer passed the checks; costs two stores. */
 void answers_note(struct library *code, int64_t took_100ns);
@@ -245,8 +247,8 @@ struct library {
     uint16_t *query_text; /* copy of the query for Collect, made again for each call, because the
                            * provider may write to it */
     size_t query_capacity;
-    _Atomic size_t filled; /* size of the buffer that the last answer filled; 0: it did not
-                                  * fill its buffer */
+    /* size of the buffer that the last answer filled; 0: the last answer did not fill its buffer */
+    _Atomic size_t filled;
     /* the smallest buffer size that the provider filled while other answers lacked space */
     _Atomic size_t least_filled;
     /* one bit for each enum fault, set when the fault was reported in this session */
@@ -310,11 +312,11 @@ enum fault {
 };
 struct fault_finding {
     enum fault fault;
-    uint64_t numbers[2]; /* found numbers; the fault's row in verdict.c has the names of their
-                          * fields */
-    enum fault because;  /* for FAULT_LENGTH: another fault, because of which the answer is dropped
+    /* the numbers that were found; the fault's row in verdict.c names the event fields for them */
+    uint64_t numbers[2];
+    enum fault because; /* for FAULT_LENGTH: another fault, because of which the answer is dropped
                           * */
-    /* what the checks found in the answer; field NULL: nothing */
+    /* what the checks found in the answer; content.field NULL: nothing */
     struct wire_finding content;
     const char *owner; /* for FAULT_FOREIGN: the service that owns the object */
 };
@@ -349,7 +351,7 @@ struct piece {
     size_t capacity, size;
     uint32_t objects;
     bool whole;         /* the answer is a whole PERF_DATA_BLOCK of a foreign machine */
-    bool unowned;       /* has objects that are not registered to any service */
+    bool unowned;       /* the answer has objects that are not registered to any service */
     int64_t took_100ns; /* duration of Collect, for answers_note; below 0: no valid answer */
 };
 /* Checks an answer. Returns ERROR_MORE_DATA if the provider needs a larger buffer, else success;

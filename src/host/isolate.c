@@ -368,8 +368,8 @@ static void take_answer(struct isolated_provider *isolated, struct isolate_reply
 
 enum {
     LOOK_EVERY_100NS = CLOCK_TICKS_PER_SECOND / 20,
-    AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000, /* longer than it takes to wake an idle processor
-                                                   * */
+    /* how long the client polls: longer than waking an idle processor takes */
+    AWAKE_100NS = CLOCK_TICKS_PER_SECOND / 10000,
     MANY_MISSED = 3, /* after so many late answers in a row, polls for one request in 16 only */
 };
 

@@ -24,8 +24,10 @@ struct keeper {
     struct keeper_page *page; /* the keeper's page, followed by the first page of each channel that
                                * is not in use yet */
     pid_t pid, client;
-    uint32_t slot_count, used; /* number of slots, and of those that were used; each is used once */
-    uint32_t users;            /* number of users: helpers, and `current` */
+    /* number of slots, and number of slots that were used already; each slot is used once */
+    uint32_t slot_count, used;
+    /* number of references to this keeper: from helpers, and from `current` */
+    uint32_t users;
 };
 
 /* The arguments and results of the detached child. */
@@ -164,7 +166,7 @@ static void run_start(struct keeper_start *start)
     if (detached_would_be_process_1())
         return;
     start->step = "clone";
-    start->error = EIO; /* stays if the detached child is killed */
+    start->error = EIO; /* this error stays if the detached child is killed */
     int error = detached_run(start_detached, start);
     start->error = error ? error : start->error;
 }

@@ -11,7 +11,7 @@ enum module_procedure { MODULE_OPEN, MODULE_COLLECT, MODULE_CLOSE, MODULE_PROCED
 enum { MODULE_TEXT = 256 };
 
 struct module {
-    void *handle; /* NULL: not loaded */
+    void *handle; /* handle from dlopen; NULL: no library is loaded */
     PM_OPEN_PROC *open;
     PM_COLLECT_PROC *collect;
     PM_CLOSE_PROC *close; /* NULL if not registered, like `open` */

@@ -19,7 +19,7 @@
 enum effect {
     DROP,
     KEEP = 1,
-    EACH_TIME = 2 /* log the event each time, not once per session */
+    EACH_TIME = 2 /* the event is logged each time, not once per session */
 };
 
 static const struct verdict {

@@ -70,14 +70,15 @@ struct load {
     const opl_load_options *options;
     enum registry_layer layer;
     size_t errors;
-    bool careful; /* read only files that no other user can have written */
+    bool careful; /* only files that no other user can have written are read */
 };
 /* True if no other user may write or replace the file. */
 bool load_believes(const char *path);
 /* Reads a whole file. ERROR_FILE_TOO_LARGE: it is larger than MOST_FILE_BYTES; ERROR_ACCESS_DENIED
  * also: it is empty because it is a folder, a pipe or a device. */
 LSTATUS load_file(const char *path, struct buffer *ret);
-const char *load_file_reason(const char *path, LSTATUS status); /* why load_file failed */
+/* returns the reason why load_file failed */
+const char *load_file_reason(const char *path, LSTATUS status);
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
     PRINTF_LIKE(4, 5);
@@ -128,7 +129,7 @@ struct ini_entry {
 };
 struct ini {
     struct buffer text;
-    bool raw;                  /* values are in a code page, not in UTF-8 */
+    bool raw;                  /* the values are in a code page, not in UTF-8 */
     struct ini_entry *entries; /* entries in the order of the file */
     size_t count, capacity;
 };
@@ -168,11 +169,11 @@ struct plan {
     bool trusted, has_objects;
     uint32_t *languages; /* languages in the order of [languages] */
     size_t language_count, language_capacity;
-    struct plan_text *texts; /* sorted by language and offset, without duplicates */
+    struct plan_text *texts; /* texts, sorted by language and offset, without duplicates */
     size_t text_count, text_capacity;
     uint32_t *objects; /* offsets of the objects, ascending, without duplicates */
     size_t object_count, object_capacity;
-    uint32_t last_offset; /* greatest offset of a name */
+    uint32_t last_offset; /* highest offset of a name */
 };
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);
@@ -224,7 +225,7 @@ struct range_row {
     struct registry_file file;
     uint32_t machine_top, user_top;
     bool languages;
-    const char *services; /* like `services` in struct file_scan */
+    const char *services; /* the services that the file mentions, as in struct file_scan */
 };
 struct range_cache {
     struct buffer text;
@@ -249,7 +250,7 @@ void cache_write(const struct registry_edit *edit, const struct range_cache *cac
 struct known_file {
     struct range_row row;
     char *name, *services; /* memory of the row's texts, if the cache does not own them */
-    bool fresh;            /* the cache lacks this row */
+    bool fresh;            /* the cache file lacks this row */
 };
 struct known_files {
     struct known_file *files; /* files in the order in which they are merged */
@@ -285,8 +286,8 @@ extern const char *const text_names[TEXTS];
 enum { VIEW_LANGUAGES = 64 };
 struct view_language {
     uint32_t id;
-    bool shipped, has_key, chosen, choice; /* `choice` is the language's value in LANGUAGES_KEY, if
-                                            * `chosen` */
+    /* `chosen`: LANGUAGES_KEY has a value for the language, which is `choice` */
+    bool shipped, has_key, chosen, choice;
     size_t names, helps;
     uint64_t sum; /* sum of the indices of the language's texts */
 };
@@ -303,7 +304,7 @@ struct service_view {
 struct replaced {
     enum registry_layer layer;
     const char *name;
-    const struct buffer *text; /* NULL: the file will be removed */
+    const struct buffer *text; /* the new content; NULL: the file will be removed */
 };
 /* Reads the service from the layers up to `highest` as if the files in `replaced` had been changed
  * already. `replaced` ends with a row whose name is NULL; NULL: no file is changed. */
@@ -322,8 +323,8 @@ struct registration {
     uint32_t number[NUMBERS];
     /* values Library, Open, Collect, Close; record[0] NULL: these values are not changed */
     const char *record[OBJECT_LIST];
-    const unsigned char *validation; /* 16 bytes, or NULL */
-    uint32_t reserved; /* the last of the numbers kept for a package's service, or 0 */
+    const unsigned char *validation; /* the validation code of 16 bytes, or NULL */
+    uint32_t reserved; /* last number that is reserved for a package's service; 0: none */
     char *objects;     /* value Object List, or NULL */
     char *ini;         /* value PerfIniFile, the path of the ini file, or NULL */
 };
@@ -347,7 +348,7 @@ LSTATUS rewrite_file_name(const struct known_files *known, enum registry_layer l
 #define MANUAL_REG "manual.reg"
 struct layer_change {
     struct load *load;
-    struct registry_edit *edit; /* NULL: dry run, nothing is written */
+    struct registry_edit *edit; /* the edit in progress; NULL: dry run, nothing is written */
     struct known_files known;
     struct buffer file; /* name of the service's file, NAME.reg */
 };

@@ -28,7 +28,7 @@ struct install {
     bool same;               /* nothing had to be written */
     const char *file;        /* the file to be written */
     struct buffer old, text; /* old and new content of `file` */
-    struct file_scan scan;   /* scan of the new content */
+    struct file_scan scan;   /* result of scanning the new content */
 };
 
 /* ---- numbers ---- */
@@ -444,7 +444,8 @@ static LSTATUS refuse_shipped(struct install *install)
     FREE_AUTO char *path =
         library && !strchr(library, '/') ? place_library(library, &is_shipped) : NULL;
     view_done(&shipped);
-    if (!path || !is_shipped || access(path, F_OK) != 0) /* the library of another package */
+    /* this is the library of another package */
+    if (!path || !is_shipped || access(path, F_OK) != 0)
         return ERROR_SUCCESS;
     load_error(install->change.load, install->ini_path, 0,
                "%s is a service of openperflib itself: choose another name for drivername",

@@ -42,7 +42,8 @@ struct buffer_place { /* the position of a buffer in the file of a circular capt
 struct binary {
     uint32_t buffer_size;
     bool circular;
-    struct buffer_place *order; /* order in which the buffers are read; NULL: that of the file */
+    /* order in which the buffers are read; NULL: as they are in the file */
+    struct buffer_place *order;
     size_t order_count;
     uint64_t turn;      /* the buffer that is being read: its index in order[], or in the file */
     uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */

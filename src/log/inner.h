@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    STREAM_WINDOW = 1 << 18, /* bytes that are read at once */
+    STREAM_WINDOW = 1 << 18, /* number of bytes that are read at once */
     LIMIT_RECORD = 32 << 20, /* maximum size of a sample or a line in bytes */
     LIMIT_COLUMNS = 1 << 20, /* maximum number of columns of all files together */
     LIMIT_ORDERED = 4 << 20, /* maximum number of buffers of a circular capture */
@@ -61,7 +61,7 @@ static inline uint64_t get64(const void *at)
 /* ---- columns.c: the columns of all files, equal ones are merged ---- */
 struct column {
     struct log_column info;
-    uint32_t twin; /* number + 1 of the next column with the same path; 0: none */
+    uint32_t twin; /* number + 1 of the next column with the same path; 0: no other column */
     /* of several columns with the same path ("twins") only the first uses the members below */
     uint32_t stamp; /* number of the catalogue that last named the path */
     uint32_t turn;  /* number + 1 of the twin for the next time that this catalogue names the path
@@ -74,7 +74,7 @@ struct column {
 struct columns {
     struct column **list;
     size_t count, capacity;
-    uint32_t *table; /* hash table: number + 1 of a chain's first column; 0: empty */
+    uint32_t *table; /* hash table: number + 1 of a chain's first column; 0: the chain is empty */
     size_t table_size;
     uint32_t stamp;
 };
@@ -87,13 +87,13 @@ PDH_STATUS columns_add_path(struct columns *columns, enum log_column_kind kind, 
 /* Finds or adds a column by its parts. `like` is copied, and its path is composed. */
 PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, uint32_t *ret);
 
-/* names of objects and counters that the capture contains, for each machine ---- */
+/* ---- names.c: the names of objects and counters in the capture, for each machine ---- */
 struct column_names {
     struct buffer text; /* the machine's name, then the names */
     struct column_name {
         uint32_t index, offset; /* offset of the name in `text`; 0: this entry is free */
     } * table;
-    size_t count, capacity; /* capacity: a power of 2 */
+    size_t count, capacity; /* number of names, and of places in the table, a power of 2 */
     uint32_t index;         /* while a record is read: the index whose name follows; 0: none */
     bool waits;
 };
@@ -125,8 +125,7 @@ struct marks {
 /* ---- one file ---- */
 struct item_array { /* the items of an array, and the bytes from which they were read */
     uint32_t column;
-    uint64_t turn; /* value of `turn` of the file (the number of samples read) when the array was
-                    * read */
+    uint64_t turn; /* number of samples of the file that had been read when the array was read */
     struct log_item *items;
     size_t count, capacity;
     struct buffer text, raw;
@@ -135,10 +134,10 @@ struct file {
     struct log *log;
     struct stream stream;
     const struct format *format;
-    void *state;   /* private to the format */
+    void *state;   /* data that only the format's functions use */
     uint32_t *map; /* for each entry of the file's catalogue: the number of its column */
     size_t mapped, map_capacity;
-    struct log_value *values; /* one for each column of the log */
+    struct log_value *values; /* values of the next sample, one for each column of the log */
     struct item_array *arrays;
     uint64_t turn; /* number of samples that were read since the file was opened or rewound */
     size_t values_count;
@@ -180,7 +179,7 @@ struct log {
     struct file *last;
     LONGLONG from, until;
     bool early;
-    struct column_names *names; /* one table for each machine that has names */
+    struct column_names *names; /* tables of names, one for each machine that has names */
     size_t name_count;
     struct log_losses losses;
     struct log_facts facts;

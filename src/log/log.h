@@ -17,11 +17,12 @@
 #include <pdh.h>
 #include <pdhmsg.h>
 
-enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 }; /* values of PDH_LOG_TYPE_* */
+/* the formats, with the values of PDH_LOG_TYPE_* */
+enum log_kind { LOG_CSV = 1, LOG_TSV = 2, LOG_BINARY = 8 };
 
 enum log_column_kind {
     LOG_RAW,   /* a raw value */
-    LOG_ARRAY, /* raw values of all instances that existed then */
+    LOG_ARRAY, /* the raw values of all instances that existed when the sample was taken */
     LOG_BLOCK, /* a whole PERF_DATA_BLOCK; log_name returns the names for its numbers */
     LOG_COOKED /* a cooked value, as in text files */
 };
@@ -33,8 +34,9 @@ struct log_column {
     const char *path;    /* the whole path, with the machine */
     const char *machine; /* the machine's name with its \\ */
     const char *object, *parent, *instance, *counter;
-    DWORD index; /* number after "#"; 0: none */
-    DWORD type;  /* type such as PERF_COUNTER_COUNTER; 0: unknown, as in text files */
+    DWORD index; /* the number after "#" in the path; 0: none */
+    /* the counter's type, such as PERF_COUNTER_COUNTER; 0: unknown, as in text files */
+    DWORD type;
     LONGLONG time_base;
     LONG scale; /* default scale, a power of ten */
     bool twice; /* an earlier column of the same catalogue has the same path */
@@ -51,7 +53,7 @@ struct log_value {
     DWORD status; /* PDH_CSTATUS_*; PDH_ENTRY_NOT_IN_LOG_FILE: the file lacks the column */
     /* used with LOG_RAW; with LOG_ARRAY `raw` has the status and time of all items */
     PDH_RAW_COUNTER raw;
-    const struct log_item *items; /* used with LOG_ARRAY */
+    const struct log_item *items; /* the items of the array; used with LOG_ARRAY */
     size_t count;
     /* the items have the same names in the same order as in the previous sample */
     bool same_names;
@@ -62,7 +64,7 @@ struct log_value {
 
 struct log_sample {
     LONGLONG time;
-    const struct log_value *values; /* one value for each of log_columns */
+    const struct log_value *values; /* the values, one for each of log_columns */
     /* text in the caption's field of this line; NULL: the capture has no such column */
     const char *text;
     /* The bytes in the file: a line without its newline, or the body of a BLG record. */
@@ -128,7 +130,7 @@ PDH_STATUS log_open_fd(int fd, const char *name, struct log **ret, struct buffer
 /* Opens a capture from a copy of `bytes`, without a file. */
 PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, struct log **ret,
                           struct buffer *problem);
-void log_close(struct log *log); /* NULL: does nothing */
+void log_close(struct log *log); /* does nothing if `log` is NULL */
 
 /* The results of these functions are valid until log_close. If other counters were appended to the
  * capture, columns are added while samples are read; existing columns keep their numbers. */
@@ -174,14 +176,14 @@ PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 /* ---- writing: an incomplete last line is removed ---- */
 struct log_header {
     enum log_kind kind;       /* LOG_CSV, LOG_TSV */
-    const char *zone;         /* NULL: the head has only "(PDH-CSV 4.0)" */
+    const char *zone;         /* name of the time zone; NULL: the head has only "(PDH-CSV 4.0)" */
     LONG bias;                /* minutes to add to local time for UTC */
-    const char *const *paths; /* one path for each column */
+    const char *const *paths; /* the paths of the columns */
     size_t count;
     const char *caption; /* title of the column for captions; NULL: no such column */
 };
 enum log_create_mode {
-    LOG_CREATE_NEW,    /* PDH_FILE_ALREADY_EXISTS: the file exists */
+    LOG_CREATE_NEW,    /* the file must not exist, else PDH_FILE_ALREADY_EXISTS */
     LOG_CREATE_ALWAYS, /* replaces an existing file */
     /* appends to the file; PDH_UNMATCHED_APPEND_COUNTER: the file has other columns */
     LOG_CREATE_APPEND

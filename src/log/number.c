@@ -121,7 +121,7 @@ static size_t put_whole(uint64_t number, char *out)
 enum { DIGITS = 17 };
 
 struct decimal {
-    uint64_t digits; /* 17 decimal digits */
+    uint64_t digits; /* the 17 decimal digits as one integer */
     int exponent;    /* power of ten of the first digit */
 };
 

@@ -211,7 +211,7 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
     flags |= mode == LOG_CREATE_NEW ? O_EXCL : mode == LOG_CREATE_ALWAYS ? O_TRUNC : 0;
     *ret =
         strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags, 0666);
-    if (*ret < 0 && errno == ENXIO) /* ENXIO: a pipe without a reader, or a device */
+    if (*ret < 0 && errno == ENXIO) /* ENXIO means a pipe without a reader, or a device */
         *ret = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (*ret >= 0)
         return 0;

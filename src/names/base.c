@@ -241,7 +241,7 @@ static bool add_vendor_texts(struct name_language *base)
 /* The state of one walk through the services' texts of one language. */
 struct service_walk {
     struct name_language *base;
-    bool keep; /* true: the texts are kept; false: only the highest indices are needed */
+    bool keep; /* true: the texts are kept; false: only the highest indices are recorded */
     bool complete;
 };
 

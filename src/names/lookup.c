@@ -175,7 +175,7 @@ static uint32_t langid_of_locale(const char *locale)
         if (same && strncmp(locale, row, row_length) == 0)
             return locales[i].langid;
     }
-    return ENGLISH_US; /* C, POSIX and unknown languages */
+    return ENGLISH_US; /* for C, POSIX and unknown languages */
 }
 
 uint32_t names_user_langid(void)
@@ -213,7 +213,7 @@ uint32_t names_language(uint32_t langid)
 
 struct difference {
     enum names_part part;
-    const struct name_language *base; /* NULL: a new language */
+    const struct name_language *base; /* NULL: the language has no base yet */
     const struct name_list *english;
     struct name_table table;
 };

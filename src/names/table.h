@@ -39,7 +39,8 @@ bool name_pairs_each(const char *multi, size_t size,
                      bool (*each)(void *self, uint32_t index, const char *text), void *self);
 
 /* ---- list.c ---- */
-const struct name_list *name_list_of_table(const struct name_table *table); /* NULL: no memory */
+/* returns the list of a sorted table; NULL: no memory */
+const struct name_list *name_list_of_table(const struct name_table *table);
 /* Takes ownership of the bytes, which may be damaged. NULL: the bytes are damaged, or no memory. */
 const struct name_list *name_list_of_bytes(struct buffer *bytes);
 const struct buffer *name_list_bytes(const struct name_list *list);
@@ -55,14 +56,15 @@ struct name_language {
     bool noted;  /* `highest` is valid, even if the services' texts are not loaded */
     /* hand: written by hand; given: of the vendor and of services */
     struct name_table hand[NAMES_PARTS], given[NAMES_PARTS];
-    uint32_t highest[NAMES_PARTS]; /* used by services, with or without text */
+    uint32_t highest[NAMES_PARTS]; /* highest indices that services use, with or without text */
     /* all texts, with the English ones for missing ones; a list is made when it is first needed */
     const struct name_list *lists[NAMES_PARTS];
     struct buffer wide[NAMES_PARTS];
 };
 enum { MOST_LANGUAGES = 64 };
 extern pthread_mutex_t names_lock;
-extern struct name_language *names_languages[MOST_LANGUAGES]; /* sorted by id */
+/* the bases of all languages, sorted by id */
+extern struct name_language *names_languages[MOST_LANGUAGES];
 extern size_t names_language_count;
 LSTATUS names_refresh(void);
 /* Returns the language's base, or English if it is not installed. */

@@ -116,7 +116,7 @@ static bool count_by_reading(opl_provider *provider, const char *path, uint64_t 
 }
 
 /* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, readable by all users; in
- * older kernels and archived trees it has another meaning. */
+ * older kernels and archived trees that size has another meaning. */
 static bool sizes_are_counts(opl_provider *provider)
 {
     struct stat own;
@@ -332,7 +332,7 @@ static bool walk_folder(struct tree_walk *walk, unsigned depth, bool top)
         const char *name = tree->names.text + tree->order[i];
         size_t bytes = strlen(name);
         if (length + 1 + bytes >= sizeof walk->path)
-            continue; /* the path is too long for any source */
+            continue; /* skips the folder, because its path is too long for any source */
         walk->path[length] = '/';
         memcpy(walk->path + length + 1, name, bytes + 1);
         complete = add_bytes(walk->provider, &tree->found, walk->path + walk->base + 1,

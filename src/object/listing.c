@@ -554,7 +554,7 @@ void listing_total(opl_listing *listing)
     for (size_t i = 0; i < object->row_count; i++) {
         opl_total rule = object->rows[i].total;
         if (object->rows[i].text)
-            continue; /* texts have no total */
+            continue; /* skips texts, which have no total */
         if (rule == OPL_SUM || rule == OPL_MEAN)
             total[i] = sums.sum[i];
         if (rule == OPL_MEAN && sums.unknown[i] < count)

@@ -16,15 +16,16 @@
 typedef struct opl_provider opl_provider; /* the engine's state between Open and Close */
 
 enum {
-    OBJECT_MAX_ROWS = 256,  /* counters of an object, base counters included */
-    OBJECT_MAX_TERMS = 4,   /* keys whose numbers one row adds up */
-    OBJECT_MAX_KEY = 64,    /* characters of a key */
-    OBJECT_MAX_TEXT = 1024, /* bytes of a text */
-    OBJECT_MAX_WORDS = 64,  /* words of a line */
-    OBJECT_MAX_PATH = 512,  /* characters of a path below the system root */
+    OBJECT_MAX_ROWS = 256,  /* maximum number of counters of an object, base counters included */
+    OBJECT_MAX_TERMS = 4,   /* maximum number of keys whose numbers one row adds up */
+    OBJECT_MAX_KEY = 64,    /* maximum characters of a key */
+    OBJECT_MAX_TEXT = 1024, /* maximum bytes of a text */
+    OBJECT_MAX_WORDS = 64,  /* maximum number of words of a line */
+    OBJECT_MAX_PATH = 512,  /* maximum characters of a path below the system root */
     OBJECT_LEVELS = 2,      /* nested folders */
-    OBJECT_MEMORIES = 16,   /* blocks of memory that a provider may keep until Close */
-    OBJECT_RECORDS = 4,     /* pinned BPF iterators of a provider */
+    /* maximum number of memory blocks that a provider may keep until Close */
+    OBJECT_MEMORIES = 16,
+    OBJECT_RECORDS = 4, /* maximum number of pinned BPF iterators of a provider */
     OBJECT_MAX_PERSISTENT =
         8, /* number of instances whose files stay open; few, because the program needs its
             * descriptors itself */
@@ -57,7 +58,7 @@ struct source_key {
 struct source {
     const opl_source *is;
     const char *star; /* address of the '*' in the path; NULL: one file for all instances */
-    const char *rest; /* what follows the folder that contains the '*' */
+    const char *rest; /* the part of the path after the folder whose name has the '*' */
     struct persistent {
         struct kept kept;
         char folder[OBJECT_MAX_PERSISTENT_NAME];
@@ -75,15 +76,16 @@ struct source {
     uint64_t checked_for;                 /* collection in which the kept folder was last checked */
     uint64_t words[OBJECT_MAX_WORDS + 1]; /* values of the words of the line; the first is words[1]
                                            * */
-    unsigned word_count, words_wanted;    /* words on the line; number of the last needed word */
-    uint64_t columns_requested;           /* bit n - 1: word n is needed */
-    uint64_t words_odd;                   /* bit n - 1: word n is needed, and is not a number */
-    const char *name;                     /* the text in parentheses, such as the process name in a
+    /* number of words on the line; number of the last needed word */
+    unsigned word_count, words_wanted;
+    uint64_t columns_requested; /* bit n - 1: word n is needed */
+    uint64_t words_odd;         /* bit n - 1: word n is needed, and is not a number */
+    const char *name;           /* the text in parentheses, such as the process name in a
                                            * stat file */
     size_t name_bytes;
     struct source_key *keys;
     size_t key_count;
-    uint64_t key_starts[4]; /* a bit for each byte value with which some key begins */
+    uint64_t key_starts[4]; /* one bit for each byte value, set if some key begins with that byte */
     bool keys_sorted;       /* all keys were found and are sorted by line: probably the next text
                              * has them in the same lines */
     size_t keys_there;      /* in pairs of lines: how many keys were found */
@@ -174,7 +176,7 @@ struct opl_listing {
     struct object *object;
     bool requested;
     struct instance *instances;
-    uint64_t *values;  /* a row of numbers per instance */
+    uint64_t *values;  /* the values: a row of numbers for each instance */
     uint64_t *unknown; /* one bit for each value that could not be read */
     size_t count, capacity;
     uint16_t *names;
@@ -216,7 +218,7 @@ void listing_done(opl_listing *listing);
 
 /* ---- tables.c: checked copies of the provider's tables ---- */
 struct tables {
-    opl_table_list list; /* refers to `objects` and the rows behind it */
+    opl_table_list list; /* the copied list, which refers to `objects` and the rows behind them */
     const opl_object **objects;
     opl_object *copies;
     const opl_object **addresses; /* addresses of the provider's own objects, in the order of

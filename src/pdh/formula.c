@@ -74,7 +74,7 @@ static double formula_seconds(const struct operands *from)
 /* Which operands are taken from the samples. */
 enum reading {
     READ_NEWEST, /* the newest values, unchanged */
-    READ_RISE,   /* newest minus before, for both values */
+    READ_RISE,   /* newest minus previous value, for FirstValue and SecondValue */
     READ_DOUBLE, /* FirstValue has the bits of a double */
     READ_AGE     /* SecondValue, a clock, minus FirstValue, a start time */
 };
@@ -89,7 +89,7 @@ enum {
     TIME_BASE = 16, /* the formula needs the ticks per second */
     MULTI = 32,     /* the formula divides by MultiCount */
     PERCENT = 64,
-    WHOLE = 128, /* the result is the integer `whole`, exactly */
+    WHOLE = 128, /* the result is exactly the integer `whole` */
     CLOCK = DIVIDES,
     PERCENT_OF_CLOCK = PERCENT | CLOCK,
     PER_SECOND = CLOCK | TIME_BASE,

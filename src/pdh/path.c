@@ -362,8 +362,8 @@ bool path_match_instance(const struct pdh_path *path, const char *parent, const 
  */
 
 static const struct alias {
-    const char *object, *counter;         /* `counter` NULL: the row is for all counters that have
-                                           * no row of their own */
+    /* the other agent's names; `counter` NULL: for all counters that have no row of their own */
+    const char *object, *counter;
     const char *our_object, *our_counter; /* our names; `our_counter` NULL: the counter has the same
                                            * name */
     bool single;                          /* our object has no instances: (*) is ignored */

@@ -48,9 +48,9 @@ PDH_STATUS format_from_raw(DWORD counter_type, DWORD format, const LONGLONG *tim
 
 /* ---- counter.c: a structure followed by its texts, in the caller's memory ---- */
 struct pack {
-    char *memory; /* NULL: only the size is computed */
+    char *memory; /* the caller's memory; NULL: only the size is computed */
     size_t capacity, used;
-    bool wide; /* texts in UTF-16 */
+    bool wide; /* texts are written in UTF-16 */
 };
 void pack_begin(struct pack *pack, void *memory, size_t capacity, size_t fixed, bool wide);
 /* Appends a text and returns its address; NULL if `text` is NULL or does not fit. */
@@ -113,7 +113,7 @@ struct object_info;
 bool path_alias_settle(struct pdh_path *path, const struct object_info *info);
 
 /* ---- patterns and instances ---- */
-bool path_is_pattern(const char *text); /* false for NULL */
+bool path_is_pattern(const char *text); /* true if the text has wildcards; false for NULL */
 /* True if the path can match several objects, counters or instances. */
 bool path_has_wildcard(const struct pdh_path *path);
 bool path_has_any_instance(const struct pdh_path *path);

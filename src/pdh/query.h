@@ -32,7 +32,8 @@ struct item_set {
     uint32_t count, capacity;
     struct buffer names;
     size_t wide_bytes; /* bytes of all names in UTF-16, each with its NUL */
-    uint32_t *table;   /* hash table: position of an item + 1; 0: none. Built when first needed */
+    /* hash table: position of an item + 1; 0: none. The table is built when first needed */
+    uint32_t *table;
     uint32_t table_capacity;
     bool table_made;
 };

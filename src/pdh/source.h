@@ -38,14 +38,14 @@ struct object_info {
     DWORD detail;
     bool costly; /* the query "Costly" returns the object, "Global" does not */
     bool single; /* the object never has instances */
-    bool bare;   /* of a capture: a sample or a column has the object without instances */
+    bool bare;   /* in a capture: a sample or a column has the object without instances */
     struct counter_info *counters;
-    uint32_t counter_count, default_counter; /* a position in `counters` */
+    uint32_t counter_count, default_counter; /* default_counter: a position in `counters` */
     struct instance_info *instances;         /* instances in the order of the block */
     uint32_t instance_count;
     /* the next members: when the object was read, and from where */
     uint32_t references;
-    struct machine *machine; /* NULL: from a capture */
+    struct machine *machine; /* the machine; NULL: the object is from a capture */
     int64_t taken_ticks;
     LONGLONG tick_frequency, object_frequency;
     bool listed; /* the query "Global" or "Costly" returns the object */
@@ -56,7 +56,7 @@ struct object_info {
 struct object_info *object_info_new(uint32_t counters, uint32_t instances);
 struct object_info *object_info_ref(struct object_info *info); /* adds a reference and returns
                                                                 * `info` */
-void object_info_unref(struct object_info *info);              /* NULL: does nothing */
+void object_info_unref(struct object_info *info);              /* does nothing if `info` is NULL */
 static inline void object_info_auto_unref(struct object_info **info)
 {
     object_info_unref(*info);
@@ -75,7 +75,7 @@ enum info_age {
 struct object_infos {
     struct object_info **items;
     size_t count;
-    uint32_t default_object; /* title index; 0: the source has none */
+    uint32_t default_object; /* title index of the default object; 0: the source has none */
 };
 void object_infos_done(struct object_infos *infos);
 #define OBJECT_INFOS_AUTO __attribute__((cleanup(object_infos_done))) struct object_infos
@@ -143,7 +143,7 @@ enum source_use {
 };
 /* Opens a source. Returns PDH_INVALID_HANDLE, or the status with which opening a capture failed. */
 PDH_STATUS source_open(struct pdh_from from, enum source_use use, struct data_source **ret);
-void source_close(struct data_source *source); /* NULL: does nothing */
+void source_close(struct data_source *source); /* does nothing if `source` is NULL */
 static inline void source_auto_close(struct data_source **source)
 {
     source_close(*source);

@@ -7,7 +7,8 @@
 #include "base/base.h"
 
 enum query_kind {
-    QUERY_NOTHING, /* unknown words: the answer is an empty block, and no provider is queried */
+    /* the query has only unknown words: the answer is an empty block, and no provider is queried */
+    QUERY_NOTHING,
     QUERY_GLOBAL,
     QUERY_COSTLY,
     QUERY_FOREIGN, /* requests objects of `machine`: all, or only `objects` */
@@ -25,7 +26,7 @@ struct query {
     size_t machine_count;
     uint32_t language; /* 0x009 if the query names no language; LANGUAGE_USER is never set here */
     size_t object_count;
-    uint32_t objects[LIMIT_QUERY_OBJECTS]; /* ascending, without duplicates */
+    uint32_t objects[LIMIT_QUERY_OBJECTS]; /* title indices, ascending, without duplicates */
     char storage[LIMIT_QUERY_CHARS * 3 + 1];
 };
 

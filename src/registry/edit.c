@@ -218,7 +218,7 @@ void registry_edit_end(struct registry_edit *edit)
 
 /* One entry of the file, with copies of its strings, kept until the entry is applied. */
 struct item {
-    opl_reg_entry entry; /* passed to `report` with the result */
+    opl_reg_entry entry; /* the entry that is passed to `report` with the result */
     struct change change;
     const struct mount *mount; /* the mount that the value belongs to, or NULL */
     char *memory;

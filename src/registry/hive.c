@@ -10,8 +10,9 @@
 struct reader {
     const char *start, *cursor, *end;
     const char *line_start;
-    unsigned line;  /* number of the last line that was read */
-    bool regedit4;  /* old format: hex(1), hex(2), hex(7) are bytes in the code page */
+    unsigned line; /* number of the last line that was read */
+    /* the file has the old format, in which hex(1), hex(2) and hex(7) are bytes in the code page */
+    bool regedit4;
     bool key_known; /* false after a damaged key line or a deleted key: the values that follow
                      * belong to no key */
     bool stopped, no_memory;

@@ -207,7 +207,7 @@ struct image {
     struct tree_key *keys, **children;
     struct tree_value *values;
     struct lazy *lazies;
-    struct file_state *states; /* states of the index's files */
+    struct file_state *states; /* states of the files that the index describes */
     size_t used_keys, used_values, used_lazies;
 };
 

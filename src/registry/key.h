@@ -22,11 +22,12 @@ struct open_key;
 struct held {
     const char *path; /* canonical path */
     REGSAM access;
-    const struct mount *mount; /* the mount of the predefined performance key, or of the path; NULL:
-                                * none */
-    bool performance;          /* a performance key: only the mount's content is visible */
-    struct remote_key *remote; /* not NULL: a key of another machine, and `path` is "" */
-    struct open_key *key;      /* NULL: a predefined key */
+    /* the mount of the key, if it is a predefined performance key or `path` has one; NULL: none */
+    const struct mount *mount;
+    /* the key is a performance key: only the mount's content is visible */
+    bool performance;
+    struct remote_key *remote; /* not NULL: the key is one of another machine, and `path` is "" */
+    struct open_key *key;      /* the open key; NULL: a predefined key */
 };
 /* Fails with ERROR_INVALID_HANDLE, ERROR_KEY_DELETED, or ERROR_ACCESS_DENIED if the handle lacks
  * one of the rights `needed`. */
@@ -44,8 +45,10 @@ void key_mark_deleted(const char *path, bool below);
 struct found {
     const char *name;
     const struct tree_value *stored;
-    const struct registry_computed *computed; /* takes precedence over `stored` */
-    bool mounted;                             /* takes precedence over `stored` and `computed` */
+    /* the computed value, which takes precedence over `stored` */
+    const struct registry_computed *computed;
+    /* the value is the mount's, which takes precedence over `stored` and `computed` */
+    bool mounted;
 };
 bool found_by_name(const struct held *held, const struct tree_key *key, const char *name,
                    struct found *ret);

@@ -38,8 +38,9 @@ static FILETIME filetime_of(int64_t time)
 /* ---- subkeys: those of the files, merged with virtual ones ---- */
 
 struct subkeys {
-    const struct tree_key *key; /* NULL: a virtual key, which has no node in the tree */
-    char **names;               /* strings that were allocated for virtual keys */
+    /* the key's node; NULL: a virtual key, which has no node in the tree */
+    const struct tree_key *key;
+    char **names; /* strings that were allocated for virtual keys */
     size_t count, capacity;
     bool failed;
 };
@@ -97,8 +98,8 @@ static LSTATUS subkeys_open(const struct tree_key *key, const char *path, struct
         return ERROR_SUCCESS;
     for (size_t i = 0; key && i < key->key_count; i++)
         add_subkey(ret, key->keys[i]->name);
-    keys->each(add_subkey, ret); /* ignore a failure: the module's names are missing, all others are
-                                  * listed */
+    /* a failure is ignored: the module's names are missing, all others are listed */
+    keys->each(add_subkey, ret);
     if (ret->failed)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (ret->count)

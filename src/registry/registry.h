@@ -25,7 +25,7 @@ enum registry_layer { LAYER_VENDOR, LAYER_MACHINE, LAYER_USER };
 struct registry_value {
     const char *name;
     uint32_t type;
-    const void *data; /* valid only during the callback */
+    const void *data; /* the value's data, valid only during the callback */
     size_t size;
 };
 
@@ -136,8 +136,8 @@ struct mount {
     LSTATUS(*set)
     (const char *path, const char *name, uint32_t type, const void *data, size_t size);
     LSTATUS set_status;      /* what RegSetValueEx returns if `set` is NULL */
-    LSTATUS open_status;     /* result of RegOpenKeyEx for subkeys of `predefined` */
-    LSTATUS enum_key_status; /* result of RegEnumKeyEx */
+    LSTATUS open_status;     /* what RegOpenKeyEx returns for subkeys of `predefined` */
+    LSTATUS enum_key_status; /* what RegEnumKeyEx returns */
     /* for RegEnumValue and RegQueryInfoKey: the values' names, terminated by NULL */
     const char *const *names;
     LSTATUS (*close)(void); /* called by RegCloseKey; NULL: nothing to do */
@@ -167,13 +167,13 @@ struct key_info;
 struct remote_question {
     struct remote_key *key;
     const char *name;
-    struct buffer *data; /* the whole value, whatever its size; texts in UTF-8 */
+    struct buffer *data; /* receives the whole value, whatever its size; texts are UTF-8 */
     LSTATUS status;
 };
 struct pending_remote {
     const char *machine;
     HKEY root;
-    struct remote_key *key; /* NULL unless status is 0 */
+    struct remote_key *key; /* the opened key; NULL unless `status` is 0 */
     LSTATUS status;
 };
 struct registry_remote {
@@ -195,7 +195,7 @@ struct registry_remote {
                       void (*meanwhile)(void *self), void *self);
 };
 struct registry_tables {
-    const struct mount *mounts; /* terminated by a row with path NULL */
+    const struct mount *mounts; /* the mounts, ended by a row whose path is NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
     const struct registry_remote *remote; /* NULL: other machines cannot be reached */
@@ -220,7 +220,8 @@ struct pending_connect {
 };
 void key_connect_all(struct pending_connect *pendings, size_t count);
 LSTATUS key_flush(HKEY key);
-LSTATUS key_delete(HKEY key, const char *sub);      /* ERROR_ACCESS_DENIED if the key has subkeys */
+/* deletes the key; ERROR_ACCESS_DENIED if it has subkeys */
+LSTATUS key_delete(HKEY key, const char *sub);
 LSTATUS key_delete_tree(HKEY key, const char *sub); /* `sub` NULL: deletes all below `key` */
 /* `wide`: texts in `data` are UTF-16; else UTF-8. Sizes are bytes in that encoding. */
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);

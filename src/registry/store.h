@@ -26,11 +26,11 @@ struct layer_file {
 };
 struct layer_folder {
     enum registry_layer layer;
-    char *path; /* path of .../registry.d; NULL: this layer has no folder */
+    char *path; /* path of the layer's folder registry.d; NULL: this layer has no folder */
     struct file_state state;
     /* the folder's last change is so old that another change must get a later time */
     bool settled;
-    struct layer_file *files; /* sorted by name, manual.reg last */
+    struct layer_file *files; /* the files, sorted by name, manual.reg last */
     size_t count, capacity;
     size_t next;  /* position of the file that is checked next */
     bool missing; /* it was reported that the folder does not exist */
@@ -108,7 +108,8 @@ uint64_t store_identity(uint64_t generation);
 LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);
 #define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot
-const char *store_folder(enum registry_layer layer); /* path of .../registry.d or NULL */
+/* returns the path of the layer's folder registry.d, or NULL */
+const char *store_folder(enum registry_layer layer);
 void store_forget(void); /* for tests: forgets everything, including the paths */
 /* Between begin and end this thread checks the files for changes only once. May be nested. */
 void store_walk_begin(void);
@@ -117,7 +118,7 @@ void store_walk_end(void);
 void store_written(void);
 void store_invalidate(void);     /* a file has changed since it was read: the next call checks all
                                   * files */
-LSTATUS store_refresh_all(void); /* checks every file */
+LSTATUS store_refresh_all(void); /* checks every file for changes */
 /* "Below" are all files that are merged before manual.reg of `layer`. True if the value (`value`
  * NULL: the key) exists in the files below. */
 bool store_below_has(enum registry_layer layer, const char *path, const char *value);

@@ -21,7 +21,7 @@ struct tree_value {
 struct tree_key {
     char *name;
     struct tree_key *parent;
-    struct tree_key **keys; /* sorted by folded name */
+    struct tree_key **keys; /* the subkeys, sorted by folded name */
     size_t key_count, key_capacity;
     struct tree_value *values; /* values in the order in which they were written */
     size_t value_count, value_capacity;
@@ -35,7 +35,7 @@ struct tree_key {
     bool image;
 };
 
-struct tree_key *tree_new(void); /* a nameless root; NULL: no memory */
+struct tree_key *tree_new(void); /* makes a root, which has no name; NULL: no memory */
 void tree_free(struct tree_key *key);
 void tree_freep(struct tree_key **key);
 #define TREE_AUTO __attribute__((cleanup(tree_freep))) struct tree_key
@@ -51,7 +51,8 @@ struct tree_key *tree_make(struct tree_key *root, const char *path, bool alive);
 /* returns the key's value with this name, after reading lazy values; NULL: none */
 struct tree_value *tree_value(const struct tree_key *key, const char *name);
 bool tree_set(struct tree_key *key, const char *name, uint32_t type, const void *data, size_t size);
-bool tree_write_tombstone(struct tree_key *key, const char *name); /* marks the value as deleted */
+/* marks the value as deleted; false: no memory */
+bool tree_write_tombstone(struct tree_key *key, const char *name);
 void tree_drop_value(struct tree_key *key, const char *name);
 void tree_clear(struct tree_key *key); /* removes all values and keys below */
 /* Does what a line "[-path]" means: the key is emptied, and hides the key of files merged

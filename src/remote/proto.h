@@ -42,8 +42,8 @@ struct proto_request {
     uint32_t id;
     uint16_t operation, flags;
     uint32_t root;           /* lower 32 bits of the predefined key's number */
-    uint32_t index;          /* position in an enumeration */
-    uint32_t capacity;       /* size of the client's buffer */
+    uint32_t index;          /* position of the key or value in an enumeration */
+    uint32_t capacity;       /* size of the client's buffer in bytes */
     const char *path, *name; /* `path` "": the root itself; `name` NULL: no name */
 };
 struct proto_reply {

@@ -253,7 +253,7 @@ static void reply_handle(struct coder *coder, struct rrp_request *request, struc
 static void reply_create(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     code_handle(coder, &reply->handle);
-    code_pointer(coder, false); /* no disposition is returned */
+    code_pointer(coder, false); /* the disposition, which is never returned */
 }
 
 static void reply_enum_value(struct coder *coder, struct rrp_request *request,
@@ -278,11 +278,11 @@ static void reply_info(struct coder *coder, struct rrp_request *request, struct 
     code_text(coder, NULL, &request->class_capacity);
     number[0] = code_32(coder, number[0]);
     number[1] = code_32(coder, number[1] * 2) / 2;
-    code_32(coder, 0); /* length of the longest class */
+    code_32(coder, 0); /* length of the longest class, always 0 */
     number[2] = code_32(coder, number[2]);
     number[3] = code_32(coder, number[3] * 2) / 2;
     number[4] = code_32(coder, number[4]);
-    code_32(coder, 0); /* size of the security descriptor */
+    code_32(coder, 0); /* size of the security descriptor, always 0 */
     number[5] = code_32(coder, number[5]);
     number[6] = code_32(coder, number[6]);
 }

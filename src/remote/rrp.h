@@ -60,7 +60,7 @@ struct rrp_capacity {
 struct rrp_request {
     unsigned opnum;
     struct rrp_handle handle;
-    const char *name; /* UTF-8; NULL: none */
+    const char *name; /* name in UTF-8; NULL: none */
     uint32_t index, access, capacity;
     bool has_type, has_data, has_size, has_length, has_class, has_time;
     struct rrp_capacity name_capacity, class_capacity;

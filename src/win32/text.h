@@ -8,7 +8,7 @@
 /* A caller's text in UTF-8. A text that fits into `small` needs no allocation, so that a repeated
  * query allocates nothing. */
 struct name {
-    const char *text; /* NULL if the caller's text is NULL */
+    const char *text; /* the text in UTF-8; NULL if the caller's text is NULL */
     char *large;
     char small[600];
 };

@@ -393,7 +393,7 @@ static void put_text_utf16(unsigned char *at, size_t size, const char *text)
     uint16_t last = 0;
     if (units > 0 && units < needed)
         memcpy(&last, at + (units - 1) * 2, sizeof(last));
-    if ((last & 0xFC00) == 0xD800) /* do not keep half of a surrogate pair */
+    if ((last & 0xFC00) == 0xD800) /* drops the first half of a surrogate pair that was cut */
         memset(at + (units - 1) * 2, 0, sizeof(last));
 }
 

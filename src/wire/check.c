@@ -22,7 +22,7 @@ static const char at_least[] = "at least ", at_most[] = "at most ";
 struct answer_check {
     opl_block block;
     opl_object_view object; /* the object that is being checked */
-    enum wire_fault fault;  /* returned by the check */
+    enum wire_fault fault;  /* the fault that the check will return */
     void (*each)(void *self, const struct wire_finding *finding);
     void *self;
 };

@@ -15,9 +15,9 @@
 /* ---- report.c: findings ---- */
 enum { FINDING_TEXT = 320, FINDINGS_MOST = 400 };
 struct finding {
-    bool warning;     /* false: a mistake */
+    bool warning;     /* true: a warning; false: a mistake */
     uint32_t object;  /* title index; 0: the finding concerns no object */
-    uint32_t counter; /* title index; 0: none */
+    uint32_t counter; /* title index; 0: the finding concerns no counter */
     char instance[128];
     const char *field;
     char found[FINDING_TEXT], expected[FINDING_TEXT];
@@ -63,7 +63,7 @@ struct registration {
     const char *library; /* real path of the library */
     const char *ini;     /* NULL: none */
     char *procedures[3];
-    char *service;     /* NULL: not registered */
+    char *service;     /* name of the service; NULL: not registered */
     char *object_list; /* NULL: none */
     /* 0: the service has no such number */
     DWORD first_counter, last_counter, first_help, last_help;
@@ -102,7 +102,7 @@ struct worker {
     /* the socket to the worker; the file that receives the worker's standard output and error */
     int socket, output_file;
     int listener;    /* readable when the library tries to start a process; -1: none */
-    unsigned starts; /* attempts to start a process since the last reset */
+    unsigned starts; /* number of attempts to start a process since the last reset */
     uint64_t number;
     enum worker_end end; /* how the worker answered the last order */
     int code;
@@ -167,7 +167,7 @@ struct timing {
     int64_t begin_ms; /* time of the monotonic clock when this program began, in ms */
     unsigned planned[STEP_COUNT], made[STEP_COUNT];
     double open_ms, close_ms, median_ms, worst_ms;
-    double waited_ms; /* how long the check and its worker waited for a processor */
+    double waited_ms; /* how long the check and its worker waited for a processor, in ms */
     unsigned collects;
     bool queried_perflib; /* the library was also queried through HKEY_PERFORMANCE_DATA */
     bool hurried;         /* there were too few calls to find small leaks */

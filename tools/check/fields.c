@@ -193,7 +193,7 @@ static void check_definition(const struct scene *scene, size_t counter)
     check_size(scene, counter);
     check_base(scene, counter);
     if (info.is_base)
-        return; /* a base, whose value is not shown */
+        return; /* nothing to check: the value of a base is not shown */
     check_name(scene, &place, "CounterNameTitleIndex", definition->CounterNameTitleIndex, false);
     if (definition->CounterHelpTitleIndex)
         check_explanation(scene, &place, "CounterHelpTitleIndex", place.counter,

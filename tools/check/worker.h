@@ -48,7 +48,8 @@ struct usage {
     int64_t heap;   /* bytes that were allocated and not freed */
     int64_t mapped; /* bytes of address space, without the buffer */
     int32_t descriptors, threads, children;
-    int32_t segments, segment_id; /* System V shared memory that this process made; its last id */
+    /* number of System V shared memory segments that this process made, and the last one's id */
+    int32_t segments, segment_id;
 };
 
 struct worker_reply {
@@ -77,7 +78,7 @@ struct worker_channel {
         char query[WORKER_TEXT];
     } request;
     struct worker_reply reply;
-    struct { /* about a crash */
+    struct { /* details of a crash */
         uint32_t signal;
         uint64_t address;
         int64_t beyond; /* bytes after the buffer's end, or before its start */

@@ -16,9 +16,9 @@ struct install_run {
     unsigned errors; /* number of remarks about the present file that are errors */
     struct json json;
     struct install_plan *plan;
-    bool planned; /* the plan was filled */
+    bool planned; /* the registry file was parsed into the plan */
     size_t done;
-    bool bar; /* show a progress bar */
+    bool bar; /* a progress bar is shown */
     long long bar_due;
 };
 

@@ -34,7 +34,7 @@ DWORD install_drop_ins(const struct lodctr *opts);
 
 /* ---- plan.c: the registry file that an install writes, as text or JSON ---- */
 struct install_plan;
-struct install_plan *plan_new(void); /* NULL: no memory */
+struct install_plan *plan_new(void); /* makes an empty plan; NULL: no memory */
 void plan_free(struct install_plan *plan);
 /* Parses the registry file's text; false: the text cannot be parsed. */
 bool plan_read(struct install_plan *plan, const char *text, size_t size);
@@ -48,7 +48,8 @@ DWORD query_names(void);
 
 /* ---- backup.c ---- */
 DWORD save_all(const struct lodctr *opts);
-DWORD restore_all(const struct lodctr *opts); /* without `subject`: rebuilds from the ini files */
+/* restores all registrations: from the backup `subject`, or without it from the ini files */
+DWORD restore_all(const struct lodctr *opts);
 DWORD replace_base(const struct lodctr *opts);
 
 /* ---- doctor.c ---- */

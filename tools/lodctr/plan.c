@@ -12,10 +12,10 @@
 #include <winreg.h>
 
 struct plan_value {
-    char *name, *text; /* text is NULL for a number */
+    char *name, *text; /* `text` is NULL for a number */
     DWORD number;
     size_t place;     /* place in the file: qsort may exchange values that are equal without it */
-    char language[8]; /* "" for a value of the service's key */
+    char language[8]; /* language id of a text; "" for a value of the service's key */
 };
 
 struct install_plan {

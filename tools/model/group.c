@@ -120,7 +120,8 @@ static void lower_limits(struct line *line, const struct table *limits, const ch
         for (size_t v = MEMORY_LIMIT; v <= PROCESSOR_LIMIT; v++) {
             double limit = table_cell(limits, r, v - MEMORY_LIMIT)->number;
             if (limit > 0)
-                line->values[v] = fmin(line->values[v], limit); /* fmin ignores NaN */
+                /* fmin ignores a NaN, which means no limit yet */
+                line->values[v] = fmin(line->values[v], limit);
         }
     }
 }

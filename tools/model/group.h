@@ -15,7 +15,7 @@
  * it. */
 enum line_value {
     PID,
-    CPU, /* percent of one processor */
+    CPU, /* processor time in percent of one processor */
     /* processor seconds since the process began; of groups also those of members that have ended */
     TIME,
     MEMORY,
@@ -43,7 +43,7 @@ struct line {
     /* number of processes in the line; 0: the line of the time that no process explains */
     unsigned members;
     double values[LINE_VALUES];
-    const char *const *texts; /* NULL: the texts are not known (yet) */
+    const char *const *texts; /* the process's texts; NULL: not known (yet) */
     /* the next members are for the tree of parents */
     bool match;     /* the line matches the filter */
     unsigned depth; /* number of the process's ancestors */
@@ -72,7 +72,7 @@ void group_limits(struct line *lines, size_t count, enum grouping grouping,
 /* ---- what no process explains ---- */
 
 struct ended;                  /* what must be known of earlier samples */
-struct ended *ended_new(void); /* NULL: no memory */
+struct ended *ended_new(void); /* makes an empty memory of samples; NULL: out of memory */
 void ended_free(struct ended *ended);
 /* Takes the processes of a new sample. `seconds` have passed since the sample before; `busy`: the
  * busy time of all processors in percent of one processor; NaN: unknown. */

@@ -48,7 +48,7 @@ struct spec {
     struct table table;
     bool history;
     struct table_sample newest;
-    struct history **histories; /* a hash table of `capacity` places by identity */
+    struct history **histories; /* hash table of histories by identity, with `capacity` places */
     size_t capacity, used;
     uint64_t rehashed; /* tick at which the hash table was last made */
 };
@@ -90,7 +90,8 @@ struct model {
 };
 
 double model_now(void);
-struct column *columns_copy(const struct column *columns, size_t count); /* NULL: no memory */
+/* returns a copy; NULL: no memory */
+struct column *columns_copy(const struct column *columns, size_t count);
 void columns_free(struct column *columns, size_t count);
 void *sampler_run(void *source);
 /* Writes the path with the source's machine before it. */

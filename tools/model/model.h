@@ -26,7 +26,7 @@
 /* ---- what a sample contains ---- */
 
 struct cell {
-    double number; /* NaN: there is no value, and `status` has the reason */
+    double number; /* the value; NaN: no value, and `status` has the reason */
     DWORD status;  /* PDH_CSTATUS_ */
 };
 
@@ -69,8 +69,9 @@ struct table {
 struct history {
     char *name;
     uint64_t identity, born, seen; /* the first and the last tick in which the row existed */
-    uint32_t step;                 /* ticks that share a value, more than 1 in long captures only */
-    struct series *series;         /* one series for each column */
+    /* number of ticks that share a value, more than 1 in long captures only */
+    uint32_t step;
+    struct series *series; /* one series for each column */
 };
 
 /* Summary of a column's values in consecutive ticks. */

@@ -116,7 +116,7 @@ bool sample_texts(const struct source *source, struct spec *spec, struct table_s
     char path[2 * PDH_MAX_COUNTER_PATH];
     struct collected collected = {.spec = spec};
     const char *first = spec->found[0].path;
-    put_text(&collected, ""); /* offset 0 must not be that of a text */
+    put_text(&collected, ""); /* so that no text has offset 0 */
     full_path(source, first, path, sizeof path);
     snprintf(path + strlen(path) - strlen(counter_of(first)), 2, "*");
     spec->found[0].status = opl_text_values(path, collect, &collected);

@@ -14,7 +14,7 @@ enum { ROW = 8, TITLE = 22 };
 
 struct header_field {
     const char *name;
-    size_t offset, size; /* place of the field in the structure */
+    size_t offset, size; /* offset and size of the field in the structure */
     char kind;           /* u: unsigned, i: signed, x: hexadecimal, t: text, s: SYSTEMTIME */
 };
 

@@ -46,7 +46,7 @@ void event_log_done(struct event_log *log);
 /* The last `most` different events of a service, oldest first; `warnings`: without events of level
  * information. */
 struct recent {
-    const struct event *event; /* the last of several equal events */
+    const struct event *event; /* the last one of several equal events */
     size_t count;              /* number of equal events */
 };
 size_t event_log_last(const struct event_log *log, const char *service, bool warnings, size_t most,
@@ -90,11 +90,11 @@ struct provider {
      * its ordinal number (2: the second time) and its reason. */
     time_t until;
     unsigned ordinal;
-    const char *why; /* NULL: not recorded */
+    const char *why; /* the reason; NULL: not recorded */
     size_t objects;  /* number of objects in the provider's list */
     struct status_answer answer;
     /* The last answer that any program received, as recorded. */
-    time_t heard_at; /* 0: no answer is recorded */
+    time_t heard_at; /* time of the answer; 0: no answer is recorded */
     double heard_ms; /* duration of Collect for that answer, in ms */
     bool heard_by_root;
     bool untried;         /* enabled after a quarantine, and no answer since */

@@ -16,7 +16,7 @@
 void doctor_report(struct doctor *doctor, bool repaired, const opl_load_finding *finding,
                    const char *format, ...)
 {
-    char text[4096]; /* large enough for commands that contain a path each */
+    char text[4096]; /* the finding's text; large enough for commands with a path each */
     va_list list;
     opl_load_finding callbacks = *finding;
     va_start(list, format);
@@ -345,7 +345,7 @@ static LSTATUS examine(struct checked *checked)
     const struct here *here = checked->here;
     const opl_load_finding finding = {.kind = "wrong-numbers", .service = here->name};
     if (here->users != (doctor->load->layer == LAYER_USER))
-        return ERROR_SUCCESS; /* the registration belongs to another layer */
+        return ERROR_SUCCESS; /* nothing to do: the registration belongs to another layer */
     LSTATUS status = stored_texts_of_service(here->name, &checked->texts);
     if (status)
         return status;

@@ -8,7 +8,7 @@
 
 struct merge_target {
     const struct stored_provider *provider;
-    const struct here *here; /* NULL: the registry does not have the service */
+    const struct here *here; /* the service in the registry; NULL: the registry does not have it */
     enum { LEFT, FROM_FILE, AS_HERE, AT_END } place;
     uint32_t first, last; /* the provider's new range of indices, with explanations */
     bool changed;

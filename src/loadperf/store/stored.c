@@ -36,7 +36,7 @@ struct stored_reading {
     struct stored *stored;
     const struct ini *ini;
     uint32_t wanted;     /* only texts of this language are wanted; 0: texts of all languages */
-    const char *section; /* name of the present section, of the kind `kind` */
+    const char *section; /* name of the present section, whose kind is `kind` */
     enum { NOTHING, PERFLIB, OURS, PROVIDER, STRINGS, HAND } kind;
     /* service of the present PROVIDER section; NULL: the section was refused */
     struct stored_provider *provider;

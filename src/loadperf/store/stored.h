@@ -51,7 +51,8 @@ LSTATUS stored_texts_by_hand(uint32_t language, struct stored_texts *ret);
 #define VALUE_DISABLED "Disable Performance Counters"
 
 /* ---- remove.c: what Perflib recorded about a failing service ---- */
-enum { STATE_VALUES = 3, SERVICE_KEYS = 2 }; /* keys: Services\\NAME\\Performance, and NAME */
+/* the state of a service is in two keys: Services\\NAME\\Performance and Services\\NAME */
+enum { STATE_VALUES = 3, SERVICE_KEYS = 2 };
 extern const char *const state_values[STATE_VALUES];
 bool state_is(const char *value);
 /* Deletes the values in `state_values` from `key`, the key Performance of a service, in all layers
@@ -75,7 +76,8 @@ struct stored {
     struct stored_provider *providers; /* providers in the order of the file */
     size_t provider_count, provider_capacity;
     struct stored_texts texts, hand;
-    uint32_t language; /* the only language whose texts were read; 0: all */
+    /* the only language whose texts were read; 0: texts of all languages were read */
+    uint32_t language;
     /* not a backup but a repair by the doctor: these numbers replace those of the registry, and
      * only a provider whose numbers conflict gets other numbers */
     bool repair;
@@ -105,7 +107,7 @@ char *trust_path(const char *library);
 /* ---- here.c: the services in the registry ---- */
 struct here {
     char *name;
-    bool loaded, users, has[NUMBERS]; /* users: see here_is_users */
+    bool loaded, users, has[NUMBERS]; /* users: the result of here_is_users */
     uint32_t number[NUMBERS];
 };
 struct here_list {

@@ -22,7 +22,7 @@ struct machine_group {
     struct buffer question; /* the numbers of the objects to request, as text */
     bool question_old;
     int64_t retry_ticks; /* missing machines and objects are not searched for before this time */
-    PDH_STATUS status;   /* result of the last query */
+    PDH_STATUS status;   /* status of the last query */
     /* clocks of the last answer; `frequency` 0: no answer yet */
     int64_t ticks, frequency, wall_100ns;
     bool steady; /* both clocks agree on the time since the previous answer */

@@ -17,7 +17,7 @@ enum { MOST_LANGUAGES = 64, LABEL_SIZE = 2 + 256 };
 
 struct language {
     uint32_t id;
-    const struct name_list *titles; /* NULL: not read yet */
+    const struct name_list *titles; /* the language's titles; NULL: not read yet */
     bool absent;                    /* the machine does not have this language */
 };
 struct machine {

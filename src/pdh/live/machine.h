@@ -17,7 +17,7 @@ enum { FEW_MACHINES = 8 }; /* lists of up to this many machines need no allocate
 /* One entry for machine_find_all, which connects to several machines in parallel. */
 struct machine_wanted {
     const char *name;
-    struct machine *machine; /* NULL unless status is 0 */
+    struct machine *machine; /* the machine; NULL unless `status` is 0 */
     PDH_STATUS status;
     LSTATUS reason; /* the error that led to `status` */
 };

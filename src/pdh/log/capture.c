@@ -432,7 +432,8 @@ PDH_STATUS capture_update(PDH_HLOG handle, const char *user_string)
     struct capture *capture = hold(handle);
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE; /* returned for a handle for reading */
+    /* the status that is returned for a handle for reading */
+    PDH_STATUS status = (PDH_STATUS)PDH_INVALID_HANDLE;
     problem_clear();
     claim_take(&capture->claim);
     if (capture->writer)
@@ -469,7 +470,7 @@ PDH_STATUS capture_catalog(PDH_HLOG handle)
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
     let_go(capture);
-    return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* as on Windows for text files */
+    return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* Windows returns the same status for text files */
 }
 
 PDH_STATUS capture_size(PDH_HLOG handle, LONGLONG *ret)

@@ -18,7 +18,7 @@ struct capture_block {
 
 /* The objects that are only visible in the samples, found by reading the whole capture. */
 struct object_scan;
-void object_scan_free(struct object_scan *scan); /* NULL: does nothing */
+void object_scan_free(struct object_scan *scan); /* does nothing if `scan` is NULL */
 
 /* A capture as a source. Each source has its own position among the samples. */
 struct log_source {
@@ -27,15 +27,16 @@ struct log_source {
     struct log *log;
     struct capture *owner; /* the capture to which the log is given back at the end; NULL: none */
     struct object_scan *scan;
-    struct log_losses losses; /* found while expanding paths; reported when the source is closed */
-    bool limited;             /* the log skips columns that no counter needs */
+    /* losses that were found while expanding paths; reported when the source is closed */
+    struct log_losses losses;
+    bool limited; /* the log skips columns that no counter needs */
     uint64_t samples;
     /* hash table of columns by object, counter and instance: number + 1 of a bucket's first column,
      * and of the next column in the same bucket; 0: none */
     uint32_t *first_column, *next_column;
     size_t indexed, places;
     struct item_set numbering;    /* temporarily: all items of one column, to count equal names */
-    struct capture_block *blocks; /* one for each column; allocated when first needed */
+    struct capture_block *blocks; /* one block for each column; allocated when first needed */
     size_t block_count;
 };
 static inline struct log_source *log_source_of(const struct counter *counter)
@@ -60,7 +61,7 @@ PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
                        struct capture_writer **ret);
 /* Collects the query's counters and writes one line. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string);
-PDH_STATUS writer_close(struct capture_writer *writer); /* NULL: does nothing */
+PDH_STATUS writer_close(struct capture_writer *writer); /* does nothing if `writer` is NULL */
 PDH_HQUERY writer_query(const struct capture_writer *writer);
 uint64_t writer_bytes(const struct capture_writer *writer);
 /* Describes the lines that this writer wrote. */

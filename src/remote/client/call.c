@@ -494,10 +494,10 @@ void call_begin(struct call *call)
 
 static short events_of(enum call_stage stage)
 {
+    /* in other stages the call waits for no event of the stream and is checked every RECHECK_MS */
     return stage == CALL_SENDS                               ? POLLOUT
            : stage == CALL_OVERDUE || stage == CALL_RECEIVES ? POLLIN
-                                                             : 0; /* no event of the stream: checked
-                                                                   * every RECHECK_MS */
+                                                             : 0;
 }
 
 /* Runs the calls that are ready, and enters what the others wait for in `waits`. Returns when to

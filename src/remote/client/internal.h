@@ -56,8 +56,8 @@ struct target {
  * first request. ERROR_BAD_NETPATH: the name is invalid or unknown. */
 LSTATUS target_hold(const char *name, struct target **ret);
 void target_hold_again(struct target *target);
-void target_release(struct target *target); /* a machine that missed a deadline is kept for a while
-                                             * */
+/* counts one user less; a machine that missed a deadline is kept for a while */
+void target_release(struct target *target);
 /* The caller of the next three functions must hold the machine's claim. WAIT_TIMEOUT: not connected
  * yet; try again soon. */
 LSTATUS target_connect(struct target *target);
@@ -74,7 +74,7 @@ struct call {
     struct target *target; /* the machine, to which the caller has a reference */
     struct proto_request request;
     LSTATUS status;
-    struct proto_reply reply; /* points into `message` */
+    struct proto_reply reply; /* the reply, whose texts point into `message` */
     struct buffer message;
     /* the members below are private to call.c */
     enum call_stage stage;

@@ -36,7 +36,7 @@
 struct server {
     int listening, signals;
     struct {
-        pid_t pid; /* 0: the place is free */
+        pid_t pid; /* process of the client; 0: the place is free */
         uid_t uid;
     } clients[LIMIT_CLIENTS];
 };

@@ -12,25 +12,27 @@
 /* The limits apply to all clients: on the socket, on standard input, and remote callers.
  * MostStreams and MostPerSecond are values of the key REMOTE_SETTINGS. */
 enum {
-    LIMIT_CLIENTS = 128,         /* clients that are connected at the same time */
-    LIMIT_CLIENTS_NOT_ROOT = 64, /* of these: clients of users other than root */
+    LIMIT_CLIENTS = 128,         /* maximum number of clients that are connected at the same time */
+    LIMIT_CLIENTS_NOT_ROOT = 64, /* maximum number of clients of users other than root */
     LIMIT_CLIENTS_OF_USER =
         /* clients of one user; also the default of MostStreams, the limit for one remote caller */
     32,
-    LIMIT_QUERIES_PER_SECOND = 2000, /* requests of one client; default of MostPerSecond (0: any
-                                      * number) */
-    LIMIT_COSTLY = 4,                /* Costly queries of all clients at the same time */
-    LIMIT_IDLE_SECONDS = 10,         /* a client that was idle for so long may be ended for another
+    /* maximum number of requests of one client in a second; default of MostPerSecond (0: any
+     * number) */
+    LIMIT_QUERIES_PER_SECOND = 2000,
+    /* maximum number of Costly queries of all clients at the same time */
+    LIMIT_COSTLY = 4,
+    LIMIT_IDLE_SECONDS = 10,    /* a client that was idle for so long may be ended for another
                                       * one */
-    LIMIT_REFUSED_SECONDS = 10,      /* a client that may not read is disconnected after this time
+    LIMIT_REFUSED_SECONDS = 10, /* a client that may not read is disconnected after this time
                                       * */
-    LIMIT_MESSAGE_SECONDS = 10,      /* time for receiving a request, from its first byte */
-    LIMIT_REPLY_SECONDS = 30,        /* time for sending a reply */
-    LIMIT_AUDITS = 20,               /* maximum number of events about refused clients in
+    LIMIT_MESSAGE_SECONDS = 10, /* most time for receiving a request, from its first byte */
+    LIMIT_REPLY_SECONDS = 30,   /* most time for sending a reply */
+    LIMIT_AUDITS = 20,          /* maximum number of events about refused clients in
                                       * LIMIT_AUDIT_SECONDS */
     LIMIT_AUDIT_SECONDS = 60,
-    LIMIT_GROUPS = 65536,                       /* groups of a user */
-    LIMIT_LIST_BYTES = 64 << 10,                /* size of a list of users */
+    LIMIT_GROUPS = 65536,                       /* maximum number of groups of a user */
+    LIMIT_LIST_BYTES = 64 << 10,                /* maximum bytes of a list of users */
     LIMIT_HIDDEN_OBJECTS = LIMIT_QUERY_OBJECTS, /* if more objects are hidden, all are hidden */
     /* for the limits of messages see PROTO_PATH_BYTES, PROTO_NAME_BYTES, PROTO_DATA_BYTES */
 };
@@ -41,7 +43,8 @@ struct peer {
     uid_t uid;
     /* the client is a remote caller: `name` and `sids` are from the trusted process */
     bool is_caller;
-    uint32_t protection; /* of a remote caller: bits of enum proto_protection */
+    /* protection of a remote caller's connection: bits of enum proto_protection */
+    uint32_t protection;
     char name[256];
     struct buffer sids; /* SIDs as texts, each with its NUL */
 };
@@ -82,7 +85,7 @@ uint64_t limits_owner_of(const struct peer *peer);
 /* Returns the clock_ticks since which the client has no running query; 0: a query is running. */
 int64_t limits_idle_since(size_t place);
 bool limits_refused(size_t place);
-bool limits_begin_costly(void); /* false: too many Costly queries are running */
+bool limits_begin_costly(void); /* counts a Costly query; false: too many are running */
 void limits_end_costly(void);
 bool limits_may_audit(void);
 bool limits_take_question(void); /* counts a request; false: too many in this second */

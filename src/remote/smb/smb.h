@@ -47,7 +47,7 @@ struct smb_machine {
                                 * name */
     unsigned failures;
     int64_t not_before;
-    struct buffer request, reply, name; /* memory of the last call */
+    struct buffer request, reply, name; /* memory that the last call used */
 };
 void machine_init(struct smb_machine *machine, struct smb_wire *wire);
 void machine_done(struct smb_machine *machine);

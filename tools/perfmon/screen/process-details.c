@@ -64,7 +64,7 @@ struct thread {
 };
 
 struct details {
-    unsigned tables[TABLES], thread_table; /* 0: the threads are not shown */
+    unsigned tables[TABLES], thread_table; /* thread_table: 0 if the threads are not shown */
     char name[64], parent[64];
     char *texts[TEXTS];
     uint64_t identity, tick; /* `tick`: the last tick in which the process existed */

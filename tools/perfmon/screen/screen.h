@@ -111,7 +111,7 @@ enum {
 /* A machine or a capture with its views. */
 struct machine {
     size_t source;
-    const char *name, *files; /* NULL: this machine, live */
+    const char *name, *files; /* machine and capture files; NULL: this machine, live */
     struct overview *overview;
     struct processes *processes;
     struct chart *chart;
