@@ -65,7 +65,7 @@ void free_pointer(void *pointer_to_pointer);
  * the whole text needs (capacity 0: only measures). Invalid UTF-8 bytes become U+FFFD each; lone
  * surrogates survive both conversions. */
 size_t utf8_to_16(const char *text, size_t count, uint16_t *out, size_t capacity);
-/* `text` may be misaligned, as in network data. */
+/* Like utf8_to_16, from UTF-16 to UTF-8. `text` may be misaligned, as in network data. */
 size_t utf16_to_8(const void *text, size_t count, char *out, size_t capacity);
 bool utf16_add_as_8(struct buffer *buffer, const uint16_t *text, size_t count);
 bool utf8_add_as_16(struct buffer *buffer, const char *text, size_t count);
@@ -154,8 +154,9 @@ extern struct file_steps file_steps;
  * entry that the caller owns; then sticky folders of root, such as /tmp, are trusted too, because
  * others cannot replace that entry. */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
-/* ERROR_SUCCESS if `real_path` is a regular file that only root and the effective user may change,
- * and so is every folder above it. Else `why` names the path and what to do. Links are refused. */
+/* Returns ERROR_SUCCESS if `real_path` is a regular file that only root and the effective user may
+ * change, and so is every folder above it. Else `why` names the path and what to do. Links are
+ * refused. */
 enum { TRUST_TEXT = 512 };
 LSTATUS trust_check(const char *real_path, char why[static TRUST_TEXT]);
 /* Like trust_check for a file of this package: the caller's own group may have write permission, as
@@ -181,21 +182,24 @@ enum environment_for { ENVIRONMENT_FOR_HELPER, ENVIRONMENT_FOR_LOGIN };
 char **environment_new(enum environment_for purpose);
 
 /* ---- place.c: paths; read once, through environment_get ---- */
-/* OPENPERFLIB_VENDOR, if it is trusted; else the folder openperflib beside the library; else the
- * compiled-in one. */
+/* Returns OPENPERFLIB_VENDOR, if that folder is trusted; else the folder openperflib beside the
+ * library; else the compiled-in folder. */
 const char *place_vendor(void);
 /* Returns the path of a library that is registered by its name alone: in the folder of the shipped
  * providers, else in the installation's folder, where other packages put their libraries. To be
  * freed; NULL: no memory. *ret_shipped: false if the file is in the installation's folder. */
 char *place_library(const char *name, bool *ret_shipped);
 bool place_honours_vendor(void);
-/* OPENPERFLIB_ROOT/machine or /var/lib/openperflib; NULL: OPENPERFLIB_ROOT is not trusted */
+/* Returns OPENPERFLIB_ROOT/machine or /var/lib/openperflib; NULL: OPENPERFLIB_ROOT is not
+ * trusted */
 const char *place_machine(void);
-/* OPENPERFLIB_ROOT/user, else $XDG_DATA_HOME/openperflib, else below HOME of passwd, else NULL */
+/* Returns OPENPERFLIB_ROOT/user, else $XDG_DATA_HOME/openperflib, else a folder below the home in
+ * the user database, else NULL */
 const char *place_user(void);
 const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
 const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
-/* OPENPERFLIB_ROOT/answers, else root's, else $XDG_RUNTIME_DIR/openperflib/answers, else NULL */
+/* Returns OPENPERFLIB_ROOT/answers, else for root the system's folder of answers, else
+ * $XDG_RUNTIME_DIR/openperflib/answers, else NULL */
 const char *place_answers(void);
 #define PLACE_ANSWERS_OF_ROOT "/run/openperflib/answers"
 void place_forget(void); /* tests only: reads the environment anew; all paths returned before become
@@ -230,8 +234,8 @@ struct handle_table {
     uint32_t count, capacity, free_head;
     uint32_t tag; /* a number that is set once and distinguishes the kinds of handles */
 };
-/* *ret receives the new handle, which is never 0 and never equals a predefined registry key;
- * `object` must not be NULL. */
+/* Makes a handle of the object: *ret receives the new handle, which is never 0 and never equals a
+ * predefined registry key; `object` must not be NULL. */
 LSTATUS handle_new(struct handle_table *table, void *object, uintptr_t *ret);
 /* Returns the object. NULL: the handle is not of this table, or was closed. */
 void *handle_get(struct handle_table *table, uintptr_t handle);

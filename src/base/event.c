@@ -34,7 +34,7 @@ struct repetition {
     /* clock_ticks of the last event that was written, of the last event at all, and of the last
      * count that was written at a session's end; 0: never */
     int64_t last_written, last_seen, last_closed;
-    struct last_message *message; /* NULL: nothing was suppressed yet */
+    struct last_message *message; /* the last message; NULL: nothing was suppressed yet */
 };
 
 int64_t (*event_clock)(void) = clock_ticks;

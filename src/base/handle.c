@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct handle_slot {
-    void *object; /* NULL: the slot is free */
+    void *object; /* the handle's object; NULL: the slot is free */
     uint32_t generation;
     uint32_t next_free; /* next free slot's number + 1; 0: none */
 };

@@ -179,7 +179,8 @@ bool place_honours_vendor(void)
     return lookup(&places.vendor, NULL) != NULL;
 }
 
-/* NULL if OPENPERFLIB_ROOT is refused: the machine's own state must not be used in its place. */
+/* Returns NULL if OPENPERFLIB_ROOT is refused: the machine's own state must not be used in its
+ * place. */
 const char *place_machine(void)
 {
     const char *folder = lookup(&places.machine, STATE_DIR);

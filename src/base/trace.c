@@ -16,7 +16,7 @@ enum { LINE_SIZE = 2048 };
 
 bool trace_on(void)
 {
-    static atomic_int known; /* 0: not checked yet, 1: off, 2: on */
+    static atomic_int known; /* state of the trace: 0: not checked yet, 1: off, 2: on */
     int state = atomic_load_explicit(&known, memory_order_relaxed);
     if (state == 0) {
         const char *setting = environment_get("OPENPERFLIB_TRACE");

@@ -17,9 +17,9 @@
 /* ---- the header ---- */
 
 /*
- * PERF_DATA_BLOCK: signature, the same moment on three clocks, the machine's name. HeaderLength
- * includes the name, rounded up to 8; padding is zero. (docs/windows/articles.md#c4,
- * docs/windows/blocks.md#a1)
+ * The header of an answer, PERF_DATA_BLOCK: signature, the same moment on three clocks, the
+ * machine's name. HeaderLength includes the name, rounded up to 8; padding is zero.
+ * (docs/windows/articles.md#c4, docs/windows/blocks.md#a1)
  */
 
 enum { PROCESSOR_OBJECT = 238, ALIGNMENT = 8, NAME_UNITS = 16 };

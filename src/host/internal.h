@@ -88,8 +88,7 @@ struct service_table {
     struct host_settings settings;
     struct service *services; /* the shipped services, then the others; each part sorted by name */
     size_t count, shipped;
-    /* `listed`, `enabled` and `listless` refer to enabled services by their positions in
-     * `services` */
+    /* the next members refer to enabled services by their positions in `services` */
     /* objects in the lists of enabled services, sorted by object number */
     struct listed_object *listed;
     uint32_t *enabled, *listless;

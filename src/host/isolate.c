@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 struct isolated_provider {
-    struct helper *helper; /* NULL: no process is running */
+    struct helper *helper; /* the helper; NULL: no process is running */
     bool owed;             /* a request was sent, and its reply was not taken yet */
     bool known;            /* `reply` is valid, so there is nothing to wait for */
     bool guards;

@@ -14,7 +14,7 @@ struct module {
     void *handle; /* handle from dlopen; NULL: no library is loaded */
     PM_OPEN_PROC *open;
     PM_COLLECT_PROC *collect;
-    PM_CLOSE_PROC *close; /* NULL if not registered, like `open` */
+    PM_CLOSE_PROC *close; /* `open` and `close` are NULL if they are not registered */
 };
 /* Loads the file and calls its DllMain, if it exports one; loads are counted, and only the first
  * calls DllMain. On failure nothing stays loaded and `text` gives the reason: ERROR_MOD_NOT_FOUND,

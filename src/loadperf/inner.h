@@ -46,8 +46,8 @@ enum { SERVICE_SIZE = 256, MOST_FILE_BYTES = 64 << 20, MOST_OFFSET = 0x7ffffff0 
 
 /* ---- library.c: a library's file ---- */
 enum { VALIDATION_BYTES = 16 };
-/* ERROR_SUCCESS if programs of this user would load the file: its owner and mode, and those of the
- * folders above it, must permit that. If not, `why` has the reason and what to do. */
+/* Returns ERROR_SUCCESS if programs of this user would load the file: its owner and mode, and those
+ * of the folders above it, must permit that. If not, `why` has the reason and what to do. */
 LSTATUS load_check_file(const char *path, char why[static TRUST_TEXT]);
 /* Computes the validation code of the library's file, in the form that is registered; false: the
  * file does not exist. */

@@ -453,7 +453,8 @@ static LSTATUS refuse_shipped(struct install *install)
     return ERROR_ALREADY_EXISTS;
 }
 
-/* *ret_already: every program sees the service as loaded, and it needs no repair. */
+/* Reads what is registered already. *ret_already: every program sees the service as loaded, and it
+ * needs no repair. */
 static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_load_result *ret)
 {
     const struct known_files *known = &install->change.known;

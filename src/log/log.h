@@ -50,7 +50,8 @@ struct log_item {
 
 struct log_value {
     enum log_column_kind kind;
-    DWORD status; /* PDH_CSTATUS_*; PDH_ENTRY_NOT_IN_LOG_FILE: the file lacks the column */
+    /* status of the value, PDH_CSTATUS_*; PDH_ENTRY_NOT_IN_LOG_FILE: the file lacks the column */
+    DWORD status;
     /* used with LOG_RAW; with LOG_ARRAY `raw` has the status and time of all items */
     PDH_RAW_COUNTER raw;
     const struct log_item *items; /* the items of the array; used with LOG_ARRAY */

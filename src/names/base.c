@@ -46,7 +46,8 @@ static bool language_of(const char *name, size_t count, uint32_t *ret)
 
 /* ---- the vendor's files ---- */
 
-/* False: the line is not "index<TAB>text". *failed: no memory. */
+/* Adds the text of a line "index<TAB>text". False: the line has another form. *failed: no
+ * memory. */
 static bool add_vendor_line(struct name_language *base, const char *line, size_t count,
                             bool *failed)
 {

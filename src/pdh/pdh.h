@@ -23,7 +23,7 @@ struct cooked {
 /* The type of columns in text captures; later Windows headers call the type PERF_DOUBLE_RAW.
  * FirstValue has the bits of a double. (docs/windows/types.md#b1) */
 enum { TYPE_DOUBLE = 0x00012000 };
-/* False: the type has no formula, such as bases, texts, headings and unknown types. */
+/* True if the type has a formula; bases, texts, headings and unknown types have none. */
 bool formula_known(DWORD counter_type);
 bool formula_needs_two(DWORD counter_type);
 /* Computes a value. `before` and `time_base` may be NULL. The CStatus of the samples is not
@@ -140,7 +140,8 @@ PDH_STATUS path_validate(struct pdh_from from, const char *text);
 PDH_STATUS browse_machines(struct pdh_from from, struct buffer *ret);
 PDH_STATUS browse_objects(struct pdh_from from, const char *machine, DWORD detail, bool refresh,
                           struct buffer *ret);
-/* *ret_single becomes true if the object never has instances. */
+/* Lists an object's counters or instances. *ret_single becomes true if the object never has
+ * instances. */
 PDH_STATUS browse_items(struct pdh_from from, const char *machine, const char *object, DWORD detail,
                         struct buffer *ret_counters, struct buffer *ret_instances,
                         bool *ret_single);

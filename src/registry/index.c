@@ -648,7 +648,7 @@ void derived_seal(void *bytes, size_t size)
     head->check = check_of((char *)bytes + sizeof *head, size - sizeof *head);
 }
 
-/* False: the files have changed, or no index describes them. */
+/* Makes the head of a derived file. False: the files have changed, or no index describes them. */
 static bool make_head(const struct registry_derived *derived, const struct buffer *bytes,
                       struct derived_head *ret)
 {

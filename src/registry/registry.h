@@ -32,7 +32,7 @@ struct registry_value {
 /* ---- reading, for other modules: the content of the files; never takes a file lock ---- */
 /* Virtual keys, computed values and mounts are not visible here, so modules that compute them can
  * call these functions without recursion. The functions key_... below show them. */
-/* ERROR_FILE_NOT_FOUND if key or value is absent. Replaces the content of `ret`. */
+/* Reads a value and replaces the content of `ret`. ERROR_FILE_NOT_FOUND: key or value is absent. */
 LSTATUS registry_get(const char *path, const char *value, uint32_t *ret_type, struct buffer *ret);
 /* Reads a REG_SZ or REG_EXPAND_SZ (expanded) as text with a NUL; ERROR_INVALID_DATA for other
  * types. */
@@ -151,7 +151,7 @@ struct mount {
 /* Values that are computed, such as Last Counter; they override values of the files. */
 struct registry_computed {
     const char *path, *name;
-    uint32_t type; /* REG_DWORD or REG_SZ */
+    uint32_t type; /* type of the value: REG_DWORD or REG_SZ */
     LSTATUS (*get)(uint32_t *ret_number, struct buffer *ret_text);
     bool under_files; /* a value of the files overrides the computed value */
 };
@@ -198,7 +198,8 @@ struct registry_tables {
     const struct mount *mounts; /* the mounts, ended by a row whose path is NULL */
     const struct registry_computed *computed;
     const struct registry_virtual_keys *virtual_keys;
-    const struct registry_remote *remote; /* NULL: other machines cannot be reached */
+    /* functions for other machines; NULL: other machines cannot be reached */
+    const struct registry_remote *remote;
 };
 /* Called once, before any thread uses the registry: by win32/tables.c when the library is loaded
  * (tests: with their own tables). `tables` must stay valid. Before that the registry has only the
@@ -206,7 +207,8 @@ struct registry_tables {
 void registry_init(const struct registry_tables *tables);
 
 /* ---- keys: the operations behind the Reg functions; names and texts in UTF-8 ---- */
-/* `sub` NULL: the key itself. *ret may be a predefined key (member opens_as of a mount). */
+/* Opens a subkey; `sub` NULL: opens the key itself again. *ret may be a predefined key (member
+ * opens_as of a mount). */
 LSTATUS key_open(HKEY key, const char *sub, REGSAM access, HKEY *ret);
 LSTATUS key_create(HKEY key, const char *sub, REGSAM access, HKEY *ret, bool *ret_existed);
 LSTATUS key_connect(const char *machine, HKEY root, HKEY *ret);
@@ -222,8 +224,10 @@ void key_connect_all(struct pending_connect *pendings, size_t count);
 LSTATUS key_flush(HKEY key);
 /* deletes the key; ERROR_ACCESS_DENIED if it has subkeys */
 LSTATUS key_delete(HKEY key, const char *sub);
-LSTATUS key_delete_tree(HKEY key, const char *sub); /* `sub` NULL: deletes all below `key` */
-/* `wide`: texts in `data` are UTF-16; else UTF-8. Sizes are bytes in that encoding. */
+/* deletes the subkey and all below it; `sub` NULL: only all below `key` */
+LSTATUS key_delete_tree(HKEY key, const char *sub);
+/* Reads a value. `wide`: texts in `data` are UTF-16; else UTF-8. Sizes are bytes in that
+ * encoding. */
 LSTATUS key_query(HKEY key, const char *name, bool wide, DWORD *type, void *data, DWORD *size);
 /* One value for key_query_all: values of performance keys, of any size; values of other machines
  * are read in parallel. */
@@ -239,8 +243,9 @@ LSTATUS key_set(HKEY key, const char *name, bool wide, DWORD type, const void *d
 LSTATUS key_delete_value(HKEY key, const char *name);
 LSTATUS key_get_value(HKEY key, const char *sub, const char *name, bool wide, DWORD flags,
                       DWORD *type, void *data, DWORD *size);
-/* *name_size is in UTF-16 units if `wide`, else in bytes: on entry the capacity, with the
- * terminator; on return the length without the terminator. */
+/* Gets the name of a subkey by its position. *name_size is in UTF-16 units if `wide`, else in
+ * bytes: on entry the capacity, with the terminator; on return the length without the
+ * terminator. */
 LSTATUS key_enum_key(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size,
                      FILETIME *ret_time);
 LSTATUS key_enum_value(HKEY key, DWORD index, bool wide, void *name, DWORD *name_size, DWORD *type,

@@ -139,7 +139,7 @@ struct change {
     const void *data;
     size_t size;
     bool must_exist;   /* the key must exist, else ERROR_KEY_DELETED */
-    bool without_keys; /* CHANGE_DELETE_KEY: refuse a key with subkeys */
+    bool without_keys; /* CHANGE_DELETE_KEY: a key with subkeys is refused */
     /* CHANGE_DELETE_VALUE: at most so many keys, from `path` upwards, are removed if they are
      * empty */
     unsigned empty_keys;

@@ -10,7 +10,8 @@
 #include <string.h>
 
 struct coder {
-    struct buffer *out; /* NULL: the message is read from `in` */
+    /* receives the message that is written; NULL: the message is read from `in` */
+    struct buffer *out;
     const unsigned char *in;
     size_t size, at;
     struct buffer *text; /* receives the name that is read */

@@ -211,7 +211,8 @@ static void check_base(struct answer_check *check, const opl_counter_view *count
     report(check, &finding);
 }
 
-/* *ret_needed: bytes that the counters require of each instance's counter block. */
+/* Checks the object's definitions. *ret_needed: bytes that the counters require of each instance's
+ * counter block. */
 static bool definitions_add_up(struct answer_check *check, size_t *ret_needed)
 {
     const opl_object_view *object = &check->object;

@@ -65,7 +65,7 @@ struct registration {
     char *procedures[3];
     char *service;     /* name of the service; NULL: not registered */
     char *object_list; /* NULL: none */
-    /* 0: the service has no such number */
+    /* the service's numbers; 0: the service has no such number */
     DWORD first_counter, last_counter, first_help, last_help;
     DWORD open_ms, collect_ms;
     char *root; /* the temporary registry; NULL: the system's is used */

@@ -166,8 +166,8 @@ static void print_outcome(struct install_run *install, const char *file, DWORD s
 
 /* ---- files ---- */
 
-/* FOLDER/X.ini has the library X.so. A missing library is only reported, because the library may be
- * installed for another architecture. */
+/* Installs a package's file; FOLDER/X.ini has the library X.so. A missing library is only reported,
+ * because the library may be installed for another architecture. */
 static DWORD install_drop_in(const char *file, opl_load_options options, opl_load_result *ret)
 {
     const char *name = strrchr(file, '/') + 1;

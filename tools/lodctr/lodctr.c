@@ -167,7 +167,7 @@ static int take_machine(const struct options *options, const char *word)
         word);
 }
 
-/* *mode: the command that was chosen; 0: none yet. */
+/* Handles one option. *mode: the command that was chosen; 0: none yet. */
 static int take_option(struct lodctr *opts, const struct options *options, int id, int *mode)
 {
     char *word = (char *)options->value; /* points into argv, which may be modified */

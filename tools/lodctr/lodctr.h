@@ -57,7 +57,8 @@ DWORD doctor(const struct lodctr *opts);
 
 /* ---- register.c: DllRegisterServer and DllUnregisterServer in a separate process ---- */
 enum register_step { STEP_LOAD, STEP_ATTACH, STEP_FIND, STEP_CALL, STEP_DONE };
-/* *reached: the step that failed; STEP_DONE: the status is from the library's function. */
+/* Runs DllRegisterServer or DllUnregisterServer. *reached: the step that failed; STEP_DONE: the
+ * status is from the library's function. */
 DWORD register_library(const struct lodctr *opts, bool remove, enum register_step *reached);
 
 /* ---- library.c ---- */

@@ -433,7 +433,7 @@ size_t model_update(struct model *model)
 
 /* ---- the end ---- */
 
-/* False: the sampler did not end in time. */
+/* Waits for the sampler's end. False: the sampler did not end in time. */
 static bool source_stop(struct source *source, const struct timespec *until)
 {
     int failed = 0;

@@ -214,8 +214,9 @@ static void report_manual(const struct judging *judging, const struct stored_pro
                       (unsigned)text->index, (unsigned)text->language & 0xffff, text->text);
 }
 
-/* *ret_stays: the text stays, because it belongs to no provider, equals the provider's text, or
- * adds a translation or explanation that the provider lacks. */
+/* Decides whether a text by hand stays. *ret_stays: the text stays, because it belongs to no
+ * provider, equals the provider's text, or adds a translation or explanation that the provider
+ * lacks. */
 static LSTATUS judge(struct judging *judging, const struct stored_text *text, bool *ret_stays)
 {
     const struct stored_provider *owner = owner_of(judging->doctor, text->index);

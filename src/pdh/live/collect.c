@@ -15,7 +15,7 @@
 struct machine_group {
     struct machine_group *next;
     char *name;              /* the machine's name as in the paths; NULL: this machine */
-    struct machine *machine; /* NULL: the machine was not reached yet */
+    struct machine *machine; /* the machine; NULL: not reached yet */
     /* connecting has failed: the next collection connects again, adding counters does not */
     bool sought;
     struct snapshot snapshot;

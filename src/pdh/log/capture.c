@@ -257,15 +257,15 @@ static const char *log_source_zone(struct data_source *source, char storage[stat
     return facts->zone[0] ? facts->zone : NULL;
 }
 
-/* False: captures have no titles in other languages. */
+/* Returns false, because captures have no titles in other languages. */
 static bool log_source_has_title(const struct object_info *info, uint32_t index,
                                  enum title_stage stage, const char *pattern)
 {
     return false;
 }
 
-/* `capture` NULL: opens from.file. For SOURCE_NAMES the capture lends its open log, so that the
- * samples of standard input stay unread. */
+/* Opens the log of a source. `capture` NULL: opens from.file. For SOURCE_NAMES the capture lends
+ * its open log, so that the samples of standard input stay unread. */
 static PDH_STATUS open_log_of(struct log_source *source, struct pdh_from from,
                               struct capture *capture, enum source_use use)
 {

@@ -51,7 +51,7 @@ struct snapshot *log_source_block(struct log_source *source, size_t column,
 
 /* ---- capture.c: the text of opl_capture_problem, for this thread ---- */
 void problem_clear(void);
-void problem_note(const char *text); /* `text` NULL: does nothing */
+void problem_note(const char *text); /* records the text; does nothing if `text` is NULL */
 /* problem_lose adds to the result of opl_capture_unshown; problem_losses replaces it. */
 void problem_lose(const struct log_losses *losses);
 

@@ -263,7 +263,7 @@ static struct object_info *object_info_of(const struct object_columns *from)
 struct object_scan {
     uint64_t size; /* size of the capture when it was scanned */
     struct known_object {
-        char *machine; /* NULL: all machines */
+        char *machine; /* the machine that was scanned; NULL: all machines */
         struct object_info *info;
     } * list;
     size_t count;
@@ -306,7 +306,8 @@ static size_t find_object_columns(const struct survey *survey, const struct log_
     return 0;
 }
 
-/* `any_machine`: objects with the same name on different machines are merged. */
+/* Finds the objects of all columns. `any_machine`: objects with the same name on different machines
+ * are merged. */
 static bool survey_begin(struct survey *survey, struct log_source *source, bool any_machine)
 {
     survey->column_count = log_columns(source->log);

@@ -32,7 +32,8 @@ static bool same_file(const struct link *link)
            st.st_ino == link->inode;
 }
 
-/* false: another process opened the link, or its descriptor is another file now */
+/* True if this process can use the link; false: another process opened it, or its descriptor is
+ * another file now */
 static bool link_is_ours(const struct link *link)
 {
     return link->pid == getpid() && same_file(link);

@@ -251,7 +251,8 @@ static int is_meant(const char *section, const struct smb_address *address)
 struct credential_search {
     const struct smb_address *address;
     struct smb_login found, now;
-    int rank, inside; /* is_meant() of the best section so far, and of the current one */
+    /* result of is_meant for the best section so far, and for the current section */
+    int rank, inside;
     unsigned line;
     bool is_begun; /* the line is inside a section */
 };

@@ -323,8 +323,8 @@ static int run_steps(struct check *check)
     return result ? result : check_names(check);
 }
 
-/* `before` -1: discards stderr, because Samba's messages do not help the user, and returns a copy
- * of its descriptor. Otherwise restores stderr from the copy `before`. */
+/* Turns stderr off or on. `before` -1: discards stderr, because Samba's messages do not help the
+ * user, and returns a copy of its descriptor. Otherwise restores stderr from the copy `before`. */
 static int silence(int before)
 {
     int kept = before < 0 ? dup(STDERR_FILENO) : -1, null = open("/dev/null", O_WRONLY | O_CLOEXEC);

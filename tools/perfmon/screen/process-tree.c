@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes below their parents. */
+/* The tree of processes: each process is shown below its parent. */
 #include "processes.h"
 
 #include <math.h>
