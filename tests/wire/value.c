@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/type.c, values: numbers, texts, and the pairs of numbers from which PDH cooks values
- * (docs/windows/types.md#b3). */
+/* Tests of wire/type.c, values: numbers, texts, and the pairs of numbers from which PDH cooks a
+ * value (docs/windows/types.md#b3). */
 #include "golden.h"
 
 enum { TICKS = 10000000, BLOCK_TIME = 1000000000, OBJECT_TIME = 500, OBJECT_TICKS = 1000 };
