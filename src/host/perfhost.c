@@ -31,7 +31,7 @@
 /*
  * The keeper's second thread: it waits at the futex that the client increments for each request,
  * and makes a descriptor readable that the first thread polls. The word `life` is on its robust
- * list, so the kernel marks it when the process ends, even by SIGKILL or for lack of memory.
+ * list, so the kernel marks the word when the process ends, even by SIGKILL or for lack of memory.
  */
 
 static struct keeper_page *watched;

@@ -133,8 +133,8 @@ PDH_STATUS log_open_bytes(const void *bytes, size_t size, const char *name, stru
                           struct buffer *problem);
 void log_close(struct log *log); /* does nothing if `log` is NULL */
 
-/* The results of these functions are valid until log_close. If other counters were appended to the
- * capture, columns are added while samples are read; existing columns keep their numbers. */
+/* The results of the next functions are valid until log_close. If other counters were appended to
+ * the capture, columns are added while samples are read; existing columns keep their numbers. */
 const struct log_facts *log_facts(struct log *log);
 size_t log_columns(const struct log *log);
 /* Finds all columns, except those that a pipe has not delivered yet. */

@@ -311,7 +311,8 @@ static bool read_names(struct tree_walk *walk, int fd)
     }
 }
 
-/* Links are not followed inside the tree, because they may lead to a folder above. */
+/* Opens a folder of the walk. Links are not followed inside the tree, because they may lead to a
+ * folder above. */
 static int open_folder(struct tree_walk *walk, bool top)
 {
     int flags = O_RDONLY | O_DIRECTORY | (top ? 0 : O_NOFOLLOW);

@@ -66,8 +66,8 @@ struct stored_provider {
     bool has[NUMBERS];
     uint32_t number[NUMBERS], disabled;
     char *text[TEXTS]; /* NULL: the file lacks the text */
-    /* index of offset 0 of the service's texts in the registry; 0: it is First Counter of the
-     * registry */
+    /* index of offset 0 of the service's texts in the registry; 0: that index is First Counter of
+     * the registry */
     uint32_t texts_first;
     bool complete; /* the file has all texts of the provider */
 };
