@@ -243,6 +243,24 @@ static bool has_screen(void)
     return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && (!term || strcmp(term, "dumb") != 0);
 }
 
+/* Takes views and captures from the front of the words; false: wrong usage, after a message. */
+static bool take_first_words(struct window_options *options)
+{
+    while (options->path_count && (is_view(*options->paths) || is_capture(*options->paths))) {
+        if (is_capture(*options->paths) && options->files) {
+            fprintf(stderr, "perfmon: %s: only one capture can be shown; \"relog\" joins several\n",
+                    *options->paths);
+            return false;
+        }
+        if (is_capture(*options->paths))
+            options->files = *options->paths;
+        options->chart |= !strcasecmp(*options->paths, "/sys");
+        options->paths++;
+        options->path_count--;
+    }
+    return true;
+}
+
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
     struct window_options options = {.machines = perfmon->machines,
@@ -255,18 +273,8 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                                      .utf8 = perfmon->utf8,
                                      .braille = perfmon->utf8 && perfmon->colours && !on_console(),
                                      .colours = perfmon->colours};
-    while (options.path_count && (is_view(*options.paths) || is_capture(*options.paths))) {
-        if (is_capture(*options.paths) && options.files) {
-            fprintf(stderr, "perfmon: %s: only one capture can be shown; \"relog\" joins several\n",
-                    *options.paths);
-            return EXIT_USAGE;
-        }
-        if (is_capture(*options.paths))
-            options.files = *options.paths;
-        options.chart |= !strcasecmp(*options.paths, "/sys");
-        options.paths++;
-        options.path_count--;
-    }
+    if (!take_first_words(&options))
+        return EXIT_USAGE;
     if (options.files && !can_read(options.files))
         return EXIT_FAILED;
     if (options.files && options.plain) {

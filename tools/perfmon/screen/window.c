@@ -137,74 +137,74 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
                                                  : "/ search  space pause");
 }
 
+/* clang-format off */
+static const struct {
+    const char *key, *text;
+} help[] = {
+    {"1 2 3 4 5, Tab", "overview, processes, chart, counters, table of an object"},
+    {"q", "quit"},
+    {"mouse", "the wheel and a click select; a click opens a view in the last line"},
+    {"p, space", "pause and continue (in the list of processes space marks)"},
+    {"m", "the list of machines, if there are several; Enter shows one"},
+    {"s, S", "sample more often, less often"},
+    {"w", "the rule behind \"held up by\""},
+    {"", ""},
+    {"Overview and processes", ""},
+    {"up, down, F", "select; the selection stays on its process until Home"},
+    {"Enter", "details of the selected process; there t shows its threads"},
+    {"left, right", "sort by another column; i turns the order"},
+    {"P M R W", "sort by processor, memory, bytes read, bytes written"},
+    {"/", "show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G"},
+    {"G", "one line for each process, program, user, unit, control group"},
+    {"(ended)", "processor time that no process explains: of those that ended between two samples, of interrupts. "
+                "The lines have the machine's busy time: user and kernel, without waiting for disks and without stolen time"},
+    {"MEM MAX, CPU MAX", "the lowest limit of the unit or group and those above it; THROTTLE: time it had to stop for that; WAIT: time its tasks waited"},
+    {"t", "the tree of parents: - folds, + unfolds, * unfolds all"},
+    {"c", "in the tree, a filter shows also what is below its hits"},
+    {"K", "show or hide kernel threads"},
+    {"space, U", "mark a process (2 processes only), unmark all"},
+    {"x, n", "after a question, send a signal, set the nice value: of the marked processes or, if there is none, of the selected one"},
+    {"", ""},
+    {"Chart", ""},
+    {"up, down", "select a counter; h highlights it"},
+    {"g b r", "lines, bars, report"},
+    {"+, -", "a shorter, a longer time"},
+    {"left, right", "back in time, and forward"},
+    {"y", "the selected counter as a command of typeperf, also in the clipboard"},
+    {"W, o", "save the chart's counters under a name, open saved ones"},
+    {"m", "the minute with the highest value of the selected counter"},
+    {"x", "hide the selected instance, or remove a counter without others; X shows what is hidden; Delete removes all of a counter; a adds others"},
+    {"", ""},
+    {"Counters", ""},
+    {"/", "search names and explanations; also cpu, mem, net, load"},
+    {"right, left", "open, close; Enter adds the counter or instance to the chart"},
+    {"o", "the table of the selected object"},
+    {"", ""},
+    {"Table of an object", ""},
+    {"right, left", "sort by another column; i turns the order"},
+    {"/", "show only lines with all these words"},
+    {"Enter", "add the counter of the line to the chart"},
+    {"Escape", "show all lines again; then back to the counters"},
+};
+/* clang-format on */
+
 enum { KEYS = 17 }; /* columns of a key in the help */
 
 /* The help may be longer than the screen: the cursor is its first line that is shown. */
 static void draw_help(struct window *window, struct canvas *canvas, int row)
 {
-    /* clang-format off */
-    static const struct {
-        const char *key, *text;
-    } lines[] = {
-        {"1 2 3 4 5, Tab", "overview, processes, chart, counters, table of an object"},
-        {"q", "quit"},
-        {"mouse", "the wheel and a click select; a click opens a view in the last line"},
-        {"p, space", "pause and continue (in the list of processes space marks)"},
-        {"m", "the list of machines, if there are several; Enter shows one"},
-        {"s, S", "sample more often, less often"},
-        {"w", "the rule behind \"held up by\""},
-        {"", ""},
-        {"Overview and processes", ""},
-        {"up, down, F", "select; the selection stays on its process until Home"},
-        {"Enter", "details of the selected process; there t shows its threads"},
-        {"left, right", "sort by another column; i turns the order"},
-        {"P M R W", "sort by processor, memory, bytes read, bytes written"},
-        {"/", "show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G"},
-        {"G", "one line for each process, program, user, unit, control group"},
-        {"(ended)", "processor time that no process explains: of those that ended between two samples, of interrupts. "
-                    "The lines have the machine's busy time: user and kernel, without waiting for disks and without stolen time"},
-        {"MEM MAX, CPU MAX", "the lowest limit of the unit or group and those above it; THROTTLE: time it had to stop for that; WAIT: time its tasks waited"},
-        {"t", "the tree of parents: - folds, + unfolds, * unfolds all"},
-        {"c", "in the tree, a filter shows also what is below its hits"},
-        {"K", "show or hide kernel threads"},
-        {"space, U", "mark a process (2 processes only), unmark all"},
-        {"x, n", "after a question, send a signal, set the nice value: of the marked processes or, if there is none, of the selected one"},
-        {"", ""},
-        {"Chart", ""},
-        {"up, down", "select a counter; h highlights it"},
-        {"g b r", "lines, bars, report"},
-        {"+, -", "a shorter, a longer time"},
-        {"left, right", "back in time, and forward"},
-        {"y", "the selected counter as a command of typeperf, also in the clipboard"},
-        {"W, o", "save the chart's counters under a name, open saved ones"},
-        {"m", "the minute with the highest value of the selected counter"},
-        {"x", "hide the selected instance, or remove a counter without others; X shows what is hidden; Delete removes all of a counter; a adds others"},
-        {"", ""},
-        {"Counters", ""},
-        {"/", "search names and explanations; also cpu, mem, net, load"},
-        {"right, left", "open, close; Enter adds the counter or instance to the chart"},
-        {"o", "the table of the selected object"},
-        {"", ""},
-        {"Table of an object", ""},
-        {"right, left", "sort by another column; i turns the order"},
-        {"/", "show only lines with all these words"},
-        {"Enter", "add the counter of the line to the chart"},
-        {"Escape", "show all lines again; then back to the counters"},
-    };
-    /* clang-format on */
-    const int count = (int)(sizeof lines / sizeof *lines), last = canvas->rows - 1;
+    const int count = (int)(sizeof help / sizeof *help), last = canvas->rows - 1;
     int width = canvas->columns - KEYS - 2, fit = 0; /* entries on the last page */
     for (int used = row; fit < count && width > 0; fit++) {
-        used += 1 + (int)strlen(lines[count - 1 - fit].text) / width;
+        used += 1 + (int)strlen(help[count - 1 - fit].text) / width;
         if (used > last)
             break;
     }
     cursor_fit(&window->help_line, (size_t)(count - fit + 1), 1);
     for (int i = (int)window->help_line.at; i < count && row < last; i++) {
-        canvas_text(canvas, row, 1, canvas->columns - 1, *lines[i].text ? STYLE_PLAIN : STYLE_TITLE,
-                    lines[i].key);
-        int used =
-            canvas_wrap(canvas, row, KEYS + 1, width, last - row, STYLE_PLAIN, lines[i].text);
+        canvas_text(canvas, row, 1, canvas->columns - 1, *help[i].text ? STYLE_PLAIN : STYLE_TITLE,
+                    help[i].key);
+        int used = canvas_wrap(canvas, row, KEYS + 1, width, last - row, STYLE_PLAIN, help[i].text);
         row += used > 1 ? used : 1;
     }
 }
