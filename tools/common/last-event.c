@@ -123,3 +123,17 @@ void last_event_explain(const char *tool, const char *object)
     if (PdhLookupPerfIndexByNameA(NULL, object, &search.index) == ERROR_SUCCESS)
         service_each(explain, &search);
 }
+
+void last_event_no_names(const char *tool)
+{
+    opl_load_event event;
+    const char *folder = getenv("OPENPERFLIB_VENDOR");
+    if (folder && !opl_load_last_event("OPENPERFLIB_VENDOR", &event) && strstr(event.text, folder))
+        fprintf(stderr, "%s: there are no names: %s\n", tool, event.text);
+    else
+        fprintf(stderr,
+                "%s: there are no names: the data files of openperflib were not found. Install\n"
+                "them, or run 'meson devenv -C BUILD', or name their folder in "
+                "OPENPERFLIB_VENDOR.\n",
+                tool);
+}

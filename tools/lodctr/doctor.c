@@ -166,8 +166,12 @@ DWORD doctor(const struct lodctr *opts)
         json_string(&visit.json, "statusText", status_message(status));
         json_close(&visit.json, '}');
         putchar('\n');
-    } else if (!status && !opts->quiet) {
+    } else if (!status && !opts->quiet && (result.providers || opts->user)) {
         print_end(opts, visit.findings, &result);
+    }
+    if (!status && !result.providers && !opts->user) {
+        last_event_no_names("lodctr");
+        return DOCTOR_SOMETHING_LEFT;
     }
     /* the exit code tells monitoring programs whether anything is still wrong */
     bool wrong = result.left || (opts->dry_run && visit.findings);

@@ -6,6 +6,7 @@
  */
 #include "pcview.h"
 #include "../common/beside.h"
+#include "../common/last-event.h"
 #include "../common/machine-message.h"
 #include "../common/machines.h"
 
@@ -277,20 +278,6 @@ static bool output_end(struct pcview *view)
     return false;
 }
 
-/* Reports that no names were found. If OPENPERFLIB_VENDOR was refused, prints the event that has
- * the reason. */
-static void report_no_names(void)
-{
-    opl_load_event event;
-    const char *folder = getenv("OPENPERFLIB_VENDOR");
-    if (folder && !opl_load_last_event("OPENPERFLIB_VENDOR", &event) && strstr(event.text, folder))
-        fprintf(stderr, "pcview: there are no names: %s\n", event.text);
-    else
-        fputs("pcview: there are no names: the data files of openperflib were not found. Install\n"
-              "them, or run 'meson devenv -C BUILD', or name their folder in OPENPERFLIB_VENDOR.\n",
-              stderr);
-}
-
 static void load_names(struct pcview *view)
 {
     view->names_status = names_load(&view->names, view->language);
@@ -300,7 +287,7 @@ static void load_names(struct pcview *view)
                 "OPENPERFLIB_TRACE=1 shows which step of the query fails.\n",
                 (int)view->names_status);
     else if (view->names.english.count == 0)
-        report_no_names();
+        last_event_no_names("pcview");
     else if (names_fell_back(&view->names))
         fprintf(stderr, "pcview: there are no names in language %s; English is used.\n",
                 view->language);

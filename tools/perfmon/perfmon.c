@@ -172,6 +172,10 @@ static int run_status(struct perfmon *perfmon)
         status_json(perfmon, &providers, &log);
     else
         status_print(perfmon, &providers, &log);
+    if (!providers.count) {
+        last_event_no_names("perfmon");
+        code = EXIT_TROUBLE;
+    }
     for (size_t i = 0; i < providers.count; i++)
         if (provider_in_trouble(&providers.list[i]))
             code = EXIT_TROUBLE;

@@ -2,6 +2,8 @@
 /* -q and -qx: lists counters, one path in each line. */
 #include "typeperf.h"
 
+#include "../common/last-event.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,10 +153,13 @@ static int list_all(const struct object_listing *listing)
     if (!objects)
         return pdh_complain("typeperf", listing->remote ? listing->remote : "the list of objects",
                             status);
+    bool none = !*objects && !listing->remote;
     for (const char *at = objects; *at; at += strlen(at) + 1)
         list_object(listing, at);
     free(objects);
-    return EXIT_GOOD;
+    if (none)
+        last_event_no_names("typeperf");
+    return none ? EXIT_FAILED : EXIT_GOOD;
 }
 
 /* Can the machine be reached? If not, the reason is reported. */
