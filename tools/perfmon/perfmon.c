@@ -247,8 +247,8 @@ static bool has_screen(void)
     return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && (!term || strcmp(term, "dumb") != 0);
 }
 
-/* Takes views and captures from the front of the words; false: wrong usage, after a message. */
-static bool take_first_words(struct window_options *options)
+/* Takes views and captures from the front of the arguments; false: wrong usage, after a message. */
+static bool take_first_args(struct window_options *options)
 {
     while (options->path_count && (is_view(*options->paths) || is_capture(*options->paths))) {
         if (is_capture(*options->paths) && options->files) {
@@ -277,7 +277,7 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                                      .utf8 = perfmon->utf8,
                                      .braille = perfmon->utf8 && perfmon->colours && !on_console(),
                                      .colours = perfmon->colours};
-    if (!take_first_words(&options))
+    if (!take_first_args(&options))
         return EXIT_USAGE;
     if (options.files && !can_read(options.files))
         return EXIT_FAILED;
