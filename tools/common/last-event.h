@@ -23,8 +23,8 @@ time_t last_event_time(const opl_load_event *event);
 /* Calls last_event_report for the service that has this object, if there is one. */
 void last_event_explain(const char *tool, const char *object);
 
-/* Reports that no names, and so no objects, were found. If OPENPERFLIB_VENDOR was refused, prints the
- * event that has the reason. */
+/* Reports that no names, and so no objects, were found. If OPENPERFLIB_VENDOR was refused, prints
+ * the event that has the reason. */
 void last_event_no_names(const char *tool);
 
 #endif
