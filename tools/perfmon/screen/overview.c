@@ -403,7 +403,7 @@ static void draw_pressure(struct area *area, const struct overview *overview)
 static void draw_rates(struct area *area, const char *label, double percent, double in, double out,
                        const char *arrows[2])
 {
-    int row, each = 12, width = area->width - LABEL - 4 - 2 * each;
+    int row, each = 13, width = area->width - LABEL - 4 - 2 * each;
     char text[TEXT_SIZE], shown[2 * TEXT_SIZE];
     if (!area_next(area, &row))
         return;
