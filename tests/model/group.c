@@ -396,7 +396,7 @@ static void change_machine(double elapsed)
     frozen_process(41, "stays", 1030, 100);
     frozen_end_process(42);
     frozen_process(43, "exec", 520, 100);
-    frozen_process(50, "new", 7, 100 + (unsigned long)(elapsed * 100));
+    frozen_process(50, "new", 7, 100 + (unsigned long long)(elapsed * 100));
     write_stat(10060, 2020, 5, 400, 50020);
 }
 

@@ -48,7 +48,8 @@ static inline void frozen_write(const char *name, const char *content)
 
 /* Writes a process with one thread, or changes it if it exists; CPU time and start are in ticks of
  * 10 ms. */
-static inline void frozen_process(int pid, const char *name, unsigned long cpu, unsigned long start)
+static inline void frozen_process(int pid, const char *name, unsigned long cpu,
+                                  unsigned long long start)
 {
     char line[512], file[64];
     snprintf(line, sizeof line,
@@ -57,7 +58,7 @@ static inline void frozen_process(int pid, const char *name, unsigned long cpu, 
              frozen_folder, pid, pid, pid, pid, pid);
     frozen_run("%s%s", line, "");
     snprintf(line, sizeof line,
-             "%d (%s) S 1 1 1 0 -1 0 10 0 0 0 %lu 0 0 0 20 0 1 0 %lu 1000000 100 "
+             "%d (%s) S 1 1 1 0 -1 0 10 0 0 0 %lu 0 0 0 20 0 1 0 %llu 1000000 100 "
              "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
              pid, name, cpu, start);
     snprintf(file, sizeof file, "proc/%d/stat", pid);
