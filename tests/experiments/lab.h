@@ -27,8 +27,8 @@ extern char lab_root[64];
 
 /* Makes the folder and sets OPENPERFLIB_ROOT; the library reads it at its first call. */
 void lab_open(void);
-/* Makes sure that the folder is removed even if the test is aborted, by a process whose parent has
- * ended, so that it is nobody's child (or a subreaper's). Call it after lab_open. */
+/* Starts a process that removes the folder even if the test is aborted. The parent of that process
+ * ends at once, so that init or a subreaper becomes its parent. Call this after lab_open. */
 void lab_keep(void);
 /* Removes the folder with its contents. */
 void lab_close(void);
