@@ -276,7 +276,7 @@ static struct spec *find_spec(const struct model *model, unsigned table, struct 
     return found;
 }
 
-/* Sets a flag of a table. Returns the table's source if the flag was not set before. */
+/* Sets a flag of a table. Returns the table's source if the flag had another value before. */
 static struct source *set_flag(struct model *model, unsigned table, size_t offset, bool value)
 {
     struct source *source;
