@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Sourced by scripts/package: every example of the README, by an ordinary user of the installed system. The one
-# sample that they name is built from the sources in openperflib-doc.
+# Sourced by scripts/package: every example of the README and of docs/tour.md, by an ordinary user of the installed
+# system. The one sample that they name is built from the sources in openperflib-doc.
 # shellcheck shell=bash disable=SC2154,SC2016
 
 readme_by_a_user() {
     local author=$place/author
     { [ -e "$author/src" ] || the_example_of_the_documents; } && install author openperflib-doc &&
-        mkdir -p "$author/debs/tests/style" && cp README.md "$author/debs" && cp tests/style/{readme,tree.py} "$author/debs/tests/style" &&
+        mkdir -p "$author/debs/tests/style" && cp --parents README.md docs/tour.md tests/style/{readme,tree.py} "$author/debs" &&
         inside author sh -c 'cd /usr/share/doc/openperflib*/examples/samples/enum_process &&
             g++ -std=gnu++11 -fshort-wchar -fpermissive -w enum_process.cpp -o /usr/local/bin/enum_process \
                 $(pkg-config --cflags --libs openperflib-win32)' &&
