@@ -45,7 +45,7 @@ static const struct verdict {
     [FAULT_OFFSET]       = {4008, KEEP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
     [FAULT_FOREIGN]      = {4009, DROP,      PROVIDER_UNCHANGED, {NULL},                          NULL},
     [FAULT_UNNAMED]      = {4010, KEEP,      PROVIDER_UNCHANGED, {"ObjectIndex"},                 NULL},
-    [FAULT_ODD_LENGTH]   = {1016, DROP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         "it is not aligned on 4 bytes either, so it was dropped"},
+    [FAULT_ODD_LENGTH]   = {1016, DROP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         "it is no multiple of 4 either, so the answer was dropped"},
     [FAULT_ALIGNMENT]    = {1016, KEEP,      PROVIDER_UNCHANGED, {"Buffer", "BytesLeft"},         NULL},
     [FAULT_STATUS]       = {1014, EACH_TIME, PROVIDER_UNCHANGED, {"Win32Error"},                  NULL},
     [FAULT_NEVER_ENOUGH] = {1020, EACH_TIME, PROVIDER_FAILED,    {"BufferSize"},                  "it needs more than 64 MiB, the largest possible buffer"},

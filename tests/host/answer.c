@@ -94,7 +94,7 @@ static void c124_length_and_pointer(void **state)
     char text[80];
     answer.bytes += 8;
     expect_kept(&answer);
-    snprintf(text, sizeof text, "%u bytes by its length, %u by its pointer", right + 8, right);
+    snprintf(text, sizeof text, "%u bytes by the length, %u by the pointer", right + 8, right);
     expect_event(2000, text);
     expect_kept(&answer); /* the event is written only once in a session */
     assert_string_equal(events(), "");
@@ -320,9 +320,10 @@ static void f_c12_an_object_of_another_service_is_dropped(void **state)
     set_numbers(OTHER, 22000, 22230);
     expect_dropped(&answer);
     assert_int_equal(piece.took_100ns, -1);
-    expect_event(4009,
-                 "object 22222 in the answer of MyPerf in /nonexistent/myperf.so belongs to "
-                 "Other; the answer was dropped; its numbers must begin at its First Counter");
+    expect_event(4009, "object 22222 in the answer of MyPerf in /nonexistent/myperf.so belongs to "
+                       "Other; the answer was dropped; the provider's numbers must begin at First "
+                       "Counter of MyPerf; "
+                       "if they do, load its counters again");
     /* an Object List does not make the number its own */
     set_text(PERFORMANCE, "Object List", REG_SZ, "22222");
     service = myperf();
