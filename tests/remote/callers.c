@@ -109,7 +109,7 @@ static void no_sids_at_all(void **state)
         int fd = connect_here();
         assert_int_equal(query(fd), 0); /* for itself */
         assert_int_equal(speak_for(fd, wrong[i], 0), ERROR_INVALID_PARAMETER);
-        /* the stream does not get its own rights back */
+        /* after a refused request the connection has no rights, not even its user's own */
         assert_int_equal(query(fd), ERROR_ACCESS_DENIED);
         assert_int_equal(speak_for(fd, ADMINISTRATORS, 0), 0);
         assert_int_equal(query(fd), 0);

@@ -109,11 +109,11 @@ void missing_rights(const char *tool, const char *object)
     reported = true;
     fflush(stdout);
     fprintf(stderr,
-            "%s: counters omitted, which this user may not read for every instance: %s; %s\n", tool,
-            denied,
-            geteuid() ? "root may read them: use sudo; 'Needs rights' in docs/counters names the "
-                        "counters that show your own processes"
-                      : "here even root may not read them, as in some containers");
+            "%s: counters that this user may not read for all instances are missing: %s; %s\n",
+            tool, denied,
+            geteuid() ? "root may read them: use sudo; for counters that show your own processes "
+                        "see 'Needs rights' in docs/counters"
+                      : "even root may not read them here, as in some containers");
 }
 
 void missing_rights_of_all(const char *tool, const char *path)

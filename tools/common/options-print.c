@@ -84,7 +84,7 @@ void options_print_help(const struct tool *tool, const struct tool *command)
     if (!command && tool->commands)
         print_commands(tool->commands);
     printf("\nOptions:\n");
-    if (command)
+    if (command && command->rows != tool->rows)
         print_rows(command->rows);
     print_rows(tool->rows);
     print_rows(options_common_rows);

@@ -65,7 +65,7 @@ int group_compare_names(const struct line *left, const struct line *right);
 /* Adds the table of control groups with limits and pressure, and returns its number, 0 if there is
  * no memory; its columns are in the order of the values from MEMORY_LIMIT on. */
 unsigned group_add_limits(struct model *model, size_t source);
-/* Sets the values from MEMORY_LIMIT on in lines that are units or control groups. */
+/* Sets the limits (values from MEMORY_LIMIT on) of those lines that are units or control groups. */
 void group_limits(struct line *lines, size_t count, enum grouping grouping,
                   const struct table *limits);
 

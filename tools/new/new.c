@@ -34,11 +34,11 @@ static const struct tool tool = {
     .summary = "Write a provider of performance counters into a new folder.",
     .usage = "[OPTION]... NAME",
     .rows = rows,
-    .more =
-        "NAME is the name of the folder; with a capital letter, of the service and the object.\n"
-        "\n"
-        "Example:\n"
-        "  openperflib-new demo && cd demo && make && make install-user && pcview Demo\n",
+    .more = "NAME is the name of the folder and, with a capital first letter, of the service and "
+            "the object.\n"
+            "\n"
+            "Example:\n"
+            "  openperflib-new demo && cd demo && make && make install-user && pcview Demo\n",
 };
 
 /* ---- is NAME valid? ---- */

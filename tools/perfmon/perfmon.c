@@ -61,8 +61,8 @@ static const struct tool tool = {
     .more = "Without a command, perfmon shows processors, memory, pressure, disks, network and the busiest\n"
             "processes of this machine on the terminal. With PATH it charts these counters; with OBJECT, a\n"
             "name or number such as Process or 230, it shows a table of the object's instances and counters,\n"
-            "and with Process(b*) of some instances; with CAPTURE, a file that ends in .blg, .csv or .tsv, it\n"
-            "charts the counters of the capture: all of them, or those with a PATH. Press ? for the keys.\n"
+            "with Process(b*) only those instances that match; with CAPTURE, a file that ends in .blg, .csv or\n"
+            ".tsv, it charts the counters of the capture: all, or those with a PATH. Press ? for the keys.\n"
             "Without a terminal it prints what it would show once, as text.\n"
             "\"perfmon COMMAND --help\" describes a command.\n",
 };

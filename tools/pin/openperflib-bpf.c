@@ -26,9 +26,9 @@ static const struct option_row pin_rows[] = {
     {0},
 };
 static const struct tool commands[] = {
-    {.name = "pin", .summary = "Load the program and pin it; replaces a pinned program.",
+    {.name = "pin", .summary = "Load the BPF program and pin it; replaces a pinned program.",
      .usage = "[OPTION]...", .rows = pin_rows, .id = PIN},
-    {.name = "unpin", .summary = "Remove it.", .usage = "", .id = UNPIN},
+    {.name = "unpin", .summary = "Remove the pinned program.", .usage = "", .id = UNPIN},
     {.name = "status", .summary = "Show whether the program is pinned, who may read it, and whether it works.",
      .usage = "", .id = STATUS},
     {0},
@@ -38,8 +38,8 @@ static const struct tool commands[] = {
 static const char more[] =
     "pin and unpin need root. Programs that query Process or Thread use the pinned\n"
     "program automatically from their next query on, if they may read it; the others\n"
-    "read /proc. Its readers see the values of all processes, input and output\n"
-    "included, which /proc shows to their owners only.\n"
+    "read /proc. Programs that may read the pinned program see the values of all\n"
+    "processes, also input and output, which /proc shows to their owners only.\n"
     "\n"
     "The exit code is 0, 1 if something failed, 2 for wrong usage, 3 if nothing is\n"
     "pinned (status, unpin).\n"

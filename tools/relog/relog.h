@@ -75,7 +75,7 @@ struct relog_report {
         LONGLONG from, to;                   /* where times run backwards first */
     } order;
 };
-/* Adds the time of a sample that was read to `order`. */
+/* Updates `order` with the time of the sample that was read last. */
 void report_time(struct relog_order *order, LONGLONG time);
 /* Prints how many samples are earlier than the one before them; nothing if there are none. */
 void report_order(const struct relog *opts, const struct relog_order *order);

@@ -128,7 +128,7 @@ static void print_loaded(const struct samba *samba)
                user->of_unit ? samba->unit : "not of the service", user->path);
     else
         printf("loaded   %s\n",
-               is_good(samba) ? "not yet: restart it with systemctl, or wait for the first query"
+               is_good(samba) ? "not yet: restart Samba with systemctl, or wait for the first query"
                               : "no");
 }
 

@@ -18,7 +18,7 @@ enum { INI = 1, HEADER, MERGE, LANGUAGE, SYMBOLS, OUTPUT };
 static const struct option_row rows[] = {
     {'i', "ini", NULL, INI, "Print the ini file: the service, its objects, and all names and explanations.", NULL, 0},
     {'s', "symbols", NULL, HEADER, "Print the symbol file, a C header.", NULL, 0},
-    {'m', "merge", "FILE", MERGE, "With --ini: keep the other languages of this ini file (UTF-8); it may be missing.", "@files", 0},
+    {'m', "merge", "FILE", MERGE, "With --ini: keep the other languages of this ini file (UTF-8); the file need not exist.", "@files", 0},
     {'l', "language", "ID", LANGUAGE,
      "With --ini: add a language, such as 007, with English texts to translate. May be given more than once.",
      "004 007 00A 00C 010 011 019 404 416 804 816", 0},

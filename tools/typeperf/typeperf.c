@@ -34,7 +34,7 @@ static const struct option_row rows[] = {
      "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. Default 1 second; the first sample is taken after 0.25 s.",
      "0.1 1 10 1:00", 0, "si"},
     {'o', "output", "FILE", OUTPUT,
-     "Write to a file: CSV and TSV become captures with time zone and all digits, which relog and Windows read.", "@files", 0, NULL},
+     "Write to a file: CSV and TSV files are captures, with the time zone and all digits of the values, for relog and Windows.", "@files", 0, NULL},
     {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of the given ones.", "@objects", 0, NULL},
     {0, "query-instances", NULL, LIST_INSTANCES, "Like -q, with a line for each instance.", "@objects", 0, "qx"},
     {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},

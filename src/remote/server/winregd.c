@@ -317,14 +317,14 @@ enum { STDIO = 1, AT_SOCKET };
 /* clang-format off */
 static const struct option_row rows[] = {
     {0, "stdio", NULL, STDIO, "Serve one client on standard input and output. Clients start this program with this option through ssh."},
-    {0, "socket", "PATH", AT_SOCKET, "Serve many clients on a Unix socket; a socket passed by systemd is used instead.", "@files"},
+    {0, "socket", "PATH", AT_SOCKET, "Serve many clients on a Unix socket; if systemd passes a socket, that one is used instead.", "@files"},
     {0},
 };
 /* clang-format on */
 
 static const char more[] =
     "Root, the server's own user and the users in the lists may read; without\n"
-    "a list these are the group openperflib. openperflib-winregd(1) describes the lists.\n"
+    "lists, the members of the group openperflib. openperflib-winregd(1) describes the lists.\n"
     "\n"
     "Exit codes: 0 the client disconnected, or SIGTERM came; 1 the socket cannot be opened, or\n"
     "the client broke the protocol; 2 usage.\n";
