@@ -241,8 +241,9 @@ static bool print_more(const char *word, const char *service)
     return print_names_of(word);
 }
 
-/* Prints the drop-in. `more` has settings (with a '='), then other libraries, then lists of texts
- * in other languages (.tsv). */
+/* Prints the provider's registration in the format of a .reg file. `more` has settings (with a
+ * '='), then other libraries whose names and explanations are added, then lists of texts in other
+ * languages (.tsv). */
 static bool print_registration(const char *service, const char *path, char **more)
 {
     const char *slash = strrchr(path, '/');

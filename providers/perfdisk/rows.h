@@ -8,8 +8,8 @@
      .where = "`proc/diskstats`: word 12"},
     {200, 201, PERF_PRECISION_100NS_TIMER, 0, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_diskstats, perfdisk_transfer_time),
      .base = OPL_FN_OF(&perfdisk_diskstats, perfdisk_now), .total = OPL_MEAN, .name = "% Disk Time",
-     .help = "The time that reads and writes took, as a share of elapsed time. It exceeds 100 percent where requests overlap; how long the "
-             "disk had anything to do at all is 100 less % Idle Time.",
+     .help = "The time that reads and writes took, as a share of elapsed time. It exceeds 100 percent where requests overlap; the share of time that the disk "
+             "was busy is 100 less % Idle Time.",
      .where = "`proc/diskstats`: words 7 and 11, milliseconds to 100 ns"},
     {1400, 1401, PERF_COUNTER_100NS_QUEUELEN_TYPE, 2, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfdisk_diskstats, perfdisk_queued),
      .name = "Avg. Disk Queue Length",

@@ -17,22 +17,22 @@
 /* clang-format off */
 static const opl_counter counters[] = {
     {109002, 109003, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct foreign_machine, status), .total = OPL_NONE, .name = "Status",
-     .help = "How the newest question to the machine ended: 0 if it answered, else the Windows error code. While it is not 0, "
-             "the machine's counters are those of its last answer, for a minute.",
+     .help = "How the last query to the machine ended: 0 if it answered, else the Windows error code. While this is not 0, the counters of its last answer are "
+             "still shown, for a minute.",
      .where = "RegConnectRegistry, RegQueryValueEx"},
     {109004, 109005, PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct foreign_machine, answers), .name = "Answers/sec",
-     .help = "The rate at which the machine answered questions.", .where = "RegQueryValueEx"},
+     .help = "The rate at which the machine answered queries.", .where = "RegQueryValueEx"},
     {109006, 109007, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_FIELD(struct foreign_machine, failures), .name = "Failures",
-     .help = "How many questions the machine did not answer.", .where = "RegConnectRegistry, RegQueryValueEx"},
+     .help = "How many queries the machine did not answer.", .where = "RegConnectRegistry, RegQueryValueEx"},
     {109008, 109009, PERF_COUNTER_BULK_COUNT, -4, PERF_DETAIL_ADVANCED, OPL_FIELD(struct foreign_machine, answer_bytes),
      .name = "Answer Bytes/sec", .help = "The rate at which bytes of answers came from the machine.", .where = "RegQueryValueEx"},
     {109010, 109011, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct foreign_machine, milliseconds), .total = OPL_NONE,
      .name = "Answer Time",
-     .help = "How long the machine's newest answer took, in milliseconds, the making of the connection included.",
+     .help = "How long the machine's last answer took, in milliseconds, including the time to connect.",
      .where = "RegConnectRegistry, RegQueryValueEx"},
     {109012, 109013, PERF_ELAPSED_TIME, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct foreign_machine, since), .total = OPL_NONE,
      .name = "Time Since Answer",
-     .help = "How long ago the machine answered, in seconds; if it never did, since it was queried for the first time.",
+     .help = "The time, in seconds, since the machine's last answer or, if it has never answered, since the first query to it.",
      .where = "the clock"},
 };
 /* clang-format on */
@@ -47,8 +47,8 @@ static const opl_object foreign_machine = {
     .index = 109000,
     .help_index = 109001,
     .name = "Foreign Machine",
-    .help = "Machines whose counters this program queried through this one, by queries that begin "
-            "with Foreign: each machine, and how it answered.",
+    .help = "Other machines whose counters this program queried through this machine, with queries "
+            "that begin with Foreign, and how each of them answered.",
     OPL_COUNTERS(counters),
     .default_counter = 109002,
     .clock = true,

@@ -67,7 +67,7 @@ static const opl_counter counters[] = {
     {100802, 100803, PERF_COUNTER_RAWCOUNT, -3, PERF_DETAIL_NOVICE, OPL_COLUMN(&entries, 1, OPL_ONE), .name = "Entries",
      .help = "Connections that are remembered now."},
     {100804, 100805, PERF_COUNTER_RAWCOUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&most, 1, OPL_ONE), .name = "Entries Maximum",
-     .help = "Connections that can be remembered. Packets of new ones are lost when so many are."},
+     .help = "The largest number of connections that can be remembered. When the table is full, packets of new connections are lost."},
     {100806, 100807, PERF_RAW_FRACTION, 0, PERF_DETAIL_NOVICE, OPL_COLUMN(&entries, 1, OPL_ONE), .base = OPL_COLUMN(&most, 1, OPL_ONE),
      .name = "% Entries Used", .help = "How full the table of connections is."},
     {100808, 100809, RATE, OF(drop), .name = "Drops/sec",
@@ -75,7 +75,7 @@ static const opl_counter counters[] = {
     {100810, 100811, RATE, OF(early_drop), .name = "Early Drops/sec",
      .help = "Connections per second that were forgotten early, to make space for new ones."},
     {100812, 100813, RATE, OF(insert_failed), .name = "Insert Failures/sec",
-     .help = "Connections per second that could not be put into the table, for instance because the same one was there already."},
+     .help = "Connections per second that could not be put into the table, for instance because the same connection was there already."},
     {100814, 100815, RATE, OF(invalid), .name = "Invalid Packets/sec",
      .help = "Packets per second that belong to no connection and cannot begin one."},
     {100816, 100817, RATE, OF(found), .name = "Lookups Found/sec",
@@ -83,7 +83,7 @@ static const opl_counter counters[] = {
     {100818, 100819, RATE, OF(search_restart), .name = "Search Restarts/sec",
      .help = "Lookups per second that had to begin again because the table was being made larger or smaller."},
     {100820, 100821, RATE, OF(clashres), .name = "Clashes Resolved/sec",
-     .help = "How often per second two packets began the same connection at the same time, and were put together."},
+     .help = "How often per second two packets began the same connection at the same time, so that one entry was used for both."},
     {100822, 100823, RATE, OF(icmp_error), .name = "ICMP Errors/sec",
      .help = "Error messages per second that could not be matched with a connection."},
 };
@@ -93,7 +93,7 @@ const opl_object perflinux_conntrack = {
     100800,
     100801,
     "Conntrack",
-    "The table of connections that firewalls and address translation remember: how full it is, "
-    "and what it cannot take.",
+    "The table of connections that firewalls and address translation remember: how full it is, and "
+    "what could not be put into it.",
     OPL_COUNTERS(counters),
     .default_counter = 100806};

@@ -148,7 +148,7 @@ static void list(opl_listing *listing)
 /* clang-format off */
 static const opl_counter counters[] = {
     {100202, 100203, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_ADVANCED, OF(all, "f_files"), .name = "Inodes",
-     .help = "Files and folders that the file system can have, those that it has included."},
+     .help = "Files and folders that the file system can have, including those that it has already."},
     {100204, 100205, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_NOVICE, OF(free, "f_ffree"), .name = "Free Inodes",
      .help = "Files and folders that the file system can still take."},
     {100206, 100207, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_NOVICE, OF(used, "f_files less f_ffree"), .name = "Used Inodes",
@@ -164,7 +164,7 @@ const opl_object perflinux_inodes = {
     100200,
     100201,
     "Filesystem Inodes",
-    "How many more files the mounted file systems can take, whatever space is left.",
+    "How many more files the mounted file systems can take, independent of the free space.",
     OPL_COUNTERS(counters),
     .default_counter = 100208,
     .needs = "proc/self/mountinfo",

@@ -55,7 +55,8 @@ static const opl_counter counters[] = {
 const opl_object perflinux_network = {101600,
                                       101601,
                                       "Network",
-                                      "What each network interface has carried since it was made.",
+                                      "What each network interface has carried since it was "
+                                      "created.",
                                       OPL_COUNTERS(counters),
                                       .default_counter = 101602,
                                       .costly = true,

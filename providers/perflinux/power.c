@@ -263,19 +263,19 @@ static const opl_counter battery_counters[] = {
 };
 static const opl_counter meter_counters[] = {
     {101202, 101203, PERF_COUNTER_BULK_COUNT, -3, PERF_DETAIL_NOVICE, OPL_COLUMN(&meter_energy, 1, OPL_PARTS(1000)), .total = OPL_NONE, .name = "Power",
-     .help = "What the part of the machine takes, in milliwatts. When the meter begins again from 0, one value is missing."},
+     .help = "The power that this part of the machine uses, in milliwatts. When its meter begins again from 0, one value is missing."},
     {101204, 101205, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_ADVANCED, OPL_COLUMN(&meter_energy, 1, OPL_ONE), .total = OPL_NONE, .name = "Energy",
-     .help = "What the part of the machine has taken since its meter last began from 0, in microjoules."},
+     .help = "The energy that this part of the machine has used since its meter last began from 0, in microjoules."},
 };
 static const opl_counter policy_counters[] = {
     {101302, 101303, MHZ, OPL_COLUMN(&policy_now, 1, OPL_PARTS(1000)), .total = OPL_MEAN, .name = "Processor Frequency",
-     .help = "The frequency now of the processors that change it together, in megahertz."},
+     .help = "The group's frequency now, in megahertz."},
     {101304, 101305, SHARE, OPL_COLUMN(&policy_now, 1, OPL_ONE), .base = OPL_COLUMN(&policy_most, 1, OPL_ONE), .total = OPL_MEAN,
-     .name = "% of Maximum Frequency", .help = "The frequency now, as share of the highest that these processors can have."},
+     .name = "% of Maximum Frequency", .help = "The group's frequency now, as a share of the highest that these processors can have."},
     {101306, 101307, MHZ, OPL_COLUMN(&policy_limit, 1, OPL_PARTS(1000)), .total = OPL_MEAN, .name = "Frequency Limit",
      .help = "The highest frequency that these processors may have now, in megahertz: an administrator, or overheating, may have lowered it."},
     {101308, 101309, SHARE, OPL_COLUMN(&policy_limit, 1, OPL_ONE), .base = OPL_COLUMN(&policy_most, 1, OPL_ONE), .total = OPL_MEAN,
-     .name = "% Frequency Limit", .help = "The highest frequency that these processors may have now, as share of the highest that they can have."},
+     .name = "% Frequency Limit", .help = "The highest frequency that these processors may have now, as a share of the highest that they can have."},
 };
 /* clang-format on */
 
@@ -307,7 +307,7 @@ const opl_object perflinux_meter = {
     101200,
     101201,
     "Energy Meter",
-    "What parts of the machine take, by the meters in its processors.",
+    "How much power parts of the machine use, as the meters in its processors measure it.",
     OPL_COUNTERS(meter_counters),
     .default_counter = 101202,
     .needs = "sys/class/powercap",
@@ -318,7 +318,8 @@ const opl_object perflinux_performance = {
     101300,
     101301,
     "Processor Performance",
-    "How fast processors run, and how fast they may, by the groups that change together.",
+    "How fast processors run, and how fast they may run. Each instance is a group of processors "
+    "that change their frequency together.",
     OPL_COUNTERS(policy_counters),
     .default_counter = 101304,
     .needs = "sys/devices/system/cpu/cpufreq/policy0",

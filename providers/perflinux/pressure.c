@@ -120,8 +120,8 @@ const opl_object perflinux_pressure = {100100,
                                        100101,
                                        "Pressure",
                                        "How long tasks waited because there was not enough of a "
-                                       "resource: processors, memory, storage, "
-                                       "or time that interrupts took.",
+                                       "resource (processors, memory, storage), or because "
+                                       "interrupts took the time.",
                                        OPL_COUNTERS(counters),
                                        .default_counter = 100102,
                                        .needs = "proc/pressure/memory",

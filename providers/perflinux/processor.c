@@ -270,18 +270,18 @@ static const opl_counter counters[] = {
     {1746, 1747, TIME, OF(idle_time, "idle and iowait"), .name = "% Idle Time",
      .help = "Share of time that the processor had nothing to do, or only waited for a disk."},
     {100002, 100003, TIME, OF(nice_time, "nice"), .name = "% Nice Time",
-     .help = "Share of time that the processor spent in programs that asked to be less important. It is part of % User Time."},
+     .help = "Share of time that the processor spent in programs with lowered priority (a nice value above 0). It is part of % User Time."},
     {100004, 100005, TIME, OF(wait_time, "iowait"), .name = "% IO Wait Time",
      .help = "Share of time that the processor had nothing to do while a task waited for a disk. It is part of % Idle Time."},
     {100006, 100007, TIME, OF(stolen_time, "steal"), .name = "% Steal Time",
-     .help = "Share of time that the processor could have worked, but the hypervisor gave to other machines."},
+     .help = "Share of time that the processor could have worked, but that the hypervisor gave to other virtual machines."},
     {100008, 100009, TIME, OF(guest_time, "guest and guest_nice"), .name = "% Guest Time",
      .help = "Share of time that the processor ran guests of virtual machines. It is part of % User Time."},
     {100010, 100011, PERF_COUNTER_RAWCOUNT, -2, FIRST, OPL_FN(frequency), .total = OPL_MEAN, .name = "Processor Frequency",
      .help = "The processor's frequency now, in megahertz.",
      .where = "sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq; where there is none, cpu MHz of proc/cpuinfo"},
     {100012, 100013, PERF_RAW_FRACTION, 0, FIRST, OPL_FN(scaled), .base = OPL_FN(most), .total = OPL_MEAN, .name = "% of Maximum Frequency",
-     .help = "The processor's frequency now, as share of the highest it may have.",
+     .help = "The processor's frequency now, as a share of the highest that it may have.",
      .where = "sys/devices/system/cpu/cpuN/cpufreq: scaling_cur_freq and cpuinfo_max_freq"},
 };
 /* clang-format on */
@@ -290,8 +290,8 @@ const opl_object perflinux_processor = {
     100000,
     100001,
     "Processor Information",
-    "What the processors did, by the memory node that they belong to: each one that is on, each "
-    "node, and the machine.",
+    "What the processors did: each processor that is online, named by its memory node, each node, "
+    "and the machine.",
     OPL_COUNTERS(counters),
     .default_counter = 6,
     .needs = "proc/stat",

@@ -60,15 +60,15 @@ static void list(opl_listing *listing)
 /* clang-format off */
 static const opl_counter counters[] = {
     {100602, 100603, PERF_COUNTER_LARGE_RAWCOUNT, -6, PERF_DETAIL_NOVICE, OF(bytes, "num_slabs times pagesperslab, pages to bytes"), .total = OPL_SUM,
-     .name = "Bytes", .help = "Memory that the cache takes."},
+     .name = "Bytes", .help = "Memory that this cache takes."},
     {100604, 100605, PERF_COUNTER_LARGE_RAWCOUNT, -3, PERF_DETAIL_NOVICE, OF(active, "active_objs"), .total = OPL_SUM, .name = "Active Objects",
-     .help = "Objects of the cache that are in use. Where processors keep some aside, those count as used."},
+     .help = "Objects of the cache that are in use, including free ones that processors keep aside for themselves."},
     {100606, 100607, PERF_COUNTER_LARGE_RAWCOUNT, -3, PERF_DETAIL_ADVANCED, OF(objects, "num_objs"), .total = OPL_SUM, .name = "Objects Allocated",
      .help = "Objects for which the cache has memory, used or not."},
     {100608, 100609, PERF_COUNTER_LARGE_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OF(object_bytes, "objsize"), .total = OPL_NONE, .name = "Object Bytes",
      .help = "Memory that one object takes."},
     {100610, 100611, PERF_COUNTER_LARGE_RAWCOUNT, -2, PERF_DETAIL_ADVANCED, OF(slabs, "num_slabs"), .total = OPL_SUM, .name = "Slabs",
-     .help = "Pieces of memory that the cache takes."},
+     .help = "Pieces of memory that this cache consists of."},
     {100612, 100613, PERF_LARGE_RAW_FRACTION, 0, PERF_DETAIL_ADVANCED, OF(active, "active_objs of num_objs"), .base = OPL_FIELD(struct slab, objects),
      .name = "% Active", .help = "Share of the cache's objects that is in use; the rest is kept for later."},
 };
@@ -78,7 +78,7 @@ const opl_object perflinux_slab = {
     100600,
     100601,
     "Slab",
-    "The kernel's own memory, by the kind of objects that it keeps there.",
+    "The kernel's own memory. Each instance is a cache for one kind of the kernel's objects.",
     OPL_COUNTERS(counters),
     .default_counter = 100602,
     .costly = true,

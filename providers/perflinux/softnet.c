@@ -62,7 +62,8 @@ static const opl_counter counters[] = {
     {100404, 100405, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_NOVICE, OF(dropped, "2"), .name = "Packets Dropped/sec",
      .help = "Packets per second that were lost because too many already waited for the processor."},
     {100406, 100407, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OF(squeezed, "3"), .name = "Time Squeezes/sec",
-     .help = "How often per second the processor had to stop with packets still waiting, because their share of time or count was used up."},
+     .help = "How often per second the processor had to stop although packets were still waiting, because the time or number of packets for one round was used "
+             "up."},
     {100408, 100409, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OF(received_rps, "10"), .name = "Steering Interrupts/sec",
      .help = "How often per second another processor woke this one to hand over packets."},
     {100410, 100411, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OF(flow_limit, "11"), .name = "Flow Limit Drops/sec",
@@ -76,8 +77,8 @@ const opl_object perflinux_softnet = {
     100400,
     100401,
     "Softnet",
-    "What processors do with packets that arrive: how many they take, and what they have no time "
-    "for.",
+    "What processors do with packets that arrive: how many they process, and how many they have no "
+    "time for.",
     OPL_COUNTERS(counters),
     .default_counter = 100402,
     .needs = "proc/net/softnet_stat",

@@ -157,7 +157,7 @@ static const opl_counter counters[] = {
     {100512, 100513, BYTES, PERF_DETAIL_ADVANCED, OF(high_bytes, "high"), .name = "High Watermark Bytes",
      .help = "When this much is free, the kernel stops freeing memory on its own."},
     {100514, 100515, BYTES, PERF_DETAIL_ADVANCED, OPL_FN_OF(&buddyinfo, largest_bytes), .total = OPL_NONE, .name = "Largest Free Block Bytes",
-     .help = "The largest piece of free memory in one row. Small pieces alone mean that memory is fragmented.",
+     .help = "The largest contiguous piece of free memory. If there are only small pieces, memory is fragmented.",
      .where = "proc/buddyinfo: the highest order that is not 0"},
 };
 /* clang-format on */
@@ -166,8 +166,8 @@ const opl_object perflinux_zone = {
     100500,
     100501,
     "Memory Zone",
-    "Parts of memory that the kernel manages on their own: how much of each is free, and below "
-    "what it is too little.",
+    "Parts of memory that the kernel manages separately: how much of each is free, and at which "
+    "limits the kernel begins to reclaim memory.",
     OPL_COUNTERS(counters),
     .default_counter = 100506,
     .needs = "proc/zoneinfo",

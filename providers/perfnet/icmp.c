@@ -76,15 +76,13 @@ static const opl_counter icmp_counters[] = {
      .help = "The rate at which echo requests are sent, as ping sends them."},
     {628, 629, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutEchoReps", OPL_ONE),
      .name = "Sent Echo Reply/sec",
-     .help = "The rate at which answers to echo requests are sent. Linux also counts here the answers to timestamp "
-             "requests that it sends itself."},
+     .help = "The rate at which answers to echo requests are sent. Linux also counts here the answers to timestamp requests that the kernel sends."},
     {630, 631, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutTimestamps", OPL_ONE),
      .name = "Sent Timestamp/sec",
      .help = "The rate at which messages are sent that ask for the time."},
     {632, 633, PERF_COUNTER_COUNTER, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutTimestampReps", OPL_ONE),
      .name = "Sent Timestamp Reply/sec",
-     .help = "The rate at which programs send answers to timestamp requests. Linux counts those that it "
-             "sends itself as echo replies."},
+     .help = "The rate at which programs send answers to timestamp requests. Linux counts those that the kernel sends as echo replies."},
     {634, 635, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Icmp.OutAddrMasks", OPL_ONE),
      .name = "Sent Address Mask",
      .help = "Messages sent to ask for the address mask of the network."},

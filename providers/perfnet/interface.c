@@ -220,8 +220,7 @@ static const opl_counter interface_counters[] = {
      .name = "Current Bandwidth",
      .help = "The nominal speed of the interface, in bits per second. An interface that is down, or "
              "whose speed is not known, has 0.",
-     .where = "`sys/class/net/*/speed`, times 1,000,000; of the ninth and later interfaces read again "
-             "after ten seconds"},
+     .where = "`sys/class/net/*/speed`, times 1,000,000; for the ninth and later interfaces read again only after ten seconds"},
     {264, 523, PERF_COUNTER_BULK_COUNT, -4, PERF_DETAIL_ADVANCED, OPL_COLUMN(&perfnet_dev, 2, OPL_ONE),
      .name = "Bytes Received/sec",
      .help = "The rate at which the interface receives bytes, framing included."},
@@ -263,8 +262,7 @@ static const opl_counter adapter_counters[] = {
      .name = "Current Bandwidth",
      .help = "The nominal speed of the interface, in bits per second. An interface that is down, or "
              "whose speed is not known, has 0.",
-     .where = "`sys/class/net/*/speed`, times 1,000,000; of the ninth and later interfaces read again "
-             "after ten seconds"},
+     .where = "`sys/class/net/*/speed`, times 1,000,000; for the ninth and later interfaces read again only after ten seconds"},
     {264, 265, PERF_COUNTER_BULK_COUNT, -4, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfnet_dev, 2, OPL_ONE),
      .name = "Bytes Received/sec",
      .help = "The rate at which bytes are received, protocol overhead included."},

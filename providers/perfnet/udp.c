@@ -18,8 +18,7 @@ static const opl_counter udpv4_counters[] = {
      .help = "The rate at which datagrams arrive for a port on which no program listens."},
     {666, 667, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Udp.InErrors", OPL_ONE),
      .name = "Datagrams Received Errors",
-     .help = "Received datagrams that could not be delivered for another reason than that no program "
-             "listens."},
+     .help = "Received datagrams that could not be delivered for a reason other than a port without a program."},
     {442, 443, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp, "Udp.OutDatagrams", OPL_ONE),
      .name = "Datagrams Sent/sec",
      .help = "The rate at which datagrams are sent by this machine itself, not counting those that it "
@@ -50,8 +49,7 @@ static const opl_counter udpv6_counters[] = {
      .help = "The rate at which datagrams arrive for a port on which no program listens."},
     {666, 667, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Udp6InErrors", OPL_ONE),
      .name = "Datagrams Received Errors",
-     .help = "Received datagrams that could not be delivered for another reason than that no program "
-             "listens."},
+     .help = "Received datagrams that could not be delivered for a reason other than a port without a program."},
     {442, 443, PERF_COUNTER_COUNTER, -1, PERF_DETAIL_ADVANCED, OPL_KEY(&perfnet_snmp6, "Udp6OutDatagrams", OPL_ONE),
      .name = "Datagrams Sent/sec",
      .help = "The rate at which datagrams are sent by this machine itself, not counting those that it "

@@ -13,7 +13,7 @@ static const opl_counter counters[] = {
      .help = "Pages of files that were changed and are not yet being written to disk."},
     {1812, 1813, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_KEY(&perfos_vmstat, "nr_dirty_threshold", OPL_ONE),
      .name = "Dirty Page Threshold",
-     .help = "When there are so many changed pages, programs that change more must wait for the disk."},
+     .help = "When so many pages are changed, programs that change more pages must wait for the disk."},
 };
 /* clang-format on */
 

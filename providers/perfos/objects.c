@@ -32,7 +32,7 @@ static const opl_counter counters[] = {
     {250, 251, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
      .where = THREADS_WHERE},
     {254, 255, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_ADVANCED, OPL_FN(semaphores), .name = "Semaphores",
-     .help = "Semaphores that the kernel keeps (System V). Those of POSIX live in the programs' memory and are not counted.",
+     .help = "Semaphores that the kernel keeps (System V). POSIX semaphores are in the programs' memory and are not counted.",
      .where = "proc/sysvipc/sem: the sum of nsems"},
 };
 /* clang-format on */

@@ -26,13 +26,14 @@ bool perfos_processes(opl_reading *reading, uint64_t *ret);
 #define PROCESSES_HELP                                                                             \
     "Processes that exist now on the whole machine: running, waiting, and ended ones whose "       \
     "parent "                                                                                      \
-    "has not asked about them yet. Kernel threads count, each as a process of its own."
+    "has not waited for them yet (zombies). Each kernel thread counts as a process, too."
 #define PROCESSES_WHERE                                                                            \
-    "links of the folder proc, less its folders that are not processes (counted once a minute)"
+    "link count of the folder proc, less its folders that are not processes (these are counted "   \
+    "once a minute)"
 #define THREADS_NAME "Threads"
 #define THREADS_HELP                                                                               \
-    "Threads that exist now on the whole machine. A process has at least one. The idle threads "   \
-    "of the processors do not count."
+    "Threads that exist now on the whole machine. A process has at least one. The processors' "    \
+    "idle threads are not included."
 #define THREADS_WHERE "proc/loadavg, after the slash"
 
 #endif

@@ -99,7 +99,7 @@ static const uint32_t whole_load = 10000;
         .where = "word " #number " of proc/loadavg, of 100"
 #define LOAD_HELP(time)                                                                            \
     "Tasks that ran, or waited for a processor or uninterruptibly for a disk, as the kernel "      \
-    "averages them over about " time ". It may exceed 100."
+    "averages them over about " time ". The value is no percentage and may exceed 100."
 
 /* clang-format off */
 static const opl_counter counters[] = {
@@ -108,8 +108,8 @@ static const opl_counter counters[] = {
     {674, 675, PERF_ELAPSED_TIME, -5, PERF_DETAIL_NOVICE, OPL_FN(up_time), .name = "System Up Time",
      .help = "Seconds since the machine was started, sleep included.", .where = "btime of proc/stat"},
     {44, 45, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(queue_length), .name = "Processor Queue Length",
-     .help = "Threads that could run but wait for a processor, at this moment. Linux counts running and waiting threads together, so this is "
-             "the count of both less the number of processors: at least so many wait.", .where = "procs_running of proc/stat, less its number of processors"},
+     .help = "Threads that could run but wait for a processor, at this moment. Linux counts running and waiting threads together, so this is the count of both "
+             "less the number of processors: at least this many threads wait.", .where = "procs_running of proc/stat, less its number of processors"},
     {248, 249, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_processes), .name = PROCESSES_NAME, .help = PROCESSES_HELP,
      .where = PROCESSES_WHERE},
     {250, 251, PERF_COUNTER_RAWCOUNT, 1, PERF_DETAIL_WIZARD, OPL_FN(perfos_threads), .name = THREADS_NAME, .help = THREADS_HELP,
@@ -125,8 +125,8 @@ const opl_object perfos_system = {
     2,
     3,
     "System",
-    "The machine as a whole: how long it is up, how much there is to do, how many processes and "
-    "threads exist.",
+    "The machine as a whole: how long it has been up, how much there is to do, and how many "
+    "processes and threads exist.",
     OPL_COUNTERS(counters),
     .default_counter = 406,
     .clock = true};

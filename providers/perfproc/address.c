@@ -26,8 +26,8 @@ static const opl_counter space_counters[] = {
      .help = "Bytes of files and shared memory, other than programs and libraries, that may be read and written.",
      .where = WHERE},
     {716, 717, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, mapped[WRITE_COPY]), .name = "Mapped Space Write Copy",
-     .help = "Bytes of files and shared memory, other than programs and libraries, that may be read, and of which the process gets a copy of its own "
-             "where it writes.",
+     .help = "Bytes of files and shared memory, other than programs and libraries, that may be read; when the process writes to a page, it gets its own copy "
+             "of the page.",
      .where = WHERE},
     {718, 719, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, mapped[EXECUTE]), .name = "Mapped Space Executable",
      .help = "Bytes of files and shared memory, other than programs and libraries, that may be executed, but neither read nor written.",
@@ -40,7 +40,7 @@ static const opl_counter space_counters[] = {
      .help = "Bytes of files and shared memory, other than programs and libraries, that may be executed, read and written.",
      .where = WHERE},
     {726, 727, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, reserved), .name = "Reserved Space No Access",
-     .help = "Bytes of private memory that the process has kept free for later: it may not be touched yet.",
+     .help = "Bytes of private memory that the process has reserved for later: it may not be touched yet.",
      .where = WHERE},
     {746, 747, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, unassigned[READ_ONLY]), .name = "Unassigned Space Read Only",
      .help = "Bytes of private memory without a file, such as heaps and stacks, that may only be read.",
@@ -69,7 +69,7 @@ static const opl_counter space_counters[] = {
      .help = "Bytes of programs and libraries that may be read and written.",
      .where = WHERE},
     {766, 767, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, image[WRITE_COPY]), .name = "Image Space Write Copy",
-     .help = "Bytes of programs and libraries that may be read, and of which the process gets a copy of its own where it writes.",
+     .help = "Bytes of programs and libraries that may be read; when the process writes to a page, it gets its own copy of the page.",
      .where = WHERE},
     {768, 769, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, image[EXECUTE]), .name = "Image Space Executable",
      .help = "Bytes of programs and libraries that may be executed, but neither read nor written.",
@@ -81,10 +81,10 @@ static const opl_counter space_counters[] = {
      .help = "Bytes of programs and libraries that may be executed, read and written.",
      .where = WHERE},
     {774, 775, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, image[EXECUTE_WRITE_COPY]), .name = "Image Space Exec Write Copy",
-     .help = "Bytes of programs and libraries that may be executed and read, and of which the process gets a copy of its own where it writes.",
+     .help = "Bytes of programs and libraries that may be executed and read; when the process writes to a page, it gets its own copy of the page.",
      .where = WHERE},
     {780, 781, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_WIZARD, OPL_FIELD(struct space, reserved), .name = "Bytes Reserved",
-     .help = "All private memory that the process has kept free for later, in bytes.",
+     .help = "All private memory that the process has reserved for later, in bytes.",
      .where = WHERE},
     {784, 785, PERF_COUNTER_RAWCOUNT, -1, PERF_DETAIL_NOVICE, OPL_COLUMN(&perfproc_stat, 1, OPL_ONE), .total = OPL_NONE,
      .name = "ID Process",
@@ -103,7 +103,7 @@ static const opl_counter image_counters[] = {
      .help = "Bytes of the program or library in this process that may be read and written.",
      .where = WHERE},
     {794, 795, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_EXPERT, OPL_FIELD(struct image, bytes[WRITE_COPY]), .name = "Write Copy",
-     .help = "Bytes of the program or library in this process that may be read, and of which the process gets a copy of its own where it writes.",
+     .help = "Bytes of the program or library in this process that may be read; when the process writes to a page, it gets its own copy of the page.",
      .where = WHERE},
     {796, 797, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_EXPERT, OPL_FIELD(struct image, bytes[EXECUTE]), .name = "Executable",
      .help = "Bytes of the program or library in this process that may be executed, but neither read nor written.",
@@ -115,8 +115,8 @@ static const opl_counter image_counters[] = {
      .help = "Bytes of the program or library in this process that may be executed, read and written.",
      .where = WHERE},
     {802, 803, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_EXPERT, OPL_FIELD(struct image, bytes[EXECUTE_WRITE_COPY]), .name = "Exec Write Copy",
-     .help = "Bytes of the program or library in this process that may be executed and read, and of which the process gets a copy of its own where it "
-             "writes.",
+     .help = "Bytes of the program or library in this process that may be executed and read; when the process writes to a page, it gets its own copy of the "
+             "page.",
      .where = WHERE},
 };
 /* clang-format on */
@@ -174,9 +174,9 @@ const opl_object perfproc_address_space = {
     .help_index = 787,
     .name = "Process Address Space",
     .help =
-        "The Process Address Space object shows what the addresses of each process stand for: "
-        "programs and "
-        "libraries, other files and shared memory, private memory, and addresses kept for later.",
+        "The Process Address Space object shows what the addresses of each process are used for: "
+        "programs and libraries, other files and shared memory, private memory, and addresses kept "
+        "for later.",
     OPL_COUNTERS(space_counters),
     .default_counter = 780,
     .costly = true,
@@ -189,9 +189,9 @@ const opl_object perfproc_image = {
     .index = 740,
     .help_index = 741,
     .name = "Image",
-    .help = "The Image object shows how each process has the program and the libraries that it "
-            "runs in its "
-            "address space. The parent of an image is its process.",
+    .help = "The Image object shows how many bytes of a process's address space its program and "
+            "each of its libraries take, by what the process may do with them. The parent of an "
+            "image is its process.",
     OPL_COUNTERS(image_counters),
     .default_counter = 798,
     .costly = true,
@@ -206,8 +206,7 @@ const opl_object perfproc_full_image = {
     .help_index = 1409,
     .name = "Full Image",
     .help = "The Full Image object shows the same as Image; its instances have the whole path as "
-            "their name, with "
-            "_ for /.",
+            "their name, in which _ replaces /.",
     OPL_COUNTERS(image_counters),
     .default_counter = 798,
     .costly = true,

@@ -28,8 +28,8 @@ static bool user_pc(opl_reading *reading, uint64_t *ret)
 /* clang-format off */
 static const opl_counter counters[] = {
     {708, 709, PERF_COUNTER_LARGE_RAWCOUNT_HEX, 0, PERF_DETAIL_WIZARD, OPL_FN(user_pc), .name = "User PC",
-     .help = "The address in its program at which the thread will go on when it has waited. A thread that runs at this moment, and one that "
-             "this user may not look into, is not there.",
+     .help = "The address in its program at which the thread will continue after its wait. Threads that run at this moment, and threads that this user may not "
+             "inspect, are absent.",
      .where = "`proc/*/syscall`: the last word"},
 };
 /* clang-format on */

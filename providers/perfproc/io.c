@@ -302,9 +302,9 @@ const opl_object perfproc_process_io = {
     .index = 101800,
     .help_index = 101801,
     .name = "Process IO",
-    .help = "The Process IO object shows what those processes read and write of which this user "
-            "may know it: a user's own, and all for root. Process has the same counters where all "
-            "processes may be read.",
+    .help = "The Process IO object shows what processes read and write, but only those that this "
+            "user may inspect: for root all, for others their own. Process has the same counters "
+            "where this user may inspect all listed processes.",
     OPL_COUNTERS(counters),
     .default_counter = 1424,
     .clock = true,

@@ -3,7 +3,9 @@
  * order, with two more at the end. The including file has defined PROCESS(member). */
 #define IO_COUNT PERF_COUNTER_BULK_COUNT, 0, PERF_DETAIL_ADVANCED
 #define OWN(keys)                                                                                  \
-    "`proc/*/io`: " keys ", without what children did: it stands still while one is waited for"
+    "`proc/*/io`: " keys                                                                           \
+    ", less what ended children did; the counter stands still in the interval in which such a "    \
+    "child is waited for"
 /* clang-format off */
     {1412, 1413, IO_COUNT, OPL_FN_OF(&perfproc_io, perfproc_reads), .item = PROCESS(reads), .where = OWN("syscr"),
      .name = "IO Read Operations/sec",
@@ -25,12 +27,12 @@
      .help = "The rate at which the process reads and writes bytes together, to and from files, network and devices."},
     {101802, 101803, IO_COUNT, OPL_FN_OF(&perfproc_io, perfproc_disk_read_bytes), .item = PROCESS(disk_read_bytes), .where = OWN("read_bytes"),
      .name = "IO Disk Read Bytes/sec",
-     .help = "The rate at which bytes are fetched from disks for the process, also from those of other machines. What it "
-             "finds in memory does not count."},
+     .help = "The rate at which bytes are fetched from disks for the process, also from those of other machines. What the process finds in memory does not "
+             "count."},
     {101804, 101805, IO_COUNT, OPL_FN_OF(&perfproc_io, perfproc_disk_written_bytes), .item = PROCESS(disk_written_bytes), .where = OWN("write_bytes"),
      .name = "IO Disk Write Bytes/sec",
-     .help = "The rate at which the process gives the kernel bytes to write to disks. They count when a page in memory is "
-             "changed, not when it is written, and also if its file is deleted before that."},
+     .help = "The rate at which the process gives the kernel bytes to write to disks. Bytes count when a page in memory is changed, not when it is written to "
+             "disk, and even if the file is deleted before that."},
 /* clang-format on */
 #undef OWN
 #undef IO_COUNT

@@ -93,10 +93,10 @@ static const opl_counter job_counters[] = {
     {1514, 1515, PERF_COUNTER_COUNTER, 0, JOB, MEMORY(memory_stat, "pgfault"), .name = "Pages/Sec",
      .help = "Page faults per second of the processes of the group."},
     {1518, 1519, PERF_COUNTER_RAWCOUNT, 0, JOB, OPL_FN_OF(&processes, process_count), .total = OPL_NONE, .name = "Process Count - Active",
-     .help = "Processes that are in the group itself now; those of groups in it are counted there.", .where = "lines of `sys/fs/cgroup/*/cgroup.procs`"},
+     .help = "Processes that are in the group itself now. Each subgroup counts its own.", .where = "lines of `sys/fs/cgroup/*/cgroup.procs`"},
     {1520, 1521, PERF_COUNTER_RAWCOUNT, 0, JOB, MEMORY(memory_events, "oom_kill"), .name = "Process Count - Terminated",
-     .help = "Processes of the group that the kernel ended because there was no memory, the group's or the machine's: control groups end them for no "
-             "other limit."},
+     .help = "Processes of the group that the kernel ended because the group or the machine had no memory left. No other limit of control groups ends "
+             "processes."},
     {1522, 1523, MILLISECONDS, TOTAL("usage_usec"), .name = "Total mSec - Processor",
      .help = "Processor time in milliseconds that the processes of the group have used since it was made."},
     {1524, 1525, MILLISECONDS, TOTAL("user_usec"), .name = "Total mSec - User Mode",
@@ -104,13 +104,13 @@ static const opl_counter job_counters[] = {
     {1526, 1527, MILLISECONDS, TOTAL("system_usec"), .name = "Total mSec - Kernel Mode",
      .help = "Processor time in milliseconds that the processes of the group have used in the kernel since it was made."},
     {102102, 102103, PERF_COUNTER_LARGE_RAWCOUNT, -6, JOB, OPL_COLUMN(&memory_max, 1, OPL_ONE), ON("memory"), .name = "Memory Limit Bytes",
-     .help = "Memory that the group may use at most; 0 if it has no limit. Groups above it may have a lower one."},
+     .help = "Memory that the group may use at most; 0 if it has no limit. A group above it may have a lower limit."},
     {102104, 102105, PERF_RAW_FRACTION, 0, JOB, OPL_COLUMN(&cpu_max, 1, OPL_ONE), .base = OPL_COLUMN(&cpu_max, 2, OPL_ONE), ON("cpu"),
      .name = "% Processor Limit",
-     .help = "Share of one processor's time that the group may use at most, 200 for two processors; 0 if it has no limit. Groups above it may have a "
-             "lower one."},
+     .help = "Share of one processor's time that the group may use at most, 200 for two processors; 0 if it has no limit. A group above it may have a lower "
+             "limit."},
     {102106, 102107, TIMER, OPL_KEY(&cpu, "throttled_usec", OPL_MICROSECONDS), ON("cpu"), .name = "% Throttled",
-     .help = "Share of time that the group's tasks had to wait because it had used up what processor time it may use."},
+     .help = "Share of time that the group's tasks had to wait because all processor time that it may use was used up."},
     {102108, 102109, PRESSURE(cpu_pressure, "cpu.pressure", "a processor"), .name = "% Processor Pressure"},
     {102110, 102111, PRESSURE(memory_pressure, "memory.pressure", "memory"), .name = "% Memory Pressure"},
     {102112, 102113, PRESSURE(io_pressure, "io.pressure", "a disk or another device"), .name = "% Disk Pressure"},
@@ -225,8 +225,8 @@ const opl_object perfproc_job = {
     .index = 1500,
     .help_index = 1501,
     .name = "Job Object",
-    .help = "The Job Object object shows what groups of processes use, together with the groups in "
-            "them. Its instances are the kernel's control groups.",
+    .help = "The Job Object object shows what groups of processes use, including their subgroups. "
+            "Its instances are the kernel's control groups.",
     OPL_COUNTERS(job_counters),
     .default_counter = 1502,
     .costly = true,

@@ -41,7 +41,7 @@ void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
  * its files). False: it has ended. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
                            size_t length);
-/* Adds the process from its files, and its threads if they are requested (else NULL). */
+/* Adds a process, read from its files, and its threads; `threads` NULL: these are not requested. */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
 /* Slots of opl_reading_memory; records.c uses the slots 0 to 6. */

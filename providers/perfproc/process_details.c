@@ -282,7 +282,8 @@ static const opl_counter counters[] = {
     {102008, 102009, WORDS(unit, CHARACTERS), .name = "Unit", .where = "`proc/*/cgroup`: the last part that ends with .service or .scope",
      .help = "The innermost service or scope of systemd that the process belongs to, in the first 64 characters; empty if it belongs to none."},
     {102010, 102011, WORDS(command, COMMAND_CHARACTERS), .name = "Command Line", .where = "`proc/*/cmdline`; without one, word 2 of `proc/*/stat` in brackets",
-     .help = "The program and its arguments, the first 256 characters. What has none, such as a thread of the kernel, shows its name in brackets."},
+     .help = "The program and its arguments, the first 256 characters. A process without a command line, such as a thread of the kernel, shows its name in "
+             "brackets."},
 };
 /* clang-format on */
 
@@ -290,8 +291,8 @@ const opl_object perfproc_process_details = {
     .index = 102000,
     .help_index = 102001,
     .name = "Process Details",
-    .help = "The Process Details object shows whose each process is, what it does and belongs to, "
-            "and how it was started. Its values are texts.",
+    .help = "The Process Details object shows each process's user, state, control group, unit and "
+            "command line. Its values are texts.",
     OPL_COUNTERS(counters),
     .default_counter = 102010,
     .clock = true,
