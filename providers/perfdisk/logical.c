@@ -229,7 +229,7 @@ const opl_object perfdisk_space = {
     .help_index = 101701,
     .name = "Filesystem Space",
     .help =
-        "How much of each mounted file system is in use, as agents of Linux machines report it.",
+        "How much of each mounted file system is in use, as monitoring agents for Linux report it.",
     OPL_COUNTERS(space_counters),
     .default_counter = 101702,
     .costly = true,

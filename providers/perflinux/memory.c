@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory Usage (101500): shares of memory and swap for which Memory and Paging File have no
- * counters, with the names that other agents for Linux use.
+ * counters, with the names that other monitoring agents for Linux use.
  */
 #include "perflinux.h"
 
