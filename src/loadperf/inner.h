@@ -174,6 +174,7 @@ struct plan {
     uint32_t *objects; /* offsets of the objects, ascending, without duplicates */
     size_t object_count, object_capacity;
     uint32_t last_offset; /* highest offset of a name */
+    char *functions[3];   /* names of Open, Collect and Close in the library; NULL: not given */
 };
 LSTATUS plan_read(struct load *load, const char *ini_path, struct plan *ret);
 void plan_done(struct plan *plan);

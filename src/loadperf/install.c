@@ -384,14 +384,25 @@ static void note_objects(struct install *install)
         load_event(EVENT_NO_OBJECTS, install->plan.service, ERROR_SUCCESS);
 }
 
+/* Returns the name of the function OPEN, COLLECT or CLOSE; NULL: neither an option nor the ini file
+ * gives one. */
+static const char *given_function(const struct install *install, int which)
+{
+    const opl_load_options *options = install->change.load->options;
+    const char *const given[] = {
+        [OPEN] = options->open, [COLLECT] = options->collect, [CLOSE] = options->close};
+    return given[which] ? given[which] : install->plan.functions[which - OPEN];
+}
+
 static void set_record(struct install *install)
 {
     const opl_load_options *options = install->change.load->options;
     const char **record = install->registration.record;
     record[LIBRARY] = options->library;
-    record[OPEN] = options->open ? options->open : "Open";
-    record[COLLECT] = options->collect ? options->collect : "Collect";
-    record[CLOSE] = options->close ? options->close : "Close";
+    for (int i = OPEN; i <= CLOSE; i++) {
+        const char *given = given_function(install, i);
+        record[i] = given ? given : text_names[i];
+    }
     install->registration.plan = &install->plan;
     install->registration.ini = realpath(install->ini_path, NULL);
 }
@@ -483,22 +494,23 @@ static LSTATUS look_at_registry(struct install *install, bool *ret_already, opl_
     return status;
 }
 
-/* Refuses a procedure that the options name but that the library lacks, because a later
- * installation would not correct the name. */
+/* Refuses a procedure that the options or the ini file name but that the library lacks, because a
+ * later installation would not correct the name. */
 static LSTATUS check_procedures(struct install *install)
 {
     const opl_load_options *options = install->change.load->options;
-    const char *const given[] = {options->open, options->collect, options->close};
     FREE_AUTO char *path = options->library ? trust_path(options->library) : NULL;
     struct exports exports = {0};
     LSTATUS status = ERROR_SUCCESS;
     if (path && exports_read(path, &exports))
-        for (size_t i = 0; i < COUNT(given); i++)
-            if (given[i] && exports_lack(&exports, given[i])) {
+        for (int i = OPEN; i <= CLOSE; i++) {
+            const char *given = given_function(install, i);
+            if (given && exports_lack(&exports, given)) {
                 load_error(install->change.load, path, 0,
-                           "the library has no function \"%s\": check with nm -D", given[i]);
+                           "the library has no function \"%s\": check with nm -D", given);
                 status = ERROR_PROC_NOT_FOUND;
             }
+        }
     exports_done(&exports);
     return status;
 }

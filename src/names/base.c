@@ -364,8 +364,8 @@ const struct name_list *names_list(struct name_language *base, enum names_part p
 {
     char name[32];
     BUFFER_AUTO bytes = {0};
-    snprintf(name, sizeof name, "%s.%03X.index", part == NAMES_COUNTER ? "names" : "explanations",
-             (unsigned)base->id & 0xffff);
+    snprintf(name, sizeof name, "%s.%03X" REGISTRY_INDEX_ENDING,
+             part == NAMES_COUNTER ? "names" : "explanations", (unsigned)base->id & 0xffff);
     const struct registry_derived derived = {name, built_from, vendor_states, vendor_count};
     if (base->lists[part])
         return base->lists[part];

@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define INDEX_FILE "registry.index"
+#define INDEX_FILE "registry" REGISTRY_INDEX_ENDING
 /* the number in each text must be increased if the layout changes */
 static const char index_magic[8] = "OPLIDX2", derived_magic[8] = "OPLDRV1";
 enum { INDEX_LAYERS = LAYER_MACHINE + 1, LARGEST_INDEX = 64 << 20, BYTE_ORDER_MARK = 0x01020304 };

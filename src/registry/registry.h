@@ -20,6 +20,14 @@
 #define REGISTRY_PERFLIB                                                                           \
     "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
+/* Each architecture has a vendor's folder of its own, so each has indexes of its own: with one name
+ * for both, programs of 32 and 64 bits would write them anew in turn. */
+#if UINTPTR_MAX > UINT32_MAX
+#define REGISTRY_INDEX_ENDING ".index"
+#else
+#define REGISTRY_INDEX_ENDING ".32.index"
+#endif
+
 enum registry_layer { LAYER_VENDOR, LAYER_MACHINE, LAYER_USER };
 
 struct registry_value {

@@ -546,6 +546,21 @@ static void trusted_writes_the_librarys_time_and_size(void **state)
                      ERROR_FILE_NOT_FOUND);
 }
 
+static void an_ini_file_names_the_functions(void **state)
+{
+    opl_load_options options = options_of();
+    options.library = LIBRARY_PATH;
+    options.close = "CloseByOption";
+    options.dry_run = true;
+    put_ini("[info]\ndrivername=MyPerf\nsymbolfile=my.h\nOpen=OpenMine\nclose=CloseMine\n"
+            "[languages]\n009=\n",
+            ini_texts);
+    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS);
+    assert_non_null(strstr(written.data, "\"Open\"=\"OpenMine\""));
+    assert_non_null(strstr(written.data, "\"Collect\"=\"Collect\""));
+    assert_non_null(strstr(written.data, "\"Close\"=\"CloseByOption\""));
+}
+
 static void a_dry_run_shows_and_writes_nothing(void **state)
 {
     opl_load_options options = options_of();
@@ -627,6 +642,7 @@ int main(void)
         LOAD_TEST(a_full_disk_changes_nothing),
         LOAD_TEST(a_torn_file_loads_again),
         LOAD_TEST(trusted_writes_the_librarys_time_and_size),
+        LOAD_TEST(an_ini_file_names_the_functions),
         LOAD_TEST(a_dry_run_shows_and_writes_nothing),
         LOAD_TEST(third_parties_lines_stay),
         LOAD_TEST(odd_names_of_services),

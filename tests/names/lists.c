@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <time.h>
 
-#define ENGLISH_LIST "machine/names.009.index"
-#define GERMAN_LIST "machine/names.007.index"
-#define HELP_LIST "machine/explanations.009.index"
-#define INDEX "machine/registry.index"
+#define ENGLISH_LIST "machine/names.009" REGISTRY_INDEX_ENDING
+#define GERMAN_LIST "machine/names.007" REGISTRY_INDEX_ENDING
+#define HELP_LIST "machine/explanations.009" REGISTRY_INDEX_ENDING
+#define INDEX "machine/registry" REGISTRY_INDEX_ENDING
 #define FILE_OF_A "machine/registry.d/A-009.reg"
 
 static void age(void)

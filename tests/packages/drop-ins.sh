@@ -2,17 +2,19 @@
 # Sourced by scripts/package: packages of third-party providers, whose ini files lie in registry.d.
 # shellcheck shell=bash disable=SC2154,SC2016
 
-# third NAME VERSION COUNTERS [ARCHITECTURE]: a package with one provider, in the root "third"
+# third NAME VERSION COUNTERS [ARCHITECTURE]: a package with one provider, in the root "third". The functions of "second"
+# have names of their own.
 third() {
-    local name=$1 folder=$place/third-party architecture=${4-amd64} triplet=x86_64-linux-gnu flags=() i
-    [ "$architecture" = amd64 ] || { triplet=i386-linux-gnu && flags=(-m32); }
+    local name=$1 folder=$place/third-party architecture=${4-amd64} triplet=x86_64-linux-gnu flags=() functions='' i
+    [ "$name" != second ] || { flags=(-DOpen=MineOpen -DCollect=MineCollect -DClose=MineClose) && functions='open=MineOpen\ncollect=MineCollect\nclose=MineClose\n'; }
+    [ "$architecture" = amd64 ] || { triplet=i386-linux-gnu && flags+=(-m32); }
     rm -rf "$folder" && mkdir -p "$folder"/{DEBIAN,usr/share/openperflib/registry.d,"usr/lib/$triplet/openperflib"}
     rm -rf "$place/to-link" && dpkg-deb -x "$(ls "$place"/{first,i386}/libopenperflib0_*"_$architecture.deb" 2>/dev/null)" "$place/to-link" || return 1
     gcc "${flags[@]}" -shared -fPIC -fvisibility=hidden -Iinclude -DVALUE="${#triplet}" -DCOUNTERS="$3" "-DSERVICE=\"$name\"" \
         tests/packages/third.c "$place/to-link/usr/lib/$triplet/libopenperflib.so.0" \
         -o "$folder/usr/lib/$triplet/openperflib/$name.so" || return 1
     {
-        printf '[info]\ndrivername=%s\nsymbolfile=%s.h\n[languages]\n009=English\n[objects]\nALL_009_NAME=\n[text]\n' "$name" "$name"
+        printf "[info]\ndrivername=%s\nsymbolfile=%s.h\n${functions}[languages]\n009=English\n[objects]\nALL_009_NAME=\n[text]\n" "$name" "$name"
         printf 'ALL_009_NAME=%s\nALL_009_HELP=A third party.\n' "$name"
         for i in Answer Second; do printf '%s_009_NAME=%s\n%s_009_HELP=A number.\n' "$i" "$i" "$i"; done | head -n $(($3 * 2))
     } >"$folder/usr/share/openperflib/registry.d/$name.ini"

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define SERVICE REGISTRY_SERVICES "\\Svc\\Performance"
-#define INDEX "machine/registry.index"
+#define INDEX "machine/registry" REGISTRY_INDEX_ENDING
 
 static const char shipped[] = HEADER "[" KEY "]\n\"a\"=\"vendor\"\n\"gone\"=\"x\"\n[" KEY "\\Sub]\n"
                                      "\"n\"=dword:7\n\"b\"=hex:01,02\n";

@@ -14,6 +14,8 @@ void plan_done(struct plan *plan)
 {
     for (size_t i = 0; i < plan->text_count; i++)
         free(plan->texts[i].text);
+    for (size_t i = 0; i < COUNT(plan->functions); i++)
+        free(plan->functions[i]);
     free(plan->texts);
     free(plan->languages);
     free(plan->objects);
@@ -135,6 +137,20 @@ static LSTATUS read_service(struct planning *planning)
                    "\"%.60s\" cannot be the name of a key below Services", name);
     planning->plan->trusted = ini_find(planning->ini, "info", "trusted") != NULL;
     return ERROR_SUCCESS;
+}
+
+/* Libraries from Windows often call their functions otherwise, and a file that a package brings is
+ * registered without the options that name them. */
+static LSTATUS read_functions(struct planning *planning)
+{
+    static const char *const keys[] = {"open", "collect", "close"};
+    LSTATUS status = ERROR_SUCCESS;
+    for (size_t i = 0; !status && i < COUNT(keys); i++) {
+        const struct ini_entry *entry = ini_find(planning->ini, "info", keys[i]);
+        if (entry && entry->value.count)
+            status = decoded(planning, entry, LANGUAGE_ENGLISH, &planning->plan->functions[i]);
+    }
+    return status;
 }
 
 /* ---- [languages] ---- */
@@ -653,6 +669,7 @@ static LSTATUS read_sections(struct planning *planning)
     struct symbols symbols = {0};
     FREE_AUTO char *symbol_path = NULL;
     LSTATUS status = read_service(planning);
+    status = status ? status : read_functions(planning);
     status = status ? status : read_languages(planning);
     status = status ? status : read_symbols(planning, &symbols, &symbol_path);
     status = status ? status : read_texts(planning);
