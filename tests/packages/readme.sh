@@ -17,5 +17,4 @@ readme_by_a_user() {
 
 check_readme() {
     try "packages: an ordinary user runs the examples of the README" readme_by_a_user
-    drop_root author
 }
