@@ -146,6 +146,9 @@ uint32_t opl_load_replace(const char *counters, const char *helps, const char *l
  * numbers only if its numbers belong to another service. */
 uint32_t opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_options *options,
                          opl_load_restored *ret);
+/* Reports the files of the state that are not used (kind "state-file"), such as a pipe in place of
+ * the file of the last events, and returns their number. opl_load_doctor reports them too. */
+uint32_t opl_load_state(const opl_load_doctor_options *callbacks);
 
 #pragma GCC visibility pop
 OPL_END_DECLS

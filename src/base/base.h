@@ -116,6 +116,7 @@ LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer 
 /* Returns what there is at `path` instead of a regular file, for messages: "it is a folder, not a
  * file". NULL: a regular file, or nothing. */
 const char *file_kind(const char *path);
+const char *file_kind_of(const struct stat *st); /* the same */
 /* Writes `path` completely or not at all: temporary file ".*.tmp" in the same folder, fsync,
  * rename, fsync of the folder. The new file has `mode`, whatever the umask. Its modification time
  * becomes later than `after` (if not NULL) by at least 1 ns, so that readers always notice the
@@ -124,11 +125,6 @@ const char *file_kind(const char *path);
 LSTATUS file_replace(int dir_fd, const char *path, mode_t mode, const void *data, size_t size,
                      const struct timespec *after, struct stat *ret_stat);
 LSTATUS file_remove(int dir_fd, const char *path); /* removes the file, then syncs the folder */
-/* Opens a file that is to be overwritten in place. It must be a regular file of the effective user
- * without a second hard link, which another user may have made; no symbolic link is followed. A
- * missing file is created, readable by all users whatever the umask; with `make_folder` also its
- * folder, whose path must be absolute. -1: it cannot be opened. */
-int file_open_to_write(int dir_fd, const char *path, bool make_folder);
 /* Like mkdir -p; each new folder has `mode` and is durable. */
 LSTATUS file_make_folders(const char *path, mode_t mode);
 LSTATUS file_lock(int dir_fd, const char *path, int *ret_fd); /* creates the file if it is missing;
@@ -154,6 +150,18 @@ extern struct file_steps file_steps;
  * entry that the caller owns; then sticky folders of root, such as /tmp, are trusted too, because
  * others cannot replace that entry. */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
+/* The largest size, in bytes, of each kind of file of the state: a larger one is neither read nor
+ * written, and stays as it is. */
+enum { STATE_RECORDS_MOST = 1 << 20, STATE_EVENTS_MOST = 8 << 20, STATE_LISTS_MOST = 64 << 20 };
+/* Returns why openperflib does not use a file of its state that it writes in place, for messages:
+ * it is no regular file, has a second name, is not trusted, or has more than `most` bytes. NULL: it
+ * is used. */
+const char *file_fault(const struct stat *st, off_t most);
+/* Opens a file that is to be overwritten in place. It must belong to the effective user, and
+ * file_fault must accept it; no symbolic link is followed. A missing file is created, readable by
+ * all users whatever the umask; with `make_folder` also its folder, whose path must be absolute.
+ * -1: it cannot be opened. */
+int file_open_to_write(int dir_fd, const char *path, off_t most, bool make_folder);
 /* Returns ERROR_SUCCESS if `real_path` is a regular file that only root and the effective user may
  * change, and so is every folder above it. Else `why` names the path and what to do. Links are
  * refused. */

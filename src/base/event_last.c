@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { RECORD = 2048, NAME_AT = 43, MOST_BYTES = 1 << 20, TRIES = 8 };
+enum { RECORD = 2048, NAME_AT = 43, TRIES = 8 };
 #define HEAD "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ %5u %-11.11s "
 
 /* Returns the path of `last-events` in the folder that contains `answers`, to be freed. NULL: there
@@ -101,7 +101,8 @@ static void write_at_its_place(int fd, const struct event_record *event)
     if (new && (locked = event_lock(fd)))
         place = place_of(fd, event->service, &new);
     write_record(event, record);
-    if (place + RECORD <= MOST_BYTES && file_write_limited(fd, record, RECORD, place) != RECORD)
+    if (place + RECORD <= STATE_RECORDS_MOST &&
+        file_write_limited(fd, record, RECORD, place) != RECORD)
         trace("event", "the last event of %s could not be recorded", event->service);
     if (locked)
         flock(fd, LOCK_UN);
@@ -111,7 +112,7 @@ void event_last_keep(const struct event_record *event)
 {
     bool named = *event->service && !event->service[strcspn(event->service, "\n\t")];
     FREE_AUTO char *path = named ? path_beside(place_answers()) : NULL;
-    int fd = path ? file_open_to_write(AT_FDCWD, path, !place_events()) : -1;
+    int fd = path ? file_open_to_write(AT_FDCWD, path, STATE_RECORDS_MOST, !place_events()) : -1;
     if (fd < 0)
         return;
     write_at_its_place(fd, event);
@@ -169,9 +170,8 @@ static void look_into(const char *answers, uid_t owner, const char *service, str
     char record[RECORD + 1] = "";
     FREE_AUTO char *path = path_beside(answers);
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == owner &&
-        !(st.st_mode & (S_IWGRP | S_IWOTH)) && read_whole(fd, service, record) &&
-        read_record(record, &last) && last.when > ret->when)
+    if (fd >= 0 && !fstat(fd, &st) && !file_fault(&st, STATE_RECORDS_MOST) && st.st_uid == owner &&
+        read_whole(fd, service, record) && read_record(record, &last) && last.when > ret->when)
         *ret = last;
     if (fd >= 0)
         close(fd);

@@ -127,12 +127,6 @@ bool event_lock(int fd)
     return false;
 }
 
-/* True if the file may be written: not for a file of another user, or with a second hard link. */
-static bool is_ours(const struct stat *st)
-{
-    return S_ISREG(st->st_mode) && st->st_nlink <= 1 && file_trusted(st, false);
-}
-
 static bool is_the_file(const char *path, const struct stat *ret)
 {
     struct stat named;
@@ -158,7 +152,7 @@ static int open_with_capacity(const char *path, size_t length, struct stat *ret,
         int fd = open_log(path);
         if (fd < 0)
             return -1;
-        if (fstat(fd, ret) || !is_ours(ret)) {
+        if (fstat(fd, ret) || file_fault(ret, STATE_EVENTS_MOST)) {
             close(fd);
             errno = EACCES;
             return -1;

@@ -101,15 +101,20 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
     }
 }
 
+const char *file_kind_of(const struct stat *st)
+{
+    return S_ISREG(st->st_mode)    ? NULL
+           : S_ISDIR(st->st_mode)  ? "it is a folder, not a file"
+           : S_ISFIFO(st->st_mode) ? "it is a pipe (FIFO), not a file"
+           : S_ISSOCK(st->st_mode) ? "it is a socket, not a file"
+           : S_ISLNK(st->st_mode)  ? "it is a symbolic link, not a file"
+                                   : "it is a device, not a file";
+}
+
 const char *file_kind(const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
-        return NULL;
-    return S_ISDIR(st.st_mode)    ? "it is a folder, not a file"
-           : S_ISFIFO(st.st_mode) ? "it is a pipe (FIFO), not a file"
-           : S_ISSOCK(st.st_mode) ? "it is a socket, not a file"
-                                  : "it is a device, not a file";
+    return stat(path, &st) != 0 ? NULL : file_kind_of(&st);
 }
 
 LSTATUS file_read_fd(int fd, struct buffer *ret)
@@ -271,27 +276,6 @@ LSTATUS file_remove(int dir_fd, const char *path)
     if (file_steps.unlink(folder, name) != 0)
         return status_from_errno(errno);
     return sync_folder(folder);
-}
-
-/* ---- writing in place ---- */
-
-int file_open_to_write(int dir_fd, const char *path, bool make_folder)
-{
-    enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
-    struct stat st;
-    int fd = openat(dir_fd, path, FLAGS, 0644);
-    if (fd < 0 && make_folder) {
-        FREE_AUTO char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
-        if (folder && !mkdir(folder, geteuid() == 0 ? 0755 : 0700))
-            fd = openat(dir_fd, path, FLAGS, 0644);
-    }
-    if (fd < 0)
-        return fd;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink <= 1 && st.st_uid == geteuid() &&
-        (st.st_size || !fchmod(fd, 0644)))
-        return fd;
-    close(fd);
-    return -1;
 }
 
 /* ---- folders and locks ---- */

@@ -54,6 +54,37 @@ bool file_trusted(const struct stat *st, bool folder_of_caller_entry)
            is_root(st->st_uid);
 }
 
+/* ---- writing in place ---- */
+
+const char *file_fault(const struct stat *st, off_t most)
+{
+    const char *kind = file_kind_of(st);
+    return kind                       ? kind
+           : st->st_nlink > 1         ? "it has a second name (a hard link)"
+           : !file_trusted(st, false) ? "it belongs to another user, or others may write it"
+           : st->st_size > most       ? "it is too large"
+                                      : NULL;
+}
+
+int file_open_to_write(int dir_fd, const char *path, off_t most, bool make_folder)
+{
+    enum { FLAGS = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
+    struct stat st;
+    int fd = openat(dir_fd, path, FLAGS, 0644);
+    if (fd < 0 && make_folder) {
+        FREE_AUTO char *folder = text_format("%.*s", (int)(strrchr(path, '/') - path), path);
+        if (folder && !mkdir(folder, geteuid() == 0 ? 0755 : 0700))
+            fd = openat(dir_fd, path, FLAGS, 0644);
+    }
+    if (fd < 0)
+        return fd;
+    if (!fstat(fd, &st) && !file_fault(&st, most) && st.st_uid == geteuid() &&
+        (st.st_size || !fchmod(fd, 0644)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 /* ---- a path ---- */
 
 static LSTATUS explain(const char *path, const struct stat *st, char why[static TRUST_TEXT])

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FIXED_CHARS = 42, NAME_BYTES = 4 * LIMIT_KEY_NAME, MOST_BYTES = 1 << 20, TRIES = 8 };
+enum { FIXED_CHARS = 42, NAME_BYTES = 4 * LIMIT_KEY_NAME, TRIES = 8 };
 static const int64_t write_every = CLOCK_TICKS_PER_SECOND;
 static const int64_t refused_for = 60 * (int64_t)CLOCK_TICKS_PER_SECOND;
 
@@ -133,7 +133,7 @@ static void write_one(struct answers_update *writing, const struct service *serv
 static void write_added(const struct answers_update *writing)
 {
     const struct buffer *added = &writing->added;
-    if (added->len && !added->failed && writing->text.len + added->len <= MOST_BYTES &&
+    if (added->len && !added->failed && writing->text.len + added->len <= STATE_RECORDS_MOST &&
         fcntl(writing->fd, F_SETFL, O_APPEND) == 0 &&
         file_write_limited(writing->fd, added->data, added->len, -1) != (ssize_t)added->len)
         trace("host", "answers could not be recorded");
@@ -158,7 +158,8 @@ void answers_write(const struct service_table *table, bool last)
         return;
     lock_take(&lock);
     if (anything_new(table)) {
-        struct answers_update writing = {.fd = file_open_to_write(AT_FDCWD, path, !place_events())};
+        struct answers_update writing = {
+            .fd = file_open_to_write(AT_FDCWD, path, STATE_RECORDS_MOST, !place_events())};
         for (size_t i = 0; writing.fd >= 0 && i < table->count; i++)
             if (table->services[i].code)
                 write_one(&writing, &table->services[i]);
@@ -200,8 +201,8 @@ static void look_into(const char *path, uid_t owner, const char *service, struct
     struct stat st;
     struct host_answer answer = {0};
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-    bool sound = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == owner &&
-                 !(st.st_mode & (S_IWGRP | S_IWOTH)) && !read_whole(fd, &text) && text.len;
+    bool sound = fd >= 0 && !fstat(fd, &st) && !file_fault(&st, STATE_RECORDS_MOST) &&
+                 st.st_uid == owner && !read_whole(fd, &text) && text.len;
     const char *line = sound ? text.data : "", *end = line + (sound ? text.len : 0);
     for (; sound && (line = find_line(line, end, service)); line = strchr(line, '\n') + 1)
         if (read_line(line, &answer) && answer.when > ret->when)

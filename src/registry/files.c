@@ -184,7 +184,7 @@ bool tree_fill(const struct tree_key *given)
 
 /* ---- files ---- */
 
-enum { UNSETTLED_100NS = 50 * 10000, LARGEST_FILE = 256 << 20 };
+enum { UNSETTLED_100NS = 50 * 10000 };
 
 static void close_auto(int *fd)
 {
@@ -319,7 +319,7 @@ static LSTATUS open_file(enum registry_layer layer, int dir_fd, const char *name
     if (*ret_fd < 0 || fstat(*ret_fd, &st) != 0)
         return status_from_errno(errno);
     file_state_of(&st, ret_state);
-    if (!S_ISREG(st.st_mode) || st.st_size > LARGEST_FILE)
+    if (!S_ISREG(st.st_mode) || st.st_size > REGISTRY_FILE_MOST)
         return ERROR_NOT_REGISTRY_FILE;
     if (layer_trusts(layer, &st))
         return ERROR_SUCCESS;

@@ -26,7 +26,7 @@
 #define INDEX_FILE "registry" REGISTRY_INDEX_ENDING
 /* the number in each text must be increased if the layout changes */
 static const char index_magic[8] = "OPLIDX2", derived_magic[8] = "OPLDRV1";
-enum { INDEX_LAYERS = LAYER_MACHINE + 1, LARGEST_INDEX = 64 << 20, BYTE_ORDER_MARK = 0x01020304 };
+enum { INDEX_LAYERS = LAYER_MACHINE + 1, BYTE_ORDER_MARK = 0x01020304 };
 static const int64_t old_temporary_100ns = (int64_t)60 * CLOCK_TICKS_PER_SECOND;
 
 struct disk_state {
@@ -216,8 +216,8 @@ static struct lazy *make_lazy(const struct parts *parts, struct image *image)
     if (image->used_lazies == parts->head->lazies)
         return NULL;
     const struct disk_lazy *disk = &parts->lazies[image->used_lazies];
-    if (disk->file >= parts->head->files || disk->offset > LARGEST_INDEX ||
-        disk->size > LARGEST_INDEX)
+    if (disk->file >= parts->head->files || disk->offset > STATE_LISTS_MOST ||
+        disk->size > STATE_LISTS_MOST)
         return NULL;
     const struct disk_file *file = &parts->files[disk->file];
     struct lazy *lazy = &image->lazies[image->used_lazies++];
@@ -345,7 +345,7 @@ static LSTATUS read_trusted(const char *place, const char *name, void *head, siz
     if (folder >= 0 && fstat(folder, &st) == 0 && layer_trusts(LAYER_MACHINE, &st))
         fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
     bool good = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-                st.st_size <= LARGEST_INDEX && layer_trusts(LAYER_MACHINE, &st);
+                st.st_size <= STATE_LISTS_MOST && layer_trusts(LAYER_MACHINE, &st);
     good = good && (!head_size || read(fd, head, head_size) == (ssize_t)head_size);
     LSTATUS status = good ? file_read_fd(fd, ret) : ERROR_FILE_NOT_FOUND;
     if (fd >= 0)
@@ -394,7 +394,7 @@ static uint32_t add_text(struct writer *writer, const void *text, size_t size)
 {
     size_t offset = writer->text.len;
     buffer_add(&writer->text, text, size);
-    writer->failed |= writer->text.len > LARGEST_INDEX / 2;
+    writer->failed |= writer->text.len > STATE_LISTS_MOST / 2;
     return (uint32_t)offset;
 }
 

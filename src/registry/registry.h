@@ -92,6 +92,7 @@ struct registry_file {
 /* Calls `each` for every file in merging order, until `each` returns false. `name` is valid during
  * the call. A folder that is not trusted counts as empty. */
 LSTATUS registry_each_file(bool (*each)(void *self, const struct registry_file *file), void *self);
+enum { REGISTRY_FILE_MOST = 256 << 20 }; /* the largest size of a file of registrations, in bytes */
 /* Sets *ret to the file's content. ERROR_ACCESS_DENIED: the file is not trusted. */
 LSTATUS registry_read_file(enum registry_layer layer, const char *name, struct buffer *ret);
 /* Returns the path .../registry.d of a layer, whose folder may not exist. NULL: the layer has no

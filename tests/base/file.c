@@ -285,7 +285,7 @@ static void only_a_file_with_one_name_is_overwritten(void **state)
 {
     struct stat st;
     static const char *const strange[] = {"link", "symlink", "fifo", "folder"};
-    int fd = file_open_to_write(folder_fd, "new", false);
+    int fd = file_open_to_write(folder_fd, "new", 1 << 20, false);
     assert_int_equal(fstat(fd, &st), 0);
     assert_int_equal(st.st_mode, S_IFREG | 0644);
     close(fd);
@@ -295,7 +295,7 @@ static void only_a_file_with_one_name_is_overwritten(void **state)
     assert_int_equal(mkfifoat(folder_fd, "fifo", 0600), 0);
     assert_int_equal(mkdirat(folder_fd, "folder", 0700), 0);
     for (size_t i = 0; i < COUNT(strange); i++)
-        assert_int_equal(file_open_to_write(folder_fd, strange[i], false), -1);
+        assert_int_equal(file_open_to_write(folder_fd, strange[i], 1 << 20, false), -1);
     assert_int_equal(fstatat(folder_fd, "new", &st, 0), 0);
     assert_int_equal(st.st_mode, S_IFREG | 0600);
     assert_int_equal(unlinkat(folder_fd, "folder", AT_REMOVEDIR), 0);

@@ -72,12 +72,15 @@ time_t last_event_time(const opl_load_event *event)
 
 FILE *last_event_open(const char *path, const char **ret_why)
 {
-    struct stat st;
+    enum { LARGEST = 8 << 20 }; /* bytes, as for openperflib's own file of events */
+    struct stat st = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool strange =
         fd < 0 ? errno == ELOOP || errno == ENXIO : !fstat(fd, &st) && !S_ISREG(st.st_mode);
-    FILE *file = fd < 0 || strange ? NULL : fdopen(fd, "r");
+    bool large = fd >= 0 && !strange && st.st_size > LARGEST;
+    FILE *file = fd < 0 || strange || large ? NULL : fdopen(fd, "r");
     *ret_why = strange ? "not a regular file; delete it, and events are written there again"
+               : large ? "too large; move it away, and events are written there again"
                : errno == ENOENT ? NULL
                                  : strerror(errno);
     if (fd >= 0 && !file)

@@ -122,8 +122,17 @@ static void add_provider(struct json *json, const struct perfmon *perfmon,
     json_close(json, '}');
 }
 
-void status_json(const struct perfmon *perfmon, const struct providers *providers,
-                 const struct event_log *log)
+static void add_finding(void *self, const opl_load_finding *finding)
+{
+    struct json *json = self;
+    json_open_flat(json, NULL);
+    json_string(json, "file", finding->file);
+    json_string(json, "text", finding->text);
+    json_close_flat(json);
+}
+
+unsigned status_json(const struct perfmon *perfmon, const struct providers *providers,
+                     const struct event_log *log)
 {
     struct json json = {.out = stdout};
     json_open(&json, NULL, '{');
@@ -131,10 +140,15 @@ void status_json(const struct perfmon *perfmon, const struct providers *provider
     json_bool(&json, "switchedOff", providers->switched_off);
     if (!log->readable)
         json_string(&json, "eventsUnreadable", log->why);
+    json_open(&json, "unusedFiles", '[');
+    unsigned unused =
+        opl_load_state(&(opl_load_doctor_options){.found = add_finding, .self = &json});
+    json_close(&json, ']');
     json_open(&json, "providers", '[');
     for (size_t i = 0; i < providers->count; i++)
         add_provider(&json, perfmon, &providers->list[i], &providers->owners, log);
     json_close(&json, ']');
     json_close(&json, '}');
     putchar('\n');
+    return unused;
 }

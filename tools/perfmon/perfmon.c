@@ -42,7 +42,7 @@ static const char status_more[] =
     "the registry and the event log; what is not recorded there is not shown.\n"
     "Providers are queried only with --ask.\n"
     "\n"
-    "The exit code is 0 if all providers are healthy, 5 if one needs attention, 3 if there\n"
+    "The exit code is 0 if all is healthy, 5 if something needs attention, 3 if there\n"
     "is no such SERVICE, 1 if the registry cannot be read, 2 for wrong usage.\n";
 static const struct tool commands[] = {
     {.name = "status", .summary = "Show the health of all providers and how to fix problems.",
@@ -168,10 +168,8 @@ static int run_status(struct perfmon *perfmon)
         return code;
     }
     event_log_read(&log);
-    if (perfmon->json)
-        status_json(perfmon, &providers, &log);
-    else
-        status_print(perfmon, &providers, &log);
+    if ((perfmon->json ? status_json : status_print)(perfmon, &providers, &log))
+        code = EXIT_TROUBLE;
     if (!providers.count) {
         last_event_no_names("perfmon");
         code = EXIT_TROUBLE;

@@ -126,10 +126,10 @@ void provider_next(const struct provider *provider, const struct owners *owners,
 struct catalogue *find_object(const struct perfmon *perfmon, const char *files, char *word,
                               const char **ret_instances, int *ret_code);
 
-/* ---- print.c, as-json.c ---- */
-void status_print(const struct perfmon *perfmon, const struct providers *providers,
-                  const struct event_log *log);
-void status_json(const struct perfmon *perfmon, const struct providers *providers,
-                 const struct event_log *log);
+/* ---- print.c, as-json.c; both return the number of files of the state that are not used ---- */
+unsigned status_print(const struct perfmon *perfmon, const struct providers *providers,
+                      const struct event_log *log);
+unsigned status_json(const struct perfmon *perfmon, const struct providers *providers,
+                     const struct event_log *log);
 
 #endif

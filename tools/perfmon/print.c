@@ -402,8 +402,14 @@ static void print_sum(const struct status_page *page)
             page->log->why);
 }
 
-void status_print(const struct perfmon *perfmon, const struct providers *providers,
-                  const struct event_log *log)
+static void print_finding(void *self, const opl_load_finding *finding)
+{
+    (void)self;
+    printf("%s: %s\n", finding->file, finding->text);
+}
+
+unsigned status_print(const struct perfmon *perfmon, const struct providers *providers,
+                      const struct event_log *log)
 {
     struct status_page page = {.perfmon = perfmon, .providers = providers, .log = log};
     bool all = perfmon->details || perfmon->arg_count;
@@ -419,4 +425,5 @@ void status_print(const struct perfmon *perfmon, const struct providers *provide
             print_details(&page, &providers->list[i]);
     print_sum(&page);
     names_done(&page.names);
+    return opl_load_state(&(opl_load_doctor_options){.found = print_finding});
 }

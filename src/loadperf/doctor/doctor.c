@@ -553,6 +553,13 @@ static LSTATUS cure(struct doctor *doctor)
     return status ? status : repair_files(doctor);
 }
 
+DWORD opl_load_state(const opl_load_doctor_options *callbacks)
+{
+    opl_load_restored result = {0};
+    scan_state(&(struct doctor){.callbacks = callbacks, .result = &result});
+    return (DWORD)result.left;
+}
+
 DWORD opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_options *options,
                       opl_load_restored *ret)
 {
@@ -564,6 +571,7 @@ DWORD opl_load_doctor(const opl_load_doctor_options *callbacks, const opl_load_o
         .load = &load, .callbacks = callbacks ? callbacks : &no_finding, .result = &result};
     doctor.wanted.path = NULL;
     doctor.wanted.repair = true;
+    scan_state(&doctor);
     if (!scan_files(&doctor)) {
         if (ret)
             *ret = result;

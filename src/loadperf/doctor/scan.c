@@ -117,6 +117,99 @@ static void report_foreign(struct doctor *doctor, const char *path, const struct
                       name.data, name.data);
 }
 
+/* ---- files that are not used at all ---- */
+
+static void report_unused(struct doctor *doctor, const char *path, const char *why, off_t most,
+                          const char *advice)
+{
+    char size[48] = "";
+    const opl_load_finding finding = {.kind = "state-file", .file = path};
+    if (most)
+        snprintf(size, sizeof size, ", more than %lld MiB", (long long)most >> 20);
+    doctor_report(doctor, false, &finding, "%s%s, so openperflib cannot rely on it: %s", why, size,
+                  advice);
+}
+
+/* Looks at a file of events or answers, or at one that was made from others. `in_place`: the file
+ * is overwritten in place, so it must have no second name. */
+static void look_at_state(struct doctor *doctor, const char *folder, const char *name, off_t most,
+                          bool in_place)
+{
+    struct stat st;
+    FREE_AUTO char *path = text_format("%s/%s", folder, name);
+    if (!path || lstat(path, &st) != 0)
+        return;
+    if (!in_place)
+        st.st_nlink = 1;
+    const char *why = file_fault(&st, most);
+    if (why)
+        report_unused(doctor, path, why, S_ISREG(st.st_mode) && st.st_size > most ? most : 0,
+                      "move it away or delete it, and a new one is written when it is needed");
+}
+
+/* Returns why a file of registrations cannot be read; its owner does not matter. NULL: it can. */
+static const char *registry_fault(const struct stat *st)
+{
+    const char *kind = file_kind_of(st);
+    return !kind && st->st_size > REGISTRY_FILE_MOST ? "it is too large" : kind;
+}
+
+static void look_at_registrations(struct doctor *doctor, const char *folder, const char *name)
+{
+    struct stat st;
+    FREE_AUTO char *path = text_format("%s/%s", folder, name);
+    const char *why = path && !stat(path, &st) ? registry_fault(&st) : NULL;
+    if (why)
+        report_unused(doctor, path, why, S_ISREG(st.st_mode) ? REGISTRY_FILE_MOST : 0, COME_BACK);
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t count = strlen(name), length = strlen(ending);
+    return count > length && !strcmp(name + count - length, ending);
+}
+
+static void look_at_entries(struct doctor *doctor, const char *folder)
+{
+    DIR *listing = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry; listing && (entry = readdir(listing));)
+        if (ends_with(entry->d_name, ".index"))
+            look_at_state(doctor, folder, entry->d_name, STATE_LISTS_MOST, false);
+        else if (*entry->d_name != '.' && ends_with(entry->d_name, ".reg"))
+            look_at_registrations(doctor, folder, entry->d_name);
+    if (listing)
+        closedir(listing);
+}
+
+void scan_state(struct doctor *doctor)
+{
+    const char *answers = place_answers(), *slash = answers ? strrchr(answers, '/') : NULL;
+    FREE_AUTO char *folder = slash ? text_format("%.*s", (int)(slash - answers), answers) : NULL;
+    const char *machine = registry_folder(LAYER_MACHINE), *user = registry_folder(LAYER_USER);
+    const struct {
+        const char *folder, *name;
+        off_t most; /* the largest size, in bytes */
+        bool in_place;
+    } files[] = {
+        {folder,  "events",      STATE_EVENTS_MOST,  true },
+        {folder,  "events.old",  STATE_EVENTS_MOST,  false},
+        {folder,  "answers",     STATE_RECORDS_MOST, true },
+        {folder,  "last-events", STATE_RECORDS_MOST, true },
+        {machine, ".ranges",     STATE_LISTS_MOST,   true },
+        {machine, ".lock",       STATE_LISTS_MOST,   false},
+        {user,    ".ranges",     STATE_LISTS_MOST,   true },
+        {user,    ".lock",       STATE_LISTS_MOST,   false},
+    };
+    for (size_t i = 0; i < COUNT(files); i++)
+        if (files[i].folder)
+            look_at_state(doctor, files[i].folder, files[i].name, files[i].most, files[i].in_place);
+    look_at_entries(doctor, place_machine());
+    look_at_entries(doctor, machine);
+    look_at_entries(doctor, user);
+}
+
+/* ---- files of registrations ---- */
+
 static void look_at_file(struct doctor *doctor, const char *folder, const char *name)
 {
     struct stat st;
@@ -127,10 +220,10 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
         return;
     if (stat(path, &st) != 0)
         doctor_report(doctor, false, &lost, "is a link to a file that does not exist: " COME_BACK);
-    else if (file_trusted(&st, false))
-        look_into(&looking, name);
-    else
+    else if (!file_trusted(&st, false))
         report_foreign(doctor, path, &st);
+    else if (!registry_fault(&st)) /* scan_state has reported that */
+        look_into(&looking, name);
 }
 
 /* Reports a folder that another user owns or may write, and returns false, because then no file in
@@ -160,8 +253,7 @@ bool scan_files(struct doctor *doctor)
         return false;
     DIR *listing = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
-        size_t count = strlen(entry->d_name);
-        if (*entry->d_name != '.' && count > 4 && !strcmp(entry->d_name + count - 4, ".reg"))
+        if (*entry->d_name != '.' && ends_with(entry->d_name, ".reg"))
             look_at_file(doctor, folder, entry->d_name);
     }
     if (listing)

@@ -133,7 +133,7 @@ static void order_rows(struct range_cache *cache)
 static LSTATUS read_text(int fd, struct buffer *ret)
 {
     struct stat st;
-    bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && file_trusted(&st, false) &&
+    bool good = fstat(fd, &st) == 0 && !file_fault(&st, STATE_LISTS_MOST) &&
                 file_read_fd(fd, ret) == ERROR_SUCCESS && ret->len &&
                 strlen(ret->data) == ret->len &&
                 !strncmp(ret->data, CACHE_HEAD, strlen(CACHE_HEAD));
@@ -206,9 +206,9 @@ void cache_write(const struct registry_edit *edit, const struct range_cache *cac
     if (whole)
         buffer_add_text(&text, CACHE_HEAD);
     buffer_add(&text, rows->data, rows->len);
-    int fd = rows->failed || text.failed
-                 ? -1
-                 : file_open_to_write(registry_edit_folder(edit), CACHE_FILE, false);
+    int fd = rows->failed || text.failed ? -1
+                                         : file_open_to_write(registry_edit_folder(edit),
+                                                              CACHE_FILE, STATE_LISTS_MOST, false);
     if (fd < 0)
         return;
     off_t start = whole ? 0 : (off_t)cache->text.len;
