@@ -137,9 +137,30 @@ static unsigned load_event(LSTATUS status)
     return sizeof(void *) == 8 ? 1021 : 1022;
 }
 
+/* Returns what to do about the failure; `why`: the dynamic loader's message, "" if there is no
+ * file. */
+static const char *remedy(LSTATUS status, const char *why)
+{
+    switch (status) {
+    case ERROR_MOD_NOT_FOUND:
+        return *why ? "build it again, linked with what it lacks, or install that; ldd -r lists it"
+                    : "install the file, or correct the value Library of the provider's "
+                      "Performance key";
+    case ERROR_ACCESS_DENIED:
+        return "correct the owner and mode of the file and of the folders above it";
+    case ERROR_DLL_INIT_FAILED:
+        return "see its documentation for what its DllMain needs";
+    case ERROR_PROCESS_ABORTED:
+        return "report it to its author; openperflib-check shows where it failed";
+    default:
+        return "it is tried again at the next query";
+    }
+}
+
 void library_report_load(const struct service *service, LSTATUS status, const char *why)
 {
-    verdict_report(service, load_event(status), EVENT_FIELDS(EVENT_STATUS(status)),
+    verdict_report(service, load_event(status),
+                   EVENT_FIELDS(EVENT_STATUS(status), EVENT_TEXT("Remedy", remedy(status, why))),
                    *why && status != ERROR_PROC_NOT_FOUND ? why : NULL);
 }
 

@@ -66,8 +66,10 @@ HRESULT WINAPI DllRegisterServer(void)
     if (how("hang"))
         for (;;)
             pause();
-    if (how("leave a process"))
+    if (how("leave a process") || how("leave a process and hang"))
         leave_a_process();
+    while (how("leave a process and hang"))
+        pause();
     if (how("flood") || how("flood for ever"))
         flood(how("flood for ever"));
     if (how("crash"))

@@ -253,6 +253,8 @@ DWORD install_files(const struct lodctr *opts)
                                 .self = &install};
     /* refused before anything is written: the registration would only give each program an error */
     DWORD status = library ? library_check(library) : ERROR_SUCCESS;
+    if (library && !status)
+        status = register_test(opts, library);
     if (status)
         fprintf(stderr, "lodctr: %s: not loaded, nothing was changed (error %lu)\n", opts->args[0],
                 (unsigned long)status);

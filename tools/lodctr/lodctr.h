@@ -60,6 +60,9 @@ enum register_step { STEP_LOAD, STEP_ATTACH, STEP_FIND, STEP_CALL, STEP_DONE };
 /* Runs DllRegisterServer or DllUnregisterServer. *reached: the step that failed; STEP_DONE: the
  * status is from the library's function. */
 DWORD register_library(const struct lodctr *opts, bool remove, enum register_step *reached);
+/* Loads the library in a separate process. ERROR_MOD_NOT_FOUND: the dynamic loader refused it, and
+ * its message was printed. A crash or a wait without end is printed too, but is no error. */
+DWORD register_test(const struct lodctr *opts, const char *library);
 
 /* ---- library.c ---- */
 /* Returns the library's absolute path, or the bare name if this folder has no such file; to be

@@ -10,8 +10,11 @@
 #include "../common/child.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -28,6 +31,24 @@ struct register_report {
 
 typedef HRESULT WINAPI register_procedure(void);
 typedef BOOL WINAPI attach_procedure(HINSTANCE, DWORD, LPVOID);
+
+/* ---- signals that end this program: first the child, and what it started, has to end ---- */
+
+static volatile sig_atomic_t interruption; /* the signal's number; 0: none */
+
+static void note(int number)
+{
+    interruption = number;
+}
+
+static void handle_signals(void (*handler)(int))
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction old, action = {.sa_handler = handler};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
 
 /* ---- the child ---- */
 
@@ -46,6 +67,7 @@ static bool find(void *handle, const char *name, void *ret)
     return symbol != NULL;
 }
 
+/* Calls the function `name`; NULL: only loads the library. */
 static void call(const char *path, const char *name, int pipe)
 {
     struct register_report report = {0};
@@ -58,7 +80,9 @@ static void call(const char *path, const char *name, int pipe)
         send_report(pipe, &report, STEP_LOAD);
         return;
     }
-    send_report(pipe, &report, STEP_ATTACH);
+    send_report(pipe, &report, name ? STEP_ATTACH : STEP_DONE);
+    if (!name)
+        return;
     if (find(handle, "DllMain", &attach) && !attach(handle, DLL_PROCESS_ATTACH, NULL))
         return;
     send_report(pipe, &report, STEP_FIND);
@@ -130,13 +154,13 @@ static void read_stream(struct running *running, int stream)
     }
 }
 
-/* Waits until the child ends or its time is over. Does not wait for the end of the pipes, because a
- * process that the child started may hold them. */
+/* Waits until the child ends, its time is over, or a signal is to end this program. Does not wait
+ * for the end of the pipes, because a process that the child started may hold them. */
 static void wait_for_child(struct running *running)
 {
     int64_t end = now_ms() + running->most_ms;
     siginfo_t ended = {0};
-    while (!ended.si_pid && !running->overdue) {
+    while (!ended.si_pid && !running->overdue && !interruption) {
         poll(running->from, STREAMS, SLICE_MS);
         waitid(P_PID, (id_t)running->child, &ended, WEXITED | WNOHANG | WNOWAIT);
         running->overdue = !ended.si_pid && now_ms() >= end;
@@ -210,6 +234,17 @@ static DWORD judge(const char *path, const char *name, const struct running *run
                                        : ERROR_GEN_FAILURE;
 }
 
+/* Ends this program by the signal, so that the calling shell sees that signal. */
+static void end_interrupted(const char *path, const struct running *running)
+{
+    handle_signals(SIG_DFL);
+    if (!interruption)
+        return;
+    fprintf(stderr, "%s: %s: interrupted (%s) %s; all processes that it had started were ended\n",
+            TOOL, path, strsignal(interruption), step_text(running->report.step));
+    raise(interruption);
+}
+
 static void report_rest(const char *path, const struct running *running)
 {
     if (running->dropped)
@@ -223,6 +258,7 @@ static void report_rest(const char *path, const struct running *running)
 
 static _Noreturn void be_child(const char *path, const char *name, const int to[STREAMS])
 {
+    handle_signals(SIG_DFL);
     dup2(to[OUTPUT], STDOUT_FILENO);
     dup2(to[ERRORS], STDERR_FILENO);
     close(to[OUTPUT]);
@@ -249,6 +285,7 @@ static DWORD call_detached(const struct lodctr *opts, const char *path, const ch
         fcntl(ends[0], F_SETFL, O_NONBLOCK);
         to[i] = ends[1];
     }
+    handle_signals(note);
     running.child = child_fork();
     if (running.child == 0)
         be_child(path, name, to);
@@ -257,6 +294,7 @@ static DWORD call_detached(const struct lodctr *opts, const char *path, const ch
     if (running.child < 0)
         return status_complain(TOOL, path, ERROR_NO_SYSTEM_RESOURCES);
     wait_for_child(&running);
+    end_interrupted(path, &running);
     *reached = running.report.step;
     report_rest(path, &running);
     return judge(path, name, &running);
@@ -274,4 +312,26 @@ DWORD register_library(const struct lodctr *opts, bool remove, enum register_ste
         printf("%s: %s succeeded\n", opts->subject, name);
     free(path);
     return status;
+}
+
+/* True if a library of the other word size (64 or 32 bits) is at `path`: this program cannot load
+ * it, but others may. */
+static bool other_word_size(const char *path)
+{
+    char start[EI_NIDENT] = "";
+    FILE *file = fopen(path, "re");
+    bool whole = file && fread(start, sizeof start, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return whole && start[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+}
+
+DWORD register_test(const struct lodctr *opts, const char *library)
+{
+    char path[PATH_MAX];
+    enum register_step reached;
+    DWORD status = opl_load_library_path(library, path, sizeof path);
+    if (!status && !other_word_size(path))
+        status = call_detached(opts, path, NULL, &reached);
+    return status == ERROR_MOD_NOT_FOUND ? status : ERROR_SUCCESS;
 }
