@@ -5,6 +5,7 @@
 
 #include "worker.h"
 #include "../common/child.h"
+#include "../common/refused.h"
 #include "../common/service.h"
 #include "../common/status.h"
 #include "../view/view.h"
@@ -60,8 +61,9 @@ void report_rare_as_warning(struct report *report, const char *field, unsigned t
 
 /* ---- registration.c: what the library is registered as ---- */
 struct registration {
-    const char *library; /* real path of the library */
-    const char *ini;     /* NULL: none */
+    const char *library;        /* real path of the library */
+    char refused[REFUSED_TEXT]; /* why the library may not be loaded; "": it may */
+    const char *ini;            /* NULL: none */
     char *procedures[3];
     char *service;     /* name of the service; NULL: not registered */
     char *object_list; /* NULL: none */

@@ -175,8 +175,8 @@ static bool read_service(struct registration *is, const struct wanted *wanted)
 
 static bool register_it(struct registration *is, const struct wanted *wanted, struct report *report)
 {
-    bool itself =
-        !is->ini && !wanted->service && library_read(is->library, has_text, "DllRegisterServer");
+    bool itself = !*is->refused && !is->ini && !wanted->service &&
+                  library_read(is->library, has_text, "DllRegisterServer");
     if ((is->ini || itself) && !make_root(is))
         return false;
     if (is->ini)
@@ -217,6 +217,8 @@ bool registration_make(const struct wanted *wanted, struct registration *ret, st
                 strerror(errno));
         return false;
     }
+    if (!library_refused(path, ret->refused))
+        *ret->refused = '\0';
     ret->ini = wanted->ini ? strdup(wanted->ini) : wanted->service ? NULL : ini_beside(path);
     return register_it(ret, wanted, report) && read_service(ret, wanted);
 }

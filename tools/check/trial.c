@@ -6,8 +6,6 @@
  */
 #include "check.h"
 
-#include "base/base.h"
-
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -795,9 +793,9 @@ void trial_run(const struct registration *registration, struct report *report,
     if (!trial)
         return;
     *trial = (struct trial){.is = registration, .report = report, .timing = timing};
-    const char *kind = file_kind(registration->library);
-    if (kind) {
-        report_add(report, MISTAKE, &nowhere, "library", IN_LIFE, LOADABLE, "%s", kind);
+    if (*registration->refused) {
+        report_add(report, MISTAKE, &nowhere, "library", IN_LIFE, LOADABLE, "%s",
+                   registration->refused);
     } else if (worker_start(&trial->worker, registration, report)) {
         try_all(trial);
         sum_up(trial);

@@ -5,6 +5,7 @@
  */
 #include "tables.h"
 #include "../common/options.h"
+#include "../common/refused.h"
 #include <openperflib/unstable.h>
 
 #include <ctype.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INI = 1, HEADER, MERGE, LANGUAGE, SYMBOLS, OUTPUT };
+enum { INI = 1, HEADER, MERGE, LANGUAGE, SYMBOLS, OUTPUT, TRUST };
 
 /* clang-format off */
 static const struct option_row rows[] = {
@@ -24,6 +25,7 @@ static const struct option_row rows[] = {
      "004 007 00A 00C 010 011 019 404 416 804 816", 0},
     {0, "symbolfile", "NAME", SYMBOLS, "With --ini: the symbol file's name. Default: SERVICE.h in lower case.", NULL, 0},
     {'o', "output", "FILE", OUTPUT, "Write to FILE instead of standard output, all or nothing; FILE may be the file of --merge.", "@files", 0},
+    {0, "trust", NULL, TRUST, "Load the library even if another user can change it: its code runs as you.", NULL, 0},
     {0},
 };
 /* clang-format on */
@@ -48,12 +50,18 @@ struct table_options {
     int what; /* INI, HEADER or 0 */
     const char *library, *merge, *symbol_file, *output;
     struct old languages;
+    bool trust;
 };
 
-static const opl_table_list *load(const char *library)
+static const opl_table_list *load(const char *library, bool trust)
 {
-    char why[OPL_TABLES_WHY];
-    const opl_table_list *tables = opl_tables_load(library, why);
+    char why[REFUSED_TEXT], *real = realpath(library, NULL);
+    const opl_table_list *tables = NULL;
+    if (!real)
+        snprintf(why, sizeof why, "%s", strerror(errno));
+    else if (trust || !library_refused(real, why))
+        tables = opl_tables_load(real, why);
+    free(real);
     if (tables && !tables->service)
         snprintf(why, sizeof why, "its numbers are absolute, so lodctr is not needed");
     else if (tables)
@@ -129,7 +137,7 @@ static int run(const struct table_options *opts)
     struct entries entries = {0};
     struct old old = {0};
     int result = EXIT_FAILED;
-    const opl_table_list *tables = load(opts->library);
+    const opl_table_list *tables = load(opts->library, opts->trust);
     if (tables && entries_read(opts->library, tables, &entries) &&
         (!opts->merge || old_read(opts->merge, &old))) {
         for (size_t i = 0; i < opts->languages.language_count; i++)
@@ -161,6 +169,8 @@ static int take_option(struct table_options *opts, const struct options *options
             return options_complain(options, "only one library is allowed; remove %s",
                                     options->value);
         opts->library = options->value;
+    } else if (id == TRUST) {
+        opts->trust = true;
     } else {
         *texts[id] = options->value;
     }
