@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <fenv.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __declspec(dllexport)
@@ -45,7 +47,7 @@ enum { NAME = 4, HELP_INDEX = 12, SCALE = 20, TYPE = 28, WIDTH = 32, OFFSET = 36
 enum { PARENT = 4, PARENT_INSTANCE = 8, ID = 12, NAME_OFFSET = 16, NAME_LENGTH = 20 };
 
 static DWORD first_counter, first_help, calls;
-static int opened;
+static int opened, instances = 2;
 
 EXPORT DWORD Open(LPWSTR names);
 EXPORT DWORD Close(void);
@@ -84,7 +86,7 @@ static DWORD answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
     opl_build build;
     opl_build_init(&build, *data, *bytes);
     opl_build_object(&build, &object, counters, 3);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < instances; i++) {
         opl_build_instance(&build, i ? "two" : "one");
         opl_build_dword(&build, 0, 100 + calls);
         opl_build_dword(&build, 1, 3);
@@ -123,6 +125,19 @@ static BOOL queried(LPCWSTR query)
 __attribute__((unused)) static void put(unsigned char *at, DWORD value)
 {
     memcpy(at, &value, sizeof value);
+}
+
+__attribute__((unused)) static void put_large(unsigned char *at, ULONGLONG value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+/* The monotonic clock, in units of 100 ns. */
+static ULONGLONG now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (ULONGLONG)time.tv_sec * 10000000 + (ULONGLONG)time.tv_nsec / 100;
 }
 
 static DWORD get(const unsigned char *at)
@@ -190,10 +205,31 @@ FIELD(default_counter, OBJECT + DEFAULT, 7)
 FIELD(detail, OBJECT + DETAIL, 5)
 FIELD(unknown_type, RATE + TYPE, 0x0fffffff)
 
+/* Definitions that are not the same in each answer. */
+MISTAKE(type_changes, if (calls % 5 == 0) put(at + RATE + TYPE, PERF_COUNTER_RAWCOUNT))
+MISTAKE(
+    order_changes, if (calls % 2) {
+        swap(at + RATE, at + SHARE);
+        swap(at + SHARE, at + BASE);
+    })
+static void exchange(unsigned char *one, unsigned char *other)
+{
+    DWORD kept = get(one);
+    put(one, get(other));
+    put(other, kept);
+}
+MISTAKE(
+    offset_changes, if (calls % 2) {
+        exchange(at + RATE + OFFSET, at + SHARE + OFFSET);
+        exchange(at + ONE_BLOCK + 4, at + ONE_BLOCK + 8);
+        exchange(at + TWO_BLOCK + 4, at + TWO_BLOCK + 8);
+    })
+
 FIELD(short_definition, RATE, 36)
 
 /* instances */
 MISTAKE(same_id, put(at + ONE + ID, 5); put(at + TWO + ID, 5))
+MISTAKE(id_changes, put(at + ONE + ID, 2 * calls); put(at + TWO + ID, 2 * calls + 1))
 MISTAKE(same_name, memcpy(at + TWO + 24, at + ONE + 24, 8))
 MISTAKE(no_parent, put(at + TWO + PARENT, get(at + TITLE)); put(at + TWO + PARENT_INSTANCE, 9))
 MISTAKE(own_parent, put(at + TWO + PARENT, get(at + TITLE)); put(at + TWO + PARENT_INSTANCE, 1))
@@ -233,6 +269,36 @@ MISTAKE(time_stands, put(at + FREQUENCY, 10000000); put(at + TIME, 1000000); put
 MISTAKE(frequency_changes, put(at + FREQUENCY, 1000 + calls % 2))
 MISTAKE(above_its_base, put(at + TWO_BLOCK + get(at + SHARE + OFFSET), 5))
 MISTAKE(no_frequency, put(at + RATE + TYPE, PERF_ELAPSED_TIME))
+
+/* Gives the rate 8 bytes and another type; the fraction and its base share the other 4 bytes. */
+static void widen(unsigned char *at, DWORD type)
+{
+    put(at + RATE + TYPE, type);
+    put(at + RATE + WIDTH, 8);
+    put(at + RATE + OFFSET, 8);
+    put(at + SHARE + OFFSET, 4);
+    put(at + BASE + OFFSET, 4);
+}
+
+static void put_time(unsigned char *at, ULONGLONG time, DWORD frequency)
+{
+    widen(at, PERF_ELAPSED_TIME);
+    put_large(at + TIME, time);
+    put_large(at + FREQUENCY, frequency);
+}
+MISTAKE(time_too_fast, put_time(at, now(), 1000))
+MISTAKE(time_too_slow, put_time(at, now() / 10000, 1000000))
+MISTAKE(time_in_ticks, put_time(at, now() / 100000, 100))
+MISTAKE(time_in_seconds, put_time(at, now() / 10000000, 1))
+
+static void put_timer(unsigned char *at, ULONGLONG time)
+{
+    widen(at, PERF_100NSEC_TIMER);
+    put_large(at + ONE_BLOCK + 8, time);
+    put_large(at + TWO_BLOCK + 8, time);
+}
+MISTAKE(timer_in_ns, put_timer(at, now() * 100000))
+MISTAKE(timer_at_100, put_timer(at, now()))
 
 /* resources that Collect does not free */
 static void *volatile leaked;
@@ -275,6 +341,36 @@ static void wait_while_printing(void)
             usleep(1000);
 }
 MISTAKE(leaves_a_segment, if (calls == 2) shmget(IPC_PRIVATE, 4096, 0600))
+MISTAKE(sends_a_signal, if (kill(getppid(), SIGTERM)) errno = 0)
+static void restart_calls(void)
+{
+    struct sigaction action;
+    sigaction(SIGTERM, NULL, &action);
+    action.sa_flags |= SA_RESTART;
+    sigaction(SIGTERM, &action, NULL);
+}
+MISTAKE(changes_flags_of_a_signal, restart_calls())
+static void round_x87(void)
+{
+#if defined __x86_64__ || defined __i386__
+    unsigned short control;
+    __asm__ volatile("fnstcw %0" : "=m"(control));
+    control &= 0xfcff; /* 24 bits of precision */
+    __asm__ volatile("fldcw %0" : : "m"(control));
+#else
+    fesetround(FE_UPWARD);
+#endif
+}
+MISTAKE(less_precise, round_x87())
+static void round_sse(void)
+{
+#ifdef __SSE__
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x2000);
+#else
+    fesetround(FE_DOWNWARD);
+#endif
+}
+MISTAKE(rounds_down_in_sse, round_sse())
 MISTAKE(rounds_down, fesetround(FE_DOWNWARD))
 MISTAKE(prints_without_end, wait_while_printing())
 MISTAKE(leaks_descriptors, open("/dev/null", O_RDONLY))
@@ -343,6 +439,35 @@ DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD typ
         return ERROR_MORE_DATA;
     }
     return good(query, data, bytes, types);
+}
+
+/* Mistakes in a Collect whose answer does not fit. */
+#define SHORT(name, ...)                                                                           \
+    EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
+    EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
+    {                                                                                              \
+        DWORD capacity = *bytes, status = good(query, data, bytes, types);                         \
+        (void)capacity;                                                                            \
+        if (status == ERROR_MORE_DATA) {                                                           \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+        return status;                                                                             \
+    }
+SHORT(leaks_when_short, leaked = malloc(100); memset(leaked, 1, 100))
+SHORT(leaks_descriptors_when_short, open("/dev/null", O_RDONLY))
+SHORT(nothing_when_short, status = ERROR_SUCCESS)
+SHORT(one_when_short, *bytes = capacity; instances = 1; status = good(query, data, bytes, types);
+      instances = 2)
+
+EXPORT DWORD finds_digits(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD finds_digits(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    static WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};
+    char text[256] = "", own[16];
+    for (size_t i = 0; i < sizeof text - 1 && query[i]; i++)
+        text[i] = (char)query[i];
+    snprintf(own, sizeof own, "%u", (unsigned)first_counter);
+    return good(strstr(text, own) ? global : query, data, bytes, types);
 }
 
 EXPORT DWORD first_word_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);

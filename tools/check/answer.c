@@ -100,6 +100,15 @@ bool answer_check_returns(const struct check_answer *answer, struct report *repo
     return reply->end > 0;
 }
 
+size_t answer_count(struct check_answer *answer)
+{
+    opl_object_view object = {0};
+    size_t count = 0;
+    while (opl_block_next_object(&answer->block, &object))
+        count += 1 + (object.type.NumInstances > 0 ? (size_t)object.type.NumInstances : 0);
+    return count;
+}
+
 /* Bases, offsets and duplicate numbers are checked in fields.c, with the registration. */
 bool answer_check_lengths(struct check_answer *answer, struct report *report)
 {

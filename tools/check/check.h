@@ -138,6 +138,8 @@ struct check_answer {
 };
 /* Checks status, pointer, lengths and guards. False: there is no data to check further. */
 bool answer_check_returns(const struct check_answer *answer, struct report *report);
+/* Number of objects and instances in an answer whose lengths add up. */
+size_t answer_count(struct check_answer *answer);
 /* Checks the lengths inside the data. False: the lengths do not add up. */
 bool answer_check_lengths(struct check_answer *answer, struct report *report);
 void answer_done(struct check_answer *answer);
@@ -151,6 +153,15 @@ void values_compare(struct check_answer *before, struct check_answer *now, struc
 void values_compare_times(struct check_answer *before, struct check_answer *now,
                           struct report *report);
 
+/* ---- constant.c: what must be the same in two answers to one query, the older one first ---- */
+#define CHANGED_ID "UniqueID of a name" /* the field of a finding that may be rare */
+void constants_compare(struct check_answer *before, struct check_answer *now,
+                       struct report *report);
+
+/* ---- pace.c: the progress of times in answers that were collected PACE_MS apart ---- */
+enum { PACE_ANSWERS = 3, PACE_MS = 40 };
+void pace_check(struct check_answer answers[static PACE_ANSWERS], struct report *report);
+
 /* ---- trial.c: the sequence of tests ---- */
 /* The steps that are left out if calls are slow. */
 enum step {
@@ -161,6 +172,7 @@ enum step {
     STEP_ROUNDS,
     STEP_AGAIN,
     STEP_REOPEN,
+    STEP_SHORT,
     STEP_COSTLY,
     STEP_PERFLIB,
     STEP_COUNT

@@ -121,6 +121,7 @@ static const char *const steps[] = {
     [STEP_ROUNDS] = "rounds of calls for small leaks",
     [STEP_AGAIN] = "calls after a further Open",
     [STEP_REOPEN] = "rounds of Open and Close",
+    [STEP_SHORT] = "rounds of calls with a buffer that is too small",
     [STEP_COSTLY] = "queries for Costly",
     [STEP_PERFLIB] = "queries through Perflib",
 };

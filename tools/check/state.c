@@ -44,7 +44,8 @@ static uint64_t handlers(void)
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action = {0};
         if (sigaction(number, NULL, &action) == 0)
-            hash = mix(hash, &action.sa_handler, sizeof action.sa_handler);
+            hash = mix(mix(hash, &action.sa_handler, sizeof action.sa_handler), &action.sa_flags,
+                       sizeof action.sa_flags);
     }
     return hash;
 }
@@ -123,12 +124,31 @@ static uint64_t name(void)
     return mix_text(0, text) + (uint64_t)prctl(PR_GET_DUMPABLE);
 }
 
-/* Returns the state of the floating-point environment: rounding, exceptions that are signals, and
- * whether numbers near 0 become 0, as in programs that are linked with -ffast-math. */
+/* Returns the control words of x86: fegetround reads only one of the two, and no function reads the
+ * precision of the x87. The flags of exceptions that have occurred are left out. */
+static uint64_t float_settings(void)
+{
+    uint64_t settings = 0;
+#if defined __x86_64__ || defined __i386__
+    unsigned short control;
+    __asm__ volatile("fnstcw %0" : "=m"(control));
+    settings = control;
+#endif
+#ifdef __SSE__
+    enum { OCCURRED = 0x3f };
+    settings |= (uint64_t)(__builtin_ia32_stmxcsr() & ~(unsigned)OCCURRED) << 16;
+#endif
+    return settings;
+}
+
+/* Returns the state of the floating-point environment: rounding, precision, exceptions that are
+ * signals, and whether numbers near 0 become 0, as in programs that are linked with -ffast-math. */
 static uint64_t floats(void)
 {
     volatile double least = DBL_MIN;
-    return (uint64_t)fegetround() << 32 | (uint64_t)fegetexcept() << 1 | (least / 2 > 0);
+    uint64_t rest = (uint64_t)fegetround() << 32 | (uint64_t)fegetexcept() << 1 | (least / 2 > 0);
+    uint64_t settings = float_settings();
+    return mix(mix(0, &rest, sizeof rest), &settings, sizeof settings);
 }
 
 static uint64_t look_at(enum worker_state state)

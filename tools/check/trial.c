@@ -33,6 +33,8 @@ enum {
     SLOW_MOST = 2,  /* on a busy machine fewer slow calls than SLOW_MOST are no mistake */
     LEFT_MOST = 16, /* the test ends if more threads or children are left */
     PAUSE_MS = 20,
+    CUT_TRIES = 8,  /* with fewer, a small answer may be whole by chance: instances come and go */
+    ID_CHANGES = 5, /* in fewer cases there may be a new thing of an old name */
     MAPPED_LEAST = 64 << 10, /* least leak of a round: mapped files grow by pages */
     TIMES_MOST = 2048
 };
@@ -47,6 +49,7 @@ struct trial {
     char own[256];     /* the query for the library's own objects; "": unknown */
     const char *query; /* a query that returned data; NULL: none */
     uint32_t capacity; /* a buffer size that is large enough for the answer to `query` */
+    uint32_t size;     /* of the last answer to `query` */
     struct check_answer first, last; /* the first and the last answer that were compared */
     double times[TIMES_MOST];
     struct usage loaded; /* resources in use before the first Open */
@@ -236,6 +239,15 @@ static void report_starts(struct trial *trial, enum worker_order order)
     trial->worker.starts = 0;
 }
 
+static void report_signals(struct trial *trial, enum worker_order order, uint32_t count)
+{
+    if (count)
+        report_add(trial->report, WARNING, &nowhere, "signals", IN_PROCESS,
+                   "none is sent to another process",
+                   "%s tried to send %" PRIu32 "; this is refused in a helper process",
+                   order_text(order), count);
+}
+
 static bool send_order(struct trial *trial, enum worker_order order, int most_ms,
                        struct worker_reply *ret)
 {
@@ -251,6 +263,7 @@ static bool send_order(struct trial *trial, enum worker_order order, int most_ms
     }
     trial->waited_ns = ret->waited_ns;
     report_changes(trial, order, ret->changed);
+    report_signals(trial, order, ret->signals);
     report_left(trial, order, &ret->usage);
     if (ret->delayed_writes && order != ORDER_COLLECT)
         report_add(trial->report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
@@ -350,12 +363,15 @@ static void take(struct trial *trial, struct check_answer *answer)
 {
     if (trial->last.data && answer->data)
         values_compare(&trial->last, answer, trial->report);
+    if (trial->last.data && answer->data)
+        constants_compare(&trial->last, answer, trial->report);
     if (trial->first.data && answer->data)
         values_compare_times(&trial->first, answer, trial->report);
     if (trial->first.data)
         answer_done(&trial->last);
     else
         trial->first = trial->last;
+    trial->size = answer->data ? (uint32_t)answer->size : trial->size;
     trial->last = *answer;
     *answer = (struct check_answer){0};
 }
@@ -393,21 +409,58 @@ static void try_query(struct trial *trial, const char *query, bool prefer)
 }
 
 /* Tries queries that do not concern the provider: a number of no service, a word, another
- * machine. */
-static void try_foreign(struct trial *trial)
+ * machine. True: it answered none of them. */
+static bool try_foreign(struct trial *trial)
 {
+    bool silent = true;
     static const char *const queries[] = {"2147483646", "Nonsense", "Foreign nowhere.invalid"};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         struct check_answer answer;
         if (!may(trial, STEP_FOREIGN, 1 + SIZES_FIRST + LEAK_CALLS))
             continue;
-        if (collect(trial, queries[i], trial->capacity ? trial->capacity : FIRST_SIZE, false,
-                    &answer))
+        bool data = collect(trial, queries[i], trial->capacity ? trial->capacity : FIRST_SIZE,
+                            false, &answer);
+        silent &= !data;
+        if (data)
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                        "no data for a query that does not name its objects", "%zu bytes for \"%s\"",
                        answer.size, queries[i]);
         answer_done(&answer);
     }
+    return silent;
+}
+
+static bool is_own(const struct trial *trial, unsigned long number)
+{
+    char *end;
+    for (const char *at = trial->own; *at; at = end)
+        if (strtoul(at, &end, 10) == number)
+            return true;
+        else if (end == at)
+            break;
+    return number >= trial->is->first_counter && number <= trial->is->last_counter;
+}
+
+/* Queries numbers that begin, or end, with the digits of the library's first number: a comparison
+ * of whole words does not find that number in them. */
+static void try_similar(struct trial *trial)
+{
+    enum { MOST = 99999999 };
+    char query[64];
+    struct check_answer answer;
+    unsigned long number = strtoul(trial->own, NULL, 10), before = number * 10 + 9, power = 10;
+    while (power <= number)
+        power *= 10;
+    if (!number || number > MOST || is_own(trial, before) || is_own(trial, 9 * power + number) ||
+        !may(trial, STEP_FOREIGN, 1 + SIZES_FIRST + LEAK_CALLS))
+        return;
+    snprintf(query, sizeof query, "%lu %lu", before, 9 * power + number);
+    if (collect(trial, query, trial->capacity ? trial->capacity : FIRST_SIZE, false, &answer))
+        report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
+                   "no data for other numbers with the same digits: compare whole words",
+                   "%zu bytes for \"%s\", because its own number is %lu", answer.size, query,
+                   number);
+    answer_done(&answer);
 }
 
 /* Perflib passes a program's whole query: the query may have the numbers of several providers, in
@@ -445,7 +498,8 @@ static void try_queries(struct trial *trial)
                    trial->own);
     else if (made && trial->query == trial->own)
         try_positions(trial);
-    try_foreign(trial);
+    if (try_foreign(trial))
+        try_similar(trial);
 }
 
 static void try_costly(struct trial *trial)
@@ -473,6 +527,37 @@ static void try_null(struct trial *trial)
     channel->request.null_buffer = false;
 }
 
+/* True if Collect succeeds with a part of the answer, although the whole does not fit, always. */
+static bool cuts_short(struct trial *trial, uint32_t capacity, size_t *ret_cut, size_t *ret_whole)
+{
+    bool cut = fits(trial, 2 * CUT_TRIES + LEAK_CALLS);
+    for (int i = 0; i < CUT_TRIES && cut; i++) {
+        struct check_answer small, whole = {0};
+        bool good = collect(trial, trial->query, capacity, false, &small);
+        cut = !trial->ended && !small.reply.status && (good || small.reply.end == 0) &&
+              collect(trial, trial->query, trial->capacity, false, &whole);
+        if (cut) {
+            *ret_cut = good ? answer_count(&small) : 0;
+            *ret_whole = answer_count(&whole);
+            cut = *ret_cut < *ret_whole && whole.size > capacity;
+        }
+        answer_done(&small);
+        answer_done(&whole);
+    }
+    return cut;
+}
+
+static void check_whole(struct trial *trial, uint32_t capacity)
+{
+    size_t cut, whole;
+    if (cuts_short(trial, capacity, &cut, &whole))
+        report_add(trial->report, MISTAKE, &nowhere, "status", IN_RETURNS,
+                   "ERROR_MORE_DATA when not everything fits",
+                   "ERROR_SUCCESS with %zu of %zu objects and instances, in %" PRIu32
+                   " bytes of space",
+                   cut, whole, capacity);
+}
+
 static void try_sizes(struct trial *trial)
 {
     uint32_t exact = (uint32_t)trial->last.size;
@@ -483,9 +568,13 @@ static void try_sizes(struct trial *trial)
         struct check_answer answer;
         if (!may(trial, STEP_SIZES, 1 + LEAK_CALLS))
             continue;
-        if (collect(trial, trial->query, capacities[i], false, &answer))
+        bool good = collect(trial, trial->query, capacities[i], false, &answer);
+        bool whole = answer.reply.status || capacities[i] >= exact;
+        if (good)
             take(trial, &answer);
         answer_done(&answer);
+        if (!whole)
+            check_whole(trial, capacities[i]);
     }
     if (may(trial, STEP_SIZES, 1 + LEAK_CALLS))
         try_null(trial);
@@ -597,6 +686,48 @@ static void try_many(struct trial *trial)
         usleep(PAUSE_MS * 1000);
         must_answer(trial, "after a pause");
     }
+}
+
+/* Calls Collect with buffers that are too small, as programs do that do not know the size: what is
+ * allocated for an answer that does not fit must be freed, too. */
+static void try_short(struct trial *trial)
+{
+    struct account account = {0};
+    uint32_t size = trial->size;
+    const uint32_t capacities[4] = {0, 64, size / 2 & ~7u, size > 8 ? size - 8 : 0};
+    plan(trial, STEP_SHORT, ROUNDS + 1);
+    for (int round = 0; round <= ROUNDS && fits_open(trial, CALLS_MOST) && has_time(trial);
+         round++) {
+        struct usage usage = {0};
+        for (int i = 0; i < CALLS_MOST && !trial->ended; i++) {
+            struct check_answer answer;
+            collect(trial, trial->query, capacities[i % 4], false, &answer);
+            usage = answer.reply.usage;
+            answer_done(&answer);
+        }
+        if (!trial->ended)
+            note_usage(&account, &usage);
+        trial->timing->made[STEP_SHORT]++;
+    }
+    report_leaks(trial, &account, CALLS_MOST, "Collect with a buffer that is too small");
+}
+
+/* Collects answers for pace_check. */
+static void try_pace(struct trial *trial)
+{
+    struct check_answer answers[PACE_ANSWERS] = {0};
+    int count = 0;
+    bool good = trial->each < PAUSE_MS && fits(trial, PACE_ANSWERS) &&
+                budget(trial) > PACE_ANSWERS * (PACE_MS + PAUSE_MS);
+    while (good && count < PACE_ANSWERS) {
+        if (count > 0)
+            usleep(PACE_MS * 1000);
+        good = collect(trial, trial->query, trial->capacity, false, &answers[count++]);
+    }
+    if (good)
+        pace_check(answers, trial->report);
+    for (int i = 0; i < count; i++)
+        answer_done(&answers[i]);
 }
 
 /* ---- Open and Close ---- */
@@ -774,12 +905,14 @@ static void try_all(struct trial *trial)
         try_sizes(trial);
         try_threads(trial);
         try_many(trial);
+        try_pace(trial);
         try_second_open(trial);
     }
     if (close_once(trial, &reply))
         try_again(trial);
     if (trial->query && note(trial, STEP_COSTLY, fits_open(trial, 1)) &&
         open_once(trial, &reply)) { /* Costly is last, as it may take long */
+        try_short(trial);
         try_costly(trial);
         close_once(trial, &reply);
     }
@@ -801,6 +934,7 @@ void trial_run(const struct registration *registration, struct report *report,
         sum_up(trial);
         /* a value that fell only once may come from the kernel, or from a new thing of that name */
         report_rare_as_warning(report, "falling value", 2);
+        report_rare_as_warning(report, CHANGED_ID, ID_CHANGES);
         report_rare_as_warning(report, SLOW, machine_is_busy() > 1 ? SLOW_MOST : 1);
         worker_end(&trial->worker, report);
         if (!report_mistakes(report) && registration->root && registration->service &&

@@ -324,6 +324,7 @@ static _Noreturn void serve(void)
         if (!*reply.text)
             snprintf(reply.text, sizeof reply.text, "%s", status_text((LSTATUS)reply.status));
         reply.changed = state_changes();
+        reply.signals = signals_refused();
         reply.usage = usage_now();
         reply.usage.mapped -= (int64_t)buffer.size;
         reply.waited_ns = waited_ns();
@@ -363,5 +364,6 @@ _Noreturn void worker_main(const char *path, const char *const names[3], const c
     if (!sanitized)
         catch_crashes();
     state_note();
+    signals_refuse();
     serve();
 }

@@ -63,6 +63,7 @@ struct worker_reply {
     int64_t took_ns;   /* duration, without the time in which the call waited for a processor */
     int64_t waited_ns; /* how long the worker has waited for a processor since it began */
     uint32_t changed; /* bits of enum worker_state: what has changed since the library was loaded */
+    uint32_t signals; /* number of signals to other processes, which were refused */
     bool outputs_kept;      /* *data, *bytes and *types are what they were before the call */
     bool delayed_writes;    /* the answer of the previous Collect was changed after its return */
     bool query_changed;     /* the query string was written to */
@@ -94,6 +95,10 @@ struct worker_channel {
  * returns. */
 _Noreturn void worker_main(const char *library, const char *const procedures[3],
                            const char *export_names, bool sanitized);
+
+/* ---- signals.c ---- */
+void signals_refuse(void);      /* from now on, signals to other processes are refused */
+uint32_t signals_refused(void); /* their number since the last call */
 
 /* ---- state.c ---- */
 void state_note(void);        /* saves the state before the library is loaded */
