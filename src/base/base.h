@@ -82,8 +82,8 @@ int text_compare_fold_n(const char *left, size_t left_count, const char *right, 
 uint64_t text_hash_fold(const char *text, size_t count);
 
 /* ---- unreleased.c ---- */
-/* Returns true if the library was built with an unreleased openperflib, whose tables had no
- * version. Reads the whole file. */
+/* Returns true if the library in the file was built for an openperflib from before the first
+ * release, whose symbol opl_tables had no version yet. Reads the whole file. */
 bool library_is_unreleased(const char *path);
 #define LIBRARY_UNRELEASED                                                                         \
     "it was built for an unreleased version of openperflib and must be built again"
@@ -145,10 +145,10 @@ struct file_steps {
 extern struct file_steps file_steps;
 
 /* ---- trust.c ---- */
-/* True if the owner of `st` is trusted (root, the effective user, in a user namespace also root
- * outside) and no other user may write the file. `folder_of_caller_entry`: `st` is the folder of an
- * entry that the caller owns; then sticky folders of root, such as /tmp, are trusted too, because
- * others cannot replace that entry. */
+/* True if the owner of `st` is trusted (root, the effective user, in a user namespace also the root
+ * user outside of it) and no other user may write the file. `folder_of_caller_entry`: `st` is the
+ * folder of an entry that the caller owns; then sticky folders of root, such as /tmp, are trusted
+ * too, because others cannot replace that entry. */
 bool file_trusted(const struct stat *st, bool folder_of_caller_entry);
 /* The largest size, in bytes, of each kind of file of the state: a larger one is neither read nor
  * written, and stays as it is. */
@@ -206,8 +206,8 @@ const char *place_machine(void);
 const char *place_user(void);
 const char *place_events(void);  /* OPENPERFLIB_ROOT/events, or NULL: the system log */
 const char *place_sysroot(void); /* OPENPERFLIB_SYSROOT, or "/" */
-/* Returns OPENPERFLIB_ROOT/answers, else for root the system's folder of answers, else
- * $XDG_RUNTIME_DIR/openperflib/answers, else NULL */
+/* Returns the path of the file of answers (host/answers.c): OPENPERFLIB_ROOT/answers, else for root
+ * PLACE_ANSWERS_OF_ROOT, else $XDG_RUNTIME_DIR/openperflib/answers, else NULL */
 const char *place_answers(void);
 #define PLACE_ANSWERS_OF_ROOT "/run/openperflib/answers"
 void place_forget(void); /* tests only: reads the environment anew; all paths returned before become
@@ -234,7 +234,7 @@ void claim_take(struct claim *claim);
 bool claim_take_until(struct claim *claim, int64_t deadline);
 void claim_release(struct claim *claim);
 
-/* ---- handle.c: small numbers with generations; stale and foreign ones are refused ----
+/* ---- handle.c: numbers for objects; closed handles and those of other tables are refused ----
  * Thread-safe; the caller must protect what handle_get returned against a concurrent close. A table
  * is never freed. {.tag = 1} is an empty table; tags are 1 to 7. */
 struct handle_table {
@@ -266,7 +266,7 @@ int64_t clock_filetime_from(const SYSTEMTIME *time);
 void machine_name(char name[static 16 * 4]);
 /* Like machine_name, for the given host name. */
 void machine_name_from(const char *host, char name[static 16 * 4]);
-/* True if `name` is this machine: NULL, "", ".", localhost, 127.0.0.1, ::1, the host name or its
+/* True if `name` means this machine: NULL, "", ".", localhost, 127.0.0.1, ::1, the host name or its
  * first label, with or without \\ before it. */
 bool machine_is_own(const char *name);
 

@@ -85,8 +85,8 @@ static void leave_parents_counts(void)
     lock_release(&lock);
 }
 
-/* Returns the event's row; else replaces a free row (last_seen 0) or the one that was seen least
- * recently. */
+/* Returns the event's row. If it has none yet, makes one from a free row (last_seen 0) or else from
+ * the row whose event was last seen longest ago. */
 static struct repetition *row_of(uint64_t what)
 {
     struct repetition *slot = &repetitions[what % SLOTS * SLOT_ROWS], *oldest = slot;

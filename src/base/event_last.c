@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last event of each service, for its user: in a file beside the answers (place_answers),
- * because the log may be readable by root only. One record of fixed size for each service,
- * overwritten in place. Records never move, so only a writer that adds one takes the file's lock.
+ * The last event of each service, kept for the user in a file beside the file of answers
+ * (place_answers), because the log may be readable by root only. The file has one record of fixed
+ * size for each service, which is overwritten in place. Records never move, so only a writer that
+ * adds one takes the file's lock. A record:
  *
  *     2026-11-23T07:50:01.123Z 1010 error MyPerf<TAB>text<TAB>what to do      (and blanks)
  */
@@ -75,8 +76,8 @@ static void write_record(const struct event_record *event, char record[static RE
     record[RECORD] = '\0';
 }
 
-/* Returns the position of the service's record, else (*ret_new) the end of the complete records: an
- * incomplete record there is overwritten. */
+/* Returns the position of the service's record. If there is none, *ret_new is true and the position
+ * is the end of the complete records, where an incomplete one is overwritten. */
 static off_t place_of(int fd, const char *service, bool *ret_new)
 {
     char part[16 * RECORD];

@@ -81,7 +81,8 @@ static LSTATUS read_most(int fd, size_t most, struct buffer *ret)
 {
     struct stat st;
     buffer_clear(ret);
-    /* one byte more than the file's size: the read that finds the end needs no larger buffer */
+    /* one byte more than the file's size, so that the last read, which finds the file's end, needs
+     * no larger buffer */
     size_t piece = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096;
     for (;;) {
         if (ret->len > most || piece - 1 > most)
@@ -223,8 +224,9 @@ static LSTATUS fill(int fd, mode_t mode, const void *data, size_t size,
 
 enum { TEMPORARY_SIZE = 32 };
 
-/* Creates a temporary file with a random name. The name does not contain the final one, which may
- * already have the maximum length; readers ignore files with the suffix of temporary ones. */
+/* Creates a temporary file with a random name. The name does not contain that of the final file,
+ * which may already have the maximum length; readers ignore files whose names end like those of
+ * temporary ones. */
 static LSTATUS open_temporary(int folder, char name[static TEMPORARY_SIZE], int *ret_fd)
 {
     for (int attempt = 0; attempt < 100; attempt++) {

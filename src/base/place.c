@@ -44,7 +44,8 @@ static char *trusted_folder(const char *variable)
     char why[TRUST_TEXT];
     if (!trust_check_folder(value, why))
         return strdup(value);
-    /* false: `why` names a folder above the value, or the target of a link */
+    /* false if `why` names another folder than the variable does: one above it, or the target of a
+     * link */
     bool named = strstr(why, value) != NULL;
     struct refusal *refusal = &refusals[refused++];
     refusal->variable = variable;
@@ -84,8 +85,9 @@ static char *user_folder(void)
     return home ? text_format("%s/.local/share/openperflib", home) : NULL;
 }
 
-/* Returns the folder for answers at run time. The system empties root's folder when the machine
- * starts, and another user's folder when that user logs out. */
+/* Returns the path of the file of answers (host/answers.c) if OPENPERFLIB_ROOT is not set. The
+ * system removes root's file when the machine starts, and another user's file when that user logs
+ * out. */
 static char *runtime_answers(void)
 {
     const char *runtime = environment_get("XDG_RUNTIME_DIR");

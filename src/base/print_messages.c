@@ -19,8 +19,8 @@ static const char *level_name(enum event_level level)
     return level == EVENT_ERROR ? "error" : level == EVENT_WARNING ? "warning" : "information";
 }
 
-/* Adds the text with `before` and `after` around each field's name in place of {Field}; if `before`
- * and `after` are NULL, as journald's @NAME@. */
+/* Adds the text, with each {Field} replaced by the field's name between `before` and `after`, or by
+ * journald's @NAME@ if `before` and `after` are NULL. */
 static void add_text(struct buffer *out, const char *text, const char *before, const char *after)
 {
     char name[64], field[64];

@@ -3,8 +3,8 @@
  * Which files are trusted, and whose code may run: a user who can change or replace a file
  * determines what the process that reads it does. So a library and every folder up to "/" must
  * belong to root or to the effective user, and be writable by no others. In a user namespace,
- * owners that it does not map are accepted too if "/" has such an owner: real root is one of them.
- * (docs/security.md)
+ * owners that the namespace does not map are accepted too if "/" has such an owner, because real
+ * root is one of them. (docs/security.md)
  */
 #include "base/base.h"
 

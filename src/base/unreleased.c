@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Detects libraries that were built before the tables had a version. The functions that they call
- * no longer exist, so they cannot be loaded, and the linker's own message does not say what to do.
+ * Detects libraries that were built before the first release, when the symbol opl_tables had no
+ * version. The functions that they call no longer exist, so they cannot be loaded, and the linker's
+ * own message does not say what to do.
  */
 #include "base/base.h"
 
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* True if the file refers to the unversioned tables. A symbol's name in an ELF file has a NUL
+/* True if the file refers to opl_tables without a version. A symbol's name in an ELF file has a NUL
  * before and after it. */
 static bool names_tables(const void *file, size_t size)
 {
