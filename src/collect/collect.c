@@ -78,10 +78,10 @@ static const char *const kind_texts[] = {[QUERY_NOTHING] = "nothing known",
                                          [QUERY_NAMES] = "names",
                                          [QUERY_HELPS] = "helps"};
 
-/* Returns how many bytes must follow the last object if it has no instances: some readers take it
- * for an object without instance definitions, and read a counter block after its definitions.
- * opl_build_collect writes such a block itself; objects that were built in another way get it
- * here. */
+/* Returns how many bytes must be added after the last object if it has no instances: some readers
+ * take it for an object that never has instances, and read a counter block after its counter
+ * definitions. opl_build_collect writes such a block itself; objects that were built in another way
+ * get it here. */
 static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_TYPE *object)
 {
     PERF_COUNTER_DEFINITION definition;
@@ -104,8 +104,8 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
     return size > there && size <= LARGEST ? (size_t)(size - there) : 0;
 }
 
-/* Adds the bytes that counter_block_lacking returns after the last of the `count` objects that fill
- * the `*used` bytes at `last`; adds nothing if the objects' lengths are inconsistent. */
+/* Adds as many bytes as counter_block_lacking says after the last of the `count` objects, which
+ * fill the `*used` bytes at `last`; adds nothing if the objects' lengths are inconsistent. */
 static LSTATUS pad_last(unsigned char *last, size_t *used, uint32_t count, size_t capacity)
 {
     PERF_OBJECT_TYPE object = {0};

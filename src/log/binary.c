@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The container format of BLG files, which is an event-trace log. It consists of buffers of the
- * same size; each has a head of 72 bytes, then records at multiples of 8 bytes. Records of
- * performance data have one GUID; a body too long for one record is split into numbered parts.
+ * same size; each has a head of 72 bytes, then records at multiples of 8 bytes. All records of
+ * performance data have the same GUID; a body too long for one record is split into numbered parts.
  * docs/format.md describes the files that were examined. (docs/windows/pdh.md#f8)
  *
  * After damage, the rest of the buffer is skipped and reading continues with the next buffer. Each
@@ -72,8 +72,8 @@ static bool size_is_sane(uint32_t size)
     return size >= SMALLEST_BUFFER && size <= LARGEST_BUFFER && size % 512 == 0;
 }
 
-/* True if two of the three signs of a BLG are there, so that a file with a damaged head is
- * recognised, too. */
+/* True if the file has at least two of the three signs of a BLG, so that a file with a damaged head
+ * is recognised, too. */
 static bool binary_matches(const unsigned char *start, size_t size)
 {
     if (size < BUFFER_HEAD)
@@ -418,7 +418,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     return 0;
 }
 
-/* Counts the body that is being assembled, because its other parts do not follow. */
+/* Counts the body that is being assembled as lost, because its other parts do not follow. */
 static void drop_body(struct file *file, struct binary *binary)
 {
     if (binary->part)

@@ -346,7 +346,7 @@ static PDH_STATUS describe_damage(struct log *log)
         describe(file, &log->problem);
         buffer_clear(&file->problem);
         file->ended = 0;
-        log->last = NULL; /* no rate is computed over damaged data */
+        log->last = NULL; /* so that no rate is computed over damaged data */
         return status;
     }
     return 0;
@@ -406,7 +406,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
     buffer_clear(&log->problem);
     PDH_STATUS status = take_next(log, &file);
     while (!status && !in_range(log, file->sample.time) && !is_early(log, file->sample.time)) {
-        log->last = NULL; /* no rate is computed over a gap */
+        log->last = NULL; /* so that no rate is computed over a gap */
         status = take_next(log, &file);
     }
     if (!status)

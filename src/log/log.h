@@ -66,7 +66,7 @@ struct log_value {
 struct log_sample {
     LONGLONG time;
     const struct log_value *values; /* the values, one for each of log_columns */
-    /* text in the caption's field of this line; NULL: the capture has no such column */
+    /* the text of this line in the caption's column; NULL: the capture has no such column */
     const char *text;
     /* The bytes in the file: a line without its newline, or the body of a BLG record. */
     const void *record;

@@ -211,7 +211,7 @@ static int log10_of_two_to(int power)
 static struct decimal decimal_of(double number)
 {
     struct parts parts = parts_of(number);
-    /* the estimate is right or too small by one */
+    /* the estimated exponent is right or too small by one */
     int exponent = log10_of_two_to(parts.exponent + MANTISSA_BITS);
     uint64_t digits = scaled(parts, DIGITS - 1 - exponent);
     if (digits >= DIGITS_END) {
@@ -346,7 +346,7 @@ size_t number_fixed6(double number, char *out)
                                   * point */
         whole = (size_t)snprintf(out, NUMBER_FIXED_SIZE - 8, "%.0f", number);
     else {
-        /* exact, because the number has at most 10 bits after the binary point */
+        /* the two parts are exact, because the number has at most 10 bits after the binary point */
         whole = put_whole((uint64_t)number, out);
         fraction = millionths(number - (double)(uint64_t)number);
     }

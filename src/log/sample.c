@@ -260,7 +260,7 @@ static bool is_piece(const unsigned char *body, size_t size, size_t at)
            body[at + 1] == 'L' && body[at + 2] == 3;
 }
 
-/* Returns the offset of the next piece: `end`, where the last one ends, or the next multiple of
+/* Returns the offset of the next value: `end`, where the one before ends, or the next multiple of
  * 8. */
 static size_t next_piece(const unsigned char *body, size_t size, size_t end)
 {

@@ -116,7 +116,7 @@ PDH_STATUS file_next_wanted(struct file *file)
             return 0;
         while (!is_wanted(file, file->at_mark))
             file->at_mark++;
-        file->log->last = NULL; /* no rate is computed over a gap */
+        file->log->last = NULL; /* so that no rate is computed over a gap */
         status = file->format->jump(file, &marks->list[file->at_mark].spot);
         if (status)
             return status;

@@ -107,8 +107,8 @@ static void forget_vendor(void)
     vendor_listed = false;
 }
 
-/* Lists the vendor's files; a missing file has no effect on the others. If descriptors or memory
- * are lacking, nothing is kept, and the next call tries again. */
+/* Lists the vendor's files; a missing file has no effect on the others. If there are no descriptors
+ * or no memory left, nothing is kept, and the next call tries again. */
 static LSTATUS list_vendor(void)
 {
     LSTATUS status = ERROR_SUCCESS;
@@ -128,8 +128,8 @@ static LSTATUS list_vendor(void)
     return vendor_listed ? ERROR_SUCCESS : status;
 }
 
-/* Reads one of the files; a damaged file has no effect on the others. False: descriptors or memory
- * are lacking. */
+/* Reads one of the files; a damaged file has no effect on the others. False: there are no
+ * descriptors or no memory left. */
 static bool read_vendor(size_t number, struct name_language *base)
 {
     BUFFER_AUTO content = {0};
@@ -141,7 +141,8 @@ static bool read_vendor(size_t number, struct name_language *base)
         return false;
     if (status || stat(path, &st) || st.st_ino != listed->st_ino || st.st_size != listed->st_size ||
         clock_filetime_of(&st.st_ctim) != clock_filetime_of(&listed->st_ctim))
-        /* the file was replaced since: lists made from it are not kept for other processes */
+        /* the file was replaced since it was listed: lists made from it are not kept for other
+         * processes */
         *listed = (struct stat){0};
     return true;
 }
@@ -281,7 +282,7 @@ static bool add_service(void *self, const char *name)
 }
 
 /* Reads the texts that services have in this language, even if the language is not installed: the
- * texts are used once it is. False: no memory. */
+ * texts are used once it is installed. False: no memory. */
 static bool walk_services(struct name_language *base, bool keep)
 {
     struct service_walk walk = {.base = base, .keep = keep, .complete = true};

@@ -83,7 +83,7 @@ static void fill_table(struct name_list *list)
     }
 }
 
-/* Prints the pairs, and adds an item for each. */
+/* Appends the table's pairs to `multi`, and an item for each to `items`. */
 static void add_pairs(const struct name_table *table, struct buffer *items, struct buffer *multi)
 {
     for (size_t i = 0; i < table->count; i++) {

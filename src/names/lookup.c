@@ -60,7 +60,7 @@ bool names_lookup(uint32_t index, uint32_t language, struct buffer *ret)
     const char *text = NULL;
     enum names_part part = names_part_of(index);
     lock_take(&names_lock);
-    /* a program may have written the text into the other table */
+    /* searches both parts, because a program may have written the text into the other one */
     for (int i = 0; !text && i < NAMES_PARTS; i++, part = NAMES_PARTS - 1 - part) {
         const struct name_list *list = current(part, language);
         text = list ? name_list_text(list, index) : NULL;
