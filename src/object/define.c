@@ -66,8 +66,8 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
     return status;
 }
 
-/* True if the row and its partner (its base, or the row whose base it is) were both seen: they are
- * kept or dropped together. */
+/* True if the row and its partner (its base, or the row whose base it is) could both be read: they
+ * are kept or dropped together. */
 static bool row_pair_seen(const struct object *object, size_t position)
 {
     const struct row *row = &object->rows[position];

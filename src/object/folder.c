@@ -15,7 +15,7 @@
 #ifndef PROC_SUPER_MAGIC
 #define PROC_SUPER_MAGIC 0x9fa0
 #endif
-/* bytes; two reads of this size return all that proc lists before its processes */
+/* size of a buffer in bytes: two reads of it return all that proc lists before its processes */
 enum { FEW_ENTRIES = 1024 };
 
 struct folder_entry {
@@ -147,7 +147,7 @@ bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *
 /* ---- the number of processes ---- */
 
 /* Counts the folders of proc that are not processes. Stops at the first process, because the kernel
- * lists the others before. */
+ * lists the processes last. */
 static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     *ret = 0;
@@ -167,8 +167,8 @@ static LSTATUS count_other_folders(opl_provider *provider, int fd, uint64_t *ret
     }
 }
 
-/* Returns in *ret the number of other folders. They are counted again after a minute, because
- * loading a driver may add one. False: the number is not known. */
+/* Returns in *ret the number of folders of proc that are not processes. They are counted again
+ * after a minute, because loading a driver may add one. False: the number is not known. */
 static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
 {
     LONGLONG age = provider->time - provider->other_folders_time;

@@ -193,7 +193,7 @@ static void listing_read_rows(opl_listing *listing)
     object->all_seen |= all_seen;
 }
 
-/* Begins an instance that may be without files of its own. */
+/* Begins the reading of an instance that may have no files of its own. */
 static void reading_begin(opl_listing *listing, const char *folder, uint64_t note)
 {
     opl_reading *reading = &listing->reading;
@@ -205,8 +205,8 @@ static void reading_begin(opl_listing *listing, const char *folder, uint64_t not
     listing->provider->folder_serial = 0;
 }
 
-/* Begins the instance of a folder. If the instance before, also of another object, has the same
- * folder, its files are not read again. */
+/* Begins the reading of an instance that has a folder. If the instance before, even one of another
+ * object, has the same folder, its files are not read again. */
 static void reading_begin_folder(opl_listing *listing, const char *folder, uint64_t note)
 {
     opl_provider *provider = listing->provider;
@@ -417,7 +417,7 @@ static bool listing_copy(opl_listing *listing, const char *name, size_t name_byt
     return true;
 }
 
-/* Adds an instance whose item has some values. Does not read a file only to see whether the
+/* Adds an instance; `item` has some of its values. Does not read a file only to see whether the
  * instance exists: the instance is gone if a file that a row needs is gone. */
 bool opl_listing_read_known(opl_listing *listing, const char *folder, const char *name,
                             size_t name_bytes, uint64_t note, const void *item)

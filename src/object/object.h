@@ -49,10 +49,11 @@ struct source_key {
     unsigned line;   /* number of the line where the key was found last */
     size_t order;    /* see keys_sort */
     size_t after;    /* position of the key that came after this one the last time */
-    /* bytes from the line of the key found before to this key's line; 0: not known. In pairs of
-     * lines: offset of the name in the line of names */
+    /* bytes from the line of the key found before to this key's line; 0: not known. In files of
+     * pairs of lines (words.c): offset of the name in the line of names */
     size_t gap;
-    /* in pairs of lines: position of the key's number in the line of numbers, counted from 1 */
+    /* in files of pairs of lines: position of the key's number in the line of numbers, counted from
+     * 1 */
     unsigned column;
 };
 struct source {
@@ -88,7 +89,7 @@ struct source {
     uint64_t key_starts[4]; /* one bit for each byte value, set if some key begins with that byte */
     bool keys_sorted;       /* all keys were found and are sorted by line: probably the next text
                              * has them in the same lines */
-    size_t keys_there;      /* in pairs of lines: how many keys were found */
+    size_t keys_there;      /* in files of pairs of lines: how many keys were found */
     uint64_t names_shape;   /* names_shape() of the text when keys_there was counted */
     uint64_t net;           /* for a path below proc/net: the network namespace of the kept file */
 };
@@ -105,8 +106,8 @@ struct opl_reading {
 
 int kept_open(struct kept *kept, int dir_fd, const char *path, int flags);
 void kept_close(struct kept *kept);
-/* Finds or creates the source for the provider's `is`. NULL: no memory, or the source requires a
- * feature that this version lacks. */
+/* Finds or creates the source that the provider's tables describe in `is`. NULL: no memory, or the
+ * source requires a feature that this version lacks. */
 struct source *source_of(opl_provider *provider, const opl_source *is);
 struct source_key *source_add_key(struct source *source, const char *text, size_t length);
 /* Reads the file, unless its text was already read for this collection or instance. */
@@ -147,7 +148,7 @@ struct row {
     opl_total total;
     bool seen;   /* the value could be read for at least one instance */
     bool denied; /* in this collection, this user may not read the value for some instance */
-    /* in this collection, the value cannot be read for some instance, which hides the row */
+    /* in this collection, the value cannot be read for some instance, so the row is hidden */
     bool unread;
     bool hidden; /* this row, its base, or the row whose base it is, is unread: no definition now */
     const char *why; /* what is wrong with the row, if row_init returns ERROR_INVALID_PARAMETER */
@@ -241,8 +242,8 @@ bool source_known(const opl_source *source);
 /* ---- define.c: what is fixed at Open ---- */
 LSTATUS object_init(struct object *object, opl_provider *provider, const opl_object *is,
                     const opl_object *address);
-/* Drops the rows that could not be read for any instance, and makes offsets and definitions of the
- * others. */
+/* Drops the rows that could not be read for any instance, and determines the offsets and
+ * definitions of the others. */
 LSTATUS object_fix(struct object *object, const opl_provider *provider);
 /* Hides the rows that were denied in this collection, and shows the other rows. A value that this
  * user may not read must not look like a 0, and all instances have the same definitions, so the
@@ -287,7 +288,8 @@ struct records {
     const opl_records *is;
     unsigned char *bytes;
     size_t length, capacity;
-    /* the reason that was traced last, because a reason is traced only once; NULL: none yet */
+    /* the last reason that was traced for not using the records (each is traced once); NULL:
+     * none */
     const char *reported;
 };
 void records_done(struct records *records);

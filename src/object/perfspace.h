@@ -17,7 +17,7 @@ struct space_slot {
 };
 struct space_page {
     uint32_t count;
-    _Atomic uint32_t done; /* number of slots that are answered or refused; a futex */
+    _Atomic uint32_t done; /* number of slots that have an answer or a refusal; a futex */
     struct space_slot slots[];
 };
 

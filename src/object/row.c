@@ -117,7 +117,7 @@ static LSTATUS row_init_columns(struct row *row)
 }
 
 /* Checks a variable or member. A text gets as many UTF-16 units as its variable has bytes, because
- * conversion never needs more, or as its unit says. */
+ * conversion never needs more; or fewer, if its unit says so. */
 static LSTATUS row_init_memory(struct row *row)
 {
     size_t size = row->value->size, units = (size_t)row->value->unit.times;

@@ -3,8 +3,8 @@
  * The sizes of file systems. statfs() on a disk returns at once. On a file system that another
  * machine or a program serves, statfs() may hang for ever, so another process calls it: perfspace,
  * which the program does not notice (base/detached.c), one process for all file systems that are
- * due. The memory shared with perfspace stays mapped until all these file systems are answered; a
- * file system that has not answered is not requested again before.
+ * due. The memory shared with perfspace stays mapped until perfspace has answered for all these
+ * file systems; a file system that has not answered is not requested again before.
  */
 #include "object/object.h"
 #include "object/perfspace.h"
@@ -24,7 +24,7 @@ enum { AGAIN_MS = 10 * 1000, STALE_MS = 60 * 1000, FIRST_WAIT_MS = 200 };
 
 /* ---- local ---- */
 
-/* Archives have a file "statfs" with a line for each file system: block size, blocks, free,
+/* Archived trees have a file "statfs" with a line for each file system: block size, blocks, free,
  * available, and the mount point as in proc/self/mountinfo, where a blank is written "\\040". */
 static const opl_source archive = {"statfs"};
 
@@ -154,8 +154,8 @@ static void take_answers(struct remote_fs_reader *remote_fs)
 {
     for (struct remote_fs_round **at = &remote_fs->rounds; *at;) {
         struct remote_fs_round *round = *at;
-        /* read before the answers are taken: if an answer arrives in between, the round stays, and
-         * the next call takes that answer */
+        /* `done` is read before the answers are taken: if an answer arrives in between, the round
+         * stays, and the next call takes that answer */
         bool done = atomic_load(&round->page->done) >= round->page->count;
         for (struct remote_fs_place *place = remote_fs->places;
              place < remote_fs->places + remote_fs->count; place++)
