@@ -50,8 +50,8 @@ struct channel_text {
 };
 
 enum channel_order { CHANNEL_COLLECT = 1, CHANNEL_CLOSE, CHANNEL_CLOSE_AND_STAY };
-/* Values of `answer`. The client stores OWED, the helper ANSWERED, and the keeper DIED if the
- * helper has ended without an answer. */
+/* Values of the channel's word `answer`. The client stores OWED, the helper ANSWERED, and the
+ * keeper DIED if the helper has ended without an answer. */
 enum { CHANNEL_ANSWERED, CHANNEL_OWED, CHANNEL_DIED };
 
 struct channel {
@@ -59,12 +59,12 @@ struct channel {
     struct channel_word request; /* number of the request; the helper waits until it changes */
     struct channel_word answer;  /* the client waits until this word changes */
     struct channel_word stage;   /* the last stage that the helper entered (enum isolate_stage) */
-    /* the request, which the client writes before it changes `request` */
+    /* content of the request; the client writes it before it changes the word `request` */
     struct {
         uint32_t order, capacity, observes, children, memory_mib;
         struct channel_text service, library, procedures[3], export_names, query;
     } order;
-    struct { /* the answer, which the helper writes before it changes `answer` */
+    struct { /* content of the answer; the helper writes it before it changes the word `answer` */
         uint32_t number, stage, status, bytes, objects;
         int64_t end_offset, took_100ns;
         char text[CHANNEL_TEXT];
@@ -83,7 +83,8 @@ struct channel {
 _Static_assert(sizeof(struct channel) <= CHANNEL_PAGE, "the words fit into their page");
 _Static_assert(sizeof(atomic_uint) == 4 && ATOMIC_INT_LOCK_FREE == 2, "a futex is an atomic word");
 
-/* What the client requests of a helper's slot, and the state that the keeper stores there. */
+/* What the client requests for a slot, and the state of the slot's helper, which the keeper
+ * stores. */
 enum keeper_command { KEEPER_NOTHING, KEEPER_START, KEEPER_RELEASE };
 enum keeper_state { KEEPER_UNUSED, KEEPER_RUNS, KEEPER_ENDED, KEEPER_FAILED };
 struct keeper_slot {
@@ -94,7 +95,7 @@ struct keeper_slot {
 };
 /* The last argument of perfhost: blanks that a helper overwrites with its name, for ps. */
 #define KEEPER_TITLE_SIZE "                                                                "
-/* Value of `request` when the keeper has exited, because it had no helper for 30 s. */
+/* Value of the keeper page's `request` when the keeper has exited after 30 s without a helper. */
 #define KEEPER_LEFT UINT32_MAX
 
 struct keeper_page {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* How long to wait for the next provider in order before the others' answers are checked, in
- * clock_ticks; doubled from FIRST_LOOK on. */
+ * clock_ticks: first FIRST_LOOK, then twice as long each time, up to about LONGEST_LOOK. */
 enum {
     NOT_AT_ALL = 0,
     FIRST_LOOK = CLOCK_TICKS_PER_SECOND / 1000,

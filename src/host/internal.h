@@ -109,8 +109,6 @@ void service_table_index_done(struct service_table *table);
 enum ownership { OWNED, OWNED_BY_OTHER, UNOWNED };
 enum ownership owner_find(const struct service_table *table, const struct service *service,
                           uint32_t object, const struct service **ret_other);
-/* Checks the owners of the objects in an answer that passed all other checks. False: an object
- * belongs to another service; this was reported, and the answer must be dropped. */
 struct piece;
 /* True if [data, data + size) already has an object of the piece, which must be dropped then. The
  * report names the service that `at` returns for that object's offset. */
@@ -252,7 +250,7 @@ struct library {
     _Atomic size_t least_filled;
     /* one bit for each enum fault, set when the fault was reported in this session */
     uint32_t reported;
-    uint64_t titles; /* hash of the title numbers of the last check */
+    uint64_t titles; /* hash of the title numbers that were checked last */
     /* in this session it was reported that another provider has objects with the same numbers */
     _Atomic bool twice_reported;
     struct backoff backoff;
@@ -288,10 +286,10 @@ bool provider_inside(void);
 /* ---- verdict.c: what follows from each mistake of a provider ---- */
 enum fault {
     FAULT_NONE,
-    FAULT_LENGTH,       /* pointer and length disagree; the pointer is used */
+    FAULT_LENGTH,       /* the returned pointer and length disagree; the pointer is used */
     FAULT_SILENT,       /* Collect changed none of its outputs */
-    FAULT_OVERRUN,      /* the pointer ends in the guard after the buffer */
-    FAULT_HEAP,         /* the pointer ends beyond that guard */
+    FAULT_OVERRUN,      /* the returned pointer is in the guard after the buffer */
+    FAULT_HEAP,         /* the returned pointer is beyond that guard */
     FAULT_GUARD,        /* a guard was overwritten */
     FAULT_OBJECTS,      /* object lengths do not add up */
     FAULT_DEFINITIONS,  /* definition lengths do not add up */
@@ -340,7 +338,7 @@ struct answer {
     bool guards_intact;      /* also true if the buffer had no guards */
     bool foreign;            /* the query names a foreign machine */
     int64_t took_100ns;      /* duration of Collect */
-    /* copies the answer's first bytes to `to`; NULL: the caller's buffer already has them */
+    /* copies the answer's first `size` bytes to `to`; NULL: the caller's buffer already has them */
     void (*copy)(void *self, void *to, size_t size);
     void *self;
 };

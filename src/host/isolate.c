@@ -410,9 +410,9 @@ static void await_awake(struct isolated_provider *isolated, int64_t deadline)
     isolated->missed_polls++;
 }
 
-/* Returns the word once it is not CHANNEL_OWED, or CHANNEL_OWED at the deadline. When a helper
- * dies, the keeper changes the word; whether the keeper itself still runs is checked from time to
- * time. */
+/* Returns the channel's word `answer` as soon as it is not CHANNEL_OWED, or CHANNEL_OWED at the
+ * deadline. When a helper dies, the keeper changes the word; whether the keeper itself still runs
+ * is checked from time to time. */
 static uint32_t await(struct isolated_provider *isolated, int64_t open_deadline,
                       int64_t collect_deadline)
 {

@@ -70,6 +70,8 @@ static struct wire_finding about(const opl_object_view *object)
                                            offsetof(PERF_OBJECT_TYPE, ObjectNameTitleIndex)};
 }
 
+/* Checks the owners of the objects in an answer that passed all other checks. False: an object
+ * belongs to another service; this was reported, and the answer must be dropped. */
 static bool owner_check(struct service *service, const struct host_settings *settings,
                         struct piece *piece)
 {
@@ -207,8 +209,8 @@ static uint32_t level_of(const struct service *service, const struct host_settin
     return service->code->unproven ? 1 : settings->test_level;
 }
 
-/* Checks the returned pointer and length: first checks 2 and 3, at every level, because bytes
- * beyond the buffer cannot be copied; then check 1. */
+/* Checks the returned pointer and length: first checks 2 and 3 (docs/windows/providers.md#d4), at
+ * every level, because bytes beyond the buffer cannot be copied; then check 1. */
 static struct fault_finding judge_pointer(const struct answer *answer)
 {
     int64_t capacity = (int64_t)answer->capacity, end = answer->end;
@@ -224,7 +226,7 @@ static struct fault_finding judge_pointer(const struct answer *answer)
     };
 }
 
-/* Returns the fault of verdict.c for a fault found by wire. */
+/* Returns the fault of verdict.c for a fault that the module wire has found. */
 static enum fault mistake_of(enum wire_fault fault)
 {
     static const enum fault faults[] = {
@@ -283,9 +285,9 @@ static struct fault_finding judge_block(const struct answer *answer, const struc
     return (struct fault_finding){good ? FAULT_NONE : FAULT_OBJECTS, .numbers = {answer->objects}};
 }
 
-/* Checks the bytes that were copied into the piece: checks 5 to 8 and those that Windows does not
- * have. Warnings are reported; returns the first finding because of which the answer must be
- * dropped. */
+/* Checks the bytes that were copied into the piece: checks 5 to 8 (docs/windows/providers.md#d4)
+ * and those that Windows does not have. Warnings are reported; returns the first finding because of
+ * which the answer must be dropped. */
 static struct fault_finding judge_bytes(struct service *service,
                                         const struct host_settings *settings,
                                         const struct answer *answer, const struct piece *piece,
@@ -301,7 +303,7 @@ static struct fault_finding judge_bytes(struct service *service,
     return content.grave;
 }
 
-/* Reports check 4: the pattern before or after the buffer was overwritten. */
+/* Reports that the pattern before or after the buffer was overwritten (check 4). */
 static bool report_guard(struct service *service, const struct host_settings *settings,
                          const struct answer *answer)
 {

@@ -25,7 +25,8 @@ LSTATUS module_load(struct module *ret, const char *path, char text[static MODUL
  * names[*ret_missing]; libraries that it is linked with do not count. */
 LSTATUS module_find(struct module *module, const char *const names[static MODULE_PROCEDURES],
                     enum module_procedure *ret_missing);
-/* Unloads the library; the last time DllMain is called first. Does nothing if nothing is loaded. */
+/* Undoes one load; the last one calls DllMain and unloads the library. Does nothing if none is
+ * loaded. */
 void module_unload(struct module *module);
 
 #endif

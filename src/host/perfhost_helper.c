@@ -350,8 +350,8 @@ static void take_name(struct channel *channel, char *title, size_t title_bytes)
         snprintf(title, title_bytes, "perfhost: %s", name);
 }
 
-/* Called after each Collect. The current size is read only if the peak was ever above the limit;
- * during a Collect the keeper checks the size. */
+/* Checks this process's memory after each Collect; during a Collect the keeper checks it. The
+ * present size is read only if the peak was ever above the limit. */
 static void check_memory(struct channel *channel, uint32_t limit_mib)
 {
     struct rusage usage;

@@ -142,8 +142,8 @@ static const unsigned short signals[][KINDS] = {
 };
 static const unsigned short send_by_descriptor[][KINDS] = {NEW_CALL(pidfd_send_signal, 424)};
 
-/* Calls whose target is the argument at `position`. If `users` is not 0, argument 0 is the kind of
- * target; the value `users`, which means all processes of a user, is always refused. */
+/* Calls whose target process is the argument at `position`. If `users` is not 0, argument 0 is the
+ * kind of target; the value `users`, which means all processes of a user, is always refused. */
 static const struct target_rule {
     unsigned short call[KINDS];
     unsigned char position, users; /* `users`: value of argument 0 that is refused; 0: argument 0 is

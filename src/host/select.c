@@ -61,8 +61,8 @@ static size_t select_by_object(const struct service_table *table, const struct q
     return count;
 }
 
-/* Selects all enabled services. One with on-demand objects is selected only if it was queried by
- * name before, so that other queries do not start its helper. */
+/* Selects all enabled services. One that is registered as on demand is selected only if an earlier
+ * query named one of its objects, so that other queries do not start its helper. */
 static size_t select_all(const struct service_table *table, uint32_t *ret)
 {
     size_t count = 0;
