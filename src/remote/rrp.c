@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each part of a message has one function for both directions. The function writes the value that
- * it gets to `out`, or reads the value from `in`, and returns the value. So the layout of each call
- * is described only once.
+ * Each part of an MS-RRP message has one function for both directions. The function writes the
+ * value that it gets to `out`, or reads the value from `in`, and returns the value. So the layout
+ * of each call is described only once.
  */
 #include "remote/rrp.h"
 #include "remote/proto.h"

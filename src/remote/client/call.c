@@ -193,8 +193,8 @@ LSTATUS link_open_program(const char *file, char *const *arguments, struct link 
 /* ---- calls ---- */
 
 static const int64_t second = CLOCK_TICKS_PER_SECOND;
-static const int64_t short_wait = CLOCK_TICKS_PER_SECOND; /* how long to wait after a deadline was
-                                                           * missed */
+/* how long a call waits for a machine that missed its last deadline */
+static const int64_t short_wait = CLOCK_TICKS_PER_SECOND;
 enum { SOCKET_SECONDS = 3, CLOSE_SECONDS = 3, OVERDUE_SECONDS = 60, LONGEST_PAUSE_SECONDS = 30 };
 enum { COSTLY_TIMES = 3, RECHECK_MS = 5 };
 

@@ -250,8 +250,8 @@ static LSTATUS read_data(struct received *received, reading *read, const struct 
     return status;
 }
 
-/* Reads a value for all operations: the performance keys, and the keys below Perflib, answer
- * queries for counters. */
+/* Reads a value for any operation. In a performance key, as which Perflib\009 and \CurrentLanguage
+ * open too, the name is a query; of one for counters, cost and hidden objects are checked. */
 static LSTATUS read_value(struct received *received, reading *read, const char *name)
 {
     static struct query query;

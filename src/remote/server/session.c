@@ -99,7 +99,7 @@ int64_t limits_idle_since(size_t place)
     return atomic_load(&shared->clients[place].idle_since);
 }
 
-/* Says that the client may not read at present. */
+/* Records for the other processes whether the client is refused at present. */
 static void limits_set_refused(bool refused)
 {
     if (own_place != SIZE_MAX)

@@ -63,7 +63,8 @@ bool access_granted(const struct peer *peer);
 void access_audit(const struct peer *peer); /* logs that the peer was refused, unless there were too
                                              * many such events */
 
-uint32_t list_setting(const char *name, uint32_t otherwise); /* from REMOTE_SETTINGS */
+/* Returns the number in this value of the key REMOTE_SETTINGS, or `otherwise` if there is none. */
+uint32_t list_setting(const char *name, uint32_t otherwise);
 /* True if the query may return objects that the peer may not read; these objects are recorded for
  * objects_hide. The lists do not concern a trusted peer, except for Process Details. */
 bool objects_are_hidden(const struct peer *peer, const struct query *query);

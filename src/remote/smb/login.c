@@ -235,8 +235,8 @@ static char *section_name(char *line)
     return line + 1;
 }
 
-/* Returns how exactly the section names the address: 3, 2, or 1 for "*"; 0: the section does not
- * name the address. */
+/* Returns how exactly the section names the address: 3: host and port; 2: host only; 1: "*"; 0: the
+ * section does not name the address. */
 static int is_meant(const char *section, const struct smb_address *address)
 {
     char name[300];
