@@ -119,8 +119,8 @@ static struct machine_group *group_of(struct pdh_query *query, const char *machi
     return group;
 }
 
-/* Stores a copy of `shown`, the name as lists spell it. Keeps `written`, the path's own name, if
- * `shown` is missing or differs only in case. */
+/* Stores in *ret a copy of `shown`, the name as lists spell it; or of `written`, the name in the
+ * path, if `shown` is missing or differs only in case. */
 static bool take_name(const char *shown, const char *written, char **ret)
 {
     free(*ret);

@@ -69,7 +69,7 @@ static struct machine *add_machine(const char *name, HKEY key)
 static PDH_STATUS take_machine(const char *name, HKEY key, struct machine **ret)
 {
     lock_take(&machines_lock);
-    /* another thread has connected to the machine meanwhile */
+    /* not NULL if another thread has connected to the machine meanwhile */
     struct machine *machine = find_connected(name);
     bool ours = !machine;
     if (ours)
@@ -253,7 +253,8 @@ static LSTATUS read_multi(HKEY key, const char *query, struct buffer *ret)
     return status;
 }
 
-/* Reads titles. Those of other machines are read as any program would read them. */
+/* Reads titles: this machine's from the lists of names/names.h, those of others through their
+ * performance key. */
 static LSTATUS load_titles(const struct machine *machine, enum names_part part, uint32_t language,
                            const struct name_list **ret)
 {
@@ -293,7 +294,7 @@ static const struct name_list *hold_titles(struct machine *machine, struct langu
         name_list_drop(titles);
         return language->titles;
     }
-    /* the titles of the previous language: the environment variables changed */
+    /* frees the titles of the previous language if the environment variables have changed */
     name_list_drop(language->titles);
     *language = (struct language){id, titles, status == ERROR_FILE_NOT_FOUND};
     if (!machine->titles_ticks)
@@ -457,7 +458,7 @@ static void forget_titles(struct machine *machine)
     name_list_drop(machine->user.titles);
     name_list_drop(machine->english.titles);
     name_list_drop(machine->explanations.titles);
-    /* another thread may have read titles beyond other_count */
+    /* frees all, because another thread may have read titles beyond other_count */
     for (size_t i = 0; i < MOST_LANGUAGES; i++)
         name_list_drop(machine->others[i].titles);
     machine->user = machine->english = machine->explanations = (struct language){0};

@@ -297,7 +297,7 @@ static PDH_STATUS find_text_counters(struct text_search *search, const struct ob
 
 int32_t opl_text_values(const char *text, opl_text_found found, void *context)
 {
-    /* the object may have a new number */
+    /* tries again with new data, because the object may have a new number now */
     static const enum info_age ages[] = {INFO_STABLE, INFO_NOW};
     PATH_AUTO path = {0};
     struct machine *machine = NULL;
