@@ -74,8 +74,8 @@ static char *read_messages(const char *path)
 
 /* ---- the message ---- */
 
-/* Returns the rank of a language, best first: the user's, the same language of another country,
- * English, any other. */
+/* Returns the rank of a language; the highest has the user's, then follow the same language of
+ * another country, English, and any other. */
 static int rank(LANGID language, LANGID wanted)
 {
     return language == wanted                                 ? 4

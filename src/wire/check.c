@@ -154,7 +154,7 @@ static bool definition_is_good(struct answer_check *check, const opl_counter_vie
     return false;
 }
 
-/* Reports the definition at `counter`, which the walker refused. */
+/* Reports the definition at `counter`, which the walker (walk.c) refused. */
 static bool report_definition(struct answer_check *check, opl_counter_view *counter)
 {
     const opl_object_view *object = &check->object;

@@ -72,8 +72,8 @@ enum { WIRE_TEXT = 128 };
 void wire_finding_text(const struct wire_finding *finding, char found[static WIRE_TEXT],
                        char expected[static WIRE_TEXT]);
 
-/* True if the bytes begin like a whole PERF_DATA_BLOCK. No object does: its length would be too
- * large. */
+/* True if the bytes begin like a whole PERF_DATA_BLOCK. No object begins like that: its length
+ * would be too large. */
 bool wire_is_block(const void *data, size_t size);
 /* Checks one whole block, of either byte order: every length in it leads to a place within it. */
 bool wire_check_block(const void *data, size_t size);
