@@ -14,9 +14,9 @@
 OPL_BEGIN_DECLS
 
 /* Loads an ini file. The command line is "lodctr file.ini"; its first word is ignored, but without
- * that word the result is error 87 (docs/windows/articles.md#c68). `quiet`: prints nothing.
- * ERROR_SUCCESS also if the file is already loaded; 2 no such file or service, 5 no rights, 13 the
- * files are damaged, 87 wrong command line. */
+ * that word the result is error 87 (docs/windows/articles.md#c68). `quiet`: prints nothing. Returns
+ * ERROR_SUCCESS, also if the file is already loaded; 2: no such file or service; 5: no rights; 13:
+ * the files are damaged; 87: the command line is wrong. */
 DWORD WINAPI LoadPerfCounterTextStringsA(LPSTR command_line, BOOL quiet)
     OPL_SYMBOL(LoadPerfCounterTextStringsA);
 DWORD WINAPI LoadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
@@ -29,8 +29,8 @@ DWORD WINAPI UnloadPerfCounterTextStringsW(LPWSTR command_line, BOOL quiet)
     OPL_SYMBOL(UnloadPerfCounterTextStringsW);
 
 /* Loads an ini file on this machine: `computer` is NULL or this machine's name, else the result is
- * 50. `flags`: LOADPERF_FLAGS_; there is no WMI to notify, so 1 and 2 have no effect, and 4 alone
- * does nothing. 8 prints the steps. */
+ * 50 (ERROR_NOT_SUPPORTED). `flags`: LOADPERF_FLAGS_*; there is no WMI to notify, so 1 and 2 have
+ * no effect, and with 4 (only write files for WMI) the call does nothing. 8 prints the steps. */
 DWORD WINAPI InstallPerfDllA(LPCSTR computer, LPCSTR ini_path, ULONG_PTR flags)
     OPL_SYMBOL(InstallPerfDllA);
 DWORD WINAPI InstallPerfDllW(LPCWSTR computer, LPCWSTR ini_path, ULONG_PTR flags)

@@ -9,10 +9,10 @@
  * function says otherwise; a handle that is not valid, or not any more, is PDH_INVALID_HANDLE.
  *
  * Lists are multi-strings: called with a length of 0 a function returns PDH_MORE_DATA and the
- * length needed, in characters with all zeros; the same if the buffer is too small, and that length
+ * length needed, in characters with all NULs; the same if the buffer is too small, and that length
  * is always exact. A functions take and return UTF-8, W functions UTF-16. A data source is NULL for
- * live data or a capture's file name; H functions take an opened one. The caller owns all buffers.
- * (docs/windows/pdh.md)
+ * live data, or a capture's file name; H functions take an opened source. The caller owns all
+ * buffers. (docs/windows/pdh.md)
  */
 #ifndef OPENPERFLIB_PDH_H
 #define OPENPERFLIB_PDH_H
@@ -604,7 +604,8 @@ PDH_STATUS WINAPI PdhBindInputDataSourceA(PDH_HLOG *source, LPCSTR files)
 PDH_STATUS WINAPI PdhBindInputDataSourceW(PDH_HLOG *source, LPCWSTR files)
     OPL_SYMBOL(PdhBindInputDataSourceW);
 
-/* Chooses what a source of NULL means: only DATA_SOURCE_REGISTRY, as there is no WBEM here. */
+/* Chooses what a source of NULL means: only DATA_SOURCE_REGISTRY is possible, as there is no WBEM
+ * here. */
 PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
     OPL_SYMBOL(PdhSetDefaultRealTimeDataSource);
 
@@ -673,20 +674,18 @@ PDH_STATUS WINAPI PdhGetDllVersion(LPDWORD version) OPL_SYMBOL(PdhGetDllVersion)
  * given; PDH_FMT_1000 multiplies by 1,000. LONG and LARGE are truncated toward zero, and limited to
  * their range.
  *
- * Returns 0 and *value with CStatus PDH_CSTATUS_VALID_DATA, or
+ * Returns 0, and *value with CStatus PDH_CSTATUS_VALID_DATA, or an error:
  *
- * PDH_INVALID_ARGUMENT           value unchanged: NULL where a pointer is needed, not exactly one
+ *     PDH_INVALID_ARGUMENT: a pointer that is needed is NULL; `format` has not exactly one of
+ *         LONG, LARGE and DOUBLE, or has both PDH_FMT_1000 and PDH_FMT_NOSCALE; `counter_type` is
+ *         a base, a text or unknown. *value is unchanged.
+ *     PDH_INVALID_DATA: a sample is not valid; *value has that sample's CStatus.
+ *     PDH_CALC_NEGATIVE_VALUE: the counter decreased, and did not wrap.
+ *     PDH_CALC_NEGATIVE_DENOMINATOR: the clock or the base decreased.
+ *     PDH_CALC_NEGATIVE_TIMEBASE: *time_base is zero or less.
  *
- * format, 1000 with NOSCALE, a base, text or unknown counter type
- *
- * PDH_INVALID_DATA               a sample is not valid: *value has that sample's CStatus
- *
- * PDH_CALC_NEGATIVE_VALUE        the counter decreased (and did not wrap)
- *
- * PDH_CALC_NEGATIVE_DENOMINATOR  the clock or the base decreased
- *
- * PDH_CALC_NEGATIVE_TIMEBASE     *time_base is zero or less The last three set CStatus to
- * PDH_CSTATUS_INVALID_DATA. (docs/windows/types.md, docs/windows/pdh.md#f2)
+ * With the last three, *value has CStatus PDH_CSTATUS_INVALID_DATA. (docs/windows/types.md,
+ * docs/windows/pdh.md#f2)
  */
 PDH_STATUS WINAPI PdhFormatFromRawValue(DWORD counter_type, DWORD format, LONGLONG *time_base,
                                         PPDH_RAW_COUNTER newest, PPDH_RAW_COUNTER before,

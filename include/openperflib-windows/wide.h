@@ -175,7 +175,8 @@ static inline WCHAR *opl_wcsstr(const WCHAR *text, const WCHAR *part)
     }
 }
 
-/* The number of units at the start of `text` that are in `set`, or with `member` 0 are not. */
+/* The number of units at the start of `text` that are in `set`, or, if `member` is 0, are not in
+ * it. */
 static inline size_t opl_wide_span(const WCHAR *text, const WCHAR *set, int member)
 {
     size_t set_count = opl_wcslen(set), count = 0;

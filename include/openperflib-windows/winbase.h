@@ -331,7 +331,7 @@ DWORD WINAPI GetPrivateProfileStringA(LPCSTR section, LPCSTR key, LPCSTR fallbac
 DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fallback, LPWSTR to,
                                       DWORD capacity, LPCWSTR file)
     OPL_SHIM(GetPrivateProfileStringW);
-/* The number at the beginning of the value; `fallback`: there is no such key. */
+/* The number at the beginning of the value; `fallback` if there is no such key. */
 UINT WINAPI GetPrivateProfileIntA(LPCSTR section, LPCSTR key, INT fallback, LPCSTR file)
     OPL_SHIM(GetPrivateProfileIntA);
 UINT WINAPI GetPrivateProfileIntW(LPCWSTR section, LPCWSTR key, INT fallback, LPCWSTR file)

@@ -93,16 +93,16 @@ bool opl_object_next_counter(opl_block *block, const opl_object_view *object,
  * 7) */
 bool opl_object_next_instance(opl_block *block, const opl_object_view *object,
                               opl_instance_view *instance);
-/* The instance's name as UTF-8 (code page names too; the decimal UniqueID when there is one,
- * docs/windows/articles.md#c19). Returns the bytes needed with the NUL; writes at most `capacity`
- * bytes. 1 (the NUL only): the instance has no name. */
+/* The instance's name as UTF-8, converted from UTF-16 or a code page; an instance with a UniqueID
+ * has that number as its name, in decimal (docs/windows/articles.md#c19). Returns the bytes needed
+ * with the NUL; writes at most `capacity` bytes. 1 (the NUL only): the instance has no name. */
 size_t opl_instance_name(const opl_block *block, const opl_object_view *object,
                          const opl_instance_view *instance, char *out, size_t capacity);
 /* The address of the value's bytes; NULL: CounterOffset and CounterSize exceed the counter
  * block. */
 const void *opl_counter_data(const opl_block *block, const opl_instance_view *instance,
                              const opl_counter_view *counter);
-/* The value as a number by CounterSize: 4 (zero-extended) or 8 bytes; false: text, or damaged. */
+/* The value as a number of CounterSize bytes, 4 (zero-extended) or 8; false: a text, or damaged. */
 bool opl_counter_number(const opl_block *block, const opl_instance_view *instance,
                         const opl_counter_view *counter, uint64_t *ret);
 /* A text counter as UTF-8, like opl_instance_name; 0: the counter is no text counter, or is

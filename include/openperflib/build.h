@@ -81,10 +81,10 @@ void opl_build_large(opl_build *build, uint32_t position, uint64_t value);
 /* Sets a text counter from UTF-8: to UTF-16 with a terminator, or for the subtype ASCII to UTF-8;
  * truncated to the counter's size. */
 void opl_build_text(opl_build *build, uint32_t position, const char *text);
-/* Returns the result as Collect must: on success *data after the last byte, *bytes, *types;
- * with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and *data unchanged.
- * A last object without instances is padded by the size of a counter block, because some
- * viewers read one there. (docs/windows/observed.md#o6) */
+/* Returns the result as Collect must: on success *data points after the last byte, and *bytes and
+ * *types are set; with ERROR_MORE_DATA (or ERROR_INVALID_PARAMETER after misuse) both zero and
+ * *data unchanged. A last object without instances is padded by the size of a counter block,
+ * because some viewers read one there. (docs/windows/observed.md#o6) */
 uint32_t opl_build_collect(opl_build *build, void **data, uint32_t *bytes, uint32_t *types);
 
 OPL_END_DECLS

@@ -206,8 +206,8 @@ struct opl_object {
         default_counter; /* the title index of the counter to show first (if absent: the first) */
     /* true: PerfTime of the object is a FILETIME, and PerfFreq 10,000,000; else both are 0 */
     bool clock;
-    /* Answers only "Costly" and its own number, at a lowered priority of the calling thread;
-     * `list` is not called at Open, so that opening is cheap. */
+    /* The object answers only queries for "Costly" and for its own number, at a lowered priority of
+     * the calling thread; `list` is not called at Open, so that opening is cheap. */
     bool costly;
     const opl_object *related; /* an object that a query for this object also returns */
 

@@ -33,7 +33,7 @@ typedef struct opl_reg_entry {
 
 /* Flags of opl_reg_read. */
 #define OPL_REG_STRICT_HEADER                                                                      \
-    1u                          /* no header line: ERROR_NOT_REGISTRY_FILE, and nothing is called */
+    1u /* without a header line: ERROR_NOT_REGISTRY_FILE, and `each` is not called */
 #define OPL_REG_ONE_ENCODING 2u /* if any byte is not UTF-8, the whole file is code page 1252 */
 
 OPL_BEGIN_DECLS
