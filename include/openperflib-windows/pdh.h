@@ -110,7 +110,7 @@ typedef struct _PDH_STATISTICS {
     PDH_FMT_COUNTERVALUE mean;
 } PDH_STATISTICS, *PPDH_STATISTICS;
 
-/* The parts of \\\\machine\\object(parent/instance#index)\\counter. */
+/* The parts of a path \\machine\object(parent/instance#index)\counter. */
 typedef struct _PDH_COUNTER_PATH_ELEMENTS_A {
     LPSTR szMachineName;
     LPSTR szObjectName;
@@ -144,7 +144,7 @@ typedef struct _PDH_DATA_ITEM_PATH_ELEMENTS_W {
 
 typedef struct _PDH_COUNTER_INFO_A {
     DWORD dwLength;
-    DWORD dwType; /* PERF_ type */
+    DWORD dwType; /* the counter type, such as PERF_COUNTER_COUNTER */
     DWORD CVersion;
     DWORD CStatus;
     LONG lScale;        /* set by PdhSetCounterScaleFactor, else 0 */
@@ -202,7 +202,7 @@ typedef struct _PDH_TIME_INFO {
 
 typedef struct _PDH_RAW_LOG_RECORD {
     DWORD dwStructureSize;
-    DWORD dwRecordType; /* PDH_LOG_TYPE_ */
+    DWORD dwRecordType; /* one of PDH_LOG_TYPE_* */
     DWORD dwItems;
     UCHAR RawBytes[1];
 } PDH_RAW_LOG_RECORD, *PPDH_RAW_LOG_RECORD;

@@ -16,14 +16,14 @@
 
 typedef enum opl_block_fault {
     OPL_BLOCK_GOOD = 0,
-    OPL_BLOCK_SHORT,      /* fewer bytes than the structure needs */
-    OPL_BLOCK_SIGNATURE,  /* not "PERF" */
-    OPL_BLOCK_VERSION,    /* a version above 1 */
+    OPL_BLOCK_SHORT,      /* there are fewer bytes than the structure needs */
+    OPL_BLOCK_SIGNATURE,  /* the signature is not "PERF" */
+    OPL_BLOCK_VERSION,    /* the version is above 1 */
     OPL_BLOCK_HEADER,     /* header lengths or the system name disagree with the size */
-    OPL_BLOCK_OBJECT,     /* an object's lengths or counts */
-    OPL_BLOCK_DEFINITION, /* a counter definition's length */
-    OPL_BLOCK_INSTANCE,   /* an instance's lengths or name */
-    OPL_BLOCK_COUNTERS,   /* a counter block's length */
+    OPL_BLOCK_OBJECT,     /* an object's lengths or counts are damaged */
+    OPL_BLOCK_DEFINITION, /* a counter definition's length is damaged */
+    OPL_BLOCK_INSTANCE,   /* an instance's lengths or name are damaged */
+    OPL_BLOCK_COUNTERS,   /* a counter block's length is damaged */
     OPL_BLOCK_TRUNCATED   /* fewer objects than announced (occurs in practice; the rest is valid) */
 } opl_block_fault;
 
@@ -124,7 +124,7 @@ bool opl_instance_parent(opl_block *block, const opl_instance_view *instance,
 /* One counter type, decoded. NULL name: not one of the named types. (docs/windows/articles.md#c15,
  * docs/windows/types.md#b1) */
 typedef struct opl_type_info {
-    const char *name;      /* "PERF_COUNTER_COUNTER" */
+    const char *name;      /* such as "PERF_COUNTER_COUNTER" */
     const char *size_text; /* "DWORD", "LARGE", "ZERO", "VARIABLE_LEN" */
     const char *type_text; /* "NUMBER", "COUNTER", "TEXT", "ZERO" */
     const char *subtype_text;

@@ -32,9 +32,9 @@ typedef struct opl_build_counter {
 
 typedef struct opl_build_object_info {
     uint32_t name_index, help_index;
-    uint32_t level;          /* 0: the lowest of its counters */
-    int32_t default_counter; /* position, -1: none */
-    bool single;             /* PERF_NO_INSTANCES */
+    uint32_t level;          /* 0: the lowest level of its counters */
+    int32_t default_counter; /* position of the counter; -1: none */
+    bool single;             /* true: NumInstances is PERF_NO_INSTANCES */
     uint32_t code_page;      /* 0: names are UTF-16 */
     int64_t time, frequency; /* the object's own clock; 0, 0: none */
     /* Instances and counter blocks have exactly the length of their contents, and only the

@@ -71,10 +71,11 @@ struct opl_source {
     uintptr_t reserved[4]; /* must be 0 */
 };
 
-/* The conversion of a unit (for a text OPL_TIMES(n): the UTF-16 units of its value with its NUL, by
- * default as many as its variable has bytes): value = number in the file * `times` / `parts`. */
+/* The conversion of a unit: value = number in the file * `times` / `parts`. For a text,
+ * OPL_TIMES(n) is the number of UTF-16 units of its value with the NUL, by default as many as its
+ * variable has bytes. */
 typedef struct opl_unit {
-    int64_t times, parts; /* a number, or OPL_RUNTIME_ */
+    int64_t times, parts; /* each a number, or one of OPL_RUNTIME_* */
 } opl_unit;
 enum {
     OPL_RUNTIME_PAGE = -1, /* bytes in a page */
@@ -160,7 +161,7 @@ typedef struct opl_value {
 /* The value for `_Total`. */
 typedef enum opl_total {
     OPL_SUM,  /* the sum over the instances whose value could be read */
-    OPL_MEAN, /* their mean */
+    OPL_MEAN, /* the mean of these values */
     OPL_NONE, /* 0: a sum has no meaning (identifiers, priorities) */
     OPL_NOW   /* the object's own time: an elapsed time of zero seconds, as Windows has it */
 } opl_total;
@@ -190,11 +191,11 @@ typedef struct opl_counter {
 
 /* Instances that are lines of a file. This structure never changes. */
 typedef struct opl_lines {
-    const opl_source *source; /* NULL: not used */
+    const opl_source *source; /* the file; NULL: the instances are no lines */
     /* only lines that begin with this text and have more after it; the name does not include it */
     const char *prefix;
-    unsigned name; /* the word that is the name, counted from 1 */
-    unsigned skip; /* lines to skip at the beginning */
+    unsigned name; /* position of the word that is the instance's name, counted from 1 */
+    unsigned skip; /* number of lines to skip at the beginning */
 } opl_lines;
 
 struct opl_object {
@@ -211,7 +212,7 @@ struct opl_object {
     bool costly;
     const opl_object *related; /* an object that a query for this object also returns */
 
-    bool instances;                     /* false: a single object */
+    bool instances;                     /* false: the object never has instances */
     const char *total;                  /* the name of the last instance, "_Total"; NULL: none */
     opl_lines lines;                    /* instances that are lines of a file, or */
     void (*list)(opl_listing *listing); /* a function that adds the instances, or */

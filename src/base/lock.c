@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-/* prefers writers: otherwise fork() would wait for ever in a program that queries all the time */
+/* a lock that prefers writers: otherwise fork() would wait for ever in a program that queries all
+ * the time */
 #define GATE_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 #else
 #define GATE_INITIALIZER PTHREAD_RWLOCK_INITIALIZER

@@ -52,7 +52,7 @@ static void limit_all(void)
 
 /* ---- capabilities that root's helpers keep ---- */
 
-enum { CAPABILITY_PERFMON = 38 }; /* Linux 5.8 */
+enum { CAPABILITY_PERFMON = 38 }; /* since Linux 5.8 */
 
 /* Returns the capabilities that are kept: those for reading other users' files, for measuring, and
  * for dropping capabilities. With CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE a helper could map the

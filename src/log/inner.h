@@ -119,7 +119,7 @@ struct marks {
     size_t count, capacity;
     struct log_extent extent;
     uint64_t size; /* size of the file when the marks were made; 0: no marks yet */
-    bool failed;   /* no memory */
+    bool failed;   /* there was no memory for the marks */
 };
 
 /* ---- one file ---- */

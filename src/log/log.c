@@ -138,7 +138,7 @@ static PDH_STATUS find_format(struct file *file)
               : "the file is empty: nothing was written yet");
 }
 
-/* Reads the file's next sample; if there are no more samples, sets `ended`. */
+/* Reads the file's next sample; if there are no more samples, sets file->ended. */
 static void file_advance(struct file *file)
 {
     if (file->pending)

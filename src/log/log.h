@@ -176,7 +176,7 @@ PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
 /* ---- writing: an incomplete last line is removed ---- */
 struct log_header {
-    enum log_kind kind;       /* LOG_CSV, LOG_TSV */
+    enum log_kind kind;       /* LOG_CSV or LOG_TSV */
     const char *zone;         /* name of the time zone; NULL: the head has only "(PDH-CSV 4.0)" */
     LONG bias;                /* minutes to add to local time for UTC */
     const char *const *paths; /* the paths of the columns */
@@ -209,8 +209,8 @@ PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in an
 enum { NUMBER_SIZE = 32, NUMBER_FIXED_SIZE = 320 };
 /* Write the number like "%.17g" and like "%f", without NUL; return the length. opl_capture_number
  * uses number_shortest17. */
-size_t number_shortest17(double number, char *out); /* NUMBER_SIZE bytes */
-size_t number_fixed6(double number, char *out);     /* NUMBER_FIXED_SIZE bytes */
+size_t number_shortest17(double number, char *out); /* `out`: NUMBER_SIZE bytes */
+size_t number_fixed6(double number, char *out);     /* `out`: NUMBER_FIXED_SIZE bytes */
 /* Parses a text that is a number, with optional blanks around it. Returns false if it is not a
  * number. */
 bool number_parse(const char *text, size_t size, double *ret);

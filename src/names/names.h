@@ -45,7 +45,7 @@ const struct name_list *names_hold(enum names_part part, uint32_t language);
 const struct name_list *name_list_make(const char *multi, size_t size);
 const struct name_list *name_list_hold(const struct name_list *list);
 void name_list_drop(const struct name_list *list);
-const char *name_list_text(const struct name_list *list, uint32_t index); /* NULL: none */
+const char *name_list_text(const struct name_list *list, uint32_t index); /* NULL: no text */
 /* Finds the numbers of a name (without regard to case), in ascending order. Returns how many there
  * are, but writes at most `capacity`. */
 size_t name_list_numbers(const struct name_list *list, const char *name, uint32_t *ret,

@@ -22,7 +22,7 @@ enum {
     OBJECT_MAX_TEXT = 1024, /* maximum bytes of a text */
     OBJECT_MAX_WORDS = 64,  /* maximum number of words of a line */
     OBJECT_MAX_PATH = 512,  /* maximum characters of a path below the system root */
-    OBJECT_LEVELS = 2,      /* nested folders */
+    OBJECT_LEVELS = 2,      /* number of levels in opl_listing_numbers */
     /* maximum number of memory blocks that a provider may keep until Close */
     OBJECT_MEMORIES = 16,
     OBJECT_RECORDS = 4, /* maximum number of pinned BPF iterators of a provider */
@@ -47,7 +47,7 @@ struct source_key {
     const char *at;  /* what follows the key in the latest text; NULL: the key is absent */
     uint64_t number; /* the first number after the key */
     unsigned line;   /* number of the line where the key was found last */
-    size_t order;    /* see keys_sort */
+    size_t order;    /* the order of the keys (keys_sort) */
     size_t after;    /* position of the key that came after this one the last time */
     /* bytes from the line of the key found before to this key's line; 0: not known. In files of
      * pairs of lines (words.c): offset of the name in the line of names */
@@ -71,7 +71,7 @@ struct source {
     LSTATUS status;                       /* result of the reading for serial `read_for` */
     uint64_t version;                     /* how often the file was read */
     ino_t namespace;                      /* mount namespace in which a watched file was opened */
-    uint64_t read_for;                    /* serial of the collection or instance; 0: never read */
+    uint64_t read_for;                    /* serial of the last reading; 0: never read */
     uint64_t keys_for;                    /* the serial for which the keys are valid */
     uint64_t words_for;                   /* the serial for which the words are valid */
     uint64_t checked_for;                 /* collection in which the kept folder was last checked */
@@ -276,7 +276,7 @@ struct text_buffer {
     size_t used, capacity;
 };
 struct tree {
-    struct text_buffer found; /* the result */
+    struct text_buffer found; /* the result, a multi-string */
     struct text_buffer names; /* names of the folders being walked */
     uint32_t *order;          /* positions in `names`; those of one folder are sorted by name */
     size_t order_used, order_capacity;

@@ -242,7 +242,8 @@ static size_t whole_characters(const char *name, size_t bytes)
     size_t whole = bytes;
     while (whole > 0 && bytes - whole < 3 && ((unsigned char)name[whole] & 0xc0) == 0x80)
         whole--;
-    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole; /* not UTF-8 */
+    /* a name that is not UTF-8 keeps all its bytes */
+    return ((unsigned char)name[whole] & 0xc0) == 0x80 ? bytes : whole;
 }
 
 size_t opl_sanitize_name(char *to, size_t capacity, const char *name, size_t bytes, bool is_path)

@@ -38,12 +38,12 @@ struct object_info {
     DWORD detail;
     bool costly; /* the query "Costly" returns the object, "Global" does not */
     bool single; /* the object never has instances */
-    bool bare;   /* in a capture: a sample or a column has the object without instances */
+    bool bare;   /* in a capture: some value of the object has no instance */
     struct counter_info *counters;
     uint32_t counter_count, default_counter; /* default_counter: a position in `counters` */
     struct instance_info *instances;         /* instances in the order of the block */
     uint32_t instance_count;
-    /* the next members: when the object was read, and from where */
+    /* the next members: who refers to the object, from which machine and when it was read */
     uint32_t references;
     struct machine *machine; /* the machine; NULL: the object is from a capture */
     int64_t taken_ticks;

@@ -196,7 +196,7 @@ static void request_root(struct coder *coder, struct rrp_request *request, struc
 static void request_key(struct coder *coder, struct rrp_request *request, struct rrp_reply *reply)
 {
     code_text(coder, &request->name, &request->name_capacity);
-    code_32(coder, 0); /* the options */
+    code_32(coder, 0); /* the options, always 0 */
     request->access = code_32(coder, request->access);
 }
 

@@ -69,7 +69,7 @@ struct rrp_reply {
     uint32_t status, type;
     uint32_t size;    /* size of the value; with status 234 (ERROR_MORE_DATA) the size that is
                        * needed */
-    const void *data; /* NULL: absent */
+    const void *data; /* the value's data; NULL: absent */
     uint32_t data_size;
     const char *name;    /* name of the enumerated key or value in UTF-8; NULL: none */
     uint32_t numbers[7]; /* numbers of RRP_INFO in the order of remote/proto.h; the last two are the

@@ -54,10 +54,10 @@ static bool fetch_dwords(const opl_block *block, size_t end, size_t offset, void
 
 static void swap_header(PERF_DATA_BLOCK *header)
 {
-    unsigned char *rest = swap_fields((unsigned char *)header, 4, 2); /* signature */
+    unsigned char *rest = swap_fields((unsigned char *)header, 4, 2); /* swaps the signature */
     /* swaps the next 7 fields, up to DefaultObject */
     rest = swap_fields(rest, 7, 4);
-    rest = swap_fields(rest, 8, 2); /* SystemTime */
+    rest = swap_fields(rest, 8, 2); /* swaps SystemTime */
     rest = swap_fields(rest + 4, 3, 8);
     swap_fields(rest, 2, 4); /* swaps length and offset of the system name */
 }
