@@ -359,8 +359,8 @@ int wcscoll(const wchar_t *, const wchar_t *) __THROW OPL_REFUSED;
 OPL_END_DECLS
 
 #ifdef __cplusplus
-/* libstdc++ holds std::wstring compiled for 4-byte characters: use std::u16string or a vector. The
- * few libstdc++ headers that mention wstring (regex, filesystem) must be included before this
+/* libstdc++ contains std::wstring compiled for 4-byte characters: use std::u16string or a vector.
+ * The few libstdc++ headers that mention wstring (regex, filesystem) must be included before this
  * header. */
 #ifdef _GLIBCXX_STRING
 namespace std

@@ -353,8 +353,8 @@ void event_log(const char *source, unsigned id, const char *service,
  * a question mark. */
 void event_add_message(struct buffer *text, const char *message, const char *service,
                        const struct event_field *fields);
-/* At the end of a session: writes the counts of suppressed events, at most once a minute for each
- * event. */
+/* Called at the end of a session, when HKEY_PERFORMANCE_DATA is closed: writes the counts of
+ * suppressed events, at most once a minute for each event. */
 void event_close(void);
 /* For tests: clears all counts. */
 void event_forget(void);

@@ -171,7 +171,7 @@ enum provider_event {
     /* no helper could be started, which is not the provider's fault: the provider is queried again
      * soon */
     PROVIDER_NO_HELPER,
-    PROVIDER_CLOSED,  /* the session ended */
+    PROVIDER_CLOSED,  /* the session ended: the performance key was closed */
     PROVIDER_ENABLED, /* an administrator enabled the provider: its failures are forgotten */
     PROVIDER_EVENTS
 };

@@ -24,7 +24,7 @@ struct keeper {
     struct keeper_page *page; /* the keeper's page, followed by the first page of each channel that
                                * is not in use yet */
     pid_t pid, client;
-    /* number of slots, and number of slots that were used already; each slot is used once */
+    /* number of slots, and how many of them were used already; each slot is used only once */
     uint32_t slot_count, used;
     /* number of references to this keeper: from helpers, and from `current` */
     uint32_t users;

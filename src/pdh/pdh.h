@@ -199,7 +199,8 @@ struct capture_options {
     PDH_HQUERY query;
 };
 PDH_STATUS capture_open(const struct capture_options *options, DWORD *type, PDH_HLOG *ret);
-PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret); /* a multi-string */
+/* `files` is a multi-string of paths. */
+PDH_STATUS capture_bind(const char *files, size_t size, PDH_HLOG *ret);
 PDH_STATUS capture_update(PDH_HLOG log, const char *user_string);
 PDH_STATUS capture_close(PDH_HLOG log, DWORD flags);
 PDH_STATUS capture_catalog(PDH_HLOG log);
