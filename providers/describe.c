@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints documents from the tables of provider libraries: docs/counters/, the explanations for
- * the English name base, or the drop-in that registers a provider of the packaged block. This
- * program has no knowledge of objects: all data is in the rows.
+ * the English name base, or the registry file that a package installs to register a provider of the
+ * packaged block. This program has no knowledge of objects: all data is in the rows.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -49,8 +49,8 @@ static bool counters_differ(const opl_object *object)
     return true;
 }
 
-/* Refuses two objects of one number, because only the first would ever be found. The list is
- * sorted. */
+/* Returns false, with a message, if two objects have the same number, because queries would find
+ * only the first. `objects` is sorted by number. */
 static bool numbers_differ(void)
 {
     for (size_t i = 0; i < object_count; i++)
@@ -77,10 +77,10 @@ static int by_index(const void *left, const void *right)
 /* ---- names and explanations: number, TAB, text ---- */
 
 static const char *texts[MOST_TEXTS];
-static const char shared[] = ""; /* objects have different texts for a number: none is printed */
+static const char shared[] = ""; /* marks a number that has several texts: none is printed */
 
-/* Collects the text of a number. Numbers of the packaged block are skipped: a drop-in of their own
- * has their texts. */
+/* Collects the text of a number. Numbers of the packaged block are skipped: their texts are in the
+ * registry files of their providers. */
 static void add_text(DWORD index, const char *text)
 {
     if (index >= MOST_TEXTS)
@@ -107,7 +107,7 @@ static void print_texts(void)
             printf("%zu\t%s\n", index, texts[index]);
 }
 
-/* ---- a packaged drop-in: service record, numbers, texts ---- */
+/* ---- a registry file of a package: settings, numbers, texts ---- */
 
 #define SERVICES "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\"
 /* The packaged block: indices that belong to this project. PerfForeign has the second part. */
@@ -137,7 +137,8 @@ static void print_indexed(DWORD index, const char *text)
         print_value_text(name, text);
 }
 
-/* Are the numbers in the packaged block? Texts of Windows' numbers are in the language bases. */
+/* Has the loaded provider numbers of the packaged block? If it has Windows' numbers, their texts
+ * are in the language bases. */
 static bool in_packaged_block(void)
 {
     return object_count && objects[0]->index >= BLOCK_FIRST;
@@ -420,7 +421,7 @@ static void page_name(const opl_object *object, char *ret, size_t capacity)
     snprintf(ret + used, capacity - used, ".md");
 }
 
-/* Redirects standard output to the page. */
+/* Redirects standard output to the file of the page `name`. */
 static bool begin_page(const char *folder, const char *name)
 {
     char path[4096];

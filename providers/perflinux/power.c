@@ -116,7 +116,7 @@ static void list_zones(opl_listing *listing)
 static const opl_source supply_type = SUPPLY("type");
 static const opl_source supply_status = SUPPLY("status");
 static const opl_source supply_capacity = SUPPLY("capacity");
-static const opl_source supply_energy = SUPPLY("energy_now"); /* microwatt hours, or */
+static const opl_source supply_energy = SUPPLY("energy_now"); /* microwatt hours */
 static const opl_source supply_charge = SUPPLY("charge_now"); /* microampere hours */
 static const opl_source supply_power = SUPPLY("power_now");
 static const opl_source supply_current = SUPPLY("current_now");

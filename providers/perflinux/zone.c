@@ -14,7 +14,7 @@ static const opl_source buddyinfo = {.path = "proc/buddyinfo"};
 
 enum { MOST_ORDERS = 16 };
 
-/* In pages. */
+/* A zone of a node; amounts are in pages. */
 struct zone {
     unsigned node;
     char name[32];

@@ -5,9 +5,9 @@
  * machine as a file server, from the kernel's SMB server. Shares count since they were mounted, so
  * the sums decrease when one is unmounted.
  *
- * proc/fs/cifs/Stats, for each share: "1) \\host\share", "SMBs: 9", then of the first version
- * "Reads:  2 Bytes: 5", "Writes: 1 Bytes: 5", of later ones "Bytes read: 5  Bytes written: 5",
- * "Reads: 2 total 0 failed", "Writes: 1 total 0 failed".
+ * proc/fs/cifs/Stats has for each share the lines "1) \\host\share" and "SMBs: 9". With SMB 1 the
+ * lines "Reads:  2 Bytes: 5" and "Writes: 1 Bytes: 5" follow; with later versions of SMB, the lines
+ * "Bytes read: 5  Bytes written: 5", "Reads: 2 total 0 failed", "Writes: 1 total 0 failed".
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static const char *within(const char *line, const char *key)
 /* ---- SMB ---- */
 
 struct share_keys {
-    /* first words of a line with requests; in SMB 1, the word before the bytes */
+    /* the first word of the line with requests; in SMB 1, the word before the bytes in this line */
     const char *begin, *bytes;
     const char *bytes_later;
 };

@@ -102,8 +102,8 @@ static struct io_entry *entry_of(opl_reading *reading, uint32_t process, uint64_
     return entry;
 }
 
-/* The entry that was found last, if it was updated in this collection: most rows need the same one.
- * NULL: it was not. */
+/* Returns the entry that was found last, because most rows need the same one. NULL: it was not
+ * updated in this collection. */
 static const struct io_entry *entry_latest(opl_reading *reading)
 {
     const struct store *store = store_grow(reading, FEW);
@@ -288,7 +288,7 @@ static void list_readable(opl_listing *listing)
     const uint32_t *numbers;
     size_t count;
     char folder[16];
-    if (opl_listing_count(listing) > 0) /* they were added together with Process V2 */
+    if (opl_listing_count(listing) > 0) /* added together with Process V2 */
         return;
     if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count))
         return;

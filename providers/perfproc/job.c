@@ -29,7 +29,7 @@ static const opl_source cpu_max = GROUP("cpu.max");
 static const opl_source cpu_pressure = GROUP("cpu.pressure");
 static const opl_source memory_pressure = GROUP("memory.pressure");
 static const opl_source io_pressure = GROUP("io.pressure");
-/* With it, each group has its own, too. */
+/* If the kernel has this file, each group has its own pressure files. */
 static const opl_source pressure = {.path = "proc/pressure/memory"};
 static const opl_source processes = {.path = "sys/fs/cgroup/*/cgroup.procs", .pieces = true};
 /* The enabled controllers of the groups below the root. */
@@ -46,7 +46,8 @@ static bool process_count(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* In the first line, "some avg10=0.12 avg60=0.00 avg300=0.00 total=123", in microseconds. */
+/* Reads the total, in microseconds, from the first line: "some avg10=0.12 avg60=0.00 avg300=0.00
+ * total=123". */
 static bool some_time(opl_reading *reading, const opl_source *source, uint64_t *ret)
 {
     static const char key[] = " total=";

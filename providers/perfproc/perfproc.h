@@ -21,7 +21,8 @@ extern const opl_object perfproc_process_details;
 extern const opl_source perfproc_stat;
 extern const opl_source perfproc_status, perfproc_io; /* files of a process */
 
-/* Adds a thread to Thread Details; `position` is that of its process in Process. */
+/* Adds a thread to Thread Details; `position`: that of its process among the instances of
+ * Process. */
 void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t thread,
                           uint32_t position, unsigned ordinal);
 
@@ -41,7 +42,8 @@ void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
  * its files). False: it has ended. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
                            size_t length);
-/* Adds a process, read from its files, and its threads; `threads` NULL: these are not requested. */
+/* Adds process `number`, read from its files in /proc, and its threads. `threads` is NULL if the
+ * object Thread is not requested. */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
 /* Slots of opl_reading_memory; records.c uses the slots 0 to 6. */
@@ -58,7 +60,8 @@ struct perfproc_io_look {
     struct perfproc_io all;      /* including children that were waited for */
     const struct perfproc_io *own; /* counts of the live threads only; NULL: unknown */
 };
-/* The own counts of a process, from its record. False: no memory, and the collection fails. */
+/* Computes the counts of the process itself, without its children, from its record. False: no
+ * memory, and the collection fails. */
 bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
                            struct perfproc_io *ret);
 /* Adds the process to Process IO, if this user may read its counts. */
@@ -85,8 +88,8 @@ struct perfproc_process {
     uint64_t reads, writes, operations, read_bytes, written_bytes, moved_bytes;
     uint64_t disk_read_bytes, disk_written_bytes;
 };
-/* Adds all processes, and their threads if they are requested (else NULL). False: there are no
- * records, and nothing was added. */
+/* Adds all processes and their threads. `threads` is NULL if the object Thread is not requested.
+ * False: there are no records, and nothing was added. */
 bool perfproc_list_records(opl_listing *processes, opl_listing *threads);
 
 /* ---- times as proc shows them (cputime.c) ---- */

@@ -16,7 +16,7 @@
 #include "perfproc.h"
 
 enum { CHARACTERS = 64, COMMAND_CHARACTERS = 256, KEPT_SECONDS = 10 };
-/* Bytes for so many characters, which are counted as UTF-16 does, and an ellipsis. */
+/* Bytes of a text of at most so many UTF-16 units, in UTF-8 with a terminator. */
 #define UTF8_SIZE(characters) ((characters)*3 + 1)
 /* Words of proc/PID/stat. */
 enum { STAT_START = 22, STAT_CODE = 26, STAT_STACK = 28 };

@@ -26,7 +26,7 @@ enum {
 struct record_task {
     uint32_t version, bytes; /* `bytes`: size of the whole record, a multiple of 8 */
     uint32_t id, process;
-    uint32_t flags, state; /* RECORD_*; the kernel's: 0 running, 0x30 ended, else waiting */
+    uint32_t flags, state; /* RECORD_*; the kernel's state: 0 runs, 0x30 ended, else waits */
     int32_t priority, static_priority;
     uint32_t realtime, policy;
     uint64_t start, process_start;     /* since the start of the system */

@@ -47,7 +47,7 @@ struct shown_memory {
 struct task_count {
     uint32_t count, turn;
 };
-/* Some kernels omit a process from BPF iterators: the list is sometimes compared with proc. */
+/* Some kernels omit a process from BPF iterators, so the list is sometimes compared with proc. */
 enum { MOST_LEFT_OUT = 64, RECHECK_SECONDS = 30 };
 struct list_state {
     struct task_count tasks, processes;
@@ -301,7 +301,7 @@ static char *put_number(char *out, uint32_t number)
     return out;
 }
 
-/* A kernel thread's name with its work, truncated as in proc. */
+/* Writes a kernel thread's name with its work, truncated as in proc; returns the length. */
 static size_t kernel_name(const struct record_kernel_name *kernel, char out[RECORD_LONG_NAME])
 {
     size_t length = strnlen(kernel->name, RECORD_LONG_NAME - 1);
@@ -410,8 +410,8 @@ static struct group *find_group(const struct record_list *list, uint32_t id)
                                                                          : NULL;
 }
 
-/* Adds a thread to its process's list. A thread without a process in the records is skipped: its
- * process was created after the kernel had listed that number for an ended process. */
+/* Adds a thread to its process's list. If no record has the number and start time of this process,
+ * the thread is skipped: the kernel listed the number when it still belonged to another process. */
 static void join_group(struct record_list *list, uint32_t position, struct group **last)
 {
     const struct record_task *task = list->members[position].record;

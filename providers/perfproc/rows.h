@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The common rows of Process and Job Object Details, in Windows' order; the including file
- * defines the levels of two of them: PEAK_LEVEL, SWAP_LEVEL. */
+ * defines the detail levels of two of them: PEAK_LEVEL, SWAP_LEVEL. */
 #define PROCESS(member) OPL_FIELD(struct perfproc_process, member)
 /* clang-format off */
     {6, 189, PERF_100NSEC_TIMER, 0, PERF_DETAIL_NOVICE, OPL_COLUMNS(&perfproc_stat, 14, 15, OPL_TICKS),
