@@ -88,8 +88,8 @@ typedef struct _MIB_ICMP {
 
 OPL_BEGIN_SHIMS
 
-/* NO_ERROR; ERROR_INVALID_PARAMETER (NULL); ERROR_NOT_SUPPORTED (no data for the object: its
- * provider is disabled); or the status of the query. */
+/* Return NO_ERROR; ERROR_INVALID_PARAMETER if `statistics` is NULL; ERROR_NOT_SUPPORTED if the
+ * object has no data, because its provider is disabled; or the status of the query. */
 DWORD WINAPI GetTcpStatistics(PMIB_TCPSTATS statistics) OPL_SHIM(GetTcpStatistics);
 DWORD WINAPI GetUdpStatistics(PMIB_UDPSTATS statistics) OPL_SHIM(GetUdpStatistics);
 DWORD WINAPI GetIpStatistics(PMIB_IPSTATS statistics) OPL_SHIM(GetIpStatistics);

@@ -99,7 +99,7 @@ BOOL WINAPI Process32Next(HANDLE snapshot, LPPROCESSENTRY32 entry) OPL_SHIM(Proc
 BOOL WINAPI Process32FirstW(HANDLE snapshot, LPPROCESSENTRY32W entry) OPL_SHIM(Process32FirstW);
 BOOL WINAPI Process32NextW(HANDLE snapshot, LPPROCESSENTRY32W entry) OPL_SHIM(Process32NextW);
 /* Threads of all processes. tpDeltaPri is the difference between the scheduler's priority and
- * the base. */
+ * the base priority. */
 BOOL WINAPI Thread32First(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32First);
 BOOL WINAPI Thread32Next(HANDLE snapshot, LPTHREADENTRY32 entry) OPL_SHIM(Thread32Next);
 /* The modules of the requested process. modBaseAddr and hModule: the address where the module

@@ -66,7 +66,7 @@ static bool plain_name(const char *name, char ret[static PATH_MAX])
 
 /* Changes `path` to an existing file: the file itself, else one with different letter case in the
  * same folder. A name without folders is searched in the program's folder; if it is not there,
- * `path` stays the name, which the linker searches. */
+ * `path` stays the name, which the dynamic linker searches. */
 static void find_file(char path[static PATH_MAX])
 {
     char name[PATH_MAX], beside[PATH_MAX];

@@ -105,7 +105,8 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     return length > 0 ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* Returns `needed`, the length without the NUL; `capacity`: the path is truncated; 0: failure. */
+/* Returns `needed`, the length without the NUL, or `capacity` if the path is truncated, or 0 for a
+ * failure. */
 static DWORD path_answer(DWORD status, size_t needed, DWORD capacity)
 {
     if (!status && needed >= capacity)

@@ -133,8 +133,8 @@ static uint64_t hash(const char *text, uint64_t value)
     return value;
 }
 
-/* Letters and digits are kept, so that `ls` shows readable names; a long name ends in two
- * hashes. */
+/* Makes the name of an object's file. Letters and digits are kept, so that `ls` shows readable
+ * names, and other bytes are written as %XX. A long name is cut, and ends in two hashes. */
 static DWORD file_name(const char *name, char ret[static FILE_NAME_SIZE])
 {
     size_t used = 0;

@@ -196,7 +196,7 @@ DWORD WINAPI GetPrivateProfileStringW(LPCWSTR section, LPCWSTR key, LPCWSTR fall
     if (!found && !answer.count)
         put_fallback(&answer, fallback);
     if (answer.list && answer.count && to[answer.count - 1] == 0)
-        answer.count--; /* without the zero after the last name */
+        answer.count--; /* the length does not include the zero after the last name */
     to[answer.count] = 0;
     if (answer.list)
         to[answer.count + 1] = 0;

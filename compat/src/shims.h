@@ -18,7 +18,7 @@ char *opl_shim_narrow(LPCWSTR text);
 /* Sets the last error; returns FALSE, so that a caller can return it. */
 BOOL opl_shim_fail(DWORD code);
 
-/* ---- lock.c: one lock for the tables of this module; never held over a wait ---- */
+/* ---- lock.c: one lock for the tables of this module; never held while a call waits ---- */
 
 void opl_shim_lock(void);
 void opl_shim_unlock(void);
@@ -62,7 +62,8 @@ struct opl_shim_object {
     bool committed;
 };
 
-/* Creates an object, or opens the one of this name (*ret_existed); *ret: its descriptor. */
+/* Creates an object, or opens the one of this name and sets *ret_existed; *ret is its descriptor.
+ * Returns 0 or a Win32 status. */
 DWORD opl_shim_create(const struct opl_shim_object *desired, int *ret, bool *ret_existed);
 DWORD opl_shim_open(const char *name, enum opl_shim_kind kind, bool writable, int *ret);
 bool opl_shim_header(int descriptor, struct opl_shim_header *ret);

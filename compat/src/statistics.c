@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* iphlpapi.h: each structure is a row of title indices; 0 is a field without a counter. */
+/* iphlpapi.h: an array for each structure has the title index of each field's counter; 0: the field
+ * has no counter. */
 #include "counters.h"
 #include <iphlpapi.h>
 
