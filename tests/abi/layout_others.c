@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares the other structures of our headers that programs allocate: those of block.h and
- * build.h, as they are promised. If this file does not compile, existing programs would be damaged:
- * undo the change of the header, or add a function for a new structure. unstable.h, load.h and
- * regfile.h promise nothing.
+ * build.h, whose layout never changes. If this file does not compile, existing programs would be
+ * damaged: undo the change of the header, or add a function for a new structure. unstable.h, load.h
+ * and regfile.h promise nothing.
  */
 #include <openperflib/block.h>
 #include <openperflib/build.h>

@@ -2,7 +2,7 @@
 /*
  * A library as it was built before the tables had a version, without our headers: its rows have
  * another length, it calls functions that no longer exist, and it stores the engine's state itself.
- * ALONE: the library can be loaded, because it calls no function of ours.
+ * Built with -DALONE, it calls no function of ours, so it can be loaded.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of counters that other monitoring agents use: each leads to our counter with the same
- * meaning, when it is added, checked and expanded. Names that do not exist stay unknown.
+ * Names of counters that other monitoring agents use: a path with such a name leads to our counter
+ * with the same meaning, when it is added, checked or expanded. Other names stay unknown.
  */
 #include <pdh.h>
 #include <pdhmsg.h>

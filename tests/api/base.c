@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of win32/base.c through the public library only: results, codes, untouched outputs. */
+/* Tests of win32/base.c through the public library only: results, error codes, and outputs that
+ * must stay unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

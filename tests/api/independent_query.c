@@ -47,7 +47,7 @@ INDEPENDENT(queries_of_any_length)
     CHECK_IS(answer_size, sizeof(answer));
     text[16000] = '\0';
     CHECK_IS(run_query(text), 0);
-    CHECK_IS(answer_objects(), 1); /* "duplicates are harmless" */
+    CHECK_IS(answer_objects(), 1); /* as documented, duplicates are harmless */
     for (const char *unit = "2x٢"; *unit; unit++) {
         memset(text, *unit, 16000);
         CHECK_IS(run_query(text), 0);
@@ -161,7 +161,8 @@ INDEPENDENT(a_connected_key_has_its_own_life)
     CHECK(RegConnectRegistryA("no-such-machine", HKEY_PERFORMANCE_DATA, &one) != 0);
 }
 
-/* The language of each combination of variables. An empty variable counts as not set. */
+/* Combinations of environment variables, and what each selects: the value InstallLanguage (NULL:
+ * not compared), the name of the object Process, the language. An empty variable counts as not set. */
 static const struct {
     const char *lc_all, *lc_messages, *lang, *install, *processor_name;
     LANGID primary;
@@ -339,7 +340,7 @@ static void like_windows(const char *file, const char *query, DWORD index, bool 
             CHECK_IS(found.definition.DefaultScale, theirs_at.definition.DefaultScale);
             CHECK_IS(found.definition.DetailLevel, theirs_at.definition.DetailLevel);
             CHECK_IS(found.definition.CounterSize, theirs_at.definition.CounterSize);
-            CHECK(matched == 0 || found.position > last); /* their order */
+            CHECK(matched == 0 || found.position > last); /* in Windows' order */
             last = found.position;
             matched++;
         }

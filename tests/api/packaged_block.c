@@ -77,8 +77,8 @@ static void paths_of_other_languages_find_them(void **state)
     }
 }
 
-/* Last Counter and Last Help are those of the packaged block: a program may allocate an array with
- * a place for each index, and may give its own numbers from the end. */
+/* Last Counter and Last Help are the last numbers of the packaged block: a program may allocate an
+ * array with a place for each index, and may give its own counters the numbers after the last. */
 static void the_last_numbers_are_the_blocks(void **state)
 {
     const char *perflib = "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib";

@@ -382,7 +382,7 @@ static void f_d4_the_old_value_functions(void **state)
     char text[16] = "uuuuuuu";
     WCHAR wide[16];
     LONG size = sizeof text;
-    assert_int_equal(RegQueryValueA(key, NULL, text, &size), ERROR_SUCCESS); /* none: empty */
+    assert_int_equal(RegQueryValueA(key, NULL, text, &size), ERROR_SUCCESS); /* no value: empty */
     assert_string_equal(text, "");
     assert_int_equal(size, 1);
     assert_int_equal(RegQueryValueA(key, "none", text, &size), ERROR_FILE_NOT_FOUND);

@@ -73,10 +73,10 @@ static void run_query(const char *query)
         abort();
 }
 
-/* One round without any allocation is what steady means; usually it is the second. On a busy
- * machine new processes make buffers grow, and one that vanishes while it is read makes a spare
- * source be read for the first time. There are some dozens of these, and each may spoil one round.
- */
+/* Returns true as soon as a round allocates nothing, usually the second. On a busy machine new
+ * processes make buffers grow; and if a process ends while it is read, the provider tries another
+ * file for the same value, perhaps for the first time. Each of some dozens of such files may cause
+ * allocations in one round. */
 static bool becomes_steady(void (*do_it)(const char *), const char *what)
 {
     for (int round = 0; round < 50; round++) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Another library of the process exports Win32 names: libwinpr2 does. Ours must be called all the
- * same, and its own callers must keep theirs. winpr MODE, where libwinpr2 is
- *   after     dlopened RTLD_GLOBAL behind us
- *   before    dlopened RTLD_GLOBAL before we are (dlopened too: this program is not linked to us)
- *   preload   in LD_PRELOAD, ahead of everybody
- * Exit 77: it is not installed.
+ * Another library of the process, libwinpr2, exports functions with Win32 names. Programs built for
+ * our library must call our functions nevertheless, and those built for libwinpr2 must call that
+ * library's functions.
+ * usage: winpr MODE [LIBRARY], where MODE is the way in which libwinpr2 is loaded:
+ *   after     by dlopen with RTLD_GLOBAL, after our library, with which this program is linked
+ *   before    by dlopen with RTLD_GLOBAL, before our library, which is then loaded by dlopen, too
+ *   preload   by LD_PRELOAD, before all other libraries
+ * Exit code 77: libwinpr2 is not installed.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -96,8 +96,8 @@ static void a_flood_is_held_back(void **state)
     BUFFER_AUTO log = {0};
     for (int i = 0; i < 1000; i++, now += CLOCK_TICKS_PER_SECOND / 10)
         event_log("Perflib", 1014, "Flood", NULL, "failed");
-    /* ten events are written singly, the last after 0.9 s; the next only a minute later: one line
-     * for the 100 s */
+    /* of the events of 100 s, the first ten are written singly, and the next after a minute, with
+     * the count of those that were held back */
     assert_int_equal(lines(&log), 11);
     assert_non_null(strstr(log.data, "failed (and 599 more like this);"));
     event_log("Perflib", 1014, "Other", NULL, "failed");
@@ -132,7 +132,7 @@ static void a_count_is_reported_with_any_event_a_minute_later(void **state)
     assert_non_null(strstr(log.data, ": failed (and 15 more like this); "));
     now += (int64_t)100 * CLOCK_TICKS_PER_SECOND;
     event_log("LoadPerf", 3008, NULL, NULL, NULL);
-    assert_int_equal(lines(&log), 24); /* once */
+    assert_int_equal(lines(&log), 24); /* the count is written only once */
     event_log("Perflib", 1014, "Flood", NULL, "failed");
     assert_int_equal(lines(&log), 25);
     report_flood("Flood", 5); /* held back again, with the text of the first events */

@@ -305,7 +305,7 @@ static void a_root_that_cannot_be_written_is_reported(void **state)
     chmod(folder, 0555);
     if (geteuid() != 0)
         assert_int_equal(write_text("x"), ERROR_ACCESS_DENIED);
-    setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1); /* root neither */
+    setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1); /* even root cannot write there */
     place_forget();
     assert_int_not_equal(write_text("x"), 0);
 }

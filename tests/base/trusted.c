@@ -110,7 +110,7 @@ static void f_c3_what_others_may_write_is_not_used(void **state)
     char both[256]; /* the variable's value, and the folder above it that is the reason */
     snprintf(both, sizeof both, "%s: others may write %s (", deep, folder);
     expect_vendor_refused(deep, both);
-    assert_int_equal(chmod(folder, 01777), 0); /* nor in it, but below an entry of one's own */
+    assert_int_equal(chmod(folder, 01777), 0); /* sticky: only root's folder in it is trusted */
     expect_vendor_refused(folder, "others may write");
     if (geteuid() == 0)
         expect_vendor(deep);

@@ -15,8 +15,8 @@
 #define D2(event, or_event) {DROPPED, event, or_event}
 #define ANY {EITHER, WHATEVER, 0}
 #define NO {NOT_RUN, 0, 0}
-/* an outcome that is the same at every level; one of all checks (level 1) only; one of the levels
- * that check guards */
+/* ALWAYS: the same outcome at every level; ALL_CHECKS: an outcome at level 1, which makes all
+ * checks; GUARDED: an outcome at the levels 1 to 3, which check the guards */
 #define ALWAYS(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__}
 #define ALL_CHECKS(...) {__VA_ARGS__, ANY, ANY, ANY}
 #define GUARDED(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, NO}

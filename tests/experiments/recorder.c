@@ -193,7 +193,7 @@ COLLECT(record_exclusive)
     return answer(OBJECT, 1, data, bytes, types);
 }
 
-/* Switches off that this process ends with its parent, as setuid does. */
+/* Switches off the signal that ends this process with its parent, as setuid() does, too. */
 COLLECT(record_unparented)
 {
     note("Collect", query);

@@ -43,7 +43,7 @@ static void read_all(int from)
     close(from);
 }
 
-/* A new process makes these queries, closes the key, and must end well. */
+/* A new process makes these queries and closes the key; its exit code must be 0. */
 void session(const char *first, ...)
 {
     char *steps[MOST_STEPS + 2] = {getenv("ASKER"), (char *)first};

@@ -21,7 +21,8 @@ extern int isolation; /* of every provider in the running test */
  * `list` NULL: no Object List. */
 void install(const char *open, const char *collect, const char *list);
 void install_second(const char *collect, const char *list);
-/* A new process makes these queries (NULL ends them), closes the key, and must end well. */
+/* A new process makes these queries (NULL ends the list) and closes the key; its exit code must be
+ * 0. */
 void session(const char *first, ...);
 /* The calls that were noted since the last check, joined by ", ". */
 const char *calls_so_far(void);

@@ -249,8 +249,8 @@ static void filling_the_largest_buffer_is_a_failure(void **state)
     assert_string_equal(events(), "");
 }
 
-/* Filled buffers count only if other answers were smaller, and a buffer that is not filled resets
- * the count. */
+/* Filling a buffer is a failure if the provider has filled a buffer of at most a quarter of its
+ * size before, when others lacked space. An answer that does not fill its buffer resets this. */
 static void filling_any_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();

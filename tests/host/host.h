@@ -35,7 +35,7 @@ static inline void set_dword(const char *path, const char *name, uint32_t number
                      0);
 }
 
-/* -1: absent */
+/* Reads a number of the service; -1: there is none. */
 static inline long long number_of(const char *name)
 {
     uint32_t number;

@@ -99,7 +99,7 @@ static struct isolated_provider *new_isolated(void)
     return isolated;
 }
 
-/* Does everything that can happen to a helper process. */
+/* Queries helper processes that answer, crash, and are overdue, and ends and closes them. */
 static void live_through_all(void)
 {
     struct isolated_provider *isolated = new_isolated();

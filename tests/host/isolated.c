@@ -246,7 +246,8 @@ static void query_in_a_short_program(int number)
     assert_int_equal(ended, 0);
 }
 
-/* N of the value "until WHEN (N times in a row): ..."; 0: there is no such value */
+/* N of the registry value Unanswered, "until WHEN (N times in a row): ..."; 0: there is no such
+ * value */
 static int unanswered(const char *service)
 {
     char text[96] = "";
@@ -954,7 +955,7 @@ static void a_resident_library_stays(void **state)
     assert_int_equal(count_notes("close"), 2);
 }
 
-/* Time and size of the library's file, as FILETIME and number. */
+/* Library Validation Code has the time (a FILETIME) and the size of the library's file. */
 static void a_library_that_was_replaced_runs_in_a_helper(void **state)
 {
     unsigned char code[16] = {0};

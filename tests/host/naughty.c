@@ -626,7 +626,7 @@ PROCEDURE overwrite_255_open(LPWSTR names)
     return overwrite_page(255);
 }
 
-/* Writes in the keeper's place that this process has died. */
+/* Writes to the channel, as only the keeper should, that this process has died. */
 PROCEDURE lie_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { ANSWER_OFFSET = 128, DIED = 2 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the sandbox, each alone. On kernels with Landlock, it hides what the list names. */
+/* The parts of the sandbox, each alone: on kernels with Landlock, which also refuses signals, an
+ * error in the list of refused system calls would not be noticed otherwise. */
 #include "host/perfhost.h"
 
 #include <setjmp.h>

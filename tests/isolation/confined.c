@@ -202,7 +202,7 @@ INDEPENDENT(subreaper_gets_the_helper_as_an_orphan)
     int status = 0, reaped = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         reaped++;
-    /* at most the victim's helper process; the one without a provider still runs */
+    /* at most Victim's helper process, which crashed; the process that starts them still runs */
     CHECK(reaped <= 1);
     pid_t own = fork();
     if (own == 0)

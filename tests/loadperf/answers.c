@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The program's. */
+/* Defined by the program that loads this library. */
 DWORD first_number(int provider);
 
 __declspec(dllexport) DWORD APIENTRY Open(LPWSTR devices);

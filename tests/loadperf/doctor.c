@@ -523,7 +523,7 @@ static const struct {
   /* clang-format off */
     NUMBER_KINDS("zero", ZERO), NUMBER_KINDS("odd", ODD), NUMBER_KINDS("of Windows", OF_WINDOWS),
     NUMBER_KINDS("too big", TOO_BIG), NUMBER_KINDS("all bits", ALL_BITS), NUMBER_KINDS("near", A_BIT_OFF),
-    NUMBER_KINDS("far", DISTANT), NUMBER_KINDS("another one's", OTHERS), /* 32 */
+    NUMBER_KINDS("far", DISTANT), NUMBER_KINDS("another one's", OTHERS), /* 32 kinds so far */
     {"First Counter reserved", wrong_number, NUMBER_KIND(RESERVED) + FIRST_COUNTER},
     {"First Counter a text", number_of_wrong_type, FIRST_COUNTER},
     {"Last Help a text", number_of_wrong_type, LAST_HELP},
@@ -1129,7 +1129,7 @@ static void texts_by_hand_over_its_own_go(void **state)
                  "has no text");
     assert_name(1850, 9, "Fist");
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_int_equal(cured.left, 1); /* its library */
+    assert_int_equal(cured.left, 1); /* the library does not exist */
     assert_repaired();
     assert_loaded("MyPerf", 1848, 1854);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
@@ -1172,7 +1172,7 @@ static void load_and_lose_number(void)
 {
     put_ini(ini_head, ini_texts);
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
-    put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 400\n"); /* a trap */
+    put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 400\n"); /* TWO is false */
     choose_service(0);
     snprintf(key, sizeof key, "%s", PERFORMANCE_KEY);
     lost_numbers(2);

@@ -160,7 +160,7 @@ static void a_missing_help_is_empty(void **state)
     assert_int_equal(result.helps, 0);
     assert_text(PERFORMANCE_KEY "\\Names\\009", "1853", "");
     assert_name(1853, 9, NULL);
-    assert_last(1852); /* Last Help includes it */
+    assert_last(1852); /* Last Help includes the empty one */
 }
 
 /* A missing English text that another language replaces causes one warning only. */

@@ -501,7 +501,7 @@ static void no_damaged_head_costs_samples_silently(void **state)
     }
 }
 
-/* The filler where records should be is damage; where none are, the buffer's end. */
+/* Filler bytes in place of records are damage; after a buffer's last record they are its end. */
 static void filler_in_place_of_records_is_reported(void **state)
 {
     (void)state;

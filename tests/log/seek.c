@@ -26,7 +26,7 @@ static int memory_file(const void *bytes, size_t size)
     return fd;
 }
 
-/* The second of a line's time; the second quarter of the capture is earlier than the first. */
+/* Returns a line's time in seconds. The capture's second quarter is earlier than the first. */
 static size_t second_of_line(size_t number)
 {
     size_t quarter = LINES / 4;

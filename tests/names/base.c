@@ -69,7 +69,7 @@ static void c21_names_and_helps_are_separate(void **state)
     assert_name(1847, 9, "End Marker");
     assert_int_equal(names_find("1847", 9), 0);
     assert_name(0, 9, NULL);
-    assert_name(8, 9, NULL); /* a hole */
+    assert_name(8, 9, NULL); /* an unused index */
 }
 
 static void c23_where_a_language_lacks_a_text_it_is_english(void **state)

@@ -6,7 +6,7 @@
 #include "../registry/test.h"
 #include "names/table.h"
 
-/* The text of an index, valid until the next but three calls; NULL: none. */
+/* The text of an index, which three more calls do not overwrite; NULL: none. */
 static inline const char *name_of(uint32_t index, uint32_t language)
 {
     static char texts[4][4096];

@@ -116,7 +116,7 @@ static void an_empty_base_is_one_zero(void **state)
 
 /* ---- writing ---- */
 
-/* Appends pairs by the algorithm of statement 80: read the base, append, write it back. */
+/* Appends pairs as docs/windows/articles.md#c80 says: read the base, append, write it back. */
 static LSTATUS append(enum names_part part, uint32_t language, const char *pairs, size_t size)
 {
     BUFFER_AUTO text = {0};

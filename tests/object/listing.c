@@ -355,8 +355,8 @@ static const opl_object flock = {
 static const opl_object lamb = {
     52, 53, "Lamb", "L.", OPL_COUNTERS(flock_rows), .instances = true, .listed_with = &flock};
 
-/* The file of 0 changes between the two readings of its folder. So does that of 1, but there the
- * folder 2 was read in between. */
+/* The file of folder 0 changes after it is read for Flock; for Lamb it is not read again. The file
+ * of folder 1 changes, too, and is read again, because folder 2 is read in between. */
 static void list_flock(opl_listing *listing)
 {
     opl_listing *lambs = opl_listing_of(listing, &lamb);
@@ -386,7 +386,7 @@ static void files_of_one_folder_are_read_once_for_several_objects(void **state)
     assert_int_equal(value_of(&answer, 52, "zero", 2), 7);
     assert_int_equal(value_of(&answer, 50, "one", 2), 0);
     assert_int_equal(value_of(&answer, 52, "one", 2), 5);
-    answer = run_query(u"50"); /* the same folder as the last of the query before */
+    answer = run_query(u"50"); /* in a new query folder 0 is read again */
     assert_int_equal(value_of(&answer, 50, "zero", 2), 8);
     tree_write("herd/0/tag", "6\n");
     answer = run_query(u"50");

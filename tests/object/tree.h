@@ -92,7 +92,7 @@ static inline void tree_write(const char *path, const char *text)
 enum { ANSWER_SIZE = 4 << 20 };
 struct answer {
     DWORD status, bytes, types;
-    size_t moved; /* of *data */
+    size_t moved; /* by how many bytes Collect moved *data */
     opl_block block;
 };
 static _Alignas(8) unsigned char answer_bytes[88 + 16 + ANSWER_SIZE];

@@ -342,7 +342,8 @@ static void a_capture_lists_what_it_holds(void **state)
     }
 }
 
-/* Instances of all samples are listed: one that is in the last sample only, and one that is not. */
+/* Instances of all samples are listed: one that is only in the last sample, and one that is missing
+ * there. */
 static void instances_of_all_samples_are_listed(void **state)
 {
     static const char name[] = {'i', 0, 's', 0, 'a', 0, 't', 0, 'a', 0, 'p', 0};

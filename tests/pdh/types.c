@@ -73,7 +73,7 @@ static const struct typed typed[] = {
 /* clang-format on */
 enum { TYPED = COUNT(typed) };
 
-static int moment; /* 0, 1 */
+static int moment; /* 0: the first sample; 1: the second */
 static const LONGLONG ticks[] = {777, 777 + 2 * TICKS};
 static const LONGLONG walls[] = {133000000000000000, 133000000000000000 + 2 * WALL};
 static const LONGLONG objects[] = {500, 500 + 2 * OBJECT};
@@ -120,9 +120,9 @@ static const struct named {
     {"A",                    -1, -1  },
     {"a",                    -1, -1  },
     {"b/c",                  -1, -1  },
-    {"c",                    2,  -1  }, /* also b/c */
+    {"c",                    2,  -1  }, /* with its parent b, the path is also b/c */
     {"x",                    0,  -1  },
-    {"x",                    1,  -1  }, /* its parent P, written p, is the same */
+    {"x",                    1,  -1  }, /* parent P: in paths the same as p */
     {"z#7",                  -1, -1  },
     {"w#",                   -1, -1  },
     {"(round)",              -1, -1  },

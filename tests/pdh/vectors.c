@@ -80,7 +80,7 @@ static void build_disk(opl_build *build)
     opl_build_dword(build, 2, (DWORD)first_of(DISK_QUEUE));
 }
 
-/* "\network interface(NAME)\..." */
+/* Writes NAME of a column's path "\network interface(NAME)\...". */
 static void card_name(size_t column, char *ret, size_t capacity)
 {
     const char *name = strchr(vectors[0][column].path, '(') + 1;

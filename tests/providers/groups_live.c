@@ -336,7 +336,7 @@ static void child_job_limit(void)
     struct account used = order('c');
     double waited =
         (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
-    CLOSE_TO(job(102106) - before, waited * 10, waited); /* a tenth */
+    CLOSE_TO(job(102106) - before, waited * 10, waited); /* to a tenth */
     IS(job(102104), 10000);
     IS(answer_number(JOB, group, 102104, true), 100000);
 }
@@ -505,7 +505,7 @@ static void child_throttled(void)
     struct account used = order('c');
     double waited =
         (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
-    CLOSE_TO(unit(100910) - before, waited * 10, waited); /* a tenth */
+    CLOSE_TO(unit(100910) - before, waited * 10, waited); /* to a tenth */
 }
 
 static void waiting_of_a_unit_appears(void **state)

@@ -403,7 +403,7 @@ static void heat_and_batteries(void **state)
     run_query("laptop4", "101000 101100");
     assert_string_equal(answer_names(THERMAL), "0 acpitz,1 x86_pkg_temp,2 odd_[1],");
     VALUE(THERMAL, "0 acpitz", 101002, 301);
-    VALUE(THERMAL, "0 acpitz", 101004, 3010); /* 300.95 */
+    VALUE(THERMAL, "0 acpitz", 101004, 3010); /* 300.95 K */
     VALUE(THERMAL, "1 x86_pkg_temp", 101004, 3342);
     VALUE(THERMAL, "2 odd_[1]", 101002, 268);
     assert_string_equal(answer_names(BATTERY), "BAT0,BAT1,_Total,");

@@ -331,7 +331,7 @@ static bool same_interface(const char *name, const struct rtnl_link_stats *is)
     return true;
 }
 
-/* Compares the values that a loopback does not have, and those that it has. */
+/* Compares all totals, of which some (errors, collisions) are always 0 for a loopback. */
 static bool same_totals(const char *name, const struct rtnl_link_stats *is)
 {
     const uint32_t theirs[TOTALS] = {is->rx_bytes + is->tx_bytes,

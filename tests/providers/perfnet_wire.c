@@ -720,8 +720,8 @@ static void child_damaged_messages(void)
             {ICMPV6, NULL, 588, FEW}, {ICMPV6, NULL, 586, FEW}, {ICMPV6, NULL, 628, 0});
 }
 
-/* Answers to machines that are not found wait until the queue is full: those counted as sent and
- * those counted as failed are all answers together. */
+/* Answers to machines that are not found wait in a queue, and fail when it is full. The counts of
+ * sent and of failed answers together are the number of all answers. */
 enum { REQUESTS = 300, LARGE = 1400 };
 
 static void request_echoes(void)

@@ -267,7 +267,7 @@ static void objects_are_shaped_as_windows(void **state)
 {
     run_query("laptop4", "Global");
     shape(SYSTEM, 0, true, PERF_NO_INSTANCES);
-    shape(MEMORY, 4, false, PERF_NO_INSTANCES); /* Pages/sec */
+    shape(MEMORY, 4, false, PERF_NO_INSTANCES); /* position 4: Pages/sec */
     shape(CACHE, 0, false, PERF_NO_INSTANCES);
     shape(PROCESSOR, 0, false, 4);
     shape(OBJECTS, 0, false, PERF_NO_INSTANCES);

@@ -63,7 +63,7 @@ static void child_write_until_killed(int writer, uint32_t number, int reported)
 struct writer {
     pid_t child;
     int reported;
-    uint32_t last; /* committed */
+    uint32_t last; /* the last number that it reported */
 };
 
 static void start(struct writer *writer, int index)

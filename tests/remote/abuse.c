@@ -455,7 +455,7 @@ static void requests_with_wrong_bits(void **state)
     int fd = connect_to(server_socket);
     for (size_t bit = 64; bit < bytes.len * 8; bit++) {
         bytes.data[bit / 8] ^= (char)(1 << bit % 8);
-        /* for false lengths the server closes the connection, or would wait */
+        /* a false length makes the server close the connection, or wait for more bytes */
         bool waits = bit >= 28 * 8 && bit < 36 * 8;
         if (!waits || bit % 8 == 7) {
             long long status = query_raw(fd, bytes.data, bytes.len);

@@ -109,7 +109,7 @@ static void no_sids_at_all(void **state)
         int fd = connect_here();
         assert_int_equal(query(fd), 0); /* for itself */
         assert_int_equal(speak_for(fd, wrong[i], 0), ERROR_INVALID_PARAMETER);
-        /* after a refused request the connection has no rights, not even its user's own */
+        /* a refused request takes all rights from the connection, also those of its own user */
         assert_int_equal(query(fd), ERROR_ACCESS_DENIED);
         assert_int_equal(speak_for(fd, ADMINISTRATORS, 0), 0);
         assert_int_equal(query(fd), 0);
@@ -273,7 +273,7 @@ static void refusals_are_noted(void **state)
     int lines = 0;
     for (const char *at = lab_read("events"); (at = strstr(at, "anna may not read")); at++)
         lines++;
-    assert_int_equal(lines, AT_MOST); /* a minute */
+    assert_int_equal(lines, AT_MOST); /* lines in a minute */
 }
 
 /* How many of `many` streams a caller may use. */

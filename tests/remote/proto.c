@@ -170,7 +170,7 @@ static void texts_are_texts(void **state)
         {36, '\0'  }, /* a NUL inside a text */
         {46, 'x'   }, /* no NUL at a text's end */
         {37, '\xff'}, /* no UTF-8 */
-        {58, 'x'   }, /* the name's */
+        {58, 'x'   }, /* no NUL at the name's end */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         BUFFER_AUTO bytes = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * usage: host VERSION INTERFACE. Registers an interface as Samba's worker process does, with our
- * library preloaded or not. Prints whether the interface itself arrives ("untouched"), or ours in
- * place of it.
+ * library preloaded or not. Prints which interface Samba's library receives: this one
+ * ("untouched"), or ours in place of it ("in front").
  */
 #include "host.h"
 

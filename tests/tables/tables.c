@@ -198,7 +198,8 @@ static bool in_block(DWORD index)
     return index >= BLOCK_FIRST && index < BLOCK_END;
 }
 
-/* Each object begins a hundred of the block, which has all its numbers that are not Windows'. */
+/* Each object has the first of a hundred numbers of the block. All its numbers that are not
+ * Windows' are in this hundred. */
 static void object_in_its_hundred(const opl_object *object)
 {
     if (object->index <= BASE_LAST && object->help_index <= BASE_LAST)
@@ -241,8 +242,8 @@ static bool has_forbidden(const char *name)
     return strpbrk(name, "\\()/#*") != NULL;
 }
 
-/* Names must be unique, because paths find things by name: objects' names in all, counters' names
- * in their object. */
+/* Names must be unique, because paths find things by name: an object's name among all objects, a
+ * counter's name in its object. */
 static void names_are_clear(const opl_object *object)
 {
     if (!in_block(object->index))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* C, ANSI, in an old letter case: one that stands before another library, as the article's counter
- * does. It finds that library beside itself, loads it, and passes everything on. */
+/* A provider in C, ANSI, whose file name is in capitals. Like the article's counter it is
+ * registered in place of another provider: it loads that provider's library from its own folder,
+ * and calls it. */
 #include <Windows.h>
 #include <WinPerf.h>
 #include <string.h>

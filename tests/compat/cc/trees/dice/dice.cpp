@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C++, ANSI: what an application leaves in a mapping that a mutex guards, step by step as the documents
-// tell: open, lock, judge the size, copy, release.
+// A provider in C++, ANSI: reads what an application has written to a mapping that a mutex guards,
+// in the documents' steps: open, lock, check the size, copy, release.
 #include <WINDOWS.H>
 #include <winperf.h>
 #include "..\shared\dice.h"
@@ -39,7 +39,7 @@ public:
         m_pShared = NULL;
     }
 
-    // 0: the application is gone, or does not let us in
+    // returns 0 if the application has ended, or holds the mutex too long
     DWORD Read(DICE_SHARED &copy)
     {
         if (!Connect())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The application: leaves two numbers in the mapping and waits to be killed; with a word it holds the
-// mutex meanwhile.
+// The application: writes two numbers to the mapping and waits to be killed; with an argument it
+// holds the mutex meanwhile.
 #include <windows.h>
 #include "../shared/dice.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C++, Unicode: three C++ functions that only a .def file exports, TCHAR and _T, classes with state.
+// A provider in C++, Unicode: C++ functions that only a .def file exports, TCHAR, and classes.
 #include "StdAfx.h"
 #include <vector>
 #include "Ferrysym.h"

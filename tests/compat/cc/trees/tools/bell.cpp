@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A library that a program links: its DllMain comes first, and last.
+// A library that a program is linked with: DllMain is called before main, and again at the end.
 #include <windows.h>
 #include <stdio.h>
 
