@@ -162,7 +162,8 @@ INDEPENDENT(a_connected_key_has_its_own_life)
 }
 
 /* Combinations of environment variables, and what each selects: the value InstallLanguage (NULL:
- * not compared), the name of the object Process, the language. An empty variable counts as not set. */
+ * not compared), the name of the object Process, the language. An empty variable counts as not
+ * set. */
 static const struct {
     const char *lc_all, *lc_messages, *lang, *install, *processor_name;
     LANGID primary;

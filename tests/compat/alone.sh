@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every public header, alone, compiles without a warning: alone.sh SOURCE_ROOT COMPILER [FLAG...]
-# (language, standard and mode are the flags' business). With system.c/.cpp: the system's own headers
-# still work behind ours.
+# (the flags set language, standard and mode). Also compiles system.h: the system's own headers still
+# work when they are included after ours.
 root=$1
 shift
 command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
@@ -24,7 +24,7 @@ echo 'int main(void) { return 0; }' | "$@" -fsyntax-only - 2>/dev/null || {
     echo "$* cannot compile at all"
     exit 77
 }
-# ours with nothing else in the path, Windows' as their .pc gives them, what stands beside as its own does
+# our own headers alone in the search path; then those of Windows and of compat/, with the folders of the .pc file
 set -- "$@" -I"$root/include"
 for path in "$root"/include/openperflib/*.h; do
     echo "#include <openperflib/${path##*/}>" | compile "${path##*/}" "$@"

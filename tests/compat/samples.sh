@@ -3,7 +3,7 @@
 # Every sample compiles without a warning, each provider as C and as C++:
 #   samples.sh SOURCE_ROOT COMPILER C++COMPILER BUILD_ROOT [FLAG]...   with our headers
 #   samples.sh SOURCE_ROOT COMPILER C++COMPILER windows                    with Windows' own
-# What uses the builder, the tables or the kernel is not for Windows.
+# Samples that use the builder, the tables or the kernel are not compiled with Windows' headers.
 root=$1 c=$2 cxx=$3 library=$4
 shift 4
 for compiler in "$c" "$cxx"; do

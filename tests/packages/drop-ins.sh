@@ -24,7 +24,7 @@ third() {
     dpkg-deb --root-owner-group -b "$folder" "$place/third/debs/${name}_${2}_$architecture.deb"
 }
 
-# first_is NAME NUMBER; answers NAME [COUNTER]: a 64-bit program reads its value
+# first_is NAME NUMBER: this is the provider's First Counter. answers NAME [COUNTER]: a 64-bit program reads the value.
 first_is() { inside third lodctr "/Q:$1" | tee /dev/stderr | grep -F "First Counter ID: $(printf '0x%08X (%d)' "$2" "$2")"; }
 answers() { as_user third typeperf -sc 1 "\\$1\\${2-Answer}" | tee /dev/stderr | grep -F '"16.000000"'; }
 unpack() { inside third dpkg -i "${@/#//debs/}"; }
