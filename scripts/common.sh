@@ -68,7 +68,7 @@ enter_environment() {
     LD_LIBRARY_PATH=${LD_LIBRARY_PATH%:}
 }
 
-# Some kernels and containers run 64-bit programs only.
+# Can 32-bit programs be built and run here? Some kernels and containers run 64-bit programs only.
 runs_32_bit() {
     local folder status=0
     folder=$(mktemp -d)
