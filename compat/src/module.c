@@ -31,7 +31,8 @@ static int look_through(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Compares names without folders and without .so or .dll, so that "PERF.DLL" is perf.so. */
+/* Compares names, ignoring case and the endings .so and .dll, so that "PERF.DLL" is perf.so.
+ * Folders are compared only if `wanted` has one. */
 static bool is_same_file(const char *path, const char *wanted)
 {
     const char *slash = strrchr(path, '/');
