@@ -470,7 +470,7 @@ INDEPENDENT(setuid_programs_ignore_the_environment)
         skipped("setuid has no effect here");
     CHECK_IS(code, 0);
     CHECK_IS(stat(errors, &reported), 0);
-    CHECK_IS(reported.st_size, 0); /* not traced */
+    CHECK_IS(reported.st_size, 0); /* OPENPERFLIB_TRACE was ignored */
 }
 
 int main(int count, char **values)

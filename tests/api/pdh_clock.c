@@ -213,7 +213,7 @@ static void a_capture_has_blanks(void **state)
     assert_non_null(fgets(line, sizeof line, file));
     assert_non_null(fgets(line, sizeof line, file));
     fclose(file);
-    assert_non_null(strstr(line, ",\" \",\"")); /* rate, length */
+    assert_non_null(strstr(line, ",\" \",\"")); /* a blank for the rate, then the length */
     assert_non_null(strstr(line, ",\" \",\" \",\" \"\r\n"));
 }
 

@@ -446,7 +446,7 @@ static void titles_of_numbers(void **state)
 
 /* ---- making and taking apart ---- */
 
-/* What a program gets that fills in the parts of a path one by one. */
+/* The paths that a program gets if it fills in their parts one by one. */
 static void made_of_parts(void **state)
 {
     char text[256];

@@ -54,7 +54,7 @@ static void samples_come_by_themselves(void **state)
     assert_int_equal(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
     assert_int_equal(WaitForSingleObject(event, 20000), WAIT_OBJECT_0);
     double first = up_time(counter);
-    assert_int_equal(PdhCollectQueryData(query), 0); /* besides the thread */
+    assert_int_equal(PdhCollectQueryData(query), 0); /* the thread goes on */
     assert_int_equal(WaitForSingleObject(event, 20000), WAIT_OBJECT_0);
     assert_true(up_time(counter) > first + 0.5);
     assert_int_equal(PdhCloseQuery(query), 0);

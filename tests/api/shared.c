@@ -300,7 +300,7 @@ static void without_a_name_and_of_files(void **state)
 static void other_owns(void)
 {
     HANDLE mutex = CreateMutexA(NULL, TRUE, "shared mutex");
-    WaitForSingleObject(mutex, 0); /* twice */
+    WaitForSingleObject(mutex, 0); /* owns it twice */
 }
 
 static void c122_a_killed_owner_is_reported(void **state)

@@ -294,7 +294,7 @@ static void c142_ini_files(void **state)
     assert_int_equal(GetPrivateProfileStringA("two", "u", "", text, sizeof text, path), 5);
     assert_string_equal(text, "ä€");
     assert_int_equal(GetPrivateProfileStringA("two", "u", "", text, 4, path),
-                     2); /* whole letters */
+                     2); /* only whole characters */
     assert_int_equal(GetPrivateProfileStringA("One", NULL, "", text, sizeof text, path), 10);
     assert_memory_equal(text, "Key\0key\0N\0", 11);
     assert_int_equal(GetPrivateProfileStringA(NULL, NULL, "", text, sizeof text, path), 12);

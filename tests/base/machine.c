@@ -134,7 +134,7 @@ static void one_variable_moves_all_state(void **state)
     /* an absolute path, because the program may change its folder */
     assert_string_equal(place_sysroot(), path);
     assert_true(place_vendor()[0] == '/');
-    setenv("OPENPERFLIB_ROOT", "/other", 1); /* read once */
+    setenv("OPENPERFLIB_ROOT", "/other", 1); /* the variable is read only once */
     assert_string_equal(place_machine(), "/some/root/machine");
 }
 

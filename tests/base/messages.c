@@ -36,7 +36,7 @@ static void every_event_of_the_reference_has_its_row(void **state)
         }
     }
     for (size_t i = 0; i < event_message_count; i++)
-        count += event_messages[i].id >= 4000; /* our own */
+        count += event_messages[i].id >= 4000; /* this project's own events */
     assert_int_equal(count, event_message_count);
     assert_null(event_message("Perflib", 1012));
     assert_null(event_message("Other", 1000));

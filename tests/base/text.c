@@ -73,7 +73,7 @@ static void multi_strings_stay_inside(void **state)
     assert_null(text_multi_next(&cursor, text + sizeof text));
     assert_null(text_multi_next(&cursor, text + sizeof text));
     cursor = text;
-    assert_null(text_multi_next(&cursor, text));     /* empty */
+    assert_null(text_multi_next(&cursor, text));     /* an empty list */
     assert_null(text_multi_next(&cursor, text + 1)); /* "1" without the NUL that ends it */
     assert_ptr_equal(cursor, text);
 }

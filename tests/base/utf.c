@@ -29,7 +29,7 @@ static void each_invalid_byte_is_replaced(void **state)
     TO_16("\xc0\x80", 0xfffd, 0xfffd);                         /* overlong */
     TO_16("\xe0\x80\x80", 0xfffd, 0xfffd, 0xfffd);             /* overlong */
     TO_16("\xf4\x90\x80\x80", 0xfffd, 0xfffd, 0xfffd, 0xfffd); /* above 10FFFF */
-    TO_16("\xe2\x82", 0xfffd, 0xfffd);                         /* cut */
+    TO_16("\xe2\x82", 0xfffd, 0xfffd);                         /* the last byte is missing */
     TO_16("\xe2(", 0xfffd, '(');
     TO_16("\xff", 0xfffd);
     assert_false(utf8_valid("\xe2\x82", 2));

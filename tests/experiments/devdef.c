@@ -2,7 +2,7 @@
 /*
  * The example of lodctr's design document, loaded and unloaded through the API, with the document's
  * own ini and symbol file. The expected registry is in tests/golden/devdef, where L is the highest
- * index before. Then the example's provider answers a query. (docs/windows/articles.md#c94)
+ * index before loading. Then the example's provider answers a query. (docs/windows/articles.md#c94)
  */
 #include "lab.h"
 

@@ -101,7 +101,8 @@ static void kill_what_is_left(FILE *report)
     }
 }
 
-/* Ends the warden's children: processes that lost their parent are now among them. */
+/* Waits until the warden has no child; processes that lost their parents are among its children.
+ * Those left after BURIAL_MS are killed and reported. */
 static void tombstone(FILE *report)
 {
     long long until = lab_now_ms() + BURIAL_MS;

@@ -300,7 +300,7 @@ static void what_was_judged_is_what_is_kept(void **state)
     assert_memory_equal(ours, before, (size_t)answer.end);
 }
 
-/* ---- whose a number is ---- */
+/* ---- which provider owns a number ---- */
 
 #define OTHER REGISTRY_SERVICES "\\Other\\Performance"
 
@@ -332,7 +332,7 @@ static void f_c12_an_object_of_another_service_is_dropped(void **state)
     service = myperf();
     expect_kept(&answer);
     set_dword(PERFORMANCE, "Shared Objects", 0);
-    set_numbers(PERFORMANCE, 22222, 22224); /* its range of numbers does */
+    set_numbers(PERFORMANCE, 22222, 22224); /* a range of numbers does */
     expect_kept(&answer);
 }
 

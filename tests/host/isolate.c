@@ -171,8 +171,8 @@ static void ends_a_helper_that_never_answers(void **state)
     }
 }
 
-/* Runs a test of a vice of naughty.c that cannot be chosen by a procedure's name. It runs in a
- * process of its own, because that has a keeper of its own. */
+/* Runs a test in a child process, which has a keeper of its own. `vice` tells naughty.c which fault
+ * it has, of those that no procedure's name can choose. */
 static void in_child(const char *vice, void (*test)(void))
 {
     temp_write(root, "vice", vice);
@@ -485,7 +485,7 @@ static void f_c5_helper_moves_its_channel_with_no_neighbour(void **state)
     assert_string_equal(answer, refused);
 }
 
-/* Its capability sets: inherited, permitted, effective, bounding, ambient. */
+/* A helper process's capability sets: inherited, permitted, effective, bounding, ambient. */
 static void f_c5_helper_keeps_few_capabilities(void **state)
 {
     enum { KEPT = 1 << 2 | 1 << 6 | 1 << 7 };

@@ -226,7 +226,7 @@ static void write_small_files(void)
 
 static void write_small_files_for_ever(void)
 {
-    /* 100 MiB: a keeper has memory for one helper process */
+    /* with files of 100 MiB a keeper has memory for one helper process only */
     struct rlimit limit = {100 << 20, 100 << 20};
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     live_through_all();

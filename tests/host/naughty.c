@@ -53,7 +53,7 @@ static const char *given(const char *name)
     return text;
 }
 
-/* Did the test choose this vice, which a procedure's name cannot choose? */
+/* Did the test choose this fault by the file "vice"? No procedure's name can choose it. */
 static int vice(const char *name)
 {
     return strcmp(given("vice"), name) == 0;
@@ -270,8 +270,8 @@ PROCEDURE look_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return answer(data, bytes, objects, text);
 }
 
-/* Answers which files can be opened: those of its own mappings, and the keeper's memory and
- * descriptors. */
+/* Answers with how many files could be opened, which should be none: files of its own mappings, and
+ * the keeper's memory and a descriptor of the keeper. */
 PROCEDURE files_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     static const char *const keepers[] = {"mem", "fd/3"};

@@ -293,7 +293,8 @@ static void a_helper_that_cannot_start_is_tried_again_each_second(void **state)
     assert_int_equal(number_of("Error Count"), -1);
 }
 
-/* A crash in Close is suspected only if it is repeated, because one may be chance. */
+/* Only the second crash in Close without a valid answer in between has consequences, because one
+ * crash may be chance. */
 static void crashes_in_close_outlast_the_session_until_an_answer_passes(void **state)
 {
     it_is(PROVIDER_CRASHED_LAST);

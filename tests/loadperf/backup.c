@@ -230,7 +230,7 @@ static void a_file_made_by_hand_loads(void **state)
     assert_int_equal(restore("wide.ini"), ERROR_SUCCESS);
     assert_loaded("MyPerf", 1848, 1852);
     assert_name(1852, 9, "Zweiter \xc3\xa4");
-    assert_name(2, 9, "System"); /* the package's */
+    assert_name(2, 9, "System"); /* the package's text */
     assert_name(1854, 9, NULL);
     assert_remark("Absent: there is no such service here: left as it is");
     assert_int_equal(restore("narrow.ini"), ERROR_SUCCESS);
@@ -252,9 +252,9 @@ static void installed_providers_are_never_broken(void **state)
     put_service_ini("A");
     put_service_ini("MyPerf");
     put_service_ini("Z");
-    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);      /* 1848 to 1853 */
-    assert_int_equal(load_library("MyPerf.ini"), ERROR_SUCCESS); /* 1854 */
-    assert_int_equal(load_library("Z.ini"), ERROR_SUCCESS);      /* 1860 */
+    assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);      /* numbers 1848 to 1853 */
+    assert_int_equal(load_library("MyPerf.ini"), ERROR_SUCCESS); /* numbers from 1854 */
+    assert_int_equal(load_library("Z.ini"), ERROR_SUCCESS);      /* numbers from 1860 */
     assert_int_equal(unload("Z"), ERROR_SUCCESS);
     put_backup("other.ini",
                "[PERF_MyPerf]\nFirst Counter=1850\nFirst Help=1851\nLast Counter=1854\n"

@@ -487,7 +487,7 @@ static void no_damaged_head_costs_samples_silently(void **state)
         const char changes[] = {byte, (char)~byte, 1, 2, 4, 8, 16, 32, 64, (char)128};
         for (size_t change = 0; change < sizeof(changes); change++) {
             golden.data[third + i] = byte ^ changes[change];
-            if (i != 4 || golden.data[third + i] != 0x23) /* a closing index: nothing is shown */
+            if (i != 4 || golden.data[third + i] != 0x23) /* 0x23: the index that ends a capture */
                 nothing_is_silent(&golden, third + i);
         }
         golden.data[third + i] = byte;

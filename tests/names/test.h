@@ -20,7 +20,7 @@ static inline int names_tear_down(void **state)
     return tear_down(state);
 }
 
-/* With the bases that the build made, instead of the test's own. */
+/* Sets up a test that uses the bases made by the build, instead of bases of its own. */
 static inline int built_set_up(void **state)
 {
     names_set_up(state);

@@ -103,7 +103,7 @@ static DWORD format_of(char *text)
     return format;
 }
 
-/* The result of one line, in the form of the line's last column. */
+/* Computes the result of a line, and writes it in the form of the line's last column. */
 static void answer(DWORD type, DWORD format, const char *base, const PDH_RAW_COUNTER *before,
                    const PDH_RAW_COUNTER *newest, char *ret, size_t capacity)
 {

@@ -307,8 +307,8 @@ static void formats_of_values(void **state)
 {
     PDH_HCOUNTER raw, percent;
     PDH_FMT_COUNTERVALUE value;
-    assert_status(PdhAddCounterA(query, "\\1000\\1042", 0, &raw), 0);     /* 4,000,000,000 */
-    assert_status(PdhAddCounterA(query, "\\1000\\1016", 0, &percent), 0); /* one of two seconds */
+    assert_status(PdhAddCounterA(query, "\\1000\\1042", 0, &raw), 0);     /* is 4,000,000,000 */
+    assert_status(PdhAddCounterA(query, "\\1000\\1016", 0, &percent), 0); /* is 50: 1 s of 2 s */
     collect(0);
     collect(1);
     static const struct {

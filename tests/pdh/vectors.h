@@ -16,7 +16,7 @@
 
 enum { VECTOR_SAMPLES = 25, VECTOR_COLUMNS = 10, VECTOR_FIELDS = 12 };
 struct vector {
-    char path[128]; /* without machine */
+    char path[128]; /* without the machine's name */
     DWORD type, multi;
     LONGLONG time_base, old_first, old_second, new_first, new_second;
     LONG scale;

@@ -397,7 +397,7 @@ static void pressure_of_a_job_appears(void **state)
     in_child(child_job_pressure);
 }
 
-/* ---- processes of jobs: those of Process, which has oracles of its own ---- */
+/* ---- processes of jobs, compared with Process, which other tests check ---- */
 
 static bool find_process(unsigned object_index, opl_object_view *object,
                          opl_instance_view *instance)

@@ -30,7 +30,7 @@ static int begin(void **state)
     tree_write("sys/devices/system/node/online", "0-1,12\n");
     write_node(0, 8 << 20, 1 << 20, 512 << 10);
     write_node(1, (8 << 20) + 1023, 2 << 20, 1 << 10);
-    write_node(2, 1, 1, 1); /* off */
+    write_node(2, 1, 1, 1); /* node 2 is offline */
     write_node(12, 1024UL * 1024 * 1024, 0, 3 << 10);
     return (int)OpenOSObject(NULL);
 }

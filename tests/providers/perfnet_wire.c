@@ -239,7 +239,7 @@ static void child_forwarded_four(void)
 
 /* ---- packets that cannot be sent ---- */
 
-static unsigned refused; /* datagrams */
+static unsigned refused; /* datagrams that could not be sent */
 
 static void send_to(int family, const char *address, int expected)
 {
@@ -503,7 +503,7 @@ static void child_udp(void)
 
 struct kind {
     uint8_t type;
-    unsigned received, sent; /* their counters */
+    unsigned received, sent; /* counters of received and of sent messages */
 };
 static const struct kind kinds[] = {
     {ICMP_DEST_UNREACH,   590, 616},

@@ -117,7 +117,7 @@ static void *wait_for_ever(void *unused)
 static void have_threads(void)
 {
     pthread_t thread;
-    for (int i = 0; i < 3; i++) /* these end */
+    for (int i = 0; i < 3; i++) /* these threads end */
         if (pthread_create(&thread, NULL, burn_a_little, i ? &thread : NULL) == 0)
             pthread_join(thread, NULL);
     for (int i = 0; i < 3; i++)

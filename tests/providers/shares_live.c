@@ -147,7 +147,7 @@ static void child_share(void)
     check(__LINE__, queried(286) - before[1], PIECES * PIECE, PIECES * PIECE);
     check(__LINE__, queried(292) - before[2], 2 * PIECES, 2 * PIECES);
     check(__LINE__, queried(302) - before[3], PIECES, PIECES);
-    /* also the requests to open, close and look up, of which several may be sent as one */
+    /* requests to open, close and look up count, too, and several may be sent as one */
     check(__LINE__, queried(278) - before[4], 3 * PIECES + 1, 3 * PIECES + 30);
     check(__LINE__, queried(392), 0, 0);
     uint64_t again = queried(316);

@@ -203,7 +203,7 @@ static void the_generation_follows_the_files(void **state)
     usleep(60 * 1000); /* the folder is settled: from now on only its attributes are read */
     second = registry_generation();
     assert_int_equal(registry_generation(), second);
-    put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n"); /* in place */
+    put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n"); /* edited in place */
     usleep(1100 * 1000);
     assert_int_not_equal(registry_generation(), second);
     assert_text(KEY, "other", "2");

@@ -308,7 +308,8 @@ static void f_c10_few_users_do_not_shut_out_the_others(void **state)
     lab_unset(GATE, "Access");
 }
 
-/* The same for callers, whose streams all belong to root: 128 streams in all. */
+/* Five callers open 30 streams each, more than the 128 that root may have: another caller is still
+ * served, although the streams of all callers belong to root. */
 static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
 {
     enum { CALLERS = 5, OF_EACH = 30 };

@@ -107,7 +107,7 @@ static void no_sids_at_all(void **state)
         "S-1-5--7", "S-1-5-7x", "anna", "s-1-5-18", "S-1-5-18 S-1-5-x"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         int fd = connect_here();
-        assert_int_equal(query(fd), 0); /* for itself */
+        assert_int_equal(query(fd), 0); /* for its own user */
         assert_int_equal(speak_for(fd, wrong[i], 0), ERROR_INVALID_PARAMETER);
         /* a refused request takes all rights from the connection, also those of its own user */
         assert_int_equal(query(fd), ERROR_ACCESS_DENIED);

@@ -117,7 +117,7 @@ static void one_that_hangs_costs_its_deadline_once(void **state)
     assert_int_equal(status_of(hung), PDH_CSTATUS_VALID_DATA);
     fakes[SLOW].state->hang = 1;
     int before = fakes[SLOW].state->queries;
-    assert_in_range(collect(query, 0), 500, 950); /* "Deadline" */
+    assert_in_range(collect(query, 0), 500, 950); /* the value Deadline is 500 ms */
     assert_int_equal(status_of(hung), PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(status_of(good), PDH_CSTATUS_VALID_DATA);
     for (int i = 0; i < 5; i++)
@@ -176,7 +176,7 @@ static void many_that_never_answer(void **state)
     names[MANY + 1] = "mute0"; /* the first machine once more, in lower case */
     long long began = lab_now_ms();
     assert_int_equal((DWORD)opl_connect_machines(names, MANY + 2, reasons), PDH_CSTATUS_NO_MACHINE);
-    assert_in_range(lab_now_ms() - began, 500, 950); /* "Deadline" */
+    assert_in_range(lab_now_ms() - began, 500, 950); /* the value Deadline is 500 ms */
     for (int i = 0; i < MANY + 2; i++)
         assert_int_equal(reasons[i], i == MANY ? 0 : RPC_S_SERVER_UNAVAILABLE);
 

@@ -25,7 +25,7 @@ static const struct proto_reply sample_reply = {.id = 7,
                                                 .data = "some data",
                                                 .data_size = 9};
 
-/* docs/remote-protocol.md */
+/* The expected bytes are those of docs/remote-protocol.md. */
 static void request_has_the_documented_bytes(void **state)
 {
     static const unsigned char wanted[] = {

@@ -392,7 +392,7 @@ static void forgotten_handles_and_lost_connections_are_made_anew(void **state)
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 2);
-    fake.lose_with = RPC_S_CALL_FAILED; /* nor a machine that never answered on this connection */
+    fake.lose_with = RPC_S_CALL_FAILED; /* nor if it has never answered on this connection */
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 3);

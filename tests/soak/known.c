@@ -74,8 +74,8 @@ struct known {
     const struct watch *steps;
     const struct interval *interval;
     const struct row *row;
-    DWORD index;             /* in steps_rows */
-    ULONGLONG count, before; /* of collections */
+    DWORD index;             /* of the row in steps_rows */
+    ULONGLONG count, before; /* collections up to this sample, and up to the previous one */
     double seconds;
     const PDH_FMT_COUNTERVALUE *value;
 };

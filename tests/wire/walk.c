@@ -511,7 +511,7 @@ static void damage_of_an_instance(void **state)
     const struct damage damages[] = {
         {at,      0,          OPL_BLOCK_INSTANCE, at     }, /* ByteLength */
         {at,      23,         OPL_BLOCK_INSTANCE, at     },
- /* the value 5 as the length of a block of 4 bytes */
+ /* the value 5 is read as the length of the counter block, which has only 4 bytes */
         {at,      28,         OPL_BLOCK_COUNTERS, at + 28},
         {at,      32,         OPL_BLOCK_COUNTERS, at + 32},
         {at,      33,         OPL_BLOCK_INSTANCE, at     },
