@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes and their modules, from /proc. A handle is the kernel's pidfd, so that a reused number
- * is never mistaken for the first process. A module's handle is its address.
+ * Processes and their modules, from /proc. A handle is the kernel's pidfd, so that a process that
+ * reuses a number is never mistaken for the first one. A module's handle is its address.
  */
 #include "shims.h"
 
