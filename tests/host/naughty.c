@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider with every vice, each in a procedure of its own, of which the tests in isolate.c
- * choose three. It must never be loaded into the test's own process. */
+/* A provider that does all kinds of damage, each in a procedure of its own. The tests in isolate.c
+ * choose which of these are Open, Collect and Close. It must never be loaded into the test's own
+ * process. */
 #include <winbase.h>
 #include <windef.h>
 #include <winerror.h>

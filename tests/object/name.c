@@ -96,7 +96,8 @@ static void octal_digits_are_characters(void **state)
     assert_word("12345678901234567890", "123456789012345");
 }
 
-/* Exactly these bytes are decoded, into no more than this capacity, also in place. */
+/* opl_octal_name reads no more bytes than it is told, writes no more than the capacity, and can
+ * decode in place. */
 static void octal_digits_end_with_the_word(void **state)
 {
     char to[8] = "-------", word[] = "x\\040y z";

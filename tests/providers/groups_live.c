@@ -322,7 +322,7 @@ static void faults_and_ends_of_a_job_appear(void **state)
     in_child(child_job_memory);
 }
 
-/* A tenth of a processor may be used. */
+/* The group may use a tenth of a processor. */
 static void child_job_limit(void)
 {
     begin("");

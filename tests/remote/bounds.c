@@ -332,7 +332,8 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
         close(fds[i]);
 }
 
-/* A caller with one stream too many loses it, unless it names a user on it. */
+/* On one stream too many a caller cannot name a user, and the server closes it at the next
+ * request. */
 static void f_c10_one_too_many_is_hung_up_on(void **state)
 {
     int fds[3];
