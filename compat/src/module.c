@@ -31,8 +31,7 @@ static int look_through(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Compares names, ignoring case and the endings .so and .dll, so that "PERF.DLL" is perf.so.
- * Folders are compared only if `wanted` has one. */
+/* Compares file names, ignoring case and the endings .so and .dll: "PERF.DLL" is perf.so. */
 static bool is_same_file(const char *path, const char *wanted)
 {
     const char *slash = strrchr(path, '/');
@@ -106,8 +105,7 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
     return length > 0 ? ERROR_SUCCESS : ERROR_MOD_NOT_FOUND;
 }
 
-/* Returns `needed`, the length without the NUL, or `capacity` if the path is truncated, or 0 for a
- * failure. */
+/* Returns `needed`, the length without the NUL; `capacity` if it is truncated; 0: failure. */
 static DWORD path_answer(DWORD status, size_t needed, DWORD capacity)
 {
     if (!status && needed >= capacity)

@@ -62,8 +62,7 @@ struct opl_shim_object {
     bool committed;
 };
 
-/* Creates an object, or opens the one of this name and sets *ret_existed; *ret is its descriptor.
- * Returns 0 or a Win32 status. */
+/* Creates an object, or opens the one of this name and sets *ret_existed; *ret: its descriptor. */
 DWORD opl_shim_create(const struct opl_shim_object *desired, int *ret, bool *ret_existed);
 DWORD opl_shim_open(const char *name, enum opl_shim_kind kind, bool writable, int *ret);
 bool opl_shim_header(int descriptor, struct opl_shim_header *ret);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* iphlpapi.h: an array for each structure has the title index of each field's counter; 0: the field
- * has no counter. */
+/* iphlpapi.h: for each structure, the title indices of its fields' counters; 0: no counter. */
 #include "counters.h"
 #include <iphlpapi.h>
 
