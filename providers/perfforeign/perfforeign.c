@@ -92,8 +92,7 @@ static const WCHAR *text_after_foreign(LPCWSTR query)
     return !word[i] && is_blank(query[i]) ? skip_blanks(query + i) : NULL;
 }
 
-/* Answers with the block of the machine whose name begins `name`: the objects whose numbers follow
- * the name, or without numbers those of a query Global. */
+/* Answers "NAME [numbers]" with the block of machine NAME: these objects, or those of Global. */
 static DWORD answer_for(const WCHAR *name, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     static const WCHAR global[] = {'G', 'l', 'o', 'b', 'a', 'l', 0};

@@ -46,8 +46,7 @@ static bool process_count(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* Reads the total, in microseconds, from the first line: "some avg10=0.12 avg60=0.00 avg300=0.00
- * total=123". */
+/* Reads the total, in microseconds: "some avg10=0.12 avg60=0.00 avg300=0.00 total=123". */
 static bool some_time(opl_reading *reading, const opl_source *source, uint64_t *ret)
 {
     static const char key[] = " total=";

@@ -21,8 +21,7 @@ extern const opl_object perfproc_process_details;
 extern const opl_source perfproc_stat;
 extern const opl_source perfproc_status, perfproc_io; /* files of a process */
 
-/* Adds a thread to Thread Details; `position`: that of its process among the instances of
- * Process. */
+/* Adds a thread to Thread Details; `position`: that of its process among Process's instances. */
 void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t thread,
                           uint32_t position, unsigned ordinal);
 
@@ -42,8 +41,7 @@ void perfproc_add_idle(opl_listing *processes, opl_listing *threads);
  * its files). False: it has ended. */
 bool perfproc_read_process(opl_listing *processes, const char *folder, const char *name,
                            size_t length);
-/* Adds process `number`, read from its files in /proc, and its threads. `threads` is NULL if the
- * object Thread is not requested. */
+/* Adds process `number` and, unless `threads` is NULL (not requested), its threads, from /proc. */
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
 /* Slots of opl_reading_memory; records.c uses the slots 0 to 6. */
@@ -60,8 +58,7 @@ struct perfproc_io_look {
     struct perfproc_io all;      /* including children that were waited for */
     const struct perfproc_io *own; /* counts of the live threads only; NULL: unknown */
 };
-/* Computes the counts of the process itself, without its children, from its record. False: no
- * memory, and the collection fails. */
+/* The counts of the process itself, without children. False: no memory, the collection fails. */
 bool perfproc_io_of_record(opl_reading *reading, const struct perfproc_io_look *look,
                            struct perfproc_io *ret);
 /* Adds the process to Process IO, if this user may read its counts. */
