@@ -11,11 +11,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/loop.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 enum { PHYSICAL = 234, LOGICAL = 236, SPACE = 101700, MEBI = 1 << 20, PIECES = 32 };
 
@@ -176,14 +178,21 @@ static struct work work_of(unsigned object, const char *name)
     return work;
 }
 
-/* Writes and reads a number of MiB without the cache; false: the file system does not support
- * that. */
+/* Since Linux 6.6 tmpfs accepts O_DIRECT, too. */
+static bool is_in_memory(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/* Writes and reads a number of MiB without the cache; false: the file system has no disk, or does
+ * not support that. */
 static bool do_work(const char *file)
 {
     void *piece = NULL;
     bool good = posix_memalign(&piece, 4096, MEBI) == 0;
     int fd = open(file, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT, 0600);
-    good = good && fd >= 0;
+    good = good && fd >= 0 && !is_in_memory(fd);
     if (good)
         memset(piece, 0x5a, MEBI);
     for (int i = 0; i < PIECES && good; i++)
