@@ -21,6 +21,7 @@ enum {
     HEADER_RECORD = 72,
     HEADER_FIELDS = HEADER_RECORD + 32, /* offset of the TRACE_LOGFILE_HEADER in the file */
     HEADER_MODE = HEADER_FIELDS + 32,
+    HEADER_WRITTEN = HEADER_FIELDS + 36,
     HEADER_POINTER = HEADER_FIELDS + 44,
     HEADER_NAMES = HEADER_FIELDS + 56, /* offset of two pointers; the time zone follows */
     ZONE_SIZE = 172,
@@ -28,6 +29,9 @@ enum {
     SMALLEST_BUFFER = 1024,
     LARGEST_BUFFER = 16 << 20
 };
+
+/* as a FILETIME */
+static const LONGLONG YEAR_10000 = INT64_C(2650467744000000000);
 
 enum { KIND_CATALOGUE = 0x20, KIND_SAMPLE = 0x22, KIND_INDEX = 0x23, KIND_NAMES = 0x24 };
 
@@ -48,6 +52,11 @@ struct binary {
     uint64_t turn;      /* the buffer that is being read: its index in order[], or in the file */
     uint32_t offset;    /* position in that buffer; 0: its head was not checked yet */
     uint64_t newest;    /* sequence number of the newest buffer that was read */
+    uint64_t follows;   /* sequence number of the buffer that should be next; 0: not known */
+    bool overwritten;   /* the gap that overwriting leaves in a circular capture was seen */
+    uint64_t buffers;   /* number of buffers that are in the file up to the present one */
+    uint64_t missing;   /* number of buffers that were counted as missing */
+    uint32_t written;   /* number of buffers by the capture's head; 0: not known */
     struct buffer body; /* the body that is being assembled from parts */
     uint32_t part, parts;
     uint64_t body_offset;
@@ -139,6 +148,7 @@ static PDH_STATUS read_header(struct file *file, struct binary *binary)
     memcpy(start, bytes, wanted);
     binary->buffer_size = choose_size(file, get32(start), get32(start + HEADER_FIELDS));
     binary->circular = get32(start + HEADER_MODE) & MODE_CIRCULAR;
+    binary->written = get32(start + HEADER_WRITTEN);
     read_zone(binary, start);
     return 0;
 }
@@ -161,6 +171,16 @@ static bool all_zero(const unsigned char *bytes, size_t size)
     return true;
 }
 
+/* True if nothing was written to this buffer: its head is zero, and all else is filler. */
+static bool is_unwritten(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = BUFFER_HEAD + 1; i < size; i++)
+        if (bytes[i] != bytes[BUFFER_HEAD])
+            return false;
+    return all_zero(bytes, BUFFER_HEAD) &&
+           (size == BUFFER_HEAD || bytes[BUFFER_HEAD] == 0 || bytes[BUFFER_HEAD] == 0xFF);
+}
+
 static PDH_STATUS read_order(struct file *file, struct binary *binary)
 {
     uint64_t count = stream_size(&file->stream) / binary->buffer_size;
@@ -176,10 +196,10 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
     for (uint32_t i = 0; i < count; i++) {
         size_t got;
         const unsigned char *head =
-            stream_at(&file->stream, (uint64_t)i * binary->buffer_size, BUFFER_HEAD, &got);
+            stream_at(&file->stream, (uint64_t)i * binary->buffer_size, binary->buffer_size, &got);
         if (!head || got < BUFFER_HEAD)
             break;
-        if (i && all_zero(head, BUFFER_HEAD)) /* this buffer was not written yet */
+        if (i && is_unwritten(head, got))
             continue;
         /* buffer 0 is always read first, because it has the capture's head */
         uint64_t sequence = i ? get64(head + 24) : 0;
@@ -214,22 +234,23 @@ static void next_buffer(struct binary *binary)
     binary->offset = 0;
 }
 
-/* Handles a buffer with an empty head: the capture's end, or damage if buffers that were written
+/* Handles a buffer that was not written: the capture's end, or damage if buffers that were written
  * follow. */
 static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t offset)
 {
     uint64_t turn = binary->turn;
-    size_t got = BUFFER_HEAD;
-    while (got == BUFFER_HEAD) {
+    size_t got;
+    for (;;) {
         turn++;
-        const unsigned char *head =
-            stream_at(&file->stream, turn * binary->buffer_size, BUFFER_HEAD, &got);
-        if (!head || got < BUFFER_HEAD)
+        const unsigned char *bytes =
+            stream_at(&file->stream, turn * binary->buffer_size, binary->buffer_size, &got);
+        if (!bytes || got < BUFFER_HEAD)
             return (PDH_STATUS)PDH_NO_MORE_DATA;
-        if (!all_zero(head, BUFFER_HEAD))
+        if (!is_unwritten(bytes, got))
             break;
     }
     binary->turn = turn;
+    binary->follows = 0;
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
                         "buffers that were never written; those after them are read");
 }
@@ -247,8 +268,9 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
     if (view->got < BUFFER_HEAD)
         return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, view->offset,
                             "the file ends inside the head of this buffer; all before it is read");
-    if (!binary->order && all_zero(head, BUFFER_HEAD))
+    if (!binary->order && is_unwritten(head, view->got))
         return unwritten(file, binary, view->offset);
+    binary->buffers = binary->turn + 1;
     view->used = get32(head + 48);
     /* the first buffer is not checked, because choose_size may have chosen another size than its
      * head states */
@@ -256,9 +278,42 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
     if (!bad && view->used >= BUFFER_HEAD && view->used <= binary->buffer_size)
         return 0;
     next_buffer(binary);
+    binary->follows = 0;
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, view->offset,
                         "not the head of a buffer: size %u, used %u; it is skipped", get32(head),
                         view->used);
+}
+
+static void lose_buffers(struct file *file, struct binary *binary, uint64_t count,
+                         const char *where, uint64_t offset)
+{
+    binary->missing += count;
+    file_lose(file, LOSS_BUFFER, count, "%s offset %llu", where, (unsigned long long)offset);
+}
+
+/* Counts the buffers that are missing before this one. A number that is too small, as in an
+ * appended capture, and the first gap of a circular one, whose old buffers are overwritten, are no
+ * loss. A number beyond all reason is damage of its own. */
+static void follow_sequence(struct file *file, struct binary *binary, const struct byte_view *view)
+{
+    uint64_t sequence = get64(view->bytes + 24), follows = binary->follows;
+    binary->follows = sequence + 1;
+    if (!follows || sequence <= follows)
+        return;
+    uint64_t gap = sequence - follows;
+    if (binary->circular && !binary->overwritten)
+        binary->overwritten = true;
+    else
+        lose_buffers(file, binary, gap > LIMIT_ORDERED ? 1 : gap, "before", view->offset);
+}
+
+/* At the file's end, counts the buffers that the capture's head counts and the file lacks. */
+static void count_buffers(struct file *file, struct binary *binary)
+{
+    uint64_t known = binary->buffers + binary->missing;
+    if (!binary->circular && binary->written > known)
+        lose_buffers(file, binary, binary->written - known, "after the last one, at",
+                     binary->buffers * binary->buffer_size);
 }
 
 static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct byte_view *view)
@@ -278,8 +333,10 @@ static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct b
     if (view->got == 0)
         return (PDH_STATUS)PDH_NO_MORE_DATA;
     PDH_STATUS status = check_head(file, binary, view);
-    if (!status && binary->offset == 0)
+    if (!status && binary->offset == 0) {
+        follow_sequence(file, binary, view);
         binary->offset = BUFFER_HEAD;
+    }
     return status;
 }
 
@@ -351,6 +408,21 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
+/* Counts the records that follow the bytes that the buffer's head states. */
+static void lose_after_end(struct file *file, struct binary *binary, const struct byte_view *view)
+{
+    while (binary->offset + RECORD_BODY <= view->got) {
+        const unsigned char *record = view->bytes + binary->offset;
+        uint32_t size = record_size(record);
+        if (!is_ours(record, size))
+            return;
+        file_lose(file, LOSS_RECORD, 1,
+                  "the one at offset %llu, after the used bytes of its buffer",
+                  (unsigned long long)(view->offset + binary->offset));
+        binary->offset += (size + 7) & ~7u;
+    }
+}
+
 /* Goes to the next buffer. If the present buffer is incomplete the file has no more buffers,
  * because buffers are written in order. */
 static PDH_STATUS leave_buffer(struct binary *binary, const struct byte_view *view)
@@ -380,6 +452,7 @@ static PDH_STATUS next_record(struct file *file, struct binary *binary, const un
                           (unsigned long long)offset);
             break;
         case STEP_BUFFER_ENDS:
+            lose_after_end(file, binary, &view);
             status = leave_buffer(binary, &view);
             break;
         case STEP_STOPS:
@@ -435,6 +508,8 @@ static PDH_STATUS next_body(struct file *file, struct binary *binary, struct rec
         uint32_t size;
         uint64_t offset;
         PDH_STATUS status = next_record(file, binary, &record, &size, &offset);
+        if ((DWORD)status == PDH_NO_MORE_DATA)
+            count_buffers(file, binary);
         if ((DWORD)status == PDH_NO_MORE_DATA && binary->part && !file->problem.len)
             file_problem(file, status, binary->body_offset,
                          "the file ends after %u of %u parts of this record, which is skipped: it "
@@ -493,6 +568,22 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
+/* Counts a sample whose record has the kind of another record, or an impossible time. Returns false
+ * if the sample can be shown. */
+static bool lose_sample(struct file *file, struct binary *binary, const struct record *record)
+{
+    unsigned long long offset = record->offset;
+    binary->in_catalogue = false;
+    if (record->kind != KIND_SAMPLE)
+        file_lose(file, LOSS_RECORD, 1, "a sample of kind %02X at offset %llu",
+                  (unsigned)record->kind, offset);
+    else if (record->time <= 0 || record->time >= YEAR_10000)
+        file_lose(file, LOSS_TIME, 1, "%lld at offset %llu", (long long)record->time, offset);
+    else
+        return false;
+    return true;
+}
+
 /* Reads records up to the next sample and returns it. Records before the sample, such as
  * catalogues, are processed. */
 static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct record *ret)
@@ -503,8 +594,11 @@ static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct r
             return status;
         if (!file->facts.zone)
             set_zone(file, binary, ret->time);
-        if (ret->kind == KIND_SAMPLE)
+        bool sample = ret->kind == KIND_SAMPLE || sample_matches(ret->body, ret->size);
+        if (sample && !lose_sample(file, binary, ret))
             return 0;
+        if (sample)
+            continue;
         if (ret->kind == KIND_CATALOGUE)
             status = take_catalogue(file, binary, ret);
         else if (ret->kind == KIND_NAMES)
@@ -529,6 +623,7 @@ static void go_to(struct binary *binary, uint64_t offset)
     binary->turn = offset / binary->buffer_size;
     binary->offset = (uint32_t)(offset % binary->buffer_size);
     binary->part = binary->parts = 0;
+    binary->follows = 0;
     binary->in_catalogue = false;
 }
 
@@ -548,11 +643,9 @@ static PDH_STATUS binary_jump(struct file *file, const struct spot *spot)
 static PDH_STATUS binary_rewind(struct file *file)
 {
     struct binary *binary = file->state;
-    binary->turn = 0;
-    binary->offset = 0;
-    binary->part = binary->parts = 0;
-    binary->newest = 0;
-    binary->in_catalogue = false;
+    go_to(binary, 0);
+    binary->newest = binary->buffers = binary->missing = 0;
+    binary->overwritten = false;
     return 0;
 }
 

@@ -219,6 +219,7 @@ bool zone_is_daylight(const struct zone_rule *rule, LONGLONG local_time);
  * `offset` is for messages. */
 PDH_STATUS catalogue_read(struct file *file, const unsigned char *body, size_t size,
                           uint64_t offset);
+bool sample_matches(const unsigned char *body, size_t size); /* does the body begin as a sample? */
 PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset);
 PDH_STATUS names_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset);
 

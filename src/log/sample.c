@@ -111,19 +111,27 @@ static DWORD status_of(DWORD cstatus)
     return cstatus == PDH_CSTATUS_NEW_DATA ? PDH_CSTATUS_VALID_DATA : cstatus;
 }
 
-static void read_raw(const unsigned char *body, size_t size, struct log_value *value)
+/* False for bytes that cannot be a status: a status is 16 bits of code, and its severity. */
+static bool is_status(DWORD cstatus)
 {
-    value->kind = LOG_RAW;
-    value->status = PDH_CSTATUS_INVALID_DATA;
-    if (size < RAW_SIZE)
-        return;
+    return !(cstatus & 0x3FFF0000);
+}
+
+/* The functions that read a value return false if it is damaged. */
+static bool read_raw(const unsigned char *body, size_t size, struct log_value *value)
+{
+    /* longer than the alignment allows: what was recorded is something else */
+    if (size < RAW_SIZE || size >= RAW_SIZE + 8 || !is_status(get32(body)))
+        return false;
     /* the layout of PDH_RAW_COUNTER on 64-bit Windows */
+    value->kind = LOG_RAW;
     value->raw.CStatus = get32(body);
     value->status = status_of(value->raw.CStatus);
     memcpy(&value->raw.TimeStamp, body + 4, sizeof(FILETIME));
     value->raw.FirstValue = (LONGLONG)get64(body + 16);
     value->raw.SecondValue = (LONGLONG)get64(body + 24);
     value->raw.MultiCount = get32(body + 32);
+    return true;
 }
 
 static bool make_items(struct item_array *array, size_t count)
@@ -183,25 +191,38 @@ static bool take_names(struct item_array *array, const unsigned char *body, size
     return true;
 }
 
-static void read_items(struct file *file, size_t entry, const unsigned char *body, size_t size,
+/* Returns how many names of the array's items are not behind the items, where the names are; and
+ * counts 1 if more items fit there than the array should have. */
+static size_t misplaced(const unsigned char *body, size_t length, size_t count)
+{
+    size_t names = ITEMS_HEAD + count * ITEM_SIZE, first = length, lost = 0;
+    for (size_t at = ITEMS_HEAD; at < names; at += ITEM_SIZE) {
+        uint32_t offset = get32(body + at);
+        lost += offset < names || offset >= length;
+        first = offset < first ? offset : first;
+    }
+    return lost + (first >= names + ITEM_SIZE);
+}
+
+static bool read_items(struct file *file, size_t entry, const unsigned char *body, size_t size,
                        struct log_value *value)
 {
     struct item_array *array = &file->arrays[entry];
     /* names are compared only if the previous sample has an array of the same column */
     bool before = array->column == file->map[entry] && array->turn + 1 == file->turn;
-    value->kind = LOG_ARRAY;
-    value->status = PDH_CSTATUS_INVALID_DATA;
-    value->items = NULL;
-    value->count = 0;
-    value->same_names = false;
-    if (size < ITEMS_HEAD)
-        return;
+    if (size < ITEMS_HEAD || !is_status(get32(body + 8)))
+        return false;
     uint32_t length = get32(body), count = get32(body + 4);
     if (length < ITEMS_HEAD || length > size || count > (length - ITEMS_HEAD) / ITEM_SIZE)
-        return;
+        return false;
     bool same = same_names(array, body, length, count);
     if (!same && !take_names(array, body, length, count))
-        return;
+        return false;
+    size_t lost = misplaced(body, length, count);
+    if (lost)
+        file_lose(file, LOSS_VALUE, lost, "%.60s, names of instances",
+                  file->log->columns.list[file->map[entry]]->info.path);
+    value->kind = LOG_ARRAY;
     value->same_names = same && before;
     for (uint32_t i = 0; i < count; i++) {
         const unsigned char *item = body + ITEMS_HEAD + (size_t)i * ITEM_SIZE;
@@ -216,17 +237,20 @@ static void read_items(struct file *file, size_t entry, const unsigned char *bod
     value->count = count;
     array->column = file->map[entry];
     array->turn = file->turn;
+    return true;
 }
 
-static void read_block(const unsigned char *body, size_t size, struct log_value *value)
+static bool read_block(const unsigned char *body, size_t size, struct log_value *value)
 {
     static const unsigned char signature[9] = {0, 'P', 0, 'E', 0, 'R', 0, 'F', 0};
     /* the block's signature may be in either byte order */
-    bool good = size >= 8 && (!memcmp(body, signature + 1, 8) || !memcmp(body, signature, 8));
+    if (size < 8 || (memcmp(body, signature + 1, 8) && memcmp(body, signature, 8)))
+        return false;
     value->kind = LOG_BLOCK;
-    value->status = good ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_INVALID_DATA;
-    value->block = good ? body : NULL;
-    value->size = good ? size : 0;
+    value->status = PDH_CSTATUS_VALID_DATA;
+    value->block = body;
+    value->size = size;
+    return true;
 }
 
 static void read_value(struct file *file, size_t entry, int kind, const unsigned char *body,
@@ -235,22 +259,16 @@ static void read_value(struct file *file, size_t entry, int kind, const unsigned
     uint32_t number = file->map[entry];
     const struct column *column = file->log->columns.list[number];
     struct log_value *value = &file->values[number];
-    if (column->unwanted)
+    if (column->unwanted) {
         value->status = PDH_NO_DATA;
-    else if (kind == KIND_ONE)
-        read_raw(body, size, value);
-    else if (kind == KIND_ITEMS)
-        read_items(file, entry, body, size, value);
-    else if (kind == KIND_BLOCK)
-        read_block(body, size, value);
-    else
-        value->status = PDH_CSTATUS_INVALID_DATA;
-    if (value->status != PDH_CSTATUS_INVALID_DATA)
         return;
-    bool unread = (kind == KIND_ONE && size < RAW_SIZE) || (kind == KIND_ITEMS && !value->items) ||
-                  (kind == KIND_BLOCK && !value->block) ||
-                  (kind != KIND_ONE && kind != KIND_ITEMS && kind != KIND_BLOCK);
-    if (unread)
+    }
+    *value = (struct log_value){.kind = column->info.kind, .status = PDH_CSTATUS_INVALID_DATA};
+    bool good = kind == KIND_ONE     ? read_raw(body, size, value)
+                : kind == KIND_ITEMS ? read_items(file, entry, body, size, value)
+                : kind == KIND_BLOCK ? read_block(body, size, value)
+                                     : false;
+    if (!good)
         file_lose(file, LOSS_VALUE, 1, "%.60s, kind %d", column->info.path, kind);
 }
 
@@ -268,12 +286,17 @@ static size_t next_piece(const unsigned char *body, size_t size, size_t end)
     return !is_piece(body, size, end) && is_piece(body, size, aligned) ? aligned : end;
 }
 
+bool sample_matches(const unsigned char *body, size_t size)
+{
+    return is_piece(body, size, 0) && body[3] == 0;
+}
+
 PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size, uint64_t offset)
 {
     PDH_STATUS status = file_make_values(file);
     if (status)
         return status;
-    if (!is_piece(body, size, 0) || body[3] != 0 || get32(body + 4) > size)
+    if (!sample_matches(body, size) || get32(body + 4) > size)
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
                             "this sample has no head; it is skipped");
     bool more = size - get32(body + 4) >= VALUE_HEAD;

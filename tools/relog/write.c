@@ -88,7 +88,7 @@ static int copy(const struct relog *opts, struct input_log *source, struct relog
         return pdh_complain("relog", opts->output, status);
     int code = copy_samples(opts, source, log, report);
     status = PdhCloseLog(log, 0);
-    if (!status && report->samples && report->order.least < latest)
+    if (!status && latest && report->samples && report->order.least < latest)
         warn_of_overlap(opts, latest, report->order.least);
     return status && !code ? pdh_complain("relog", opts->output, status) : code;
 }
