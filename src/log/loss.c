@@ -24,6 +24,13 @@ static const char *const reasons[LOSSES] = {
     [LOSS_COMMENT] = "comments of samples",
 };
 
+/* A line of losses_print is one reason, whatever names are in it. */
+static void one_line(char *text)
+{
+    while ((text = strchr(text, '\n')))
+        *text = ' ';
+}
+
 void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
                 const char *example, ...)
 {
@@ -33,6 +40,7 @@ void losses_add(struct log_losses *losses, enum log_loss reason, uint64_t count,
         va_start(arguments, example);
         vsnprintf(lost->example, sizeof(lost->example), example, arguments);
         va_end(arguments);
+        one_line(lost->example);
     }
     lost->count += count;
     losses->any |= count > 0;

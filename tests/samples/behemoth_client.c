@@ -202,7 +202,7 @@ static int begin(void **state)
     };
     (void)state;
     setenv("LC_ALL", "C.UTF-8", 1);
-    assert_true((style = text_begin()).utf8);
+    assert_true((style = text_style_begin()).utf8);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         titles.of[known[i].symbol / 2] = strdup(known[i].text);
     reader = (struct reader){.first = FIRST};

@@ -258,6 +258,9 @@ FIELD(name_after, ONE + NAME_OFFSET, 400)
 MISTAKE(name_of_a_path, at[ONE + 24] = '\\')
 FIELD(empty_name, ONE + 24, 0)
 MISTAKE(line_in_a_name, at[ONE + 24] = '\n')
+MISTAKE(controls_in_names, memcpy(at + ONE + 24, u"\x1b\x9b\r", 6);
+        memcpy(at + TWO + 24, u"\n\x202e\x7f", 6);
+        if (calls < 3 && write(1, "\033]0;said\007", 10) + write(2, "\033[31m", 5) < 0) errno = 0)
 MISTAKE(name_that_is_no_text, memcpy(at + ONE + 24, "\xfd\xff", 2))
 FIELD(code_page, OBJECT + PAGE, 77777)
 FIELD(instances_of_none, OBJECT + INSTANCES, -1)

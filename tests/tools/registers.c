@@ -80,7 +80,7 @@ HRESULT WINAPI DllRegisterServer(void)
         return (HRESULT)0x80070005;
     if (how("fail"))
         return (HRESULT)0x80004005;
-    puts("registered");
+    puts(how("steer") ? "\033[31mred\n\xc2\x9b\r2J" : "registered");
     return S_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "check.h"
 
 #include "../lodctr/lodctr.h"
+#include "../view/text.h"
 
 #include <openperflib/load.h>
 #include <winerror.h>
@@ -40,7 +41,7 @@ static bool make_root(struct registration *is)
     snprintf(path, sizeof path, "%s/openperflib-check-XXXXXX",
              above && strlen(above) < 32 ? above : "/tmp");
     if (!mkdtemp(path)) {
-        fprintf(stderr, "openperflib-check: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "openperflib-check: %s: %s\n", text_seen(path), strerror(errno));
         return false;
     }
     is->root = strdup(path);
@@ -151,7 +152,7 @@ static bool read_service(struct registration *is, const struct wanted *wanted)
     bool registered = is->service != NULL;
     if (registered && service_read(is->service, &service)) {
         fprintf(stderr, "openperflib-check: %s: no such service; 'lodctr /Q' lists the services\n",
-                is->service);
+                text_seen(is->service));
         service_done(&service);
         return false;
     }
@@ -213,8 +214,8 @@ bool registration_make(const struct wanted *wanted, struct registration *ret, st
     *ret = (struct registration){.library = path};
     *ret_code = EXIT_MISSING;
     if (!path || (wanted->ini && access(wanted->ini, R_OK) != 0)) {
-        fprintf(stderr, "openperflib-check: %s: %s\n", path ? wanted->ini : wanted->library,
-                strerror(errno));
+        fprintf(stderr, "openperflib-check: %s: %s\n",
+                text_seen(path ? wanted->ini : wanted->library), strerror(errno));
         return false;
     }
     if (!library_refused(path, ret->refused))

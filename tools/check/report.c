@@ -4,6 +4,7 @@
 
 #include "../common/json.h"
 #include "../common/status.h"
+#include "../view/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -81,12 +82,12 @@ static const char *title(const struct report *report, uint32_t index)
 static void print_place(const struct report *report, const struct finding *finding)
 {
     if (finding->object)
-        printf("%s (%" PRIu32 ")", title(report, finding->object), finding->object);
+        printf("%s (%" PRIu32 ")", text_seen(title(report, finding->object)), finding->object);
     if (finding->counter)
         printf("%s%s (%" PRIu32 ")", finding->object ? ", counter " : "counter ",
-               title(report, finding->counter), finding->counter);
+               text_seen(title(report, finding->counter)), finding->counter);
     if (*finding->instance)
-        printf(", instance %s", finding->instance);
+        printf(", instance %s", text_seen(finding->instance));
     if (finding->object || finding->counter)
         printf(": ");
 }
@@ -97,13 +98,16 @@ static void print_finding(const struct report *report, const struct finding *fin
     printf("%s%s%s: ", colours ? colour : "", finding->warning ? "warning" : "mistake",
            colours ? "\033[0m" : "");
     print_place(report, finding);
-    printf("%s: %s; expected: %s", finding->field, finding->found, finding->expected);
+    printf("%s: %s; expected: %s", finding->field, text_seen(finding->found),
+           text_seen(finding->expected));
     if (finding->times > 1)
         printf(" (%u times)", finding->times);
     printf("; see " GUIDE "%s\n", finding->section);
     for (const char *line = finding->details; *line;) {
-        int length = (int)strcspn(line, "\n");
-        printf("    %.*s\n", length, line);
+        size_t length = strcspn(line, "\n");
+        char *copy = strndup(line, length);
+        printf("    %s\n", copy ? text_seen(copy) : "?");
+        free(copy);
         line += length + (line[length] == '\n');
     }
 }
@@ -146,7 +150,7 @@ static void print_times(const struct timing *timing)
         printf(
             "Collect is too slow for this check's time limit: small leaks were not searched for\n");
     if (*timing->cut)
-        printf("%s: the check's time was over\n", timing->cut);
+        printf("%s: the check's time was over\n", text_seen(timing->cut));
     print_left_out(timing);
 }
 
@@ -163,8 +167,8 @@ void report_print(const struct report *report, const struct timing *timing, bool
     if (quiet)
         return;
     print_times(timing);
-    printf("%s: %zu mistake%s, %zu warning%s\n", report->library, faults, plural(faults), warnings,
-           plural(warnings));
+    printf("%s: %zu mistake%s, %zu warning%s\n", text_seen(report->library), faults, plural(faults),
+           warnings, plural(warnings));
 }
 
 /* ---- as JSON ---- */

@@ -2,6 +2,8 @@
 /* Writes JSON with commas, indentation and escapes; invalid UTF-8 is replaced. */
 #include "json.h"
 
+#include "../view/text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -84,6 +86,15 @@ static size_t utf8_length(const unsigned char *text)
     return count;
 }
 
+/* The code of a character of at most three bytes; 0xffff: it has more. */
+static wchar_t code_of(const unsigned char *text, size_t count)
+{
+    return count == 1   ? text[0]
+           : count == 2 ? (text[0] & 0x1f) << 6 | (text[1] & 0x3f)
+           : count == 3 ? (text[0] & 0xf) << 12 | (text[1] & 0x3f) << 6 | (text[2] & 0x3f)
+                        : 0xffff;
+}
+
 static size_t json_character(FILE *out, const unsigned char *text)
 {
     size_t count = utf8_length(text);
@@ -94,8 +105,8 @@ static size_t json_character(FILE *out, const unsigned char *text)
                 (text[1] & 3) << 6 | (text[2] & 0x3f));
     else if (*text == '"' || *text == '\\')
         fprintf(out, "\\%c", *text);
-    else if (*text < 0x20 || *text == 0x7f)
-        fprintf(out, "\\u%04x", *text);
+    else if (text_steers(code_of(text, count)))
+        fprintf(out, "\\u%04x", (unsigned)code_of(text, count));
     else
         fwrite(text, 1, count, out);
     return count ? count : 1;

@@ -3,6 +3,8 @@
 #include "last-event.h"
 #include "service.h"
 
+#include "../view/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pdh.h>
@@ -41,8 +43,9 @@ static bool report_quarantine(const char *tool, const char *object,
     if (!why || service_enabled(service))
         return false;
     fprintf(stderr, "%s: %s belongs to %s, which is %s %s; \"lodctr%s /E:%s\" enables it\n", tool,
-            object, service->name, strncmp(why, "until ", 6) ? "disabled" : "in quarantine", why,
-            service_option(service), service->name);
+            text_seen(object), text_seen(service->name),
+            strncmp(why, "until ", 6) ? "disabled" : "in quarantine", text_seen(why),
+            service_option(service), text_seen(service->name));
     return true;
 }
 
@@ -58,8 +61,8 @@ bool last_event_report(const char *tool, const char *object, const char *service
     service_done(&settings);
     if (reported || !enabled || !last_event_fails(service, &event))
         return reported;
-    fprintf(stderr, "%s: %s belongs to %s: event %u: %s; %s\n", tool, object, service,
-            (unsigned)event.id, event.text, event.advice);
+    fprintf(stderr, "%s: %s belongs to %s: event %u: %s; %s\n", tool, text_seen(object),
+            text_seen(service), (unsigned)event.id, text_seen(event.text), text_seen(event.advice));
     return true;
 }
 
@@ -132,7 +135,7 @@ void last_event_no_names(const char *tool)
     opl_load_event event;
     const char *folder = getenv("OPENPERFLIB_VENDOR");
     if (folder && !opl_load_last_event("OPENPERFLIB_VENDOR", &event) && strstr(event.text, folder))
-        fprintf(stderr, "%s: there are no names: %s\n", tool, event.text);
+        fprintf(stderr, "%s: there are no names: %s\n", tool, text_seen(event.text));
     else
         fprintf(stderr,
                 "%s: there are no names: the data files of openperflib were not found. Install\n"

@@ -4,6 +4,8 @@
 #include "machines.h"
 #include "machine-message.h"
 
+#include "../view/text.h"
+
 #include <openperflib/machine.h>
 #include <pdh.h>
 #include <stdio.h>
@@ -66,7 +68,7 @@ void machines_show_wait(const char *name, size_t others)
     if (!isatty(STDERR_FILENO))
         return;
     if (name)
-        fprintf(stderr, "connecting to %s%s ...", name, others ? " and others" : "");
+        fprintf(stderr, "connecting to %s%s ...", text_seen(name), others ? " and others" : "");
     else
         fputs("\r\033[K", stderr);
 }
@@ -89,8 +91,9 @@ size_t machines_connect(struct machines *machines, const char *tool)
             continue;
         const char *message = machine_message(machines->names[i], reason);
         away++;
-        fprintf(stderr, "%s: %s cannot be reached: %s (error %d)\n", tool, machines->names[i],
-                message ? message : "no reason given", (int)reason);
+        fprintf(stderr, "%s: %s cannot be reached: %s (error %d)\n", tool,
+                text_seen(machines->names[i]), message ? text_seen(message) : "no reason given",
+                (int)reason);
     }
     return away;
 }

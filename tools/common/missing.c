@@ -110,7 +110,7 @@ void missing_rights(const char *tool, const char *object)
     fflush(stdout);
     fprintf(stderr,
             "%s: counters that this user may not read for all instances are missing: %s; %s\n",
-            tool, denied,
+            tool, text_seen(denied),
             geteuid() ? "root may read them: use sudo; for counters that show your own processes "
                         "see 'Needs rights' in docs/counters"
                       : "even root may not read them here, as in some containers");

@@ -4,9 +4,12 @@
  * the table has it and no such file exists. */
 #include "options.h"
 
+#include "../view/text.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -74,16 +77,18 @@ static const struct option_row *find(const struct options *options, row_matcher 
 
 int options_complain(const struct options *options, const char *format, ...)
 {
-    char name[128];
+    char name[128], *text = NULL;
     const struct tool *command = options->command;
     snprintf(name, sizeof name, "%s%s%s", options->tool->name, command ? " " : "",
              command ? command->name : "");
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "%s: ", options->tool->name);
-    vfprintf(stderr, format, list);
-    fprintf(stderr, "\nTry '%s --help'.\n", name);
+    if (vasprintf(&text, format, list) < 0)
+        text = NULL;
     va_end(list);
+    fprintf(stderr, "%s: %s\nTry '%s --help'.\n", options->tool->name,
+            text ? text_seen(text) : "no memory", name);
+    free(text);
     return EXIT_USAGE;
 }
 

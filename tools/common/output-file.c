@@ -2,6 +2,8 @@
 /* Output files: overwritten only with permission; a full disk is reported as a failure. */
 #include "output-file.h"
 
+#include "../view/text.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +20,7 @@ static bool is_standard(const char *path)
 static bool confirmed(const char *path)
 {
     char answer[16] = "";
-    fprintf(stderr, "File %s already exists. Overwrite it? [y/n] ", path);
+    fprintf(stderr, "File %s already exists. Overwrite it? [y/n] ", text_seen(path));
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -29,7 +31,7 @@ bool output_file_free(const char *tool, const char *path, bool yes)
         return true;
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
         return confirmed(path);
-    fprintf(stderr, "%s: %s: the file exists already; -y overwrites it\n", tool, path);
+    fprintf(stderr, "%s: %s: the file exists already; -y overwrites it\n", tool, text_seen(path));
     return false;
 }
 
@@ -38,7 +40,7 @@ void output_file_complain(const char *tool, const char *path)
     no_rights = errno == EACCES || errno == EPERM || errno == EROFS;
     const char *reason = errno == ENOSPC ? "the disk is full" : strerror(errno);
     fprintf(stderr, "%s: %s: cannot be written: %s\n", tool,
-            is_standard(path) ? "standard output" : path, reason);
+            is_standard(path) ? "standard output" : text_seen(path), reason);
 }
 
 FILE *output_file_open(const char *tool, const char *path)

@@ -2,9 +2,12 @@
 /* Messages for PDH's statuses. A tool prints the counter path or file before the message. */
 #include "pdh-message.h"
 
+#include "../view/text.h"
+
 #include <openperflib/capture.h>
 #include <windef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FAILED = 1, NO_RIGHTS = 4 };
@@ -70,8 +73,10 @@ static bool print_lines(const char *tool, const char *text)
 {
     fflush(stdout);
     for (const char *at = text; at && *at; at += strspn(at, "\n")) {
-        int size = (int)strcspn(at, "\n");
-        fprintf(stderr, "%s: %.*s\n", tool, size, at);
+        size_t size = strcspn(at, "\n");
+        char *line = strndup(at, size);
+        fprintf(stderr, "%s: %s\n", tool, line ? text_seen(line) : "?");
+        free(line);
         at += size;
     }
     return text;
@@ -90,7 +95,7 @@ bool pdh_unshown(const char *tool)
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status)
 {
     if (!pdh_remark(tool))
-        fprintf(stderr, "%s: %s: %s (0x%08X)\n", tool, about, pdh_message(status),
+        fprintf(stderr, "%s: %s: %s (0x%08X)\n", tool, text_seen(about), pdh_message(status),
                 (unsigned)status);
     return (DWORD)status == PDH_ACCESS_DENIED ? NO_RIGHTS : FAILED;
 }

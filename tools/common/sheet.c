@@ -3,6 +3,8 @@
  * sort them for each sample. */
 #include "sheet.h"
 
+#include "../view/text.h"
+
 #include <openperflib/unstable.h>
 #include <windef.h>
 #include <errno.h>
@@ -58,12 +60,14 @@ static void choose_top(struct sheet *sheet, const double *values)
 
 /* ---- CSV and TSV: as in captures with a zone, otherwise as on Windows' console ---- */
 
-static bool text_begin(struct sheet *sheet)
+static bool capture_begin(struct sheet *sheet)
 {
     const struct sheet_format *format = sheet->format;
-    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", format->name, sheet->zone ? sheet->zone : "");
+    fprintf(sheet->out, "\"(PDH-%s 4.0)%s\"", format->name,
+            sheet->zone ? text_shown(sheet->out, sheet->zone) : "");
     for (size_t i = 0; i < sheet->shown; i++)
-        fprintf(sheet->out, "%c\"%s\"", format->separator, sheet->paths[sheet->order[i]]);
+        fprintf(sheet->out, "%c\"%s\"", format->separator,
+                text_shown(sheet->out, sheet->paths[sheet->order[i]]));
     fputs(sheet->zone ? "\r\n" : "\n", sheet->out);
     return true;
 }
@@ -173,18 +177,18 @@ static void table_row(const struct sheet *sheet, LONGLONG time, const double *va
             fprintf(sheet->out, "%20s", "-");
         else
             fprintf(sheet->out, "%20.3f", value);
-        fprintf(sheet->out, "  %s\n", sheet->paths[sheet->order[i]]);
+        fprintf(sheet->out, "  %s\n", text_seen(sheet->paths[sheet->order[i]]));
     }
 }
 
 /* ---- entry points ---- */
 
 const struct sheet_format sheet_formats[] = {
-    {"CSV",   PDH_LOG_TYPE_CSV, ',',  text_begin,  text_row,  ""     },
-    {"TSV",   PDH_LOG_TYPE_TSV, '\t', text_begin,  text_row,  ""     },
-    {"json",  0,                0,    array_begin, array_row, "\n]\n"},
-    {"jsonl", 0,                0,    lines_begin, lines_row, ""     },
-    {"table", 0,                0,    NULL,        table_row, ""     },
+    {"CSV",   PDH_LOG_TYPE_CSV, ',',  capture_begin, text_row,  ""     },
+    {"TSV",   PDH_LOG_TYPE_TSV, '\t', capture_begin, text_row,  ""     },
+    {"json",  0,                0,    array_begin,   array_row, "\n]\n"},
+    {"jsonl", 0,                0,    lines_begin,   lines_row, ""     },
+    {"table", 0,                0,    NULL,          table_row, ""     },
 };
 
 const struct sheet_format *sheet_format_of(const char *name)

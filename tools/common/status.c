@@ -2,6 +2,8 @@
 /* One row for each code that loading counters can return; the exit code is the code itself. */
 #include "status.h"
 
+#include "../view/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +73,7 @@ static void put_level(bool error)
 DWORD status_complain(const char *tool, const char *about, DWORD status)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: %s: %s (error %lu)\n", tool, about, status_message(status),
+    fprintf(stderr, "%s: %s: %s (error %lu)\n", tool, text_seen(about), status_message(status),
             (unsigned long)status);
     return status;
 }
@@ -80,11 +82,11 @@ void status_remark(const char *tool, const opl_load_remark *remark)
 {
     fflush(stdout);
     if (remark->file && remark->line)
-        fprintf(stderr, "%s:%u: ", remark->file, remark->line);
+        fprintf(stderr, "%s:%u: ", text_seen(remark->file), remark->line);
     else
-        fprintf(stderr, "%s: ", remark->file ? remark->file : tool);
+        fprintf(stderr, "%s: ", remark->file ? text_seen(remark->file) : tool);
     put_level(remark->error);
-    fprintf(stderr, "%s\n", remark->text);
+    fprintf(stderr, "%s\n", text_seen(remark->text));
 }
 
 int status_exit(const char *tool, DWORD status)

@@ -3,6 +3,8 @@
  * /C /H /L (replace names of a language). */
 #include "lodctr.h"
 
+#include "../view/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +84,8 @@ DWORD save_all(const struct lodctr *opts)
     opl_load_options options = options_of(&backup);
     DWORD status = opl_load_backup(opts->subject, NULL, &options, &result);
     if (!status && !opts->quiet && !opts->json)
-        printf("%s: %zu providers, %zu languages, %zu texts\n", opts->subject, result.providers,
-               result.languages, result.texts);
+        printf("%s: %zu providers, %zu languages, %zu texts\n", text_seen(opts->subject),
+               result.providers, result.languages, result.texts);
     return end(&backup, status, &result);
 }
 
@@ -97,9 +99,9 @@ DWORD restore_all(const struct lodctr *opts)
     if (!status && !opts->quiet && !opts->json)
         printf("%s: %zu providers: %zu %s, %zu unchanged, %zu skipped; %zu have "
                "different numbers%s\n",
-               opts->subject ? opts->subject : "the registry", result.providers, result.restored,
-               opts->subject ? "restored" : "rebuilt", result.same, result.left, result.moved,
-               opts->dry_run ? "; dry run" : "");
+               opts->subject ? text_seen(opts->subject) : "the registry", result.providers,
+               result.restored, opts->subject ? "restored" : "rebuilt", result.same, result.left,
+               result.moved, opts->dry_run ? "; dry run" : "");
     return end(&backup, status, &result);
 }
 
@@ -114,7 +116,7 @@ DWORD replace_base(const struct lodctr *opts)
     if (status && !backup.errors)
         return status_complain("lodctr", opts->subject, status);
     if (!status && !opts->quiet && !opts->json)
-        printf("%s: base names %s\n", opts->subject,
+        printf("%s: base names %s\n", text_seen(opts->subject),
                opts->dry_run ? "not replaced: a dry run" : "replaced");
     return status;
 }

@@ -5,6 +5,7 @@
 #include "../common/last-event.h"
 #include "../common/owner.h"
 #include "../common/service.h"
+#include "../view/text.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -36,8 +37,8 @@ static void take_finding(void *self, const opl_load_finding *finding)
     }
     if (opts->quiet && finding->repaired)
         return;
-    printf("%s: %s: %s\n", finding->service ? finding->service : finding->file, finding->kind,
-           finding->text);
+    printf("%s: %s: %s\n", text_seen(finding->service ? finding->service : finding->file),
+           finding->kind, text_seen(finding->text));
 }
 
 /* True if the library's file exists. In this layer a missing file was already reported. */

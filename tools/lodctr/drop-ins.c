@@ -6,6 +6,8 @@
  */
 #include "lodctr.h"
 
+#include "../view/text.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,8 @@ static bool remove_if_gone(void *self, const char *name)
         DWORD status = opl_load_remove(name, &options, NULL);
         drop_ins->status = drop_ins->status ? drop_ins->status : status;
         if (!status && !opts->quiet && !opts->json)
-            printf("%s: removed, as %s was; its numbers stay reserved\n", name, service.ini);
+            printf("%s: removed, as %s was; its numbers stay reserved\n", text_seen(name),
+                   text_seen(service.ini));
     }
     service_done(&service);
     return true;

@@ -3,6 +3,8 @@
  * not affect the others. Remarks are printed at once, or become part of the JSON document. */
 #include "lodctr.h"
 
+#include "../view/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +95,8 @@ static DWORD last_index(const opl_load_result *result)
 static void print_already(const struct install_run *install, const opl_load_result *result)
 {
     printf("%s: %" PRIu32 " to %" PRIu32 ": loaded already, unchanged (unlodctr%s %s removes it)\n",
-           result->service, result->first_counter, last_index(result),
-           opl_load_is_users(result->service) ? " --user" : "", result->service);
+           text_seen(result->service), result->first_counter, last_index(result),
+           opl_load_is_users(result->service) ? " --user" : "", text_seen(result->service));
 }
 
 static void print_result(const struct install_run *install, const opl_load_result *result)
@@ -104,7 +106,7 @@ static void print_result(const struct install_run *install, const opl_load_resul
         print_already(install, result);
         return;
     }
-    printf("%s: ", result->service);
+    printf("%s: ", text_seen(result->service));
     if (!opts->check)
         printf("%" PRIu32 " to %" PRIu32 ": ", result->first_counter, last_index(result));
     printf("%zu object%s, %zu name%s, %zu explanation%s, %zu language%s%s\n", result->objects,
@@ -123,10 +125,11 @@ static void print_failure(const struct install_run *install, const char *file, D
     if (!install->errors)
         status_complain("lodctr", file, status);
     else if (install->opts->check)
-        fprintf(stderr, "lodctr: %s: %u mistake%s to correct (error %lu)\n", file, install->errors,
-                plural(install->errors), (unsigned long)status);
+        fprintf(stderr, "lodctr: %s: %u mistake%s to correct (error %lu)\n", text_seen(file),
+                install->errors, plural(install->errors), (unsigned long)status);
     else
-        fprintf(stderr, "lodctr: %s: not loaded (error %lu)\n", file, (unsigned long)status);
+        fprintf(stderr, "lodctr: %s: not loaded (error %lu)\n", text_seen(file),
+                (unsigned long)status);
 }
 
 static void json_result(struct install_run *install, DWORD status, const opl_load_result *result)
@@ -256,8 +259,8 @@ DWORD install_files(const struct lodctr *opts)
     if (library && !status)
         status = register_test(opts, library);
     if (status)
-        fprintf(stderr, "lodctr: %s: not loaded, nothing was changed (error %lu)\n", opts->args[0],
-                (unsigned long)status);
+        fprintf(stderr, "lodctr: %s: not loaded, nothing was changed (error %lu)\n",
+                text_seen(opts->args[0]), (unsigned long)status);
     if (opts->json)
         json_begin(&install);
     if (!status)

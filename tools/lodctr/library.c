@@ -3,6 +3,8 @@
  * the event log when a program loads it. */
 #include "lodctr.h"
 
+#include "../view/text.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ char *library_path(const char *name)
 static void print_remark(void *self, const opl_load_remark *remark)
 {
     (void)self;
-    fprintf(stderr, "%s: %s: %s\n", TOOL, remark->file, remark->text);
+    fprintf(stderr, "%s: %s: %s\n", TOOL, text_seen(remark->file), text_seen(remark->text));
 }
 
 DWORD library_check(const char *path)

@@ -5,6 +5,8 @@
  */
 #include "lodctr.h"
 
+#include "../view/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -244,7 +246,7 @@ static DWORD finish(const struct change_result *change, const char *text, DWORD 
     if (status)
         return change->reported ? status : status_complain("lodctr", change->opts->subject, status);
     if (!change->opts->quiet && !change->opts->json)
-        printf("%s: %s\n", change->opts->subject, text);
+        printf("%s: %s\n", text_seen(change->opts->subject), text);
     return status;
 }
 
@@ -271,7 +273,7 @@ static DWORD change_language(const struct lodctr *opts)
     DWORD status = opl_load_language(opts->subject, opts->remove, &options);
     if (status != ERROR_INVALID_PARAMETER || change.reported)
         return finish(&change, opts->remove ? "is removed" : "is installed", status);
-    fprintf(stderr, "lodctr: %s: %s (error 87)\n", opts->subject,
+    fprintf(stderr, "lodctr: %s: %s (error 87)\n", text_seen(opts->subject),
             opts->remove ? "not a language id like 007, or English, which cannot be removed"
                          : "not a language id like 007 or 0804");
     return status;

@@ -3,6 +3,8 @@
  * as values and as one list of texts for each language. */
 #include "lodctr.h"
 
+#include "../view/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,15 +139,16 @@ void plan_print(const struct install_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         const struct plan_value *value = &plan->values[i];
         if (strcasecmp(language, value->language))
-            printf("  %s %s\n", value->language, language_name(value->language));
+            printf("  %s %s\n", text_seen(value->language), language_name(value->language));
         language = value->language;
         if (*language) /* explanations follow their titles */
-            printf("    %7s %s%s\n", value->name, strtoul(value->name, NULL, 10) % 2 ? "  " : "",
-                   value->text ? value->text : "");
+            printf("    %7s %s%s\n", text_seen(value->name),
+                   strtoul(value->name, NULL, 10) % 2 ? "  " : "",
+                   value->text ? text_seen(value->text) : "");
         else if (value->text)
-            printf("  %-15s %s\n", value->name, value->text);
+            printf("  %-15s %s\n", text_seen(value->name), text_seen(value->text));
         else
-            printf("  %-15s %" PRIu32 "\n", value->name, value->number);
+            printf("  %-15s %" PRIu32 "\n", text_seen(value->name), value->number);
     }
 }
 

@@ -4,6 +4,8 @@
  * runs in, and its quarantine. */
 #include "lodctr.h"
 
+#include "../view/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,7 @@ static const char *place(const struct service_settings *service)
 static void print_text(const char *label, const char *text)
 {
     if (text)
-        printf("    %s: %s\n", label, text);
+        printf("    %s: %s\n", label, text_seen(text));
 }
 
 static void print_number(const char *label, DWORD value)
@@ -55,7 +57,7 @@ static void print_head(void)
 
 static void print_service(const struct service_settings *service)
 {
-    printf("\n[%s] Performance Counters (%s)\n", service->name,
+    printf("\n[%s] Performance Counters (%s)\n", text_seen(service->name),
            service_enabled(service) ? "Enabled" : "Disabled");
     print_text("DLL Name", service->library ? service->library
                            : service->reserved
@@ -192,7 +194,7 @@ DWORD query_services(const struct lodctr *opts)
 
 static bool print_name(void *self, const char *name)
 {
-    puts(name);
+    puts(text_shown(stdout, name));
     return true;
 }
 

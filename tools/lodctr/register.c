@@ -8,6 +8,7 @@
 #include "lodctr.h"
 
 #include "../common/child.h"
+#include "../view/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -130,7 +131,7 @@ static void take_report(struct running *running, const char *bytes, size_t size)
 static void take_output(struct running *running, int stream, const char *bytes, size_t size)
 {
     size_t left = OUTPUT_MOST - running->kept[stream], kept = size < left ? size : left;
-    fwrite(bytes, 1, kept, running->to[stream]);
+    text_put_output(running->to[stream], bytes, kept);
     running->kept[stream] += kept;
     running->dropped += size - kept;
 }
@@ -203,7 +204,7 @@ static DWORD judge_result(const char *path, const char *name, LONG result)
         fprintf(stderr,
                 "%s: %s: %s failed with HRESULT 0x%08lX; see the library's documentation for "
                 "its meaning\n",
-                TOOL, path, name, (unsigned long)code);
+                TOOL, text_seen(path), name, (unsigned long)code);
     return code;
 }
 
@@ -211,22 +212,22 @@ static DWORD judge(const char *path, const char *name, const struct running *run
 {
     const struct register_report *report = &running->report;
     if (running->overdue)
-        fprintf(stderr, "%s: %s: it did not end within %g s %s, and was ended\n", TOOL, path,
-                running->most_ms / 1000.0, step_text(report->step));
+        fprintf(stderr, "%s: %s: it did not end within %g s %s, and was ended\n", TOOL,
+                text_seen(path), running->most_ms / 1000.0, step_text(report->step));
     else if (report->step == STEP_DONE && !WIFSIGNALED(running->state))
         return judge_result(path, name, report->result);
     else if (WIFSIGNALED(running->state))
-        fprintf(stderr, "%s: %s: crashed %s: %s; no other process was affected\n", TOOL, path,
-                step_text(report->step), strsignal(WTERMSIG(running->state)));
+        fprintf(stderr, "%s: %s: crashed %s: %s; no other process was affected\n", TOOL,
+                text_seen(path), step_text(report->step), strsignal(WTERMSIG(running->state)));
     else if (*report->text)
-        fprintf(stderr, "%s: cannot load it: %s\n", TOOL, report->text);
+        fprintf(stderr, "%s: cannot load it: %s\n", TOOL, text_seen(report->text));
     else if (report->step == STEP_ATTACH)
         return status_complain(TOOL, path, ERROR_DLL_INIT_FAILED);
     else if (report->step == STEP_FIND)
         fprintf(stderr, "%s: %s: it has no %s; if it needs none, load its ini file with lodctr\n",
-                TOOL, path, name);
+                TOOL, text_seen(path), name);
     else
-        fprintf(stderr, "%s: %s: it ended the process itself %s\n", TOOL, path,
+        fprintf(stderr, "%s: %s: it ended the process itself %s\n", TOOL, text_seen(path),
                 step_text(report->step));
     return running->overdue            ? ERROR_TIMEOUT
            : *report->text             ? ERROR_MOD_NOT_FOUND
@@ -241,17 +242,17 @@ static void end_interrupted(const char *path, const struct running *running)
     if (!interruption)
         return;
     fprintf(stderr, "%s: %s: interrupted (%s) %s; all processes that it had started were ended\n",
-            TOOL, path, strsignal(interruption), step_text(running->report.step));
+            TOOL, text_seen(path), strsignal(interruption), step_text(running->report.step));
     raise(interruption);
 }
 
 static void report_rest(const char *path, const struct running *running)
 {
     if (running->dropped)
-        fprintf(stderr, "%s: %s: it printed too much: %zu bytes are not shown\n", TOOL, path,
-                running->dropped);
+        fprintf(stderr, "%s: %s: it printed too much: %zu bytes are not shown\n", TOOL,
+                text_seen(path), running->dropped);
     if (running->left)
-        fprintf(stderr, "%s: %s: it left %d process%s running; %s ended\n", TOOL, path,
+        fprintf(stderr, "%s: %s: it left %d process%s running; %s ended\n", TOOL, text_seen(path),
                 running->left, running->left == 1 ? "" : "es",
                 running->left == 1 ? "it was" : "they were");
 }
@@ -309,7 +310,7 @@ DWORD register_library(const struct lodctr *opts, bool remove, enum register_ste
     if (!status)
         status = call_detached(opts, path, name, reached);
     if (!status && !opts->quiet && !opts->json)
-        printf("%s: %s succeeded\n", opts->subject, name);
+        printf("%s: %s succeeded\n", text_seen(opts->subject), name);
     free(path);
     return status;
 }

@@ -7,6 +7,8 @@
 #include "new.h"
 #include "../common/options.h"
 
+#include "../view/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +143,7 @@ static bool write_one(const struct made *made, const struct chosen *chosen,
         good = fclose(out) == 0 && good;
     }
     if (!good)
-        fprintf(stderr, "openperflib-new: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "openperflib-new: %s: %s\n", text_seen(path), strerror(errno));
     return good;
 }
 
@@ -181,7 +183,7 @@ static int make_provider(const struct chosen *chosen)
 {
     struct example example;
     if (mkdir(chosen->file, 0777) != 0) {
-        fprintf(stderr, "openperflib-new: %s: %s; nothing was written\n", chosen->file,
+        fprintf(stderr, "openperflib-new: %s: %s; nothing was written\n", text_seen(chosen->file),
                 errno == EEXIST ? "the folder already exists" : strerror(errno));
         return EXIT_FAILED;
     }
@@ -194,7 +196,7 @@ static int make_provider(const struct chosen *chosen)
     printf("%s: a provider for the service %s. Go on with:\n"
            "  cd %s && make && make test\n"
            "  make install-user && pcview %s\n",
-           chosen->file, chosen->service, chosen->file, chosen->service);
+           text_seen(chosen->file), chosen->service, text_seen(chosen->file), chosen->service);
     return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 

@@ -41,9 +41,10 @@ static void print_event(struct pcview *view, char *line)
     char *fields[FIELDS], text[4096];
     if (!cut(line, fields))
         return;
-    fprintf(view->out, "%s  %s%s%s  %s %s  %s%s%s\n", fields[TIME],
-            level_style(&view->style, fields[LEVEL]), fields[LEVEL], view->style.off,
-            fields[SOURCE], fields[ID], view->style.strong, fields[SERVICE], view->style.off);
+    fprintf(view->out, "%s  %s%s%s  %s %s  %s%s%s\n", text_seen(fields[TIME]),
+            level_style(&view->style, fields[LEVEL]), text_seen(fields[LEVEL]), view->style.off,
+            text_seen(fields[SOURCE]), text_seen(fields[ID]), view->style.strong,
+            text_seen(fields[SERVICE]), view->style.off);
     text_clean(fields[TEXT], text, sizeof text);
     text_wrap(view->out, text, LABEL_INDENT, view->width - LABEL_INDENT);
 }
@@ -131,7 +132,7 @@ int events_print(struct pcview *view)
     snprintf(path, sizeof path, "%s/events", root);
     FILE *file = last_event_open(path, &why);
     if (!file && why) {
-        fprintf(stderr, "pcview: %s: %s\n", path, why);
+        fprintf(stderr, "pcview: %s: %s\n", text_seen(path), why);
         return EXIT_FAILED;
     }
     print_last(view, file);

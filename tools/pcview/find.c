@@ -152,12 +152,13 @@ static bool report_silence(const struct requested_object *wanted)
         fprintf(stderr,
                 "pcview: no answer for '%s' from its service %s; this machine may have no data for "
                 "it%s, and 'pcview --events' shows errors.\n",
-                title, service, geteuid() == 0 ? "" : ", or only root may read it");
+                title, text_seen(service), geteuid() == 0 ? "" : ", or only root may read it");
     else
         fprintf(stderr,
                 "pcview: '%s' belongs to the service %s, which is disabled; 'lodctr /Q:%s' shows "
                 "its state, 'lodctr %s/E:%s' enables it.\n",
-                title, service, service, opl_load_is_users(service) ? "--user " : "", service);
+                title, text_seen(service), text_seen(service),
+                opl_load_is_users(service) ? "--user " : "", text_seen(service));
     return true;
 }
 
@@ -225,7 +226,8 @@ bool find_matched(const struct pcview *view)
         if (!wanted->found || !wanted->instances || wanted->matched)
             continue;
         text_clean(wanted->title, title, sizeof title);
-        fprintf(stderr, "pcview: no instance of %s matches '%s'.\n", title, wanted->instances);
+        fprintf(stderr, "pcview: no instance of %s matches '%s'.\n", title,
+                text_seen(wanted->instances));
         all = false;
     }
     return all;

@@ -136,7 +136,7 @@ static void add_absent(void *self, const struct registered *registered)
     text_clean(name ? name : "(no name)", title, sizeof title);
     fprintf(list, "%s%s (%u%s%s)", ftell(list) ? ", " : "", title, registered->index,
             registered->enabled ? "" : ", service ",
-            registered->enabled ? "" : registered->service);
+            registered->enabled ? "" : text_seen(registered->service));
 }
 
 static void print_absent(struct pcview *view, const char *head, const char *list, const char *tail)

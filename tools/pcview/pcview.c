@@ -290,7 +290,7 @@ static void load_names(struct pcview *view)
         last_event_no_names("pcview");
     else if (names_fell_back(&view->names))
         fprintf(stderr, "pcview: there are no names in language %s; English is used.\n",
-                view->language);
+                text_seen(view->language));
     else
         view_unit_language(view->language);
     for (size_t i = 0; i < view->wanted_count; i++)
@@ -300,7 +300,8 @@ static void load_names(struct pcview *view)
 /* Reports damage in the block. `usable`: a part of it could be read and is shown. */
 static void report_damage(const struct pcview *view, bool usable)
 {
-    const char *what = view->block_count ? view->blocks[view->block_count - 1] : "the answer";
+    const char *what =
+        view->block_count ? text_seen(view->blocks[view->block_count - 1]) : "the answer";
     if (!usable)
         fprintf(stderr, "pcview: %s cannot be read as a performance block: %s\n", what,
                 opl_block_fault_text(view->now.fault));
@@ -319,7 +320,7 @@ static int read_blocks(struct pcview *view)
     for (int i = 0; i < view->block_count; i++) {
         int error = snapshot_read(snapshots[i], view->blocks[i]);
         if (error) {
-            fprintf(stderr, "pcview: %s: %s\n", view->blocks[i], strerror(error));
+            fprintf(stderr, "pcview: %s: %s\n", text_seen(view->blocks[i]), strerror(error));
             return EXIT_FAILED;
         }
     }
@@ -351,8 +352,8 @@ static bool needs_two_samples(struct pcview *view)
 static void complain_of_machine(const struct pcview *view, LSTATUS status)
 {
     const char *message = machine_message(view->machine, status);
-    fprintf(stderr, "pcview: %s: %s (error %d)\n", view->machine,
-            message ? message : "it cannot be read", (int)status);
+    fprintf(stderr, "pcview: %s: %s (error %d)\n", text_seen(view->machine),
+            message ? text_seen(message) : "it cannot be read", (int)status);
 }
 
 static int query_once(struct pcview *view, const char *query)
@@ -364,7 +365,7 @@ static int query_once(struct pcview *view, const char *query)
         fprintf(stderr,
                 "pcview: the query '%s' failed with error %d.\n"
                 "%s.\n",
-                query, (int)status,
+                text_seen(query), (int)status,
                 status == ERROR_MORE_DATA
                     ? "'pcview --events' shows the buffer size and which provider needs more"
                     : "OPENPERFLIB_TRACE=1 shows which step fails");
@@ -417,9 +418,9 @@ static int save_snapshot(struct pcview *view)
 {
     int error = snapshot_save(&view->now, view->save);
     if (error)
-        fprintf(stderr, "pcview: %s: %s\n", view->save, strerror(error));
+        fprintf(stderr, "pcview: %s: %s\n", text_seen(view->save), strerror(error));
     else if (isatty(STDERR_FILENO))
-        fprintf(stderr, "%zu bytes saved to %s\n", view->now.size, view->save);
+        fprintf(stderr, "%zu bytes saved to %s\n", view->now.size, text_seen(view->save));
     return error ? EXIT_FAILED : EXIT_GOOD;
 }
 

@@ -40,7 +40,7 @@ static int complain(const struct perfmon *perfmon, const char *files, const char
     fprintf(stderr,
             "perfmon: %s: no object with this name answers%s%s%s; \"pcview\" lists the objects, "
             "\"perfmon --help\" the commands\n",
-            clean, *similar ? " (similar: " : "", similar, *similar ? ")" : "");
+            clean, *similar ? " (similar: " : "", text_seen(similar), *similar ? ")" : "");
     return EXIT_MISSING;
 }
 

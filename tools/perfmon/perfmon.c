@@ -141,7 +141,7 @@ static int parse(struct options *options, struct perfmon *perfmon, struct text_l
 static int print_missing(const struct providers *providers)
 {
     fprintf(stderr, "perfmon: %s: no such provider; \"perfmon status\" lists them all\n",
-            providers->missing);
+            text_seen(providers->missing));
     return EXIT_MISSING;
 }
 
@@ -251,7 +251,7 @@ static bool take_first_args(struct window_options *options)
     while (options->path_count && (is_view(*options->paths) || is_capture(*options->paths))) {
         if (is_capture(*options->paths) && options->files) {
             fprintf(stderr, "perfmon: %s: only one capture can be shown; \"relog\" joins several\n",
-                    *options->paths);
+                    text_seen(*options->paths));
             return false;
         }
         if (is_capture(*options->paths))
@@ -292,14 +292,14 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
             fprintf(stderr,
                     "perfmon: %s: give either one object or counter paths, such as '\\Memory\\"
                     "Available Bytes'; \"perfmon --help\" lists the commands\n",
-                    options.paths[i]);
+                    text_seen(options.paths[i]));
             return EXIT_USAGE;
         }
     if (options.path_count && !is_path(*options.paths)) {
         if (**options.paths == '/') {
             fprintf(stderr,
                     "perfmon: %s: neither a command nor an option; \"perfmon --help\" lists them\n",
-                    *options.paths);
+                    text_seen(*options.paths));
             return EXIT_USAGE;
         }
         if (options.plain) {

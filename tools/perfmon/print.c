@@ -405,7 +405,7 @@ static void print_sum(const struct status_page *page)
 static void print_finding(void *self, const opl_load_finding *finding)
 {
     (void)self;
-    printf("%s: %s\n", finding->file, finding->text);
+    printf("%s: %s\n", text_seen(finding->file), text_seen(finding->text));
 }
 
 unsigned status_print(const struct perfmon *perfmon, const struct providers *providers,

@@ -130,7 +130,7 @@ static LSTATUS open_target(const struct reg *reg, FILE **ret)
     *ret = standard ? stdout : fopen(reg->file_name, "wb");
     if (*ret)
         return ERROR_SUCCESS;
-    fprintf(stderr, "reg: %s: %s\n", reg->file_name, strerror(errno));
+    fprintf(stderr, "reg: %s: %s\n", text_seen(reg->file_name), strerror(errno));
     return ERROR_CANCELLED;
 }
 
@@ -174,9 +174,8 @@ static void report_import(void *self, const opl_reg_entry *entry, LSTATUS status
     struct import_result *import = self;
     if (entry->kind == OPL_REG_DAMAGED) {
         import->damaged++;
-        fprintf(stderr, "reg: %s:%u: %s: ", import->file, entry->line, entry->why);
-        text_put(stderr, entry->name);
-        fputc('\n', stderr);
+        fprintf(stderr, "reg: %s:%u: %s: %s\n", text_seen(import->file), entry->line, entry->why,
+                text_seen(entry->name));
     } else {
         import->reported = true;
         complain(entry->key, status);
@@ -199,7 +198,7 @@ static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
     }
     bool failed = !*ret || ferror(file);
     if (failed)
-        fprintf(stderr, "reg: %s: %s\n", name, strerror(errno));
+        fprintf(stderr, "reg: %s: %s\n", text_seen(name), strerror(errno));
     if (file && !standard)
         fclose(file);
     *ret_size = count;

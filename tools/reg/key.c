@@ -3,6 +3,8 @@
 #include "reg.h"
 #include "../common/machine-message.h"
 
+#include "../view/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,10 +172,11 @@ LSTATUS complain(const char *about, LSTATUS status)
         text = text_of(status);
     fflush(stdout);
     if (text)
-        fprintf(stderr, "reg: %s: %s (error %ld)\n", about, text, (long)status);
-    else
-        fprintf(stderr, "reg: %s: failed with error %ld; OPENPERFLIB_TRACE=1 shows more\n", about,
+        fprintf(stderr, "reg: %s: %s (error %ld)\n", text_seen(about), text_seen(text),
                 (long)status);
+    else
+        fprintf(stderr, "reg: %s: failed with error %ld; OPENPERFLIB_TRACE=1 shows more\n",
+                text_seen(about), (long)status);
     return status;
 }
 
@@ -182,7 +185,7 @@ LSTATUS complain_elsewhere(const char *about)
     fflush(stdout);
     fprintf(stderr,
             "reg: %s: another machine's registry is read-only here; run reg there (error %ld)\n",
-            about, (long)ERROR_ACCESS_DENIED);
+            text_seen(about), (long)ERROR_ACCESS_DENIED);
     return ERROR_ACCESS_DENIED;
 }
 
@@ -190,9 +193,10 @@ bool confirmed(const char *question, const char *about, const char *option)
 {
     char answer[16] = "";
     if (!isatty(STDIN_FILENO)) {
-        fprintf(stderr, "reg: %s: refused without confirmation; add %s\n", about, option);
+        fprintf(stderr, "reg: %s: refused without confirmation; add %s\n", text_seen(about),
+                option);
         return false;
     }
-    fprintf(stderr, "%s %s (Yes/No)? ", question, about);
+    fprintf(stderr, "%s %s (Yes/No)? ", question, text_seen(about));
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }

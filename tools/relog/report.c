@@ -2,6 +2,8 @@
 /* Prints the blocks about input and output, and the progress. */
 #include "relog.h"
 
+#include "../view/text.h"
+
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +29,7 @@ void report_input(const struct relog *opts, const struct input_log *source)
         return;
     printf("\nInput\n----------------\nFile(s):\n");
     for (size_t i = 0; i < opts->inputs.count; i++)
-        printf("     %s (%s)\n", opts->inputs.texts[i],
+        printf("     %s (%s)\n", text_seen(opts->inputs.texts[i]),
                opts->flows ? "a pipe" : source_kind(opts->inputs.texts[i]));
     putchar('\n');
     if (!opts->flows) {
@@ -40,7 +42,7 @@ void report_input(const struct relog *opts, const struct input_log *source)
 void report_counters(const struct input_log *source, FILE *out)
 {
     for (size_t i = 0; i < source->shown.count; i++)
-        fprintf(out, "%s\n", source->shown.texts[i]);
+        fprintf(out, "%s\n", text_shown(out, source->shown.texts[i]));
 }
 
 static double seconds_between(const struct timespec *then, const struct timespec *now)
@@ -102,7 +104,7 @@ void report_output(const struct relog *opts, const struct relog_report *report, 
     if (!report_wanted(opts))
         return;
     end_progress(!pace_stopped() || opts->follow);
-    printf("\nOutput\n----------------\nFile:     %s\n\n", opts->output);
+    printf("\nOutput\n----------------\nFile:     %s\n\n", text_seen(opts->output));
     print_span(report->first, report->last, report->samples);
     if (good)
         printf("\nThe command completed successfully.\n");
@@ -131,6 +133,6 @@ void report_order(const struct relog *opts, const struct relog_order *order)
     fprintf(stderr,
             "relog: %s: times run backwards: %lu of %lu samples are earlier than the one before "
             "them, the first is number %lu, at %s after %s\n",
-            opts->inputs.count == 1 ? opts->inputs.texts[0] : "the captures", order->backward,
-            order->read, order->place, to, from);
+            opts->inputs.count == 1 ? text_seen(opts->inputs.texts[0]) : "the captures",
+            order->backward, order->read, order->place, to, from);
 }

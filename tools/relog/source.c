@@ -2,6 +2,8 @@
 /* Opens captures and selects their counters. */
 #include "relog.h"
 
+#include "../view/text.h"
+
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,12 +148,13 @@ static int complain_of_none(const struct input_log *source, const struct relog *
         return pdh_complain("relog", "selecting counters", (PDH_STATUS)PDH_NO_COUNTERS);
     name = strcmp(name, "-") ? name : "standard input";
     if (source->extent.SampleCount)
-        fprintf(stderr, "relog: %s: it has samples, but no counters that can be shown\n", name);
+        fprintf(stderr, "relog: %s: it has samples, but no counters that can be shown\n",
+                text_seen(name));
     else
         fprintf(stderr,
                 "relog: %s: offset %lld: the file ends here, before the first sample or counter: "
                 "it was cut off or damaged, or nothing was recorded yet\n",
-                name, (long long)size);
+                text_seen(name), (long long)size);
     return EXIT_FAILED;
 }
 

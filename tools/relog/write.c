@@ -2,13 +2,18 @@
 /* Writes the samples by PDH's own writer, which is fast, if the options allow it. */
 #include "relog.h"
 
+#include "../view/text.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+/* On a terminal the names are printed with their control characters made visible. */
 static bool pdh_is_enough(const struct relog *opts)
 {
-    return opts->format->capture && opts->every < 2 && !opts->follow && !opts->merge &&
+    bool terminal = strcmp(opts->output, "-") == 0 && isatty(STDOUT_FILENO);
+    return !terminal && opts->format->capture && opts->every < 2 && !opts->follow && !opts->merge &&
            !opts->renames.count;
 }
 
@@ -45,7 +50,7 @@ static void warn_of_overlap(const struct relog *opts, LONGLONG latest, LONGLONG 
     when_print(first, appended);
     fprintf(stderr,
             "relog: %s: times overlap: it has samples up to %s, the appended ones begin at %s\n",
-            opts->output, before, appended);
+            text_seen(opts->output), before, appended);
 }
 
 /* Is the status a system error? Only writing returns these; PDH's own statuses are greater. */
@@ -110,6 +115,7 @@ int write_output(const struct relog *opts, struct input_log *source)
             stderr,
             "relog: there are no samples from -b to -e; 'relog FILE' shows the capture's times\n");
     if (pace_stopped() && !opts->follow)
-        fprintf(stderr, "relog: stopped; %s contains the samples written so far\n", opts->output);
+        fprintf(stderr, "relog: stopped; %s contains the samples written so far\n",
+                text_seen(opts->output));
     return code;
 }

@@ -7,6 +7,8 @@
 #include "../common/json.h"
 #include "../common/options.h"
 
+#include "../view/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -120,12 +122,13 @@ static void print_loaded(const struct samba *samba)
 {
     const struct samba_user *user = &samba->user;
     if (samba->is_loaded)
-        printf("loaded   yes, by %s (process %d)\n", user->name, user->pid);
+        printf("loaded   yes, by %s (process %d)\n", text_seen(user->name), user->pid);
     else if (samba->is_hidden)
         printf("loaded   unknown: only root can see what Samba's processes have loaded\n");
     else if (user->pid)
-        printf("loaded   no; but %s (process %d, %s) has loaded %s\n", user->name, user->pid,
-               user->of_unit ? samba->unit : "not of the service", user->path);
+        printf("loaded   no; but %s (process %d, %s) has loaded %s\n", text_seen(user->name),
+               user->pid, user->of_unit ? samba->unit : "not of the service",
+               text_seen(user->path));
     else
         printf("loaded   %s\n",
                is_good(samba) ? "not yet: restart Samba with systemctl, or wait for the first query"
@@ -135,7 +138,7 @@ static void print_loaded(const struct samba *samba)
 static void status_text(const struct samba *samba)
 {
     bool good = is_good(samba);
-    printf("Samba    %s\n", *samba->version ? samba->version : "not installed");
+    printf("Samba    %s\n", *samba->version ? text_seen(samba->version) : "not installed");
     print_library(samba);
     printf("enabled  %s\n", good                 ? "yes"
                             : samba->has_drop_in ? "no: the drop-in loads another library"

@@ -3,6 +3,8 @@
  * symbol. */
 #include "tables.h"
 
+#include "../view/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +47,9 @@ static char *make_symbol(const char *object, const char *counter, DWORD index)
 
 static bool complain(const char *library, const char *object, const char *name, const char *why)
 {
-    fprintf(stderr, "openperflib-tables: %s: object \"%s\"%s%s%s: %s\n", library, object,
-            name ? ", counter \"" : "", name ? name : "", name ? "\"" : "", why);
+    fprintf(stderr, "openperflib-tables: %s: object \"%s\"%s%s%s: %s\n", text_seen(library),
+            text_seen(object), name ? ", counter \"" : "", name ? text_seen(name) : "",
+            name ? "\"" : "", why);
     return false;
 }
 
@@ -57,7 +60,8 @@ static bool complain_of_two(const char *library, const struct table_entry *secon
     fprintf(stderr,
             "openperflib-tables: %s: \"%s\" and \"%s\": both have the same index, %u; give one of "
             "them another even index: %u is free\n",
-            library, second[-1].name, second->name, (unsigned)second->index, (unsigned)last + 2);
+            text_seen(library), text_seen(second[-1].name), text_seen(second->name),
+            (unsigned)second->index, (unsigned)last + 2);
     return false;
 }
 

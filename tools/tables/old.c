@@ -2,6 +2,8 @@
 /* Reads the other languages of an ini file: the lines of [languages] and [text], nothing else. */
 #include "tables.h"
 
+#include "../view/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -137,11 +139,11 @@ bool old_read(const char *path, struct old *ret)
             add_line(ret, line + (strncmp(line, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), section);
         else
             fprintf(stderr, "openperflib-tables: %s:%u: not UTF-8; convert it first, with iconv\n",
-                    path, number);
+                    text_seen(path), number);
     }
     free(line);
     if (!file || ferror(file)) {
-        fprintf(stderr, "openperflib-tables: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "openperflib-tables: %s: %s\n", text_seen(path), strerror(errno));
         good = false;
     }
     if (file)

@@ -6,6 +6,7 @@
 #include "tables.h"
 #include "../common/options.h"
 #include "../common/refused.h"
+#include "../view/text.h"
 #include <openperflib/unstable.h>
 
 #include <ctype.h>
@@ -66,7 +67,7 @@ static const opl_table_list *load(const char *library, bool trust)
         snprintf(why, sizeof why, "its numbers are absolute, so lodctr is not needed");
     else if (tables)
         return tables;
-    fprintf(stderr, "openperflib-tables: %s: %s\n", library, why);
+    fprintf(stderr, "openperflib-tables: %s: %s\n", text_seen(library), text_seen(why));
     return NULL;
 }
 
@@ -93,7 +94,7 @@ static int write_file(const char *path, const char *text, size_t size)
     bool good = file && fwrite(text, 1, size, file) == size;
     good = file && fclose(file) == 0 && good && rename(temporary, path) == 0;
     if (!good) {
-        fprintf(stderr, "openperflib-tables: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "openperflib-tables: %s: %s\n", text_seen(path), strerror(errno));
         remove(temporary);
     }
     free(temporary);
@@ -104,7 +105,7 @@ static int write_result(const struct table_options *opts, const char *text, size
 {
     if (opts->output)
         return write_file(opts->output, text, size);
-    fwrite(text, 1, size, stdout);
+    text_put_output(stdout, text, size);
     if (fflush(stdout) == 0)
         return EXIT_GOOD;
     fprintf(stderr, "openperflib-tables: standard output: %s\n", strerror(errno));

@@ -4,6 +4,8 @@
 #include "../common/last-event.h"
 #include "../common/missing.h"
 
+#include "../view/text.h"
+
 #include <ctype.h>
 #include <winperf.h>
 #include <stdlib.h>
@@ -96,7 +98,7 @@ static void note_text(struct counters *counters, PDH_HCOUNTER handle)
         fprintf(stderr,
                 "typeperf: '%s' is a text counter, which has no number: its column is -1; "
                 "\"pcview '%s'\" shows the text\n",
-                info->szFullPath, info->szObjectName);
+                text_seen(info->szFullPath), text_seen(info->szObjectName));
     }
     free(info);
 }
@@ -220,7 +222,7 @@ static void warn_of_unlike(const struct counters *counters)
             fprintf(stderr,
                     "typeperf: --top compares the values of '%s' and '%s' with each other; "
                     "use it with one counter to compare equal units\n",
-                    first + 1, other + 1);
+                    text_seen(first + 1), text_seen(other + 1));
             return;
         }
     }

@@ -2,28 +2,14 @@
 /* --explain: prints the provider's explanation of a counter. */
 #include "typeperf.h"
 
+#include "../view/text.h"
+
 #include <openperflib/block.h>
 #include <winperf.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 78, INDENT = 2 };
-
-static void print_wrapped(const char *text)
-{
-    int at = 0;
-    while (*(text += strspn(text, " \t\r\n"))) {
-        int count = (int)strcspn(text, " \t\r\n");
-        if (at + 1 + count > WIDTH || at == 0)
-            at = printf("%s%*s", at ? "\n" : "", INDENT, "") - (at ? 1 : 0);
-        else
-            at += printf(" ");
-        at += printf("%.*s", count, text);
-        text += count;
-    }
-    if (at)
-        putchar('\n');
-}
 
 static int explain_one(const char *path, PDH_HCOUNTER counter)
 {
@@ -33,10 +19,11 @@ static int explain_one(const char *path, PDH_HCOUNTER counter)
     if (!info)
         return pdh_complain("typeperf", path, status);
     opl_type_describe(info->dwType, &type);
-    printf("%s\n", path);
+    printf("%s\n", text_seen(path));
     printf("%*stype: %s (0x%08X)%s%s\n", INDENT, "", type.name ? type.name : "without a name",
            (unsigned)info->dwType, *type.display_text ? ", shown as " : "", type.display_text);
-    print_wrapped(info->szExplainText ? info->szExplainText : "There is no explanation.");
+    text_wrap(stdout, info->szExplainText ? info->szExplainText : "There is no explanation.",
+              INDENT, WIDTH);
     free(info);
     return EXIT_GOOD;
 }

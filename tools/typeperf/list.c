@@ -3,6 +3,7 @@
 #include "typeperf.h"
 
 #include "../common/last-event.h"
+#include "../view/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,10 +64,12 @@ static void list_counters(const struct object_listing *listing, const char *obje
                           const struct object_items *items)
 {
     const char *all = items->instances_length ? "(*)" : "";
+    object = text_shown(listing->out, object);
     for (const char *at = items->counters; *at; at += strlen(at) + 1) {
-        fprintf(listing->out, "%s\\%s%s\\%s\n", listing->machine, object, all, at);
+        const char *shown = text_shown(listing->out, at);
+        fprintf(listing->out, "%s\\%s%s\\%s\n", listing->machine, object, all, shown);
         if (listing->both)
-            fprintf(listing->out, "%s%s::%s\n", object, all, at);
+            fprintf(listing->out, "%s%s::%s\n", object, all, shown);
     }
 }
 
@@ -94,7 +97,7 @@ static bool list_instances(const struct object_listing *listing, const char *obj
     if (!list || PdhExpandWildCardPathA(NULL, path, list, &length, 0))
         return free(list), false;
     for (const char *at = list; *at; at += strlen(at) + 1)
-        fprintf(listing->out, "%s%s\n", listing->machine, local_part(at));
+        fprintf(listing->out, "%s%s\n", listing->machine, text_shown(listing->out, local_part(at)));
     bool some = *list != 0;
     free(list);
     return some;

@@ -6,6 +6,8 @@
 #include "../common/service.h"
 #include "../common/status.h"
 
+#include "../view/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,10 +95,10 @@ static void print_removed(const struct unlodctr *opts, const char *service,
                           const opl_load_result *result)
 {
     if (!result->last_help)
-        printf("%s: the registration of its library is %s\n", service,
+        printf("%s: the registration of its library is %s\n", text_seen(service),
                opts->options.dry_run ? "not removed: a dry run" : "removed");
     else
-        printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", service, result->first_counter,
+        printf("%s: %" PRIu32 " to %" PRIu32 ": %s\n", text_seen(service), result->first_counter,
                result->last_help > result->last_counter ? result->last_help : result->last_counter,
                opts->options.dry_run ? "dry run, would be removed" : "removed");
 }
@@ -108,7 +110,7 @@ static DWORD remove_service(struct unlodctr *opts, const char *service, opl_load
     DWORD status = look_and_remove(opts, service, ret);
     if (status == ERROR_FILE_NOT_FOUND && !opts->options.user && is_loaded(service)) {
         fprintf(stderr, "unlodctr: %s: it was loaded with --user; use 'unlodctr --user %s'\n",
-                service, service);
+                text_seen(service), text_seen(service));
         return status;
     }
     if (status && opts->errors)
@@ -116,7 +118,7 @@ static DWORD remove_service(struct unlodctr *opts, const char *service, opl_load
     if (status == ERROR_FILE_NOT_FOUND) {
         fprintf(stderr,
                 "unlodctr: %s: is not loaded%s; \"lodctr /Q\" shows what is loaded (error 2)\n",
-                service, opts->options.user ? " for this user" : "");
+                text_seen(service), opts->options.user ? " for this user" : "");
         return status;
     }
     if (status)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* UTF-8 on a terminal: width, truncation, and removal of control characters. */
-#include "view.h"
+#include "text.h"
 
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 #include <wctype.h>
 
@@ -51,9 +52,7 @@ int text_width(const char *text)
     return width;
 }
 
-/* Is the character one of C0, DEL, C1 or bidirectional? Such control characters change more than
- * their cell. */
-static bool steers(wchar_t code)
+bool text_steers(wchar_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
@@ -76,7 +75,7 @@ static size_t visible(const char **text, char out[MB_LEN_MAX + 12])
     const char *from = *text;
     size_t count = character(from, &code);
     *text += count;
-    if (code != 0xfffd && steers(code))
+    if (code != 0xfffd && text_steers(code))
         return escape(code, out);
     count = code == 0xfffd ? 3 : count;
     memcpy(out, code == 0xfffd ? "\xef\xbf\xbd" : from, count);
@@ -103,6 +102,52 @@ void text_put(FILE *out, const char *text)
     char seen[MB_LEN_MAX + 12];
     while (*text)
         fwrite(seen, 1, visible(&text, seen), out);
+}
+
+static bool is_ascii(const char *text)
+{
+    while (*text >= ' ' && *text < 0x7f)
+        text++;
+    return !*text;
+}
+
+const char *text_seen(const char *text)
+{
+    enum { TEXTS = 8, LONGEST = 4 }; /* one byte becomes at most LONGEST, as \x7f */
+    static char *texts[TEXTS];
+    static unsigned next;
+    if (is_ascii(text))
+        return text;
+    if (MB_CUR_MAX == 1) /* the program has not called text_begin */
+        setlocale(LC_CTYPE, "C.UTF-8");
+    size_t capacity = LONGEST * strlen(text) + 1;
+    char *seen = realloc(texts[next % TEXTS], capacity);
+    if (!seen)
+        return "?";
+    text_clean(text, seen, capacity);
+    return texts[next++ % TEXTS] = seen;
+}
+
+const char *text_shown(FILE *out, const char *text)
+{
+    return isatty(fileno(out)) ? text_seen(text) : text;
+}
+
+void text_put_output(FILE *out, const char *bytes, size_t size)
+{
+    if (!isatty(fileno(out))) {
+        fwrite(bytes, 1, size, out);
+        return;
+    }
+    for (const char *end = bytes + size; bytes < end;) {
+        const char *feed = memchr(bytes, '\n', (size_t)(end - bytes));
+        char *line = strndup(bytes, (size_t)((feed ? feed : end) - bytes));
+        fputs(line ? text_seen(line) : "?", out);
+        free(line);
+        if (feed)
+            fputc('\n', out);
+        bytes = feed ? feed + 1 : end;
+    }
 }
 
 /* The number of bytes of `text` that fit into `width` columns. */

@@ -22,6 +22,8 @@
 #include <pdhmsg.h>
 #include <winreg.h>
 
+#include "text.h"
+
 /* ---- names.c ---- */
 struct name_row {
     uint32_t index;
@@ -175,25 +177,5 @@ void view_number_text(const struct view_counter *counter, const struct view_valu
 bool view_whole(const struct view_counter *counter);
 /* Why the value is no number; "": it is one. */
 const char *view_value_why(const struct view_value *value);
-
-/* ---- text.c ---- */
-/* Call this function first: it makes names UTF-8 in every locale. Returns whether the terminal is
- * UTF-8, too. */
-bool text_begin(void);
-/* Width in columns of a terminal. */
-int text_width(const char *text);
-/* Copies a text with control characters made visible (\n, \e, \x7f), because names are third-party
- * data. */
-void text_clean(const char *text, char *out, size_t capacity);
-void text_put(FILE *out, const char *text); /* prints the same form */
-/* Prints in exactly `width` columns, cut with an ellipsis; negative: right-aligned. */
-void text_cell(FILE *out, const char *text, int width);
-/* Prints a text in lines of at most `width` columns, each after `indent` blanks. */
-void text_wrap(FILE *out, const char *text, int indent, int width);
-/* Breaks a title at blanks into lines of at most `width` columns; returns the number of lines. */
-enum { TITLE_LINES = 4, TITLE_SIZE = 48 };
-size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE]);
-bool text_equal(const char *left, const char *right); /* ignoring case */
-bool text_contains(const char *text, const char *part);
 
 #endif

@@ -128,7 +128,7 @@ static void draw(bool whole)
     if (!out)
         return;
     terminal_size(&view->columns, &view->rows);
-    text_clean(client.reader.machine, machine, sizeof machine);
+    text_sanitize(client.reader.machine, machine, sizeof machine);
     fprintf(out, TITLE "%s" PLAIN " %s  ", titles_get(&client.titles, BEHEMOTH), machine);
     for (int i = 0; i < VIEW_KINDS; i++)
         fprintf(out, (int)view->kind == i ? "  " STRONG "[%s]" PLAIN : "  " WEAK " %s " PLAIN,
@@ -405,7 +405,7 @@ static int show(void)
 
 int main(int argc, char **argv)
 {
-    client.style = text_begin();
+    client.style = text_style_begin();
     int code = read_options(argc, argv);
     if (code >= 0)
         return code;

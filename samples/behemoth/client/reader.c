@@ -123,7 +123,7 @@ static LSTATUS add_titles(struct titles *titles, const struct reader *reader, co
         uint32_t symbol = title.index - reader->first;
         if (symbol / 2 >= READER_SYMBOLS || symbol % 2 != 0 || titles->of[symbol / 2])
             continue;
-        text_clean(title.text, clean, sizeof clean);
+        text_sanitize(title.text, clean, sizeof clean);
         titles->of[symbol / 2] = strdup(clean);
     }
     free(base.text);

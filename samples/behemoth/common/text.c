@@ -16,7 +16,7 @@
 static const char drawn[] = "♂♀├└│─┌┐┘▫▪■◦•●▲▼›…▁▂▃▄▅▆▇█";
 static const char ascii[] = "mf|`|-+++mmMffF^v>~__..--##";
 
-struct text_style text_begin(void)
+struct text_style text_style_begin(void)
 {
     const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
     setlocale(LC_CTYPE, "");
@@ -43,7 +43,7 @@ static size_t character(const char *text, size_t bytes, int *ret_width)
     return count;
 }
 
-void text_clean(const char *text, char *out, size_t capacity)
+void text_sanitize(const char *text, char *out, size_t capacity)
 {
     size_t used = 0;
     for (size_t left = strlen(text), count; left > 0; text += count, left -= count) {
@@ -77,14 +77,14 @@ static size_t fitting(const char *text, int width, int *ret_used)
     return at;
 }
 
-int text_width(const char *text)
+int text_columns(const char *text)
 {
     int used;
     fitting(text, 1 << 20, &used);
     return used;
 }
 
-void text_put(FILE *out, const char *text, int width)
+void text_field(FILE *out, const char *text, int width)
 {
     int columns = abs(width), used;
     size_t bytes = fitting(text, columns, &used);

@@ -27,14 +27,14 @@ struct text_style {
 
 /* Call this function first: it makes all texts UTF-8, in every locale. Returns what standard output
  * can show: colours on a terminal, unless NO_COLOR is set. */
-struct text_style text_begin(void);
+struct text_style text_style_begin(void);
 /* Copies a text without control sequences: control characters and invalid bytes become U+FFFD. */
-void text_clean(const char *text, char *out, size_t capacity);
+void text_sanitize(const char *text, char *out, size_t capacity);
 /* How many columns a clean text takes. */
-int text_width(const char *text);
+int text_columns(const char *text);
 /* Prints a text in exactly `width` columns, truncated with an ellipsis; if `width` is negative,
  * right-aligned. */
-void text_put(FILE *out, const char *text, int width);
+void text_field(FILE *out, const char *text, int width);
 /* Prints a line, truncated after `width` columns (0: not truncated). */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
 /* Calls text_line for all lines of a text. */

@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 {
     static struct manager manager = {.line = {.socket = -1}, .interval = 0.5};
     manager.create.sex = manager.create.x = manager.create.y = BEHEMOTH_NONE;
-    manager.style = text_begin();
+    manager.style = text_style_begin();
     manager.args = calloc((size_t)argc, sizeof *manager.args);
     int id = manager.args ? options_begin(&manager.options, &tool, argc, argv) : OPTION_WRONG;
     while (id > 0 && (id = options_next(&manager.options)) > 0) {

@@ -8,6 +8,7 @@
 
 #include <openperflib/block.h>
 #include <options.h>
+#include <text.h>
 #include <winperf.h>
 #include <winreg.h>
 
@@ -89,20 +90,20 @@ static void print_advice(int step, LSTATUS status)
 
 static void print_good(const char *what, const char *text)
 {
-    printf("ok      %-10s %s\n", what, text);
+    printf("ok      %-10s %s\n", what, text_seen(text));
     fflush(stdout);
 }
 
 static int print_failed(const char *what, LSTATUS status, const char *text)
 {
     printf("FAILED  %-10s error %d: %s%s%s\n", what, (int)status, status_text(status),
-           *text ? ": " : "", text);
+           *text ? ": " : "", text_seen(text));
     return EXIT_FAILED;
 }
 
 static int complain(const char *text)
 {
-    fprintf(stderr, "openperflib-smb: %s\n", text);
+    fprintf(stderr, "openperflib-smb: %s\n", text_seen(text));
     return EXIT_FAILED;
 }
 
@@ -460,7 +461,7 @@ static int serve_stdio(const struct smb_address *address)
     if (usable)
         smb_samba_init(&samba, address, &login);
     else
-        fprintf(stderr, "openperflib-smb: %s\n", why);
+        fprintf(stderr, "openperflib-smb: %s\n", text_seen(why));
     machine_init(&machine, usable ? &samba.wire : &refusing);
     bool good = smb_serve(0, 1, &machine);
     machine_done(&machine);

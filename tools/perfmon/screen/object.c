@@ -6,6 +6,7 @@
 #include "keys.h"
 
 #include "../../common/pdh-message.h"
+#include "../../view/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -533,7 +534,7 @@ bool object_print(struct object *object, bool utf8, int columns, FILE *out)
     make_lines(object);
     int rows = (int)object->count + TITLE_LINES;
     int name = name_width(object, columns / 3 < NAME_MOST ? columns / 3 : NAME_MOST);
-    fprintf(out, "%s\n", object->of->name);
+    fprintf(out, "%s\n", text_seen(object->of->name));
     while (object->end < all && (good = canvas_begin(&canvas, rows, columns))) {
         int row = 0;
         object->first = object->end;

@@ -6,6 +6,7 @@
 #include "screen.h"
 
 #include "../../common/options.h"
+#include "../../view/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static bool print_next(struct plain *plain)
             continue;
         strcpy(plain->printed[at], plain->now[at]);
         plain->next = at + 1;
-        return puts(plain->now[at]) >= 0 && fflush(stdout) == 0;
+        return puts(text_seen(plain->now[at])) >= 0 && fflush(stdout) == 0;
     }
     return true;
 }

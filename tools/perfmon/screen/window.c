@@ -515,7 +515,7 @@ static bool print_report(struct window *window, struct canvas *canvas)
     canvas_write(canvas, stdout);
     if (!describe_source(window, why, sizeof why))
         return true;
-    fprintf(stderr, "perfmon: %s\n", why);
+    fprintf(stderr, "perfmon: %s\n", text_seen(why));
     return false;
 }
 
@@ -531,13 +531,13 @@ static bool snapshot_machine(struct window *window, struct canvas *canvas, struc
         return print_report(window, canvas);
     if (!is_ready(machine)) {
         fprintf(stderr, "perfmon: there is no sample of %s; \"%s%s\" shows why\n",
-                machine_title(machine), machine->name ? "pcview -m " : "perfmon status",
-                machine->name ? machine->name : "");
+                text_seen(machine_title(machine)), machine->name ? "pcview -m " : "perfmon status",
+                machine->name ? text_seen(machine->name) : "");
         return false;
     }
     if (machine->object) {
         if (window->machine_count > 1)
-            printf("%s: ", machine_title(machine));
+            printf("%s: ", text_seen(machine_title(machine)));
         return object_print(machine->object, canvas->utf8, canvas->columns, stdout);
     }
     if (!canvas_begin(canvas, SNAPSHOT_ROWS, canvas->columns))
