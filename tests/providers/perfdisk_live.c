@@ -182,7 +182,10 @@ static struct work work_of(unsigned object, const char *name)
 static bool is_in_memory(int fd)
 {
     struct statfs fs;
-    return fstatfs(fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+    if (fstatfs(fd, &fs) != 0)
+        return false;
+    uint32_t type = (uint32_t)fs.f_type;
+    return type == TMPFS_MAGIC || type == RAMFS_MAGIC;
 }
 
 /* Writes and reads a number of MiB without the cache; false: the file system has no disk, or does
