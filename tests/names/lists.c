@@ -304,17 +304,18 @@ static void a_full_disk_leaves_nothing(void **state)
     assert_answers("Mine", "Meins", "My help");
     file_steps.write = kept;
     assert_false(is_there(ENGLISH_LIST));
-    assert_false(is_there("machine/.names.009.index.tmp"));
+    assert_false(is_there("machine/.names.009" REGISTRY_INDEX_ENDING ".tmp"));
 }
 
 static void a_killed_writer_costs_nothing(void **state)
 {
     const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
     put_sources();
-    put("machine/.names.009.index.tmp", "half");
+    put("machine/.names.009" REGISTRY_INDEX_ENDING ".tmp", "half");
     assert_answers("Mine", "Meins", "My help");
     assert_false(is_there(ENGLISH_LIST));
-    assert_int_equal(utimensat(AT_FDCWD, path_of("machine/.names.009.index.tmp"), old, 0), 0);
+    assert_int_equal(
+        utimensat(AT_FDCWD, path_of("machine/.names.009" REGISTRY_INDEX_ENDING ".tmp"), old, 0), 0);
     /* the first process removes the old temporary file, the second one writes */
     for (int i = 0; i < 2; i++) {
         begin_process();

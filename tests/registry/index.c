@@ -317,19 +317,21 @@ static void a_full_disk_leaves_nothing(void **state)
     assert_text(KEY, "a", "machine");
     file_steps.write = kept;
     assert_false(is_written());
-    assert_int_not_equal(access(path_of("machine/.registry.index.tmp"), F_OK), 0);
+    assert_int_not_equal(access(path_of("machine/.registry" REGISTRY_INDEX_ENDING ".tmp"), F_OK),
+                         0);
 }
 
 static void one_writer_at_a_time(void **state)
 {
     const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
     put_files();
-    put("machine/.registry.index.tmp", "");
+    put("machine/.registry" REGISTRY_INDEX_ENDING ".tmp", "");
     assert_text(KEY, "a", "machine");
     assert_false(is_written());
     store_forget();
     /* the process that wrote this temporary file was killed */
-    assert_int_equal(utimensat(AT_FDCWD, path_of("machine/.registry.index.tmp"), old, 0), 0);
+    assert_int_equal(
+        utimensat(AT_FDCWD, path_of("machine/.registry" REGISTRY_INDEX_ENDING ".tmp"), old, 0), 0);
     assert_text(KEY, "a", "machine");
     store_forget();
     write_index();
