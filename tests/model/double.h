@@ -280,6 +280,11 @@ PDH_STATUS PdhFormatFromRawValue(DWORD type, DWORD format, LONGLONG *time_base,
     return type == PERF_COUNTER_RAWCOUNT ? 0 : (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
+PDH_STATUS PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_base)
+{
+    return 0;
+}
+
 PDH_STATUS PdhGetDataSourceTimeRangeA(const char *source, DWORD *entries, PDH_TIME_INFO *info,
                                       DWORD *size)
 {

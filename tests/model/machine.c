@@ -182,6 +182,56 @@ static void processes_keep_their_identity(void **state)
     assert_true(history->born <= 2 && history->seen == now->tick);
 }
 
+static void write_bytes(int pid, int read, int written)
+{
+    char file[64], text[256];
+    snprintf(file, sizeof file, "proc/%d/io", pid);
+    snprintf(text, sizeof text,
+             "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: %d\nwrite_bytes: %d\n"
+             "cancelled_write_bytes: 0\n",
+             read, written);
+    frozen_write(file, text);
+}
+
+/* PDH compares the samples of "same#1". When the first process of that name ends, "same#1" is
+ * another process. The rates of the others are known all the same, and a new process has none. */
+static void an_end_leaves_no_gap_in_other_rates(void **state)
+{
+    static const char *const paths[] = {
+        "\\Process IO(*)\\ID Process", "\\Process IO(*)\\IO Disk Read Bytes/sec",
+        "\\Process IO(*)\\IO Disk Write Bytes/sec", "\\Process IO(*)\\Elapsed Time"};
+    for (int pid = 61; pid < 65; pid++)
+        frozen_process(pid, "same", 1, 100);
+    for (int pid = 62; pid < 65; pid++)
+        write_bytes(pid, pid * 1000, pid * 5000);
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, paths, 4, false);
+    const struct table *now = after(table, 2);
+    uint64_t last = identity_of_id(now, 64), tick;
+    hold();
+    frozen_end_process(61);
+    frozen_process(62, "same", 1, 900); /* this number was given again */
+    frozen_process(65, "same", 1, 900);
+    for (int pid = 62; pid < 66; pid++)
+        write_bytes(pid, pid * 2000, pid * 8000);
+    tick = source_now(0).tick;
+    model_pause(model, false);
+    /* the first sample in which they have grown, which must have a rate */
+    now = after(table, tick);
+    while (table_cell(now, table_row(now, last), 2)->number == 0)
+        now = after(table, now->tick);
+    for (size_t r = 0; r < now->row_count; r++) {
+        double pid = table_cell(now, r, 0)->number, read = table_cell(now, r, 1)->number;
+        if (pid == 63 || pid == 64)
+            assert_true(fabs(table_cell(now, r, 2)->number / read - 3) < 1e-9 && read > 0);
+        else if (pid == 62 || pid == 65)
+            assert_true(isnan(read) && table_cell(now, r, 1)->status == PDH_CSTATUS_INVALID_DATA);
+        assert_true(isnan(table_cell(now, r, 0)->number) || table_cell(now, r, 3)->number >= 0);
+    }
+    now = after(table, now->tick);
+    assert_true(table_cell(now, table_row(now, identity_of_id(now, 65)), 1)->number == 0);
+}
+
 /* Threads of a process come and go; the others keep their identity, and no thread is listed
  * twice. */
 static void threads_of_one_process(void **state)
@@ -487,10 +537,15 @@ int main(int argc, char **argv)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        CASE(processes_keep_their_identity),    CASE(the_catalogue_reads_instances_anew),
-        CASE(threads_of_one_process),           CASE(a_machine_that_cannot_be_reached),
-        CASE(captures_equal_what_relog_writes), CASE(torn_captures),
-        CASE(a_capture_that_is_not_there),      CASE(processes_in_a_text_capture),
+        CASE(processes_keep_their_identity),
+        CASE(the_catalogue_reads_instances_anew),
+        CASE(an_end_leaves_no_gap_in_other_rates),
+        CASE(threads_of_one_process),
+        CASE(a_machine_that_cannot_be_reached),
+        CASE(captures_equal_what_relog_writes),
+        CASE(torn_captures),
+        CASE(a_capture_that_is_not_there),
+        CASE(processes_in_a_text_capture),
         CASE(a_capture_of_many_samples),
     };
     relog = argv[argc - 1];

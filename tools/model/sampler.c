@@ -21,20 +21,33 @@ static const int64_t unix_epoch = 11644473600; /* 1970-01-01 in seconds since 16
 static const double least = 0.05, soon = 0.25, retry_first = 5, retry_last = 300;
 
 /* Names of processes and threads are used again after their end, so two more counters identify an
- * instance of these objects. */
+ * instance of these objects. `numbered`: equal names have numbers, which change when a process
+ * ends. */
 enum { ID, START, IDENTITY_COUNTERS };
 static const struct {
     const char *object, *id;
+    bool numbered;
 } identified[] = {
-    {"Process",    "ID Process"},
-    {"Process V2", "ID Process"},
-    {"Process IO", "ID Process"},
-    {"Thread",     "ID Thread" },
+    {"Process",    "ID Process", true },
+    {"Process V2", "ID Process", false},
+    {"Process IO", "ID Process", true },
+    {"Thread",     "ID Thread",  true },
+};
+
+/* The raw value of an instance in the last sample; `identity` 0: it had no value. */
+struct earlier {
+    uint64_t identity;
+    PDH_RAW_COUNTER raw;
 };
 
 struct counters {
     PDH_HCOUNTER *handles; /* one handle for each column; NULL: the counter was not added yet */
     PDH_HCOUNTER identity[IDENTITY_COUNTERS];
+    /* the names have numbers, so rates are computed here, by identity: PDH compares an instance
+     * with the one that had the same number before, and gives no rate if that is another one */
+    bool numbered;
+    struct earlier *earlier; /* row after row */
+    size_t earlier_rows;
     /* when missing counters are added again, and the wait before that, in seconds */
     double due, wait;
 };
@@ -146,6 +159,7 @@ static void add_identity(struct sampler *sampler, struct spec *spec)
             !strncasecmp(path + 1, identified[i].object, length)) {
             spec->counters->identity[ID] = add_sibling(sampler, path, identified[i].id);
             spec->counters->identity[START] = add_start(sampler, path);
+            spec->counters->numbered = identified[i].numbered && !sampler->source->capture;
         }
 }
 
@@ -204,6 +218,7 @@ static void remove_counters(struct spec *spec)
     for (size_t i = 0; i < IDENTITY_COUNTERS; i++)
         if (counters->identity[i])
             PdhRemoveCounter(counters->identity[i]);
+    free(counters->earlier);
     free(counters->handles);
     free(counters);
     spec->counters = NULL;
@@ -400,10 +415,75 @@ static void fill_raw_column(const struct sampler *sampler, struct table_sample *
     }
 }
 
+/* Returns the raw value that the instance had in the last sample; NULL: none. `expected`: the row
+ * where it is unless rows were added or removed. */
+static PDH_RAW_COUNTER *find_earlier(const struct counters *counters, size_t columns, size_t column,
+                                     uint64_t identity, size_t *expected)
+{
+    for (size_t i = 0; i < counters->earlier_rows; i++) {
+        size_t row = (*expected + i) % counters->earlier_rows;
+        struct earlier *earlier = &counters->earlier[row * columns + column];
+        if (earlier->identity == identity) {
+            *expected = row + 1;
+            return &earlier->raw;
+        }
+    }
+    return NULL;
+}
+
+/* Fills a column of an object whose names are numbered, and stores the raw values in `now`. */
+static void fill_by_identity(const struct sampler *sampler, struct table_sample *sample,
+                             size_t column, struct earlier *now)
+{
+    const struct spec *spec = sample->spec;
+    PDH_RAW_COUNTER_ITEM_A *items = sampler->values.data;
+    size_t columns = spec->column_count, expected = 0, expected_earlier = 0;
+    LONGLONG time_base = 0;
+    PdhGetCounterTimeBase(spec->counters->handles[column], &time_base);
+    for (DWORD i = 0; i < sampler->values.count; i++) {
+        size_t row = find_row(sample, items[i].szName, expected);
+        if (row == sample->row_count)
+            continue;
+        expected = row + 1;
+        PDH_RAW_COUNTER *raw = &items[i].RawValue;
+        PDH_FMT_COUNTERVALUE value = {.CStatus = raw->CStatus};
+        bool good = raw->CStatus <= PDH_CSTATUS_NEW_DATA;
+        if (good) {
+            uint64_t identity = sample->rows[row].identity;
+            value.CStatus = PDH_CSTATUS_INVALID_DATA;
+            now[row * columns + column] = (struct earlier){identity, *raw};
+            good = !PdhFormatFromRawValue(
+                spec->found[column].type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
+                &time_base, raw,
+                find_earlier(spec->counters, columns, column, identity, &expected_earlier), &value);
+        }
+        sample->cells[row * columns + column] =
+            (struct cell){good ? value.doubleValue : NAN, value.CStatus};
+    }
+}
+
+/* Fills the columns of an object whose names are numbered. False: no memory. */
+static bool fill_numbered(struct sampler *sampler, struct table_sample *sample)
+{
+    struct counters *counters = sample->spec->counters;
+    size_t columns = sample->spec->column_count;
+    struct earlier *now = calloc(sample->row_count * columns, sizeof *now);
+    if (!now)
+        return false;
+    for (size_t c = 0; c < columns; c++)
+        if (!sample->spec->found[c].raw &&
+            items_read(&sampler->values, raw_array, counters->handles[c]))
+            fill_by_identity(sampler, sample, c, now);
+    free(counters->earlier);
+    counters->earlier = now;
+    counters->earlier_rows = sample->row_count;
+    return true;
+}
+
 /* Samples a table; the column with the most instances determines the rows. */
 static bool sample_table(struct sampler *sampler, struct spec *spec, struct table_sample *sample)
 {
-    const struct counters *counters = spec->counters;
+    struct counters *counters = spec->counters;
     size_t columns = spec->column_count, most = 0;
     DWORD rows = 0;
     sample->spec = spec;
@@ -424,9 +504,10 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
     for (size_t c = 0; c < columns; c++)
         if (spec->found[c].raw && items_read(&sampler->values, raw_array, counters->handles[c]))
             fill_raw_column(sampler, sample, c);
-        else if (items_read(&sampler->values, formatted_array, counters->handles[c]))
+        else if (!counters->numbered &&
+                 items_read(&sampler->values, formatted_array, counters->handles[c]))
             fill_column(sampler, sample, c, columns);
-    return true;
+    return !counters->numbered || fill_numbered(sampler, sample);
 }
 
 void frame_free(struct frame *frame)
