@@ -6,6 +6,8 @@
 #ifndef OPL_TEST_MODEL_DOUBLE_H
 #define OPL_TEST_MODEL_DOUBLE_H
 
+#include "../../tools/common/last-event.h"
+
 #include <openperflib/unstable.h>
 #include <pdh.h>
 #include <pdhmsg.h>
@@ -283,6 +285,15 @@ PDH_STATUS PdhFormatFromRawValue(DWORD type, DWORD format, LONGLONG *time_base,
 PDH_STATUS PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_base)
 {
     return 0;
+}
+
+/* in place of the registry and the events */
+bool last_event_of_object(const char *object, char *ret, size_t capacity)
+{
+    if (strcmp(object, "Nothing") != 0)
+        return false;
+    snprintf(ret, capacity, "belongs to Faulty (%u)", double_count(&pdh_double.collects));
+    return true;
 }
 
 PDH_STATUS PdhGetDataSourceTimeRangeA(const char *source, DWORD *entries, PDH_TIME_INFO *info,

@@ -175,6 +175,24 @@ static void one_query_for_all_that_is_shown(void **state)
     }
 }
 
+static void why_a_table_has_no_rows(void **state)
+{
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, nothing, 1, false);
+    unsigned other = model_add_table(model, 0, both, 2, false);
+    UNTIL(model_table(model, table)->tick > 5);
+    assert_null(model_table(model, table)->columns->why); /* it was not asked for */
+    UNTIL((model_want_reason(model, table), model_want_reason(model, other),
+           model_table(model, table)->columns->why));
+    uint64_t tick = source_now(0).tick;
+    char *text = strdup(model_table(model, table)->columns->why);
+    assert_memory_equal(text, "belongs to Faulty", 17);
+    UNTIL((model_want_reason(model, table), source_now(0).tick > tick + 20));
+    assert_string_equal(model_table(model, table)->columns->why, text); /* read once in 5 s */
+    assert_null(model_table(model, other)->columns->why);
+    free(text);
+}
+
 /* The first update starts sampling: the first sample has all tables that were added before. */
 static void all_are_in_the_first_sample(void **state)
 {
@@ -793,6 +811,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         CASE(texts_have_rows_and_columns),
+        CASE(why_a_table_has_no_rows),
         CASE(one_query_for_all_that_is_shown),
         CASE(all_are_in_the_first_sample),
         CASE(a_model_that_was_never_updated),

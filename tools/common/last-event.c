@@ -34,36 +34,48 @@ bool last_event_fails(const char *service, opl_load_event *ret)
     return ret->when > answer.when;
 }
 
-/* If openperflib itself disabled the service, reports why it is not queried. False: openperflib did
+/* If openperflib itself disabled the service, writes why it is not queried. False: openperflib did
  * not disable the service. */
-static bool report_quarantine(const char *tool, const char *object,
-                              const struct service_settings *service)
+static bool quarantine_text(const struct service_settings *service, char *ret, size_t capacity)
 {
     const char *why = service->quarantine;
     if (!why || service_enabled(service))
         return false;
-    fprintf(stderr, "%s: %s belongs to %s, which is %s %s; \"lodctr%s /E:%s\" enables it\n", tool,
-            text_seen(object), text_seen(service->name),
-            strncmp(why, "until ", 6) ? "disabled" : "in quarantine", text_seen(why),
-            service_option(service), text_seen(service->name));
+    snprintf(ret, capacity, "belongs to %s, which is %s %s; \"lodctr%s /E:%s\" enables it",
+             service->name, strncmp(why, "until ", 6) ? "disabled" : "in quarantine", why,
+             service_option(service), service->name);
     return true;
+}
+
+bool last_event_text(const char *service, char *ret, size_t capacity)
+{
+    opl_load_event event;
+    struct service_settings settings;
+    bool written = false, enabled = false;
+    if (!service_read(service, &settings)) {
+        written = quarantine_text(&settings, ret, capacity);
+        enabled = service_enabled(&settings);
+    }
+    service_done(&settings);
+    if (written || !enabled || !last_event_fails(service, &event))
+        return written;
+    snprintf(ret, capacity, "belongs to %s: event %u: %s; %s", service, (unsigned)event.id,
+             event.text, event.advice);
+    return true;
+}
+
+static void report(const char *tool, const char *object, const char *text)
+{
+    fprintf(stderr, "%s: %s %s\n", tool, text_seen(object), text_seen(text));
 }
 
 bool last_event_report(const char *tool, const char *object, const char *service)
 {
-    opl_load_event event;
-    struct service_settings settings;
-    bool reported = false, enabled = false;
-    if (!service_read(service, &settings)) {
-        reported = report_quarantine(tool, object, &settings);
-        enabled = service_enabled(&settings);
-    }
-    service_done(&settings);
-    if (reported || !enabled || !last_event_fails(service, &event))
-        return reported;
-    fprintf(stderr, "%s: %s belongs to %s: event %u: %s; %s\n", tool, text_seen(object),
-            text_seen(service), (unsigned)event.id, text_seen(event.text), text_seen(event.advice));
-    return true;
+    char text[LAST_EVENT_SIZE];
+    bool known = last_event_text(service, text, sizeof text);
+    if (known)
+        report(tool, object, text);
+    return known;
 }
 
 time_t last_event_time(const opl_load_event *event)
@@ -91,11 +103,13 @@ FILE *last_event_open(const char *path, const char **ret_why)
     return file;
 }
 
-/* ---- an object that is missing ---- */
+/* ---- objects that are missing ---- */
 
 struct event_search {
-    const char *tool, *object;
     DWORD index;
+    char *text;
+    size_t capacity;
+    bool found;
 };
 
 static bool has_object(const struct service_settings *service, DWORD index)
@@ -111,23 +125,60 @@ static bool has_object(const struct service_settings *service, DWORD index)
     return service->loaded && index >= service->first_counter && index <= service->last_counter;
 }
 
-static bool explain(void *self, const char *name)
+static bool search_service(void *self, const char *name)
 {
-    const struct event_search *search = self;
+    struct event_search *search = self;
     struct service_settings service;
     if (service_read(name, &service))
         return true;
     if (has_object(&service, search->index))
-        last_event_report(search->tool, search->object, name);
+        search->found = last_event_text(name, search->text, search->capacity);
     service_done(&service);
-    return true;
+    return !search->found;
+}
+
+bool last_event_of_object(const char *object, char *ret, size_t capacity)
+{
+    struct event_search search = {.text = ret, .capacity = capacity};
+    if (PdhLookupPerfIndexByNameA(NULL, object, &search.index) == ERROR_SUCCESS)
+        service_each(search_service, &search);
+    return search.found;
 }
 
 void last_event_explain(const char *tool, const char *object)
 {
-    struct event_search search = {.tool = tool, .object = object};
-    if (PdhLookupPerfIndexByNameA(NULL, object, &search.index) == ERROR_SUCCESS)
-        service_each(explain, &search);
+    char text[LAST_EVENT_SIZE];
+    if (last_event_of_object(object, text, sizeof text))
+        report(tool, object, text);
+}
+
+struct object_search {
+    void (*each)(void *self, DWORD object);
+    void *self;
+};
+
+static bool search_objects(void *self, const char *name)
+{
+    const struct object_search *search = self;
+    struct service_settings service;
+    char text[LAST_EVENT_SIZE], *end;
+    if (service_read(name, &service))
+        return true;
+    if (last_event_text(name, text, sizeof text))
+        for (const char *list = service.object_list; list && *list; list = end) {
+            unsigned long object = strtoul(list, &end, 10);
+            if (end == list)
+                break;
+            search->each(search->self, (DWORD)object);
+        }
+    service_done(&service);
+    return true;
+}
+
+void last_event_objects(void (*each)(void *self, DWORD object), void *self)
+{
+    struct object_search search = {each, self};
+    service_each(search_objects, &search);
 }
 
 void last_event_no_names(const char *tool)

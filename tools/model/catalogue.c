@@ -4,6 +4,8 @@
 
 #include "model.h"
 
+#include "../common/last-event.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,10 +20,12 @@ struct catalogue {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct catalogue_object *objects;
-    size_t count, ready;
+    /* `listed`: objects in the list while it is made, which the thread alone uses */
+    size_t count, ready, listed;
     bool threaded, stop, ended;
-    size_t watched;               /* the object whose instances are read again and again */
-    struct catalogue_object news; /* the instances that were read; without a list: nothing new */
+    size_t watched; /* the object whose instances are read again and again */
+    /* what was read of that object: its instances, or why it does not answer, or nothing new */
+    struct catalogue_object news;
     struct view_names names;
 };
 
@@ -109,6 +113,15 @@ static void items_free(struct catalogue_object *object)
     free(object->instances);
     free(object->counter_list);
     free(object->instance_list);
+    free(object->why);
+}
+
+/* Returns what is recorded of the provider of an object that does not answer; NULL: nothing. */
+static char *find_reason(const struct catalogue *catalogue, const char *object)
+{
+    char text[LAST_EVENT_SIZE];
+    bool here = !catalogue->machine && !catalogue->files;
+    return here && last_event_of_object(object, text, sizeof text) ? strdup(text) : NULL;
 }
 
 /* Reads counters and instances of the object. After a failure the object has no counters. */
@@ -129,18 +142,25 @@ static PDH_STATUS read_items(struct catalogue *catalogue, struct catalogue_objec
     return PdhCloseQuery(query);
 }
 
-/* Reads the present instances of the object and hands them over. */
+/* Reads the present instances of the object and hands them over. If it had no counters, because it
+ * did not answer, they are read, too. */
 static void read_instances(struct catalogue *catalogue, size_t at)
 {
     char path[2 * PDH_MAX_COUNTER_PATH];
     DWORD size = 0;
+    PDH_STATUS status = 0;
     struct catalogue_object news = {.name = catalogue->objects[at].name};
     path_of(catalogue, &catalogue->objects[at], "*", path, sizeof path);
-    if (!catalogue->files) /* makes PDH read the lists again */
-        PdhExpandWildCardPathA(NULL, path, NULL, &size, PDH_REFRESHCOUNTERS);
-    bool good = read_lists(catalogue, &news) == 0 && news.instances;
+    /* makes PDH read the lists again; it keeps those of an object that is gone */
+    if (!catalogue->files)
+        status = PdhExpandWildCardPathA(NULL, path, NULL, &size, PDH_REFRESHCOUNTERS);
+    if ((DWORD)status != PDH_CSTATUS_NO_OBJECT)
+        status = catalogue->objects[at].counter_count ? read_lists(catalogue, &news)
+                                                      : read_items(catalogue, &news);
+    if (status)
+        news.why = find_reason(catalogue, news.name);
     pthread_mutex_lock(&catalogue->mutex);
-    if (good && at == catalogue->watched) {
+    if ((news.why || !status) && at == catalogue->watched) {
         struct catalogue_object old = catalogue->news;
         catalogue->news = news;
         news = old;
@@ -187,7 +207,7 @@ static void watch_instances(struct catalogue *catalogue)
         until.tv_sec += WATCH_SECONDS;
         pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
         size_t at = catalogue->watched;
-        bool read = !catalogue->stop && at < catalogue->ready && !catalogue->objects[at].single;
+        bool read = !catalogue->stop && at < catalogue->ready;
         pthread_mutex_unlock(&catalogue->mutex);
         if (read)
             read_instances(catalogue, at);
@@ -198,24 +218,50 @@ static void watch_instances(struct catalogue *catalogue)
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
+/* Adds an object, unless it is there already. */
+static void add_object(struct catalogue *catalogue, const char *name)
+{
+    for (size_t i = 0; i < catalogue->listed; i++)
+        if (!strcmp(catalogue->objects[i].name, name))
+            return;
+    struct catalogue_object *objects =
+        realloc(catalogue->objects, (catalogue->listed + 1) * sizeof *objects);
+    if (!objects)
+        return;
+    catalogue->objects = objects;
+    objects[catalogue->listed] = (struct catalogue_object){.name = strdup(name)};
+    catalogue->listed += objects[catalogue->listed].name != NULL;
+}
+
+/* Adds an object whose provider fails, so that PDH does not list it. */
+static void add_silent(void *self, DWORD number)
+{
+    char name[1024];
+    DWORD size = sizeof name;
+    if (!PdhLookupPerfNameByIndexA(NULL, number, name, &size))
+        add_object(self, name);
+}
+
 static void *catalogue_run(void *argument)
 {
     struct catalogue *catalogue = argument;
     bool stop = false;
-    size_t count = 0;
     char *list = read_objects(catalogue);
     names_load(&catalogue->names, "009");
-    catalogue->objects = calloc(list_count(list) + 1, sizeof *catalogue->objects);
-    for (char *at = list; catalogue->objects && at && *at; at += strlen(at) + 1)
-        if ((catalogue->objects[count].name = strdup(at)))
-            count++;
-    if (catalogue->objects)
+    for (char *at = list; at && *at; at += strlen(at) + 1)
+        add_object(catalogue, at);
+    if (!catalogue->machine && !catalogue->files)
+        last_event_objects(add_silent, catalogue);
+    size_t count = catalogue->listed;
+    if (count)
         qsort(catalogue->objects, count, sizeof *catalogue->objects, compare_objects);
     free(list);
     publish(catalogue, count, 0, &stop);
     for (size_t i = 0; i < count && !stop; i++) {
-        catalogue->objects[i].explain = explain(catalogue, catalogue->objects[i].name);
-        read_items(catalogue, &catalogue->objects[i]);
+        struct catalogue_object *object = &catalogue->objects[i];
+        object->explain = explain(catalogue, object->name);
+        if (read_items(catalogue, object))
+            object->why = find_reason(catalogue, object->name);
         publish(catalogue, count, i + 1, &stop);
     }
     watch_instances(catalogue);
@@ -340,30 +386,40 @@ const struct catalogue_object *catalogue_object(struct catalogue *catalogue, siz
     return &catalogue->objects[at];
 }
 
+/* Takes over what was read of the object; the counters only if it had none. False: nothing new was
+ * read. Leaves what is to be freed in `news`. */
+static bool take_news(struct catalogue_object *object, struct catalogue_object *news)
+{
+    struct catalogue_object old = *object;
+    if (!news->instances && !news->why)
+        return false;
+    *object = *news;
+    object->name = old.name;
+    object->explain = old.explain;
+    if (old.counters) {
+        object->counters = old.counters;
+        object->counter_count = old.counter_count;
+        object->counter_list = old.counter_list;
+        object->single = old.single;
+        old.counters = news->counters;
+        old.counter_list = news->counter_list;
+    }
+    *news = old;
+    return true;
+}
+
 bool catalogue_watch(struct catalogue *catalogue, size_t at)
 {
-    struct catalogue_object news = {0};
     pthread_mutex_lock(&catalogue->mutex);
-    if (at == catalogue->watched)
-        news = catalogue->news;
-    else
-        items_free(&catalogue->news);
+    bool taken = at == catalogue->watched && take_news(&catalogue->objects[at], &catalogue->news);
+    items_free(&catalogue->news);
     catalogue->news = (struct catalogue_object){0};
     /* wakes the thread at once, because the new object's instances may be old */
     if (at != catalogue->watched)
         pthread_cond_broadcast(&catalogue->changed);
     catalogue->watched = at;
     pthread_mutex_unlock(&catalogue->mutex);
-    if (!news.instances)
-        return false;
-    struct catalogue_object *object = &catalogue->objects[at];
-    free(object->instances);
-    free(object->instance_list);
-    free(news.counter_list);
-    object->instances = news.instances;
-    object->instance_list = news.instance_list;
-    object->instance_count = news.instance_count;
-    return true;
+    return taken;
 }
 
 /* ---- search ---- */

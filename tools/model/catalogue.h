@@ -2,7 +2,8 @@
 /*
  * The catalogue: all objects, counters and instances of a machine or a capture, with explanations.
  * A thread of its own reads it, because providers and machines may take long. After the thread has
- * read an object, only the object's instances change, and only in catalogue_watch.
+ * read an object, only the object's instances and `why` change, and only in catalogue_watch; the
+ * counters too of an object that had none, because it did not answer.
  */
 #ifndef OPL_TOOLS_CATALOGUE_H
 #define OPL_TOOLS_CATALOGUE_H
@@ -18,6 +19,7 @@ struct catalogue_counter {
 struct catalogue_object {
     char *name;
     const char *explain;
+    char *why; /* why the object does not answer; NULL: it does, or that is not known */
     struct catalogue_counter *counters;
     size_t counter_count;
     const char **instances;
@@ -42,8 +44,8 @@ void catalogue_free(struct catalogue *catalogue);
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready);
 const struct catalogue_object *catalogue_object(struct catalogue *catalogue, size_t at);
 /* From now on the instances of this object are read again every few seconds, until a call names
- * another object. Returns true if new instances were taken over: pointers to the earlier ones are
- * invalid then. */
+ * another object. Returns true if new ones, or none because the object does not answer, were taken
+ * over: pointers to the earlier ones are invalid then. */
 bool catalogue_watch(struct catalogue *catalogue, size_t at);
 /* True if every word of `text` is in the names or the explanation, without regard to case, or is a
  * short name (cpu, mem, net, load) for a word in them. `counter` NULL: only the object is

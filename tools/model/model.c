@@ -161,6 +161,7 @@ void columns_free(struct column *columns, size_t count)
     for (size_t i = 0; columns && i < count; i++) {
         free(columns[i].path);
         free(columns[i].explain);
+        free(columns[i].why);
     }
     free(columns);
 }
@@ -170,11 +171,12 @@ struct column *columns_copy(const struct column *columns, size_t count)
     struct column *copy = calloc(count, sizeof *copy);
     bool good = copy;
     for (size_t i = 0; good && i < count; i++) {
-        const char *explain = columns[i].explain;
+        const char *explain = columns[i].explain, *why = columns[i].why;
         copy[i] = columns[i];
         copy[i].path = strdup(columns[i].path);
         copy[i].explain = explain ? strdup(explain) : NULL;
-        good = copy[i].path && (!explain || copy[i].explain);
+        copy[i].why = why ? strdup(why) : NULL;
+        good = copy[i].path && (!explain || copy[i].explain) && (!why || copy[i].why);
     }
     if (good)
         return copy;
@@ -306,6 +308,11 @@ void model_rest(struct model *model, unsigned table, bool rest)
 }
 
 void model_want_texts(struct model *model, unsigned table)
+{
+    set_flag(model, table, offsetof(struct spec, wanted), true);
+}
+
+void model_want_reason(struct model *model, unsigned table)
 {
     set_flag(model, table, offsetof(struct spec, wanted), true);
 }

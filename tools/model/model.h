@@ -48,6 +48,7 @@ struct column {
     bool raw;
     LONG default_scale;
     char *explain; /* NULL: no explanation, or not found yet */
+    char *why;     /* why the object does not answer (model_want_reason); NULL: not known */
 };
 
 struct table {
@@ -128,6 +129,9 @@ enum { MODEL_TEXT_SECONDS = 10, MODEL_TEXT_WANTED = 1 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);
 void model_want_texts(struct model *model, unsigned table);
+/* Asks why this machine's table has no rows: what is recorded of the provider is then read every
+ * few seconds, until there are rows. */
+void model_want_reason(struct model *model, unsigned table);
 void model_remove_table(struct model *model, unsigned table);
 /* With `rest` the table is not sampled any more and has no counters in the query, which saves time
  * while the table is not shown. */

@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#include "../common/last-event.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,6 +52,8 @@ struct counters {
     size_t earlier_rows;
     /* when missing counters are added again, and the wait before that, in seconds */
     double due, wait;
+    bool rows;         /* the last sample had rows */
+    double reason_due; /* when the reason why there are no rows is read again */
 };
 
 /* A result of PDH: a number of items, in memory that is reused. */
@@ -494,6 +498,7 @@ static bool sample_table(struct sampler *sampler, struct spec *spec, struct tabl
         most = count > rows ? c : most;
         rows = count > rows ? count : rows;
     }
+    counters->rows = rows > 0;
     if (!rows)
         return true;
     items_read(&sampler->ids, raw_array, counters->identity[ID]);
@@ -566,8 +571,11 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
     double begun = model_now();
     LONGLONG local = 0;
     bool any = sampler->source->capture;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         any |= has_counters(specs[i]);
+        if (specs[i]->counters)
+            specs[i]->counters->rows = false; /* until the sample has some */
+    }
     frame->status = any ? PdhCollectQueryDataWithTime(sampler->query, &local) : 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -716,6 +724,26 @@ static double interval_of(struct source *source)
     return seconds;
 }
 
+/* Finds out why a table has no rows, if that was asked. */
+static void find_reason(struct source *source, struct spec *spec)
+{
+    char object[PDH_MAX_COUNTER_PATH], text[LAST_EVENT_SIZE];
+    struct counters *counters = spec->counters;
+    struct column *column = spec->found;
+    pthread_mutex_lock(&source->mutex);
+    bool wanted = spec->wanted && !counters->rows;
+    spec->wanted = false;
+    pthread_mutex_unlock(&source->mutex);
+    if (wanted ? model_now() < counters->reason_due : !counters->rows || !column->why)
+        return;
+    counters->reason_due = model_now() + retry_first;
+    snprintf(object, sizeof object, "%.*s", (int)strcspn(column->path + 1, "(\\"),
+             column->path + 1);
+    free(column->why);
+    column->why = wanted && last_event_of_object(object, text, sizeof text) ? strdup(text) : NULL;
+    publish_columns(source, spec);
+}
+
 /* Takes one sample of a machine. False: the sampler must end. */
 static bool sample_machine(struct sampler *sampler)
 {
@@ -726,6 +754,9 @@ static bool sample_machine(struct sampler *sampler)
         if (sampler->specs[i]->counters)
             add_counters(sampler, sampler->specs[i]);
     }
+    for (size_t i = 0; i < sampler->count; i++)
+        if (sampler->specs[i]->counters && !*sampler->source->name)
+            find_reason(sampler->source, sampler->specs[i]);
     struct frame *frame = take_frame(sampler, sampler->specs, sampler->count);
     return !frame || hand_over(sampler->source, frame);
 }

@@ -372,16 +372,14 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
 /* Writes why chosen counters have no lines; returns the row after the last one used. */
 static int draw_problems(struct chart *chart, struct canvas *canvas, int row, int last)
 {
+    char why[REASON_SIZE], before[REASON_SIZE] = "";
     last = row + (last - row) / 3; /* the other two thirds are for the chart */
     for (size_t t = 0; t < chart->table_count && row < last; t++) {
-        const struct table *table = model_table(chart->model, chart->tables[t]);
-        if (table && table->tick && table->columns[0].status)
-            canvas_print(canvas, row++, 0, canvas->columns, STYLE_BAD,
-                         "%s: there is no such object or counter here now (0x%08X)",
-                         table->columns[0].path, (unsigned)table->columns[0].status);
-        else if (table && table->tick && !table->row_count)
-            canvas_print(canvas, row++, 0, canvas->columns, STYLE_WARN,
-                         "%s: there is no such instance now", table->columns[0].path);
+        text_reason(chart->model, model_table(chart->model, chart->tables[t]), why);
+        int lines = last - row < REASON_LINES ? last - row : REASON_LINES;
+        if (*why && strcmp(why, before) != 0) /* counters of one object have one reason */
+            row += canvas_wrap(canvas, row, 0, canvas->columns, lines, STYLE_WARN, why);
+        strcpy(before, why);
     }
     return row;
 }

@@ -512,6 +512,10 @@ void object_draw(struct object *object, struct canvas *canvas, int row, int last
         fit_columns(object, name, canvas->columns, rows);
     }
     draw_head(object, canvas, row++);
+    char why[REASON_SIZE];
+    text_reason(object->model, object->numbers, why);
+    if (*why && (object->numbers->columns->why || object->numbers->columns->status))
+        row += canvas_wrap(canvas, row, 0, canvas->columns, REASON_LINES, STYLE_WARN, why);
     if (!object->of->single)
         row += draw_titles(object, canvas, row, name);
     cursor_fit(&object->cursor, object->count, end > row ? (size_t)(end - row) : 1);

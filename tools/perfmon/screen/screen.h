@@ -69,6 +69,11 @@ void text_bytes(double bytes, char out[TEXT_SIZE]);
 void text_duration(double seconds, char out[TEXT_SIZE]);
 enum style style_of_percent(double percent);
 
+/* Writes why a table has no rows: what is recorded of its provider, or what PDH said of its
+ * counters, or "there is no such instance now". "": it has rows, or there was no sample yet. */
+enum { REASON_SIZE = 4096, REASON_LINES = 6 };
+void text_reason(struct model *model, const struct table *table, char out[REASON_SIZE]);
+
 /* ---- list.c ---- */
 struct cursor {
     size_t at, first;   /* the selected row, and the first row on the screen */

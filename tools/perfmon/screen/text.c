@@ -2,6 +2,8 @@
 /* Numbers as short texts. */
 #include "screen.h"
 
+#include "../../common/pdh-message.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +69,24 @@ void text_duration(double seconds, char out[TEXT_SIZE])
         snprintf(out, TEXT_SIZE, "%lld d %d:%02d", whole / DAY, hours, minutes);
     else
         snprintf(out, TEXT_SIZE, "%d:%02d:%02d", hours, minutes, (int)(whole % MINUTE));
+}
+
+void text_reason(struct model *model, const struct table *table, char out[REASON_SIZE])
+{
+    const struct column *column = table ? table->columns : NULL;
+    *out = 0;
+    if (!table || !table->tick || (table->row_count && !column->status))
+        return;
+    model_want_reason(model, table->id);
+    const char *path = column->path, *end = strpbrk(path + 1, "(\\");
+    if (column->why && end)
+        snprintf(out, REASON_SIZE, "%.*s does not answer: it %s", (int)(end - path - 1), path + 1,
+                 column->why);
+    else
+        snprintf(out, REASON_SIZE, "%s: %s", path,
+                 pdh_message(column->status       ? column->status
+                             : end && *end == '(' ? (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE
+                                                  : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT));
 }
 
 enum style style_of_percent(double percent)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ESCAPE = 27, EXPLAIN_LINES = 4, INSTANCES_SHOWN = 200 };
+enum { ESCAPE = 27, EXPLAIN_LINES = 5, INSTANCES_SHOWN = 200 };
 enum { NOTHING = -1 };
 
 /* A row of the tree: an object, one of its counters, or one of the instances for that counter. */
@@ -130,7 +130,10 @@ static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
         const char *mark = tree->open_object == node->object ? "-" : "+";
         int used =
             canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "%s %s", mark, object->name);
-        if (!object->single)
+        if (object->why)
+            canvas_text(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WARN,
+                        "does not answer");
+        else if (!object->single)
             canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
                          "%zu instance%s", object->instance_count,
                          object->instance_count == 1 ? "" : "s");
@@ -158,10 +161,14 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
     const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)node->object);
     const char *explain =
         node->counter == NOTHING ? object->explain : object->counters[node->counter].explain;
+    char why[REASON_SIZE];
+    snprintf(why, sizeof why, "It %s", object->why ? object->why : "");
     for (int c = 0; c < canvas->columns; c++)
         canvas_put(canvas, row, c, STYLE_WEAK, canvas->utf8 ? 0x2500 : L'-');
     canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
-                explain ? explain : "There is no explanation.");
+                object->why ? why
+                : explain   ? explain
+                            : "There is no explanation.");
 }
 
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
@@ -243,6 +250,16 @@ static void add_selected(struct tree *tree, struct window *window)
              path);
 }
 
+static void open_table(const struct tree *tree, struct window *window)
+{
+    const struct catalogue_object *object =
+        catalogue_object(tree->catalogue, (size_t)tree->nodes[tree->cursor.at].object);
+    if (object->counter_count)
+        window_open_object(window, object, NULL);
+    else
+        snprintf(window->message, sizeof window->message, "%s does not answer", object->name);
+}
+
 bool tree_key(struct tree *tree, int key, struct window *window)
 {
     struct cursor *cursor = &tree->cursor;
@@ -270,9 +287,7 @@ bool tree_key(struct tree *tree, int key, struct window *window)
         return true;
     case 'o':
         if (any)
-            window_open_object(
-                window, catalogue_object(tree->catalogue, (size_t)tree->nodes[cursor->at].object),
-                NULL);
+            open_table(tree, window);
         return true;
     case '/':
     case KEY_F(3):
