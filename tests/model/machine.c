@@ -138,8 +138,23 @@ static void the_catalogue_reads_instances_anew(void **state)
     }
     assert_true(has_instance(object, "younger"));
     assert_true(has_instance(object, "elder"));
+    size_t other = at + 1, ready; /* both are watched */
+    size_t count = catalogue_count(catalogue, &ready);
+    while (other + 1 < count && strcmp(catalogue_object(catalogue, other)->name, "Thread") != 0)
+        other++;
+    frozen_process(44, "youngest", 1, 300);
+    for (int i = 0; i < 3000 && !(has_instance(object, "youngest") &&
+                                  has_instance(catalogue_object(catalogue, other), "youngest/0"));
+         i++) {
+        catalogue_watch(catalogue, at);
+        catalogue_watch(catalogue, other);
+        pass(10);
+    }
+    assert_true(has_instance(object, "youngest"));
+    assert_true(has_instance(catalogue_object(catalogue, other), "youngest/0"));
     catalogue_free(catalogue);
     frozen_end_process(42);
+    frozen_end_process(44);
 }
 
 static void processes_keep_their_identity(void **state)

@@ -2,17 +2,27 @@
 /* Reads the catalogue through PDH, object by object; explanations are those of this machine. */
 #include "catalogue.h"
 
-#include "model.h"
+#include "internal.h"
 
 #include "../common/last-event.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { WATCH_SECONDS = 3 };
+/* WATCH_SHARE: an object is read for at most this share of the time */
+enum { WATCH_SECONDS = 3, WATCH_SHARE = 20 };
+
+/* An object whose instances are read again and again. */
+struct watch {
+    /* when they were last wanted, and from when on they are old, in seconds */
+    double wanted, due;
+    /* what was read: the instances, or why the object does not answer, or nothing new */
+    struct catalogue_object news;
+};
 
 struct catalogue {
     char *machine, *files;
@@ -23,9 +33,7 @@ struct catalogue {
     /* `listed`: objects in the list while it is made, which the thread alone uses */
     size_t count, ready, listed;
     bool threaded, stop, ended;
-    size_t watched; /* the object whose instances are read again and again */
-    /* what was read of that object: its instances, or why it does not answer, or nothing new */
-    struct catalogue_object news;
+    struct watch *watches; /* one for each object */
     struct view_names names;
 };
 
@@ -142,31 +150,39 @@ static PDH_STATUS read_items(struct catalogue *catalogue, struct catalogue_objec
     return PdhCloseQuery(query);
 }
 
-/* Reads the present instances of the object and hands them over. If it had no counters, because it
- * did not answer, they are read, too. */
-static void read_instances(struct catalogue *catalogue, size_t at)
+/* Reads the present instances of the object into `news`. If it had no counters, because it did not
+ * answer, they are read, too. */
+static void read_instances(struct catalogue *catalogue, const struct catalogue_object *of,
+                           struct catalogue_object *news)
 {
     char path[2 * PDH_MAX_COUNTER_PATH];
     DWORD size = 0;
     PDH_STATUS status = 0;
-    struct catalogue_object news = {.name = catalogue->objects[at].name};
-    path_of(catalogue, &catalogue->objects[at], "*", path, sizeof path);
+    news->name = of->name;
+    path_of(catalogue, of, "*", path, sizeof path);
     /* makes PDH read the lists again; it keeps those of an object that is gone */
     if (!catalogue->files)
         status = PdhExpandWildCardPathA(NULL, path, NULL, &size, PDH_REFRESHCOUNTERS);
     if ((DWORD)status != PDH_CSTATUS_NO_OBJECT)
-        status = catalogue->objects[at].counter_count ? read_lists(catalogue, &news)
-                                                      : read_items(catalogue, &news);
-    if (status)
-        news.why = find_reason(catalogue, news.name);
-    pthread_mutex_lock(&catalogue->mutex);
-    if ((news.why || !status) && at == catalogue->watched) {
-        struct catalogue_object old = catalogue->news;
-        catalogue->news = news;
-        news = old;
-    }
+        status = of->counter_count ? read_lists(catalogue, news) : read_items(catalogue, news);
+    if (!status)
+        return;
+    items_free(news);
+    *news = (struct catalogue_object){.why = find_reason(catalogue, of->name)};
+}
+
+/* Renews what is known of a watched object. Called with the mutex, which it releases meanwhile. */
+static void renew(struct catalogue *catalogue, size_t at)
+{
+    struct catalogue_object of = catalogue->objects[at], news = {0};
+    double begun = model_now();
     pthread_mutex_unlock(&catalogue->mutex);
-    items_free(&news);
+    read_instances(catalogue, &of, &news);
+    pthread_mutex_lock(&catalogue->mutex);
+    items_free(&catalogue->watches[at].news);
+    catalogue->watches[at].news = news;
+    double now = model_now();
+    catalogue->watches[at].due = now + fmax(WATCH_SECONDS, (now - begun) * WATCH_SHARE);
 }
 
 static int compare_objects(const void *left, const void *right)
@@ -197,21 +213,20 @@ static void publish(struct catalogue *catalogue, size_t count, size_t ready, boo
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
-/* Reads the instances of the watched object every few seconds, until the catalogue is freed. */
+/* Reads the instances of the watched objects every few seconds, until the catalogue is freed. */
 static void watch_instances(struct catalogue *catalogue)
 {
     struct timespec until;
     pthread_mutex_lock(&catalogue->mutex);
     while (!catalogue->stop) {
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += WATCH_SECONDS;
+        until.tv_sec += 1;
         pthread_cond_timedwait(&catalogue->changed, &catalogue->mutex, &until);
-        size_t at = catalogue->watched;
-        bool read = !catalogue->stop && at < catalogue->ready;
-        pthread_mutex_unlock(&catalogue->mutex);
-        if (read)
-            read_instances(catalogue, at);
-        pthread_mutex_lock(&catalogue->mutex);
+        double now = model_now();
+        for (size_t i = 0; i < catalogue->ready && !catalogue->stop; i++)
+            if (catalogue->watches[i].wanted + WATCH_SECONDS > now &&
+                catalogue->watches[i].due <= now)
+                renew(catalogue, i);
     }
     catalogue->ended = true;
     pthread_cond_broadcast(&catalogue->changed);
@@ -252,7 +267,8 @@ static void *catalogue_run(void *argument)
         add_object(catalogue, at);
     if (!catalogue->machine && !catalogue->files)
         last_event_objects(add_silent, catalogue);
-    size_t count = catalogue->listed;
+    catalogue->watches = calloc(catalogue->listed + 1, sizeof *catalogue->watches);
+    size_t count = catalogue->watches ? catalogue->listed : 0;
     if (count)
         qsort(catalogue->objects, count, sizeof *catalogue->objects, compare_objects);
     free(list);
@@ -274,8 +290,10 @@ static void release(struct catalogue *catalogue)
         struct catalogue_object *object = &catalogue->objects[i];
         free(object->name);
         items_free(object);
+        if (catalogue->watches)
+            items_free(&catalogue->watches[i].news);
     }
-    items_free(&catalogue->news);
+    free(catalogue->watches);
     free(catalogue->objects);
     names_done(&catalogue->names);
     pthread_cond_destroy(&catalogue->changed);
@@ -293,7 +311,6 @@ static struct catalogue *catalogue_make(const char *machine, const char *files)
         return NULL;
     catalogue->machine = machine ? strdup(machine) : NULL;
     catalogue->files = files ? strdup(files) : NULL;
-    catalogue->watched = (size_t)-1;
     pthread_mutex_init(&catalogue->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -410,14 +427,15 @@ static bool take_news(struct catalogue_object *object, struct catalogue_object *
 
 bool catalogue_watch(struct catalogue *catalogue, size_t at)
 {
+    struct watch *watch = &catalogue->watches[at];
     pthread_mutex_lock(&catalogue->mutex);
-    bool taken = at == catalogue->watched && take_news(&catalogue->objects[at], &catalogue->news);
-    items_free(&catalogue->news);
-    catalogue->news = (struct catalogue_object){0};
-    /* wakes the thread at once, because the new object's instances may be old */
-    if (at != catalogue->watched)
+    bool taken = take_news(&catalogue->objects[at], &watch->news);
+    items_free(&watch->news);
+    watch->news = (struct catalogue_object){0};
+    watch->wanted = model_now();
+    /* wakes the thread at once, because the instances may be old */
+    if (watch->due <= watch->wanted)
         pthread_cond_broadcast(&catalogue->changed);
-    catalogue->watched = at;
     pthread_mutex_unlock(&catalogue->mutex);
     return taken;
 }

@@ -43,8 +43,8 @@ void catalogue_free(struct catalogue *catalogue);
  * and can be used. */
 size_t catalogue_count(struct catalogue *catalogue, size_t *ret_ready);
 const struct catalogue_object *catalogue_object(struct catalogue *catalogue, size_t at);
-/* From now on the instances of this object are read again every few seconds, until a call names
- * another object. Returns true if new ones, or none because the object does not answer, were taken
+/* The instances of this object are read again every few seconds as long as this is called at least
+ * every second. Returns true if new ones, or none because the object does not answer, were taken
  * over: pointers to the earlier ones are invalid then. */
 bool catalogue_watch(struct catalogue *catalogue, size_t at);
 /* True if every word of `text` is in the names or the explanation, without regard to case, or is a

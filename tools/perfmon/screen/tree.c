@@ -96,28 +96,29 @@ static void make_nodes(struct tree *tree)
     }
 }
 
-/* Takes over the instances that the open object has now, or the selected one; the selection stays
- * on the same instance. */
+/* Takes over the instances that the visible objects have now; the selection stays on the same
+ * instance. */
 static void renew_instances(struct tree *tree)
 {
     char name[PDH_MAX_INSTANCE_NAME] = "";
-    struct node none = {NOTHING, NOTHING, NOTHING};
-    const struct node *at = tree->cursor.at < tree->count ? &tree->nodes[tree->cursor.at] : &none;
-    int watched = tree->open_object != NOTHING ? tree->open_object : at->object;
-    if (watched == NOTHING)
-        return;
-    const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)watched);
-    bool inside = at->object == watched && at->instance != NOTHING;
-    if (inside)
-        snprintf(name, sizeof name, "%s", object->instances[at->instance]);
-    if (!catalogue_watch(tree->catalogue, (size_t)watched) || !inside)
-        return;
-    size_t first = tree->cursor.at - (size_t)at->instance; /* the node of instance 0 */
-    for (size_t i = 0; i < object->instance_count && i < INSTANCES_SHOWN; i++)
-        if (!strcmp(object->instances[i], name)) {
-            tree->cursor.at = first + i;
-            return;
-        }
+    struct node at = {NOTHING, NOTHING, NOTHING};
+    struct cursor *cursor = &tree->cursor;
+    if (cursor->at < tree->count)
+        at = tree->nodes[cursor->at];
+    if (at.instance != NOTHING)
+        snprintf(name, sizeof name, "%s",
+                 catalogue_object(tree->catalogue, (size_t)at.object)->instances[at.instance]);
+    for (size_t i = cursor->first; i < tree->count && i < cursor->first + cursor->page; i++) {
+        int o = tree->nodes[i].object;
+        bool seen = i > cursor->first && tree->nodes[i - 1].object == o;
+        if (seen || !catalogue_watch(tree->catalogue, (size_t)o) || !*name || o != at.object)
+            continue;
+        const struct catalogue_object *object = catalogue_object(tree->catalogue, (size_t)o);
+        size_t first = cursor->at - (size_t)at.instance; /* the node of instance 0 */
+        for (size_t n = 0; n < object->instance_count && n < INSTANCES_SHOWN; n++)
+            if (!strcmp(object->instances[n], name))
+                cursor->at = first + n;
+    }
 }
 
 /* ---- drawing ---- */
