@@ -25,8 +25,8 @@ static const struct {
     [CPU]     = {"% Processor Time",          "CPU %",   7,  0,   text_percent,  true},
     [TIME]    = {NULL,                        "TIME",    11, 100, text_duration, true},
     [MEMORY]  = {"Working Set",               "MEMORY",  9,  0,   text_bytes,    true},
-    [READ]    = {"IO Disk Read Bytes/sec",    "READ/s",  10, 60,  text_bytes,    true},
-    [WRITTEN] = {"IO Disk Write Bytes/sec",   "WRITE/s", 10, 60,  text_bytes,    true},
+    [READ]    = {"IO Disk Read Bytes/sec",    "READ/s",  9,  60,  text_bytes,    true},
+    [WRITTEN] = {"IO Disk Write Bytes/sec",   "WRITE/s", 9,  60,  text_bytes,    true},
     [THREADS] = {"Thread Count",              "THREADS", 8,  110, text_whole,    true},
     [ELAPSED] = {"Elapsed Time",              "AGE",     11, 120, text_duration, false},
     [PARENT]  = {"Creating Process ID",       "PARENT",  8,  140, text_whole,    false},
@@ -51,6 +51,14 @@ static const struct {
 static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER", "UNIT",
                                                    "CONTROL GROUP"};
 /* clang-format on */
+
+/* The column of users is narrower on narrow screens, so that at 80 columns command lines fit. */
+enum { NARROW = 100, USER_NARROW = 8, PROGRAM_ONLY = 40 };
+
+static int text_width_of(size_t text, int all)
+{
+    return text == USER && all < NARROW ? USER_NARROW : texts[text].width;
+}
 
 struct processes *processes_new(struct model *model, size_t source)
 {
@@ -402,8 +410,8 @@ static struct layout make_layout(const struct processes *processes, int all)
         at += columns[c].width;
     }
     for (size_t i = 0; i < TEXTS && !grouped; i++) {
-        int width = i == COMMAND ? all - at - 1 : texts[i].width;
-        if (all < texts[i].least_columns || width < texts[i].width || at + 1 + width > all)
+        int width = i == COMMAND ? all - at - 1 : text_width_of(i, all);
+        if (all < texts[i].least_columns || width < text_width_of(i, all) || at + 1 + width > all)
             continue;
         layout.text[i] = at + 1;
         at += 1 + width;
@@ -445,6 +453,14 @@ static const char *path_end(const char *path, int width)
     return end;
 }
 
+/* Returns the text; of a command line that has little space without the folder of the program. */
+static const char *text_in(const struct line *line, size_t id, int width)
+{
+    const char *text = text_of(line, id), *end = text + strcspn(text, " ");
+    const char *last = memrchr(text, '/', (size_t)(end - text));
+    return id == COMMAND && width < PROGRAM_ONLY && *text != '[' && last ? last + 1 : text;
+}
+
 static void draw_line(const struct processes *processes, struct canvas *canvas, int row,
                       const struct layout *layout, const struct line *line)
 {
@@ -467,11 +483,11 @@ static void draw_line(const struct processes *processes, struct canvas *canvas, 
         canvas_right(canvas, row, layout->number[c], columns[c].width,
                      c == CPU && line->values[c] >= 50 ? STYLE_WARN : STYLE_PLAIN, text);
     }
-    for (size_t i = 0; i < TEXTS; i++)
+    for (size_t i = 0; i < TEXTS; i++) {
+        int width = i == COMMAND ? layout->command : text_width_of(i, canvas->columns);
         if (layout->text[i])
-            canvas_text(canvas, row, layout->text[i],
-                        i == COMMAND ? layout->command : texts[i].width, STYLE_WEAK,
-                        text_of(line, i));
+            canvas_text(canvas, row, layout->text[i], width, STYLE_WEAK, text_in(line, i, width));
+    }
 }
 
 void processes_draw(struct processes *processes, struct canvas *canvas, int row, int last,

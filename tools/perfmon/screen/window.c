@@ -38,6 +38,18 @@ static void clock_text(const struct window *window, char *ret, size_t capacity)
     strftime(ret, capacity, source.capture ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &parts);
 }
 
+/* Drops the last facts until the text fits, so that none is cut. */
+static void fit_facts(char *text, int width)
+{
+    while (text_width(text) > width) {
+        char *last = text;
+        for (char *at = text; *at; at++)
+            if (!strncmp(at, "   ", 3) || !strncmp(at, ", ", 2))
+                last = at;
+        *last = 0;
+    }
+}
+
 static void draw_top(const struct window *window, struct canvas *canvas)
 {
     char facts[256] = "", when[32], right[96];
@@ -51,6 +63,7 @@ static void draw_top(const struct window *window, struct canvas *canvas)
         snprintf(right + used, sizeof right - (size_t)used, " every %g s ", window->seconds);
     canvas_style(canvas, 0, 0, canvas->columns, STYLE_BAR);
     int width = (int)strlen(right);
+    fit_facts(facts, canvas->columns - width - text_width(machine_title(window->now)) - 5);
     canvas_print(canvas, 0, 0, canvas->columns - width, STYLE_BAR, " %s   %s",
                  machine_title(window->now), facts);
     canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
@@ -94,6 +107,14 @@ static void draw_message(struct canvas *canvas, const char *text)
         canvas_right(canvas, below - 1, canvas->columns - 4, 4, STYLE_BAR, " ...");
 }
 
+/* Draws an entry of the bottom line if the whole of it fits; returns the column after it. */
+static int draw_entry(struct canvas *canvas, int at, enum style style, const char *text)
+{
+    if (at + text_width(text) > canvas->columns)
+        return at;
+    return at + 2 + canvas_text(canvas, canvas->rows - 1, at, canvas->columns - at, style, text);
+}
+
 static void draw_bottom(struct window *window, struct canvas *canvas)
 {
     char text[256];
@@ -125,16 +146,17 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         draw_message(canvas, *window->message ? window->message : text);
         return;
     }
-    at = 2 + canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK, "? keys  q quit");
+    at = draw_entry(canvas, at, STYLE_WEAK, "? keys");
+    at = draw_entry(canvas, at, STYLE_WEAK, "q quit");
     for (int i = 0; i < VIEWS - !window->now->object; i++) {
-        at += 2 + canvas_text(canvas, row, at, canvas->columns - at,
-                              i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
+        at = draw_entry(canvas, at, i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
         window->view_ends[i] = at;
     }
-    canvas_text(canvas, row, at, canvas->columns - at, STYLE_WEAK,
-                window->machine_count > 1        ? "m machines"
-                : window->view == VIEW_PROCESSES ? "/ search  Enter details"
-                                                 : "/ search  space pause");
+    if (window->machine_count > 1)
+        at = draw_entry(canvas, at, STYLE_WEAK, "m machines");
+    at = draw_entry(canvas, at, STYLE_WEAK, "/ search");
+    draw_entry(canvas, at, STYLE_WEAK,
+               window->view == VIEW_PROCESSES ? "Enter details" : "space pause");
 }
 
 /* clang-format off */
