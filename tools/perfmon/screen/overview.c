@@ -14,12 +14,12 @@
 enum table_id { CPU, MEMORY, USAGE, PRESSURE, DISK, SPACE, NETWORK, SYSTEM, HEAT, BATTERY, TABLES };
 enum { CPU_BUSY, CPU_USER, CPU_SYSTEM, CPU_WAIT, CPU_STOLEN, CPU_FREQUENCY };
 enum { MEMORY_AVAILABLE, MEMORY_CACHE, MEMORY_COMMITTED };
-enum { USAGE_MEMORY, USAGE_SWAP };
+enum { USAGE_MEMORY, USAGE_SWAP, USAGE_SWAP_FREE };
 enum { PRESSURE_SOME, PRESSURE_FULL };
 enum { DISK_IDLE, DISK_READ, DISK_WRITE, DISK_SECONDS };
 enum { NETWORK_IN, NETWORK_OUT, NETWORK_DROPPED_IN, NETWORK_DROPPED_OUT };
 enum { SYSTEM_UP, SYSTEM_PROCESSES, SYSTEM_THREADS, SYSTEM_LOAD };
-enum { MOST_COLUMNS = 6 };
+enum { MOST_COLUMNS = 6, MEBI = 1024 * 1024 };
 
 /* clang-format off */
 static const struct {
@@ -29,7 +29,7 @@ static const struct {
              {"% Processor Time", "% User Time", "% Privileged Time", "% IO Wait Time", "% Steal Time",
               "Processor Frequency"}},
     [MEMORY] = {"\\Memory\\", {"Available Bytes", "Cache Bytes", "Committed Bytes"}},
-    [USAGE] = {"\\Memory Usage\\", {"% Used Memory", "% Used Swap Space"}},
+    [USAGE] = {"\\Memory Usage\\", {"% Used Memory", "% Used Swap Space", "Available MBytes Swap"}},
     [PRESSURE] = {"\\Pressure(*)\\", {"% Some Time", "% Full Time"}},
     [DISK] = {"\\PhysicalDisk(*)\\",
               {"% Idle Time", "Disk Read Bytes/sec", "Disk Write Bytes/sec", "Avg. Disk sec/Transfer"}},
@@ -379,7 +379,15 @@ static void draw_memory(struct area *area, const struct overview *overview)
     text_bytes(value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE), bytes);
     snprintf(detail, sizeof detail, "%s available", bytes);
     draw_share(area, "memory", value_of(overview, USAGE, NULL, USAGE_MEMORY), detail);
-    draw_share(area, "swap", value_of(overview, USAGE, NULL, USAGE_SWAP), "");
+    double swap = value_of(overview, USAGE, NULL, USAGE_SWAP);
+    double free_swap = value_of(overview, USAGE, NULL, USAGE_SWAP_FREE) * MEBI;
+    int row;
+    text_bytes(free_swap, bytes);
+    snprintf(detail, sizeof detail, "%s available", bytes);
+    if (swap > 0 || free_swap > 0)
+        draw_share(area, "swap", swap, detail);
+    else if (swap == 0 && area_next(area, &row))
+        canvas_text(area->canvas, row, area->column, area->width, STYLE_WEAK, "no swap");
 }
 
 static void draw_pressure(struct area *area, const struct overview *overview)
@@ -403,15 +411,19 @@ static void draw_pressure(struct area *area, const struct overview *overview)
 static void draw_rates(struct area *area, const char *label, double percent, double in, double out,
                        const char *arrows[2])
 {
-    int row, each = 13, width = area->width - LABEL - 4 - 2 * each;
+    int row, each = 13, left = area->column + LABEL + 4;
+    int width = area->width - LABEL - 4 - NUMBER - 1 - 2 * each;
     char text[TEXT_SIZE], shown[2 * TEXT_SIZE];
     if (!area_next(area, &row))
         return;
-    int label_width = isnan(percent) ? LABEL + width - 1 : LABEL + 3;
+    int label_width = isnan(percent) ? LABEL + width + NUMBER : LABEL + 3;
     canvas_text(area->canvas, row, area->column, label_width, STYLE_PLAIN, label);
-    if (!isnan(percent))
-        canvas_bar(area->canvas, row, area->column + LABEL + 4, width, 0, percent / 100,
-                   style_of_percent(percent));
+    if (!isnan(percent)) {
+        text_percent(percent, text);
+        snprintf(shown, sizeof shown, "%s%%", text);
+        canvas_bar(area->canvas, row, left, width, 0, percent / 100, style_of_percent(percent));
+        canvas_right(area->canvas, row, left + width, NUMBER + 1, STYLE_PLAIN, shown);
+    }
     for (int i = 0; i < 2; i++) {
         text_bytes(i ? out : in, text);
         snprintf(shown, sizeof shown, "%s %s", arrows[i], text);
@@ -434,7 +446,7 @@ static void draw_disks(struct area *area, const struct overview *overview)
         char detail[2 * TEXT_SIZE], bytes[TEXT_SIZE];
         if (!single(space->rows[r].name))
             continue;
-        text_bytes(value(space, r, 1) * 1024 * 1024, bytes);
+        text_bytes(value(space, r, 1) * MEBI, bytes);
         snprintf(detail, sizeof detail, "%s free", bytes);
         draw_share(area, space->rows[r].name, 100 - value(space, r, 0), detail);
     }
