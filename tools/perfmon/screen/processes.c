@@ -356,17 +356,27 @@ static void find_selected(struct processes *processes)
             processes->cursor.at = i;
 }
 
-/* Adds the table of Process IO if Process has no bytes for this user. */
+/* Adds the table of Process IO if Process does not have the counters of bytes for this user. */
 static void add_io(struct processes *processes, const struct table *table)
 {
     static const char *const paths[] = {"\\Process IO(*)\\ID Process",
                                         "\\Process IO(*)\\IO Disk Read Bytes/sec",
                                         "\\Process IO(*)\\IO Disk Write Bytes/sec"};
-    bool any = processes->io != 0 || table->tick < 2;
-    for (size_t r = 0; r < table->row_count && !any; r++)
-        any = !isnan(table_cell(table, r, WRITTEN)->number);
-    if (!any)
+    if (!processes->io && table->columns[WRITTEN].status)
         processes->io = model_add_table(processes->model, processes->source, paths, 3, false);
+}
+
+bool processes_ready(struct processes *processes)
+{
+    const struct table *table = model_table(processes->model, processes->table);
+    if (!table || !table->tick)
+        return false;
+    add_io(processes, table);
+    const struct table *io = model_table(processes->model, processes->io);
+    bool any = !io || (io->tick && !io->row_count);
+    for (size_t r = 0; io && r < io->row_count; r++)
+        any |= !isnan(table_cell(io, r, 1)->number);
+    return any;
 }
 
 static void make_lines(struct processes *processes)

@@ -161,6 +161,8 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
 
 struct processes *processes_new(struct model *model, size_t source);
 void processes_free(struct processes *processes);
+/* True once the bytes that processes read and write are known, as far as they can be. */
+bool processes_ready(struct processes *processes);
 /* With `rest` processes are not read, which saves time while they are not shown. */
 void processes_rest(struct processes *processes, bool rest);
 /* Draws in the rows from `row` up to but without `last`; `active`: one row is selected. */

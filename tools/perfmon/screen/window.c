@@ -496,13 +496,19 @@ static bool is_ready(const struct machine *machine)
     return machine->object ? object_ready(machine->object) : overview_ready(machine->overview);
 }
 
+/* The list of processes is printed without bytes rather than not at all. */
+static bool is_complete(const struct machine *machine)
+{
+    return is_ready(machine) && (machine->object || processes_ready(machine->processes));
+}
+
 /* Waits for the sample with the first rates, for as long as a loaded machine may need. */
 static void wait_for_rates(struct window *window)
 {
     struct model_source source = {0};
     model_update(window->model);
     for (int waited = 0; waited < (source.state == MODEL_AWAY ? AWAY_WAIT : SNAPSHOT_WAIT) &&
-                         !is_ready(window->now);
+                         !is_complete(window->now);
          waited += 50) {
         struct pollfd samples = {model_descriptor(window->model), POLLIN, 0};
         poll(&samples, 1, 50);
