@@ -91,7 +91,7 @@ static void find_parents(const struct line *lines, size_t count, struct links *l
 static bool is_shown(const struct processes *processes, struct line *lines,
                      const struct links *links, size_t at)
 {
-    bool below = false, folded = false, filtered = *processes->filter.text != 0;
+    bool below = false, folded = false, filtered = processes->wanted.count > 0;
     for (size_t i = links[at].parent; i != none; i = links[i].parent) {
         below |= lines[i].match;
         folded |= identities_have(&processes->folded, lines[i].identity);

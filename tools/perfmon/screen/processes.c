@@ -7,7 +7,6 @@
 
 #include "../../view/view.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,14 +38,14 @@ static const struct {
     [DISK_PRESSURE]      = {NULL, "IO WAIT",  8, 0, text_percent, true},
 };
 static const struct {
-    const char *counter, *title, *word; /* the word for filters, as in "user:www" */
+    const char *counter, *title;
     int width, least_columns;
 } texts[TEXTS] = {
-    [USER]    = {"User",          "USER",    "user",  10, 70},
-    [STATE]   = {"State",         "STATE",   "state", 10, 150},
-    [UNIT]    = {"Unit",          "UNIT",    "unit",  24, 170},
-    [GROUP]   = {"Control Group", "GROUP",   "group", 0,  1000},
-    [COMMAND] = {"Command Line",  "COMMAND", "cmd",   12, 0},
+    [USER]    = {"User",          "USER",    10, 70},
+    [STATE]   = {"State",         "STATE",   10, 150},
+    [UNIT]    = {"Unit",          "UNIT",    24, 170},
+    [GROUP]   = {"Control Group", "GROUP",   0,  1000},
+    [COMMAND] = {"Command Line",  "COMMAND", 12, 0},
 };
 static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER", "UNIT",
                                                    "CONTROL GROUP"};
@@ -124,53 +123,6 @@ void processes_rest(struct processes *processes, bool rest)
 const char *text_of(const struct line *line, enum line_text id)
 {
     return line->texts && line->texts[id] ? line->texts[id] : "";
-}
-
-/* True if one part of a filter matches the line. "user:www": the text User contains "www"; "cpu>5",
- * "mem>200M", "pid>1": the number is larger; any other part must be in the name or the command
- * line. */
-static bool holds(const struct line *line, const char *part)
-{
-    static const struct {
-        const char *word;
-        enum line_value column;
-    } numbers[] = {
-        {"cpu>",   CPU    },
-        {"mem>",   MEMORY },
-        {"read>",  READ   },
-        {"write>", WRITTEN},
-        {"pid>",   PID    }
-    };
-    char name[256], *unit;
-    for (size_t i = 0; i < TEXTS; i++) {
-        size_t length = strlen(texts[i].word);
-        if (!strncasecmp(part, texts[i].word, length) && part[length] == ':')
-            return text_contains(text_of(line, i), part + length + 1);
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        size_t length = strlen(numbers[i].word);
-        if (strncasecmp(part, numbers[i].word, length) != 0)
-            continue;
-        double least = strtod(part + length, &unit);
-        for (const char *at = "KMGT"; *unit && *at; at++) {
-            least *= 1024;
-            if (toupper((unsigned char)*unit) == *at)
-                break;
-        }
-        return line->values[numbers[i].column] > least;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)line->name_length, line->name);
-    return text_contains(name, part) || text_contains(text_of(line, COMMAND), part);
-}
-
-static bool matches(const struct line *line, const char *filter)
-{
-    char copy[64], *rest;
-    snprintf(copy, sizeof copy, "%s", filter);
-    for (char *part = strtok_r(copy, " ", &rest); part; part = strtok_r(NULL, " ", &rest))
-        if (!holds(line, part))
-            return false;
-    return true;
 }
 
 /* True if process 2 is kthreadd, whose children are the kernel threads. In a container, process 2
@@ -310,16 +262,17 @@ static void choose_lines(struct processes *processes)
     size_t used = 0;
     bool more = false, kthreadd = has_kthreadd(processes);
     struct line rest;
+    filter_read(processes->filter.text, &processes->wanted);
     for (size_t i = 0; i < processes->line_count; i++) {
         struct line *line = &processes->lines[i];
         ended_rate(processes->ended, line);
-        line->match = matches(line, processes->filter.text);
+        line->match = filter_matches(&processes->wanted, line);
         if (listed(processes, line, kthreadd))
             processes->lines[used++] = *line;
     }
     if (processes->grouping)
         used = group_lines(processes->lines, used, processes->grouping);
-    if (!*processes->filter.text)
+    if (!processes->wanted.count)
         more = ended_line(processes->ended, processes->lines, used, processes->grouping, &rest);
     if (processes->limits)
         group_limits(processes->lines, used, processes->grouping,
@@ -537,6 +490,11 @@ void processes_view(struct processes *processes, struct canvas *canvas, int row,
 }
 
 /* ---- keys ---- */
+
+const char *processes_problem(const struct processes *processes)
+{
+    return processes->alone ? "" : processes->wanted.problem;
+}
 
 const struct field *processes_filter(const struct processes *processes)
 {

@@ -48,6 +48,19 @@ struct actions {
     struct field nice; /* the nice value that is being typed */
 };
 
+/* A part of a filter, such as "user:www", "cpu>5" or "www". */
+struct filter_part {
+    enum { PART_WORD, PART_TEXT, PART_NUMBER } kind;
+    int column;       /* enum line_text or enum line_value */
+    double least;     /* PART_NUMBER: the value must be larger */
+    const char *text; /* what the text must contain; without a column the name or the command */
+};
+struct filter {
+    char text[64], problem[192]; /* problem: what is wrong with the filter; "": nothing */
+    struct filter_part parts[32];
+    size_t count; /* number of parts; 0 if there is a problem */
+};
+
 struct details;
 struct processes {
     struct model *model;
@@ -61,7 +74,8 @@ struct processes {
     enum grouping grouping;
     bool ascending, kernel;
     struct field filter;
-    uint64_t selected; /* identity of the selected line; 0: the cursor stays in its row */
+    struct filter wanted; /* what the filter's text means */
+    uint64_t selected;    /* identity of the selected line; 0: the cursor stays in its row */
     struct cursor cursor;
     /* shown: columns that were drawn last; any: columns that have a value */
     bool shown[LINE_VALUES], any[LINE_VALUES];
@@ -86,6 +100,11 @@ void line_read(const struct processes *processes, const struct table *table, siz
                struct line *ret);
 /* Returns the selected line; NULL: no line is selected, or the line is not a single process. */
 const struct line *line_selected(const struct processes *processes);
+
+/* ---- process-filter.c ---- */
+void filter_read(const char *text, struct filter *ret);
+/* True if all parts match the line. */
+bool filter_matches(const struct filter *filter, const struct line *line);
 
 /* ---- process-tree.c ---- */
 /* Puts the sorted lines below their parents, without those that are folded away or that the filter

@@ -170,6 +170,8 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
                     bool active);
 /* Draws the list with a selected row, or the details of one process. */
 void processes_view(struct processes *processes, struct canvas *canvas, int row, int last);
+/* Returns what is wrong with that filter; "": nothing. */
+const char *processes_problem(const struct processes *processes);
 /* Returns the list's filter while the list is shown; an empty one otherwise. */
 const struct field *processes_filter(const struct processes *processes);
 /* Handles a key, and may write a message for the bottom line. False: the key has no meaning

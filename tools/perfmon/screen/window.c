@@ -117,7 +117,7 @@ static int draw_entry(struct canvas *canvas, int at, enum style style, const cha
 
 static void draw_bottom(struct window *window, struct canvas *canvas)
 {
-    char text[256];
+    char text[512];
     int row = canvas->rows - 1, at = 0;
     memset(window->view_ends, 0, sizeof window->view_ends);
     const struct field *filter = window->view == VIEW_OBJECT
@@ -132,8 +132,14 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     bool filtered = *filter->text && !*window->message &&
                     (window->view <= VIEW_PROCESSES || window->view == VIEW_OBJECT);
     if (filter->open || filtered) {
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
-                     "filter: %s%s   Escape shows all", filter->text, filter->open ? "_" : "");
+        const char *problem =
+            window->view == VIEW_OBJECT ? "" : processes_problem(window->now->processes);
+        snprintf(text, sizeof text, "filter: %s%s   %s", filter->text, filter->open ? "_" : "",
+                 *problem ? problem : "Escape shows all");
+        if (*problem)
+            draw_message(canvas, text);
+        else
+            canvas_text(canvas, row, 0, canvas->columns, STYLE_STRONG, text);
         return;
     }
     if (window->selections.name.open) {
