@@ -287,6 +287,11 @@ PDH_STATUS PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_base)
     return 0;
 }
 
+PDH_STATUS PdhLookupPerfIndexByNameA(LPCSTR machine, LPCSTR name, DWORD *index)
+{
+    return (PDH_STATUS)PDH_INVALID_ARGUMENT;
+}
+
 /* in place of the registry and the events */
 bool last_event_of_object(const char *object, char *ret, size_t capacity)
 {

@@ -282,6 +282,8 @@ static bool add_history(const struct source *source, struct spec *spec, const st
     if (spec->histories[at])
         return true; /* another row has the same identity */
     spec->histories[at] = history_new(source, spec, row, tick);
+    if (spec->histories[at])
+        spec->histories[at]->number = spec->made++;
     spec->used += spec->histories[at] != NULL;
     return spec->histories[at] != NULL;
 }

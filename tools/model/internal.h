@@ -51,6 +51,7 @@ struct spec {
     struct table_sample newest;
     struct history **histories; /* hash table of histories by identity, with `capacity` places */
     size_t capacity, used;
+    uint64_t made;     /* number of histories that were ever made */
     uint64_t rehashed; /* tick at which the hash table was last made */
 };
 

@@ -43,7 +43,8 @@ struct column {
     /* result of PdhAddCounter; after a failure the counter is added again after 5 s, then less and
      * less often */
     PDH_STATUS status;
-    DWORD type; /* 0 until the counter was found */
+    DWORD type;  /* 0 until the counter was found */
+    DWORD index; /* of the counter's title on this machine; 0: not known */
     /* the cells are raw values: MODEL_RAW was given, or PDH has no formula for the type */
     bool raw;
     LONG default_scale;
@@ -70,6 +71,7 @@ struct table {
 struct history {
     char *name;
     uint64_t identity, born, seen; /* the first and the last tick in which the row existed */
+    uint64_t number;               /* number of histories that the table had before this one */
     /* number of ticks that share a value, more than 1 in long captures only */
     uint32_t step;
     struct series *series; /* one series for each column */

@@ -97,6 +97,7 @@ static void describe(PDH_HCOUNTER handle, struct column *column)
     PDH_COUNTER_INFO_A *info = size ? calloc(1, size) : NULL;
     if (info && PdhGetCounterInfoA(handle, TRUE, &size, info) == 0) {
         column->type = info->dwType;
+        PdhLookupPerfIndexByNameA(NULL, info->szCounterName, &column->index);
         column->raw |= model_type_is_raw(info->dwType);
         column->default_scale = info->lDefaultScale;
         if (info->szExplainText && *info->szExplainText && !column->explain)

@@ -62,11 +62,11 @@ static enum view_unit unit_of(uint32_t title_index, const char *english)
             return UNIT_BYTES;
     if (!english)
         return UNIT_PLAIN;
-    if (strstr(english, "KBytes"))
+    if (strcasestr(english, "KBytes"))
         return UNIT_KBYTES;
-    if (strstr(english, "MBytes") || strstr(english, "Megabytes"))
+    if (strcasestr(english, "MBytes") || strcasestr(english, "Megabytes"))
         return UNIT_MBYTES;
-    return strstr(english, "Bytes") ? UNIT_BYTES : UNIT_PLAIN;
+    return strcasestr(english, "Bytes") ? UNIT_BYTES : UNIT_PLAIN;
 }
 
 /* Load averages have the type of a percentage, because no other has digits after the point. */

@@ -8,6 +8,8 @@
 
 #include "keys.h"
 
+#include "../../view/view.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,8 @@ enum {
     TIME_WIDTH = 20
 };
 enum mode { MODE_LINES, MODE_BARS, MODE_REPORT };
+/* the columns of the legend, by which it can be sorted; BY_ORDER: as the counters were added */
+enum sort { BY_ORDER, BY_NAME, BY_LAST, BY_AVERAGE, BY_LEAST, BY_MOST, BY_DURATION };
 static const int zooms[] = {1, 2, 5, 10, 30, 60};
 
 /* A line of the chart: one instance of one counter. */
@@ -31,9 +35,12 @@ struct line {
     const struct history *history;
     int scale;
     struct span span; /* summary of the values in the ticks that are shown */
+    double duration;  /* seconds from the first to the last of these ticks; NaN: unknown */
+    size_t row;       /* row of the instance in the newest sample; (size_t)-1: it has ended */
+    size_t number;    /* place in the order in which lines were added, which has the colour */
 };
 
-/* An instance that the user does not want to see, of a counter whose path has a pattern. */
+/* An instance of a counter, such as one of a pattern that the user does not want to see. */
 struct hidden {
     unsigned table;
     uint64_t identity;
@@ -48,6 +55,10 @@ struct chart {
     size_t count, left_out;
     struct hidden *hidden;
     size_t hidden_count;
+    struct hidden selected; /* the line on which the cursor stays while the order changes */
+    enum sort sort;
+    bool ascending;
+    int values; /* number of columns with values */
     struct cursor cursor;
     enum mode mode;
     bool highlight;
@@ -110,7 +121,10 @@ static int compare_lines(const void *left, const void *right)
         return (l->table->id > r->table->id) - (l->table->id < r->table->id);
     if (l->history->born != r->history->born)
         return l->history->born > r->history->born ? 1 : -1;
-    return strcmp(l->history->name, r->history->name);
+    int order = strcmp(l->history->name, r->history->name);
+    return order ? order
+                 : (l->history->number > r->history->number) -
+                       (l->history->number < r->history->number);
 }
 
 static uint64_t newest_tick(const struct chart *chart)
@@ -148,6 +162,65 @@ static bool is_hidden(const struct chart *chart, unsigned table, uint64_t identi
     return false;
 }
 
+static double value_of(const struct line *line, enum sort column)
+{
+    const double values[] = {[BY_LAST] = line->span.last,
+                             [BY_AVERAGE] = line->span.average,
+                             [BY_LEAST] = line->span.least,
+                             [BY_MOST] = line->span.most,
+                             [BY_DURATION] = line->duration};
+    return values[column];
+}
+
+/* Compares by a column of the legend: the largest value first unless the order is turned, unknown
+ * ones last. */
+static int compare_columns(const void *left, const void *right, void *context)
+{
+    const struct chart *chart = context;
+    const struct line *l = left, *r = right;
+    int order = 0;
+    if (chart->sort == BY_NAME) {
+        order = strcmp(r->table->columns[0].path, l->table->columns[0].path);
+        order = order ? order : strcmp(r->history->name, l->history->name);
+    } else {
+        double a = value_of(l, chart->sort), b = value_of(r, chart->sort);
+        order = (a < b) - (a > b);
+        if (isnan(a) || isnan(b))
+            return isnan(a) - isnan(b);
+    }
+    order = chart->ascending ? -order : order;
+    return order ? order : (l->number > r->number) - (l->number < r->number);
+}
+
+static double duration_of(const struct chart *chart, const struct history *history)
+{
+    uint64_t from = history->born > chart->from ? history->born : chart->from;
+    uint64_t to = history->seen < chart->to ? history->seen : chart->to - 1;
+    int64_t begin = model_time(chart->model, chart->source, from ? from : 1);
+    int64_t end = model_time(chart->model, chart->source, to);
+    return begin && end ? (double)(end - begin) / 1e7 : NAN;
+}
+
+static bool is_line(const struct hidden *hidden, const struct line *line)
+{
+    return hidden->table == line->table->id && hidden->identity == line->history->identity;
+}
+
+/* Sorts the lines, and moves the cursor to the selected one. */
+static void sort_lines(struct chart *chart)
+{
+    qsort(chart->lines, chart->count, sizeof *chart->lines, compare_lines);
+    for (size_t i = 0; i < chart->count; i++)
+        chart->lines[i].number = i;
+    if (chart->sort != BY_ORDER)
+        qsort_r(chart->lines, chart->count, sizeof *chart->lines, compare_columns, chart);
+    for (size_t i = 0; i < chart->count; i++)
+        if (is_line(&chart->selected, &chart->lines[i]))
+            chart->cursor.at = i;
+    if (chart->cursor.at >= chart->count)
+        chart->cursor.at = chart->count ? chart->count - 1 : 0;
+}
+
 /* Finds the chart's lines: the histories that have a value in the ticks that are shown. */
 static void find_lines(struct chart *chart)
 {
@@ -166,23 +239,24 @@ static void find_lines(struct chart *chart)
                 continue;
             }
             struct line *line = &chart->lines[chart->count++];
-            *line = (struct line){.table = table, .history = all[i]};
+            *line = (struct line){.table = table,
+                                  .history = all[i],
+                                  .duration = duration_of(chart, all[i]),
+                                  .row = table_row(table, all[i]->identity)};
             model_span(all[i], 0, chart->from, chart->to, &line->span);
             most = fmax(most, fmax(fabs(line->span.most), fabs(line->span.least)));
         }
         for (size_t i = first; i < chart->count; i++) /* lines of one counter have one scale */
             chart->lines[i].scale = model_scale(table->columns[0].default_scale, most);
     }
-    qsort(chart->lines, chart->count, sizeof *chart->lines, compare_lines);
-    if (chart->cursor.at >= chart->count)
-        chart->cursor.at = chart->count ? chart->count - 1 : 0;
+    sort_lines(chart);
 }
 
 static enum style line_style(const struct chart *chart, size_t at)
 {
     if (chart->highlight)
         return at == chart->cursor.at ? STYLE_STRONG : STYLE_WEAK;
-    return (enum style)(STYLE_LINE + at % LINE_STYLES);
+    return (enum style)(STYLE_LINE + chart->lines[at].number % LINE_STYLES);
 }
 
 /* ---- the drawing area ---- */
@@ -239,7 +313,7 @@ static void draw_line(struct grid *grid, const struct chart *chart, size_t at)
         int y = height - (int)lround(fmin(fmax(scaled, 0), 100) / 100 * height);
         int other = last < 0 ? y : last;
         for (int i = y < other ? y : other; i <= (y < other ? other : y); i++)
-            grid_dot(grid, x, i, line_style(chart, at), marks[at % LINE_STYLES]);
+            grid_dot(grid, x, i, line_style(chart, at), marks[line->number % LINE_STYLES]);
         last = y;
     }
 }
@@ -293,29 +367,72 @@ static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int 
 
 /* ---- legend and report ---- */
 
-/* Writes the path of a line, with the line's instance in place of a pattern. */
-static void line_path(const struct line *line, char *ret, size_t capacity)
+/* Writes "#1" and so on for an instance that is not the first one with its name now; " (ended)" for
+ * an instance that does not exist any more, which has no path. */
+static void number_text(const struct line *line, char ret[TEXT_SIZE])
 {
-    const char *path = line->table->columns[0].path, *open = strchr(path, '(');
-    const char *counter = strrchr(path, '\\');
-    if (open && counter && open < counter)
-        snprintf(ret, capacity, "%.*s(%s)%s", (int)(open - path), path, line->history->name,
-                 counter);
-    else
-        snprintf(ret, capacity, "%s", path);
+    const struct table *table = line->table;
+    unsigned before = 0;
+    *ret = 0;
+    for (size_t r = 0; r < line->row && r < table->row_count; r++)
+        before += !strcasecmp(table->rows[r].name, line->history->name);
+    if (line->row == (size_t)-1)
+        strcpy(ret, " (ended)");
+    else if (before)
+        snprintf(ret, TEXT_SIZE, "#%u", before);
 }
 
-static void put_value(struct canvas *canvas, int row, int column, int width, double number)
+/* Writes the path of a line, with the line's instance in place of a pattern. Returns false if the
+ * instance has ended. */
+static bool line_path(const struct line *line, char *ret, size_t capacity)
+{
+    char number[TEXT_SIZE];
+    const char *path = line->table->columns[0].path, *open = strchr(path, '(');
+    const char *counter = strrchr(path, '\\');
+    number_text(line, number);
+    bool ended = *number == ' ';
+    if (open && counter && open < counter)
+        snprintf(ret, capacity, "%.*s(%s%s)%s%s", (int)(open - path), path, line->history->name,
+                 ended ? "" : number, counter, ended ? number : "");
+    else
+        snprintf(ret, capacity, "%s", path);
+    return !ended;
+}
+
+/* Finds the unit by the counter's type and its name: "%", "B", "B/s", "/s", "s". */
+static void find_unit(const struct column *column, char ret[TEXT_SIZE])
+{
+    static const char *const names[] = {
+        [UNIT_PLAIN] = "", [UNIT_BYTES] = "B", [UNIT_KBYTES] = "KiB", [UNIT_MBYTES] = "MiB"};
+    struct view_counter counter = {.now.definition.CounterType = column->type};
+    const char *name = strrchr(column->path, '\\');
+    view_describe(&counter, column->index, name ? name + 1 : column->path);
+    const char *suffix = column->type && counter.type.suffix ? counter.type.suffix : "";
+    bool rate = !strcmp(suffix, "/sec");
+    snprintf(ret, TEXT_SIZE, "%s%s",
+             rate || !*suffix          ? names[counter.unit]
+             : !strcmp(suffix, "secs") ? "s"
+                                       : suffix,
+             rate ? "/s" : "");
+}
+
+/* Draws a number; `time`: from a minute on as a time. */
+static void put_value(struct canvas *canvas, int row, int column, int width, double number,
+                      bool time)
 {
     char text[TEXT_SIZE];
     if (isnan(number))
         snprintf(text, sizeof text, "-");
+    else if (time && number >= 60)
+        text_duration(number, text);
+    else if (time)
+        snprintf(text, sizeof text, "%.6f", number);
     else
         snprintf(text, sizeof text, fabs(number) >= 1e6 ? "%.0f" : "%.3f", number);
     canvas_right(canvas, row, column, width, STYLE_PLAIN, text);
 }
 
-enum { VALUE = 12, SCALE = 6 };
+enum { VALUE = 12, SCALE = 6, UNIT = 5 };
 
 static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int last)
 {
@@ -333,11 +450,52 @@ static void draw_bars(struct chart *chart, struct canvas *canvas, int row, int l
     }
 }
 
+static void draw_title(const struct chart *chart, struct canvas *canvas, int row, int column,
+                       enum sort of)
+{
+    static const char *const titles[] = {
+        [BY_NAME] = "COUNTER",  [BY_LAST] = "LAST",    [BY_AVERAGE] = "AVERAGE",
+        [BY_LEAST] = "MINIMUM", [BY_MOST] = "MAXIMUM", [BY_DURATION] = "DURATION"};
+    char text[TEXT_SIZE];
+    bool sorted = of == chart->sort;
+    snprintf(text, sizeof text, "%s%s", titles[of], !sorted ? "" : chart->ascending ? "<" : ">");
+    enum style style = sorted ? STYLE_TITLE : STYLE_WEAK;
+    if (of == BY_NAME)
+        canvas_text(canvas, row, column, VALUE, style, text);
+    else
+        canvas_right(canvas, row, column, VALUE, style, text);
+}
+
+static void draw_legend_line(struct chart *chart, struct canvas *canvas, int row, int name,
+                             size_t at)
+{
+    const struct line *line = &chart->lines[at];
+    char text[512], unit[TEXT_SIZE];
+    line_path(line, text, sizeof text);
+    canvas_put(canvas, row, 0, line_style(chart, at),
+               canvas->braille ? 0x25a0 : "*+o#x%@&"[line->number % LINE_STYLES]);
+    canvas_text(canvas, row, 2, name - 3, STYLE_PLAIN, text);
+    find_unit(&line->table->columns[0], unit);
+    canvas_text(canvas, row, name, UNIT - 1, STYLE_WEAK, unit);
+    snprintf(text, sizeof text, "1e%d", line->scale);
+    canvas_right(canvas, row, name + UNIT, SCALE, STYLE_WEAK, line->scale ? text : "1");
+    for (int v = 0; v < chart->values && BY_LAST + v < BY_DURATION; v++)
+        put_value(canvas, row, name + UNIT + SCALE + v * VALUE, VALUE,
+                  value_of(line, (enum sort)(BY_LAST + v)), !strcmp(unit, "s"));
+    text_duration(line->duration, text);
+    if (chart->values > BY_DURATION - BY_LAST)
+        canvas_right(canvas, row, canvas->columns - VALUE, VALUE, STYLE_PLAIN, text);
+    if (at == chart->cursor.at)
+        canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
+}
+
 static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int last)
 {
-    static const char *const titles[] = {"LAST", "AVERAGE", "MINIMUM", "MAXIMUM"};
-    int values = canvas->columns >= 100 ? 4 : canvas->columns >= 70 ? 2 : 1;
-    int name = canvas->columns - SCALE - values * VALUE;
+    chart->values = canvas->columns >= 120   ? 5
+                    : canvas->columns >= 100 ? 4
+                    : canvas->columns >= 70  ? 2
+                                             : 1;
+    int name = canvas->columns - SCALE - UNIT - chart->values * VALUE;
     if (chart->hidden_count)
         canvas_print(canvas, row, 2, name - 2, STYLE_WARN, "COUNTER (%zu hidden, X shows them)",
                      chart->hidden_count);
@@ -345,28 +503,15 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
         canvas_print(canvas, row, 2, name - 2, STYLE_WARN, "COUNTER (%zu more are not shown)",
                      chart->left_out);
     else
-        canvas_text(canvas, row, 2, name - 2, STYLE_WEAK, "COUNTER");
-    canvas_right(canvas, row, name, SCALE, STYLE_WEAK, "SCALE");
-    for (int i = 0; i < values; i++)
-        canvas_right(canvas, row, name + SCALE + i * VALUE, VALUE, STYLE_WEAK, titles[i]);
+        draw_title(chart, canvas, row, 2, BY_NAME);
+    canvas_text(canvas, row, name, UNIT, STYLE_WEAK, "UNIT");
+    canvas_right(canvas, row, name + UNIT, SCALE, STYLE_WEAK, "SCALE");
+    for (int i = 0; i < chart->values; i++)
+        draw_title(chart, canvas, row, name + UNIT + SCALE + i * VALUE, (enum sort)(BY_LAST + i));
     cursor_fit(&chart->cursor, chart->count, (size_t)(last - row - 1));
     chart->cursor.row = row + 1;
-    for (size_t i = chart->cursor.first; i < chart->count && ++row < last; i++) {
-        const struct line *line = &chart->lines[i];
-        char text[512];
-        line_path(line, text, sizeof text);
-        canvas_put(canvas, row, 0, line_style(chart, i),
-                   canvas->braille ? 0x25a0 : "*+o#x%@&"[i % 8]);
-        canvas_text(canvas, row, 2, name - 3, STYLE_PLAIN, text);
-        snprintf(text, sizeof text, "1e%d", line->scale);
-        canvas_right(canvas, row, name, SCALE, STYLE_WEAK, line->scale ? text : "1");
-        const float numbers[] = {line->span.last, line->span.average, line->span.least,
-                                 line->span.most};
-        for (int v = 0; v < values; v++)
-            put_value(canvas, row, name + SCALE + v * VALUE, VALUE, numbers[v]);
-        if (i == chart->cursor.at)
-            canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
-    }
+    for (size_t i = chart->cursor.first; i < chart->count && ++row < last; i++)
+        draw_legend_line(chart, canvas, row, name, i);
 }
 
 /* Writes why chosen counters have no lines; returns the row after the last one used. */
@@ -534,7 +679,10 @@ static void show_command(const struct chart *chart, struct window *window)
     if (chart->cursor.at >= chart->count)
         return;
     model_source(chart->model, chart->source, &source);
-    line_path(&chart->lines[chart->cursor.at], path, sizeof path);
+    if (!line_path(&chart->lines[chart->cursor.at], path, sizeof path) && !source.capture) {
+        snprintf(window->message, sizeof window->message, "%s: it has no path any more", path);
+        return;
+    }
     for (const char *at = path; *at && used + 5 < sizeof quoted; at++)
         used += (size_t)snprintf(quoted + used, 5, *at == '\'' ? "'\\''" : "%c", *at);
     if (source.capture)
@@ -546,10 +694,34 @@ static void show_command(const struct chart *chart, struct window *window)
     terminal_copy(window->message);
 }
 
+/* Sorts the legend by the next or the previous column that is shown. */
+static void sort_next(struct chart *chart, int step)
+{
+    int count = BY_LAST + chart->values;
+    chart->sort = (enum sort)(((int)chart->sort + step + count) % count);
+    chart->ascending = chart->sort == BY_NAME;
+}
+
+/* Handles the keys that select a line or sort the legend. */
+static bool legend_key(struct chart *chart, int key)
+{
+    bool moved = cursor_key(&chart->cursor, key);
+    const struct line *line = &chart->lines[chart->cursor.at];
+    if (moved && chart->cursor.at < chart->count)
+        chart->selected = (struct hidden){line->table->id, line->history->identity};
+    else if (key == '<' || key == '>')
+        sort_next(chart, key == '<' ? -1 : 1);
+    else if (key == 'i')
+        chart->ascending = !chart->ascending;
+    else
+        return moved;
+    return true;
+}
+
 bool chart_key(struct chart *chart, int key, struct window *window)
 {
     uint64_t jump = (chart->to - chart->from) / 4 + 1, newest = newest_tick(chart);
-    if (cursor_key(&chart->cursor, key))
+    if (legend_key(chart, key))
         return true;
     if (chart->whole && (key == KEY_LEFT || key == KEY_RIGHT))
         return true; /* the whole capture is shown */
