@@ -40,7 +40,7 @@
 static void c84_counters_are_what_the_server_says(void **state)
 {
     (void)state;
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     start("--count=500", "--capacity=1000", "--forward=700");
     set("speed", 0);
     assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
@@ -330,7 +330,7 @@ static void assert_sensible_ages(const struct reader *reader, const struct behem
 static void ages_do_not_follow_the_time_of_day(void **state)
 {
     static const int64_t steps[] = {0, -3600, 86400, -86400 * 365, 86400 * 365};
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     (void)state;
     if (!inside || __SIZEOF_LONG__ < 8) {
         report_skipped("the clock of another process cannot be set");
@@ -449,7 +449,7 @@ enum { MOST_GROWTH_KB = 128 }; /* losing a herd at each of 70 restarts would be 
 static void killed_and_restarted_100_times(void **state)
 {
     (void)state;
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     int there = 0, before = 0, memory = 0;
     start("--count=100", "--capacity=200", "--speed=100000");
     struct reader reader = opened();
@@ -459,7 +459,6 @@ static void killed_and_restarted_100_times(void **state)
         saved_ticks = behemoth_herd_of(&line)->ticks;
         saved_born = behemoth_herd_of(&line)->births;
         assert_true(send_request(BEHEMOTH_SAVE, NULL, 0, &line));
-        behemoth_hang_up(&line);
         for (int j = 0; j < 3; j++) {
             look(&reader);
             if (j == i % 3) {
@@ -472,7 +471,6 @@ static void killed_and_restarted_100_times(void **state)
         assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
         assert_true(behemoth_herd_of(&line)->ticks >= saved_ticks);
         assert_true(behemoth_herd_of(&line)->births >= saved_born);
-        behemoth_hang_up(&line);
         usleep(i % 10 == 0 ? 110000 : 0);
         look(&reader);
         there += summary(&reader, BEHEMOTHS_SUMMARY_STATUS) == 1;
@@ -842,7 +840,7 @@ static void another_users_request_is_refused(void **state)
     chmod(lab_root, 0755);
     pid_t third_party = fork();
     if (third_party == 0) {
-        struct behemoth_line line = {.socket = -1};
+        struct behemoth_line line = {0};
         uint64_t id = 1;
         bool good =
             setgid(65534) == 0 && setuid(65534) == 0 && send_request(BEHEMOTH_KILL, &id, 8, &line);
@@ -857,7 +855,7 @@ static void another_users_request_is_refused(void **state)
 static void another_users_server_is_not_trusted(void **state)
 {
     (void)state;
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     if (geteuid() != 0) {
         report_skipped("only root can be another user");
         return;

@@ -120,7 +120,7 @@ static pid_t begin_killer(void)
         return pid;
     for (int i = 0; i < KILLS; i++) {
         char path[4096], socket_option[160], state_option[160];
-        struct behemoth_line line = {.socket = -1};
+        struct behemoth_line line = {0};
         program(path, sizeof path);
         snprintf(socket_option, sizeof socket_option, "--socket=%s", place);
         snprintf(state_option, sizeof state_option, "--state=%s", herd_file);
@@ -232,7 +232,7 @@ static bool assert_kept(struct reader *reader)
 static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
 {
     (void)state;
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     uint64_t orphans = 0, kept = 0;
     lab_set_dword(PARAMETERS, "Deadline Milliseconds", 60000);
     start("--count=10000", "--capacity=11500", "--speed=0");

@@ -54,7 +54,7 @@ bool send_request(uint32_t what, const void *body, uint32_t bytes, struct behemo
 
 void wait_for_server(void)
 {
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     for (int i = 0; i < 6000 && !send_request(BEHEMOTH_HERD, NULL, 0, &line); i++)
         usleep(10000);
     assert_int_equal(line.head.what, BEHEMOTH_OK);
@@ -88,7 +88,7 @@ void stop(void)
 
 void set(const char *name, int64_t value)
 {
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     struct behemoth_parameter wanted = {.value = value};
     snprintf(wanted.name, sizeof wanted.name, "%s", name);
     assert_true(send_request(BEHEMOTH_SET, &wanted, sizeof wanted, &line));
@@ -98,7 +98,7 @@ void set(const char *name, int64_t value)
 
 uint64_t ticks_now(void)
 {
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     assert_true(send_request(BEHEMOTH_HERD, NULL, 0, &line));
     assert_non_null(behemoth_herd_of(&line));
     uint64_t ticks = behemoth_herd_of(&line)->ticks;
@@ -108,7 +108,7 @@ uint64_t ticks_now(void)
 
 void forward(uint64_t seconds)
 {
-    struct behemoth_line line = {.socket = -1};
+    struct behemoth_line line = {0};
     assert_true(behemoth_exchange(&line, place, BEHEMOTH_FORWARD, &seconds, sizeof seconds,
                                   behemoth_now() + 600 * SECOND_MS));
     assert_int_equal(line.head.what, BEHEMOTH_OK);

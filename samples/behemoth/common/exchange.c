@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,31 +46,6 @@ bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes)
 
 /* ---- the connection ---- */
 
-static bool is_own(const struct behemoth_line *line)
-{
-    struct stat status;
-    return line->socket >= 0 && fstat(line->socket, &status) == 0 &&
-           status.st_dev == line->device && status.st_ino == line->inode;
-}
-
-/* Closes the connection; errno is unchanged. */
-void behemoth_hang_up(struct behemoth_line *line)
-{
-    int reason = errno;
-    if (is_own(line))
-        close(line->socket);
-    line->socket = -1;
-    errno = reason;
-}
-
-void behemoth_line_end(struct behemoth_line *line)
-{
-    behemoth_hang_up(line);
-    free(line->body);
-    line->body = NULL;
-    line->capacity = 0;
-}
-
 /* Is this the user `behemoth`? getpwnam is not used, because it may query a slow directory
  * service. */
 static bool is_behemoth(uid_t user)
@@ -86,31 +60,27 @@ static bool is_behemoth(uid_t user)
     return found;
 }
 
-static bool dial(struct behemoth_line *line, const char *path)
+static bool is_trusted(uid_t user)
+{
+    return user == 0 || user == geteuid() || is_behemoth(user);
+}
+
+/* Connects `fd` to a server that is trusted. False: errno is the reason. */
+static bool dial(int fd, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat status;
     struct ucred peer;
     socklen_t size = sizeof peer;
-    if ((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s", path) >=
-        sizeof address.sun_path) {
+    if (strlen(path) >= sizeof address.sun_path) {
         errno = ENAMETOOLONG;
         return false;
     }
-    line->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (line->socket < 0 || fstat(line->socket, &status) < 0)
+    strcpy(address.sun_path, path);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
         return false;
-    line->owner = getpid();
-    line->device = status.st_dev;
-    line->inode = status.st_ino;
-    bool good = connect(line->socket, (struct sockaddr *)&address, sizeof address) == 0 &&
-                getsockopt(line->socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-    if (good && peer.uid != 0 && peer.uid != geteuid() && !is_behemoth(peer.uid)) {
-        errno = EACCES;
-        good = false;
-    }
-    if (!good)
-        behemoth_hang_up(line);
+    bool good = is_trusted(peer.uid);
+    errno = good ? 0 : EACCES;
     return good;
 }
 
@@ -145,12 +115,27 @@ static bool transfer(int fd, void *bytes, size_t count, bool sending, int64_t un
     return true;
 }
 
-static bool receive_answer(struct behemoth_line *line, int64_t until)
+static bool send_request(struct behemoth_line *line, int fd, uint32_t what, const void *body,
+                         uint32_t bytes, int64_t until)
+{
+    unsigned char all[sizeof line->request + BEHEMOTH_REQUEST_MAX];
+    if (bytes > BEHEMOTH_REQUEST_MAX) {
+        errno = EMSGSIZE;
+        return false;
+    }
+    line->request = (struct behemoth_head){BEHEMOTH_MAGIC, what, bytes, line->request.number + 1};
+    memcpy(all, &line->request, sizeof line->request);
+    if (bytes > 0)
+        memcpy(all + sizeof line->request, body, bytes);
+    return transfer(fd, all, sizeof line->request + bytes, true, until);
+}
+
+static bool receive_answer(struct behemoth_line *line, int fd, int64_t until)
 {
     const size_t most =
         sizeof(struct behemoth_herd) + (size_t)BEHEMOTH_HERD_MAX * sizeof(struct behemoth);
     struct behemoth_head *head = &line->head;
-    if (!transfer(line->socket, head, sizeof *head, false, until))
+    if (!transfer(fd, head, sizeof *head, false, until))
         return false;
     if (head->magic != BEHEMOTH_MAGIC || head->number != line->request.number ||
         head->bytes > most) {
@@ -164,47 +149,30 @@ static bool receive_answer(struct behemoth_line *line, int64_t until)
         line->body = body;
         line->capacity = head->bytes;
     }
-    return transfer(line->socket, line->body, head->bytes, false, until);
-}
-
-static bool request_once(struct behemoth_line *line, uint32_t what, const void *body,
-                         uint32_t bytes, int64_t until)
-{
-    unsigned char bytes_out[sizeof line->request + BEHEMOTH_REQUEST_MAX];
-    line->request = (struct behemoth_head){BEHEMOTH_MAGIC, what, bytes, line->request.number + 1};
-    memcpy(bytes_out, &line->request, sizeof line->request);
-    if (bytes > 0)
-        memcpy(bytes_out + sizeof line->request, body, bytes);
-    bool good = transfer(line->socket, bytes_out, sizeof line->request + bytes, true, until) &&
-                receive_answer(line, until);
-    if (!good)
-        behemoth_hang_up(line);
-    return good;
+    return transfer(fd, line->body, head->bytes, false, until);
 }
 
 bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t what,
                        const void *body, uint32_t bytes, int64_t until)
 {
-    if (bytes > BEHEMOTH_REQUEST_MAX) {
-        errno = EMSGSIZE;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
         return false;
-    }
-    /* inherited by fork: the parent process uses the connection */
-    if (!is_own(line) || line->owner != getpid())
-        behemoth_hang_up(line);
-    if (line->socket >= 0) {
-        if (request_once(line, what, body, bytes, until))
-            return true;
-        /* The server may have closed an idle connection, so a request that only reads is sent once
-         * more. A request that changes the herd is not sent again: the server may have executed it
-         * already. */
-        bool reads =
-            what == BEHEMOTH_HERD || what == BEHEMOTH_SUMMARY || what == BEHEMOTH_PARAMETERS;
-        if (!reads || behemoth_now() >= until)
-            return false;
-    }
-    return dial(line, path) && request_once(line, what, body, bytes, until);
+    bool good = dial(fd, path) && send_request(line, fd, what, body, bytes, until) &&
+                receive_answer(line, fd, until);
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return good;
 }
+
+void behemoth_line_end(struct behemoth_line *line)
+{
+    free(line->body);
+    *line = (struct behemoth_line){0};
+}
+
+/* ---- the herd in an answer ---- */
 
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd)
 {

@@ -3,9 +3,10 @@
  * The protocol of the herd's socket, a Unix stream socket. All numbers are in the machine's byte
  * order, since both ends are on one machine; every structure is a multiple of 8 bytes without gaps.
  *
- * The client sends a head and `bytes` of body, at most BEHEMOTH_REQUEST_MAX; the server answers
- * each request in turn with a head whose `what` is a status and whose `number` is the request's,
- * and `bytes` of body. If a client sends anything else, the server closes the connection.
+ * A connection is for one request. The client sends a head and `bytes` of body, at most
+ * BEHEMOTH_REQUEST_MAX; the server answers with a head whose `what` is a status and whose `number`
+ * is the request's, and `bytes` of body, and closes the connection. If a client sends anything
+ * else, the server closes the connection without an answer.
  *
  * Clients that show values need one request only: BEHEMOTH_HERD, without a body, is answered by a
  * struct behemoth_herd and `count` structs behemoth, all of one moment. BEHEMOTH_SUMMARY returns
@@ -117,17 +118,10 @@ _Static_assert(sizeof(struct behemoth_create) == 48, "no gaps");
 
 /* ---- the client side ---- */
 
-/* A connection, opened when needed; initialize with {.socket = -1}. */
+/* A request and its answer; initialize with {0}. */
 struct behemoth_line {
-    int socket;
-    /* the process that opened the connection; a child process opens its own after fork */
-    pid_t owner;
-    /* Device and inode identify the socket: a program that closes all descriptors of its process
-     * closes the socket, too, and another file may get its number. */
-    dev_t device;
-    ino_t inode;
     struct behemoth_head request; /* the last request */
-    struct behemoth_head head;    /* head of the last answer */
+    struct behemoth_head head;    /* head of its answer */
     unsigned char *body;
     size_t capacity;
 };
@@ -139,18 +133,16 @@ int64_t behemoth_now(void);
  * $XDG_RUNTIME_DIR/behemoth/herd.sock (for a server, `listen`, if it does not run as root; for a
  * client, if the file exists), or else /run/behemoth/herd.sock. False: the path is too long. */
 bool behemoth_place(const char *wanted, bool listen, char *ret, size_t bytes);
-/* Sends a request, on a new connection if there is none, and waits for its answer until the time
- * `until` (see behemoth_now). True: the answer is in line->head and line->body. False: errno is the
- * reason, and the connection is closed. The server must run as the caller's user, root or the user
- * `behemoth`, else errno is EACCES. */
+/* Sends a request and waits for its answer until the time `until` (see behemoth_now). True: the
+ * answer is in line->head and line->body. False: errno is the reason. The server must run as the
+ * caller's user, root or the user `behemoth`, else errno is EACCES. */
 bool behemoth_exchange(struct behemoth_line *line, const char *path, uint32_t what,
                        const void *body, uint32_t bytes, int64_t until);
 /* The answer to BEHEMOTH_HERD or BEHEMOTH_SUMMARY, after checks: counts, sexes, mothers before
  * their children, terminated names. NULL: invalid. */
 const struct behemoth_herd *behemoth_herd_of(const struct behemoth_line *line);
 const struct behemoth *behemoth_all(const struct behemoth_herd *herd);
-void behemoth_hang_up(struct behemoth_line *line);
-/* Closes the connection and frees the received data. */
+/* Frees the received data. */
 void behemoth_line_end(struct behemoth_line *line);
 
 #endif

@@ -233,7 +233,7 @@ static int run(struct manager *manager)
 
 int main(int argc, char **argv)
 {
-    static struct manager manager = {.line = {.socket = -1}, .interval = 0.5};
+    static struct manager manager = {.interval = 0.5};
     manager.create.sex = manager.create.x = manager.create.y = BEHEMOTH_NONE;
     manager.style = text_style_begin();
     manager.args = calloc((size_t)argc, sizeof *manager.args);

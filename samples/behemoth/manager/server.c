@@ -132,7 +132,6 @@ int command_stop(struct manager *manager)
     /* a pidfd, because the process may end and its number be reused */
     struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
     code = manager_request(manager, BEHEMOTH_STOP, NULL, 0, ANSWER_MS);
-    behemoth_hang_up(&manager->line);
     if (!code && process.fd >= 0 && poll(&process, 1, STOP_MS) == 0) {
         fprintf(stderr, "behemoth-manager: process %ld was told to stop, but has not ended.\n",
                 (long)pid);

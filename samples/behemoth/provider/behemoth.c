@@ -39,7 +39,7 @@ static struct {
     struct snapshot whole, summary;
     struct item *items; /* items for the herd in `whole` */
     size_t capacity;
-} state = {.line = {.socket = -1}};
+} state;
 
 /* The data for the present answer. mean_base is the sum that the ages would have if each behemoth
  * had the mean lifetime. */
@@ -162,8 +162,6 @@ static void take(bool alone)
             *(alone ? &state.summary : &state.whole) = (struct snapshot){*herd, uptime(), 1};
         else
             state.whole.there = state.summary.there = 0;
-        if (!good)
-            behemoth_hang_up(&state.line);
         *(alone && good ? &state.summary_next : &state.next) =
             behemoth_now() + (slow && state.cache < OVERDUE_MS ? OVERDUE_MS : state.cache);
     }
@@ -298,7 +296,6 @@ DWORD APIENTRY Close(void)
         free(state.items);
         memset(&state, 0, sizeof state);
         memset(&now, 0, sizeof now);
-        state.line.socket = -1;
     }
     pthread_mutex_unlock(&lock);
     return result;

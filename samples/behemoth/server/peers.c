@@ -96,15 +96,15 @@ void *answer_body(struct answer *answer, size_t bytes)
     return message ? message + HEAD : NULL;
 }
 
-static bool begin_answer(struct peer *peer, const struct answer *content, uint32_t number)
+static bool begin_answer(struct peer *peer, const struct answer *content)
 {
-    struct behemoth_head head = {BEHEMOTH_MAGIC, content->status, (uint32_t)content->bytes, number};
+    struct behemoth_head head = {BEHEMOTH_MAGIC, content->status, (uint32_t)content->bytes,
+                                 peer->request.head.number};
     peer->answer = content->message ? content->message : malloc(HEAD);
     if (!peer->answer)
         return false;
     memcpy(peer->answer, &head, sizeof head);
     peer->bytes = HEAD + content->bytes;
-    peer->sent = 0;
     peer->since = behemoth_now();
     return true;
 }
@@ -130,44 +130,8 @@ static void limit_other_users(struct peers *peers, const struct peer *newest)
     }
 }
 
-/* Executes the request if all of it has arrived. */
-static bool take_request(struct peers *peers, struct peer *peer)
-{
-    struct behemoth_head head;
-    uint64_t body[BEHEMOTH_REQUEST_MAX / 8] = {0};
-    if (peer->have < HEAD)
-        return true;
-    memcpy(&head, peer->request, sizeof head);
-    if (head.magic != BEHEMOTH_MAGIC || head.bytes > BEHEMOTH_REQUEST_MAX || peers->listening < 0)
-        return false;
-    if (peer->have < HEAD + head.bytes)
-        return true;
-    memcpy(body, peer->request + HEAD, head.bytes);
-    peer->have -= HEAD + head.bytes;
-    memmove(peer->request, peer->request + HEAD + head.bytes, peer->have);
-    struct answer content = peers->answer(&head, body, peer->may_change);
-    peer->due = content.due;
-    peer->number = head.number;
-    bool good = content.due > 0 || begin_answer(peer, &content, head.number);
-    if (good && peer->answer && !peer->may_change)
-        limit_other_users(peers, peer);
-    return good;
-}
-
-static bool receive(struct peers *peers, struct peer *peer)
-{
-    ssize_t got = recv(peer->fd, peer->request + peer->have, sizeof peer->request - peer->have, 0);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        return false;
-    if (got > 0) {
-        if (peer->have == 0) /* more bytes of an incomplete request do not extend its deadline */
-            peer->since = behemoth_now();
-        peer->have += (size_t)got;
-    }
-    return take_request(peers, peer);
-}
-
-static bool send_answer(struct peers *peers, struct peer *peer)
+/* Sends more of the answer. The connection ends when all of it is sent. */
+static bool send_answer(struct peer *peer)
 {
     ssize_t sent =
         send(peer->fd, peer->answer + peer->sent, peer->bytes - peer->sent, MSG_NOSIGNAL);
@@ -175,24 +139,51 @@ static bool send_answer(struct peers *peers, struct peer *peer)
         return errno == EAGAIN || errno == EINTR;
     peer->sent += (size_t)sent;
     peer->since = behemoth_now();
-    if (peer->sent < peer->bytes)
+    return peer->sent < peer->bytes;
+}
+
+/* Executes the request if all of it has arrived. */
+static bool take_request(struct peers *peers, struct peer *peer)
+{
+    const struct behemoth_head *head = &peer->request.head;
+    if (peer->have < HEAD)
         return true;
-    free(peer->answer);
-    peer->answer = NULL;
-    return take_request(peers, peer); /* the next request may have arrived already */
+    if (head->magic != BEHEMOTH_MAGIC || head->bytes > BEHEMOTH_REQUEST_MAX || peers->listening < 0)
+        return false;
+    if (peer->have < HEAD + head->bytes)
+        return true;
+    struct answer content = peers->answer(head, peer->request.body, peer->may_change);
+    peer->due = content.due;
+    if (content.due > 0)
+        return true;
+    if (!begin_answer(peer, &content))
+        return false;
+    if (!peer->may_change)
+        limit_other_users(peers, peer);
+    return send_answer(peer);
+}
+
+static bool receive(struct peers *peers, struct peer *peer)
+{
+    ssize_t got =
+        recv(peer->fd, (char *)&peer->request + peer->have, sizeof peer->request - peer->have, 0);
+    if (got <= 0)
+        return got < 0 && (errno == EAGAIN || errno == EINTR);
+    if (peer->have == 0) /* more bytes of an incomplete request do not extend its deadline */
+        peer->since = behemoth_now();
+    peer->have += (size_t)got;
+    return take_request(peers, peer);
 }
 
 static bool serve_one(struct peers *peers, struct peer *peer, short ready)
 {
     bool good = true;
-    if ((ready & (POLLERR | POLLNVAL)) || (peer->due > 0 && (ready & POLLHUP)))
+    if (ready & (POLLERR | POLLNVAL))
         return false;
     if (peer->due > 0) /* this client waits for its answer */
-        return true;
-    if (peer->answer && (ready & (POLLOUT | POLLHUP)))
-        good = send_answer(peers, peer);
-    else if (!peer->answer && (ready & (POLLIN | POLLHUP)))
-        good = receive(peers, peer) && (!peer->answer || send_answer(peers, peer));
+        return !(ready & POLLHUP);
+    if (ready & (POLLIN | POLLOUT | POLLHUP))
+        good = peer->answer ? send_answer(peer) : receive(peers, peer);
     int64_t idle = behemoth_now() - peer->since;
     return good && (peer->answer ? idle <= TAKE_ANSWER_MS
                                  : peer->have == 0 || peer->due > 0 || idle <= HALF_REQUEST_MS);
@@ -235,7 +226,7 @@ void peers_reached(struct peers *peers, uint64_t tick, enum behemoth_status stat
         if (peer->fd < 0 || peer->due == 0 || peer->due > tick)
             continue;
         peer->due = 0;
-        if (!begin_answer(peer, &content, peer->number))
+        if (!begin_answer(peer, &content))
             hang_up(peer);
     }
 }

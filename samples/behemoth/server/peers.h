@@ -33,13 +33,14 @@ struct peer {
     int fd; /* -1: not in use */
     bool may_change;
     int64_t since; /* time of the last progress */
-    unsigned char request[sizeof(struct behemoth_head) + BEHEMOTH_REQUEST_MAX];
-    size_t have;
+    struct {
+        struct behemoth_head head;
+        uint64_t body[BEHEMOTH_REQUEST_MAX / 8];
+    } request;
+    size_t have;           /* bytes of the request that have arrived */
     unsigned char *answer; /* NULL: no answer is being sent */
     size_t bytes, sent;
-    /* tick at which a later answer is sent, before which nothing is read. 0: none */
-    uint64_t due;
-    uint32_t number; /* number of the request that gets this later answer */
+    uint64_t due; /* tick at which the answer is sent; 0: at once */
 };
 
 struct peers {
