@@ -202,7 +202,7 @@ static int begin(void **state)
     };
     (void)state;
     setenv("LC_ALL", "C.UTF-8", 1);
-    assert_true((style = text_style_begin()).utf8);
+    assert_true((style = style_begin()).utf8);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         titles.of[known[i].symbol / 2] = strdup(known[i].text);
     reader = (struct reader){.first = FIRST};
@@ -392,7 +392,7 @@ static void names_of_any_kind(void **state)
     assert_string_equal(text, "Behemoth          Sex      Age  Weight, kg\n"
                               "河馬河馬河馬河馬    ♀  0:00:01         100\n"
                               "e\u0301ee\u0301                 ♂  0:00:01         100\n"
-                              "\ufffd[2Jx\ufffd\ufffdy            ♂  0:00:01         100\n"
+                              "\\e[2Jx\\n\\u202ey     ♂  0:00:01         100\n"
                               "                    2  0:00:01         100\n"
                               "4 families\n");
     view.columns = 31;
@@ -555,7 +555,7 @@ static void for_programs(void **state)
         "\"language\":\"009\",\"titles\":{\"name\":\"Behemoth\",\"sex\":\"Sex\",\"age\":\"Age\","
         "\"x\":\"X\",\"y\":\"Y\",\"weight\":\"Weight\",\"volume\":\"Volume\",\"birthday\":\"+14\"},"
         "\"herd\":["
-        "{\"position\":0,\"name\":\"\\\"A\\\\\ufffd\",\"mother\":null,\"sex\":\"female\","
+        "{\"position\":0,\"name\":\"\\\"A\\\\\\\\n\",\"mother\":null,\"sex\":\"female\","
         "\"age\":500.0,\"x\":0,\"y\":0,\"weight\":2000,\"volume\":2001,"
         "\"birthday\":\"2001-09-09T03:25:00Z\"},"
         "{\"position\":1,\"name\":\"Clara 3\",\"mother\":0,\"sex\":\"female\",\"age\":200.0,"

@@ -135,7 +135,7 @@ static void draw_edge(FILE *out, const struct view *view, int columns, bool top)
                  from + part_of(all, view->zoom), all, unit);
     else if (all > 0)
         snprintf(text, sizeof text, " %" PRIu64 " %s ", all, unit);
-    int used = text_columns(text);
+    int used = text_width(text);
     fputs(top ? WEAK "┌" : WEAK "└", out);
     for (int i = used <= columns ? used : 0; i < columns; i++)
         fputs("─", out);

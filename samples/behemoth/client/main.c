@@ -5,6 +5,8 @@
 #include "../common/terminal.h"
 #include "view.h"
 
+#include <machine-message.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -128,7 +130,7 @@ static void draw(bool whole)
     if (!out)
         return;
     terminal_size(&view->columns, &view->rows);
-    text_sanitize(client.reader.machine, machine, sizeof machine);
+    text_clean(client.reader.machine, machine, sizeof machine);
     fprintf(out, TITLE "%s" PLAIN " %s  ", titles_get(&client.titles, BEHEMOTH), machine);
     for (int i = 0; i < VIEW_KINDS; i++)
         fprintf(out, (int)view->kind == i ? "  " STRONG "[%s]" PLAIN : "  " WEAK " %s " PLAIN,
@@ -266,68 +268,42 @@ static bool show_live(void)
 
 /* ---- options ---- */
 
-static bool take_language(const char *text)
-{
-    size_t digits = strspn(text, "0123456789abcdefABCDEF");
-    if (digits == 0 || digits > 4 || text[digits])
-        return false;
-    /* language bases have names of three digits: "19" is 019 */
-    snprintf(client.language, sizeof client.language, "%03lX", strtoul(text, NULL, 16));
-    return true;
-}
+/* clang-format off */
+static const struct setting settings[] = {
+    [MACHINE] = {.text = &client.machine}, [SORT] = {.text = &client.sort},
+    [INTERVAL] = {.seconds = &client.interval, .least = 0.1, .most = 3600},
+    [ROWS] = {.whole = &client.rows, .least = 1, .most = 1000000},
+    [ONCE] = {.flag = &client.once}, [JSON] = {.flag = &client.json},
+};
+/* clang-format on */
 
-/* Chooses the view by its name; the command line may have only one name. */
-static bool take_view(const char *word)
+static const char *take(int id, const char *value)
 {
-    for (int i = 0; i < VIEW_KINDS && !client.has_kind; i++) {
-        if (strcmp(word, view_names[i]) != 0)
-            continue;
-        client.view.kind = (enum view_kind)i;
-        return client.has_kind = true;
+    if (id == LANGUAGE) {
+        size_t digits = strspn(value, "0123456789abcdefABCDEF");
+        if (digits == 0 || digits > 4 || value[digits])
+            return "not a language id such as 009, 019 or 007";
+        /* language bases have names of three digits: "19" is 019 */
+        snprintf(client.language, sizeof client.language, "%03lX", strtoul(value, NULL, 16));
+        return NULL;
     }
-    return false;
+    for (int i = 0; i < VIEW_KINDS && !client.has_kind; i++) {
+        client.has_kind = strcmp(value, view_names[i]) == 0;
+        client.view.kind = (enum view_kind)i;
+        if (client.has_kind)
+            return NULL;
+    }
+    return "not a view; give one of field, tree, list";
 }
 
 /* Returns the exit code; -1: continue. */
 static int read_options(int argc, char **argv)
 {
-    struct options *options = &client.options;
-    int id = options_begin(options, &tool, argc, argv);
-    while (id > 0 && (id = options_next(options)) > 0) {
-        const char *value = options->value, *wrong = NULL;
-        char *end = NULL;
-        switch (id) {
-        case MACHINE:
-            client.machine = value;
-            break;
-        case LANGUAGE:
-            wrong = take_language(value) ? NULL : "not a language id such as 009, 019 or 007";
-            break;
-        case INTERVAL:
-            client.interval = strtod(value, &end);
-            if (end == value || *end || !(client.interval >= 0.1 && client.interval <= 3600))
-                wrong = "not a number of seconds from 0.1 to 3600";
-            break;
-        case SORT:
-            client.sort = value;
-            break;
-        case ROWS:
-            wrong = number_of(value, 1, 1000000, &client.rows) ? NULL : "N is 1 to 1000000";
-            break;
-        case OPTION_ARGUMENT:
-            wrong = take_view(value) ? NULL : "not a view; give one of field, tree, list";
-            break;
-        default:
-            client.once |= id == ONCE;
-            client.json |= id == JSON;
-        }
-        if (wrong)
-            return options_complain(options, "%s: %s", value, wrong);
-    }
-    if (id < 0)
-        return options_status(id);
+    int code = options_read(&client.options, &tool, argc, argv, settings, take);
+    if (code >= 0)
+        return code;
     if (client.json && client.has_kind && client.view.kind != VIEW_LIST)
-        return options_complain(options, "--json cannot be combined with field or tree");
+        return options_complain(&client.options, "--json cannot be combined with field or tree");
     client.once |= client.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
     if (!client.has_kind)
         client.view.kind = client.once ? VIEW_LIST : VIEW_FIELD;
@@ -338,25 +314,12 @@ static int read_options(int argc, char **argv)
 
 static int explain(LSTATUS status, bool registered)
 {
-    static const struct {
-        LSTATUS status;
-        const char *text;
-    } texts[] = {
-        {ERROR_ACCESS_DENIED,      "access is denied"                                             },
-        {ERROR_INVALID_DATA,       "the reply is not in the expected format"                      },
-        {ERROR_BAD_NETPATH,        "unknown machine name; check the spelling"                     },
-        {ERROR_LOGON_FAILURE,      "user or password is wrong"                                    },
-        {ERROR_MORE_DATA,          "the answer is too large"                                      },
-        {ERROR_NOT_ENOUGH_MEMORY,  "there is no memory left"                                      },
-        {RPC_S_SERVER_UNAVAILABLE, "the machine does not answer; start openperflib-winregd there" },
-        {RPC_S_CALL_FAILED,        "the connection was lost, or the answer did not arrive in time"},
-    };
-    const char *text = "the counters cannot be read", *there = client.machine ? " there" : "";
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        text = texts[i].status == status ? texts[i].text : text;
+    const char *text = client.machine ? machine_message(client.machine, status) : NULL;
+    const char *there = client.machine ? " there" : "";
     fprintf(stderr, "behemoth-client: %s: ", client.machine ? client.machine : "this machine");
     if (status != ERROR_FILE_NOT_FOUND)
-        fprintf(stderr, "%s (error %ld)\n", text, (long)status);
+        fprintf(stderr, "%s (error %ld)\n", text ? text : "the counters cannot be read",
+                (long)status);
     else if (registered)
         fprintf(stderr,
                 "the provider Behemoth is registered, but does not answer;\n"
@@ -405,7 +368,7 @@ static int show(void)
 
 int main(int argc, char **argv)
 {
-    client.style = text_style_begin();
+    client.style = style_begin();
     int code = read_options(argc, argv);
     if (code >= 0)
         return code;

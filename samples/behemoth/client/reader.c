@@ -14,7 +14,7 @@
 
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
-enum { SMALLEST_SIZE = 65536, LARGEST_SIZE = 256 << 20, TITLE_SIZE = 128 };
+enum { SMALLEST_SIZE = 65536, LARGEST_SIZE = 256 << 20, TITLE_BYTES = 128 };
 
 /* ---- language bases ---- */
 
@@ -115,7 +115,7 @@ void reader_close(struct reader *reader)
 static LSTATUS add_titles(struct titles *titles, const struct reader *reader, const char *language)
 {
     struct base base;
-    char clean[TITLE_SIZE];
+    char clean[TITLE_BYTES];
     LSTATUS status = base_read(&base, reader->data, language);
     if (status)
         return status;
@@ -123,7 +123,7 @@ static LSTATUS add_titles(struct titles *titles, const struct reader *reader, co
         uint32_t symbol = title.index - reader->first;
         if (symbol / 2 >= READER_SYMBOLS || symbol % 2 != 0 || titles->of[symbol / 2])
             continue;
-        text_sanitize(title.text, clean, sizeof clean);
+        text_clean(title.text, clean, sizeof clean);
         titles->of[symbol / 2] = strdup(clean);
     }
     free(base.text);

@@ -77,7 +77,7 @@ int summary_draw(FILE *out, const struct view *view)
         if (value_of(view, item, &value))
             snprintf(number, ITEM, "%.*f%s%s", item->digits, value, *item->unit ? " " : "",
                      titles_unit(view->titles, item->unit));
-        int width = text_columns(title) + 1 + text_columns(number);
+        int width = text_width(title) + 1 + text_width(number);
         bool fits = used == 0 || view->columns == 0 || used + 3 + width <= view->columns;
         if (!fits && lines == most)
             break;
@@ -95,7 +95,7 @@ int summary_draw(FILE *out, const struct view *view)
 static json_t *json_text(const char *text)
 {
     char clean[1024];
-    text_sanitize(text, clean, sizeof clean);
+    text_clean(text, clean, sizeof clean);
     return json_string(clean);
 }
 

@@ -84,7 +84,7 @@ static void label_text(const struct view *view, size_t at, char out[LABEL])
     }
     for (size_t level = 0; level < depth && depth <= LEVELS; level++)
         used += (size_t)sprintf(out + used, "%s", drawn[level]);
-    text_sanitize(view->reader->all[at].name, out + used, LABEL - used);
+    text_clean(view->reader->all[at].name, out + used, LABEL - used);
 }
 
 static const char *cell_text(const struct view *view, const struct reader_behemoth *one,
@@ -135,7 +135,7 @@ static int column_width(const struct view *view, size_t i)
         const struct reader_behemoth *one = &reader->all[j];
         if (i == COLUMN_NAME) {
             label_text(view, j, label);
-            its = text_columns(label);
+            its = text_width(label);
             width = its > width ? its : width;
         } else if (!widest ||
                    (column->kind == KIND_AGE ? one->values[value] < widest->values[value]
@@ -145,9 +145,9 @@ static int column_width(const struct view *view, size_t i)
     }
     const char *text = widest ? cell_text(view, widest, column, cell) : "";
     if (i != COLUMN_NAME)
-        width = *text == '\033' ? 1 : text_columns(text);
+        width = *text == '\033' ? 1 : text_width(text);
     head_text(view, i, head);
-    return text_columns(head) > width ? text_columns(head) : width;
+    return text_width(head) > width ? text_width(head) : width;
 }
 
 static struct grid grid_of(const struct view *view)
@@ -182,7 +182,7 @@ static void draw_head(FILE *out, const struct view *view, const struct grid *gri
             continue;
         head_text(view, i, head);
         fputs(i > 0 ? "  " : "", out);
-        text_field(out, head, i == COLUMN_NAME ? grid->widths[i] : -grid->widths[i]);
+        text_cell(out, head, i == COLUMN_NAME ? grid->widths[i] : -grid->widths[i]);
     }
     fprintf(out, PLAIN "%s\n", grid->more ? "›" : "");
 }
@@ -191,7 +191,7 @@ static void draw_row(FILE *out, const struct view *view, const struct grid *grid
 {
     char label[LABEL], cell[TEXT_VALUE];
     label_text(view, at, label);
-    text_field(out, label, grid->widths[COLUMN_NAME]);
+    text_cell(out, label, grid->widths[COLUMN_NAME]);
     for (size_t i = 1; i < COLUMNS; i++) {
         if (grid->widths[i] == 0)
             continue;
@@ -200,7 +200,7 @@ static void draw_row(FILE *out, const struct view *view, const struct grid *grid
         if (*text == '\033')
             fprintf(out, "%*s%s", grid->widths[i] - 1, "", text);
         else
-            text_field(out, text, -grid->widths[i]);
+            text_cell(out, text, -grid->widths[i]);
     }
     fputc('\n', out);
 }

@@ -38,13 +38,42 @@ bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret)
     return true;
 }
 
-bool option_number(const struct options *options, int64_t least, int64_t most, int64_t *ret)
+static bool seconds_of(const char *text, const struct setting *to)
 {
-    if (number_of(options->value, least, most, ret))
-        return true;
-    options_complain(options, "%s needs a number from %lld to %lld", options->spelled,
-                     (long long)least, (long long)most);
-    return false;
+    char *end;
+    double value = strtod(text, &end);
+    *to->seconds = value;
+    return end != text && !*end && value >= to->least && value <= to->most;
+}
+
+/* Returns what is wrong with the value, or NULL. */
+static const char *set(const struct options *options, const struct setting *to)
+{
+    static char wrong[128];
+    int64_t least = (int64_t)to->least, most = to->most > 0 ? (int64_t)to->most : INT64_MAX;
+    if (to->text)
+        *to->text = options->value;
+    if (to->flag)
+        *to->flag = true;
+    snprintf(wrong, sizeof wrong, "%s needs %s from %.12g to %.12g", options->spelled,
+             to->seconds ? "seconds" : "a number", to->least, to->most);
+    if (to->whole)
+        return number_of(options->value, least, most, to->whole) ? NULL : wrong;
+    return to->seconds && !seconds_of(options->value, to) ? wrong : NULL;
+}
+
+int options_read(struct options *options, const struct tool *tool, int argc, char **argv,
+                 const struct setting *settings, take_option *take)
+{
+    int id = options_begin(options, tool, argc, argv);
+    while (id > 0 && (id = options_next(options)) > 0) {
+        const struct setting *to = id == OPTION_ARGUMENT ? NULL : &settings[id];
+        bool known = to && (to->text || to->flag || to->whole || to->seconds);
+        const char *wrong = known ? set(options, to) : take(id, options->value);
+        if (wrong)
+            return options_complain(options, "%s: %s", wrong, options->value);
+    }
+    return id < 0 ? options_status(id) : -1;
 }
 
 void make_folders(const char *path)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in the cells of a terminal. Names are third-party data of any width, with any characters.
- * The programs draw in UTF-8 and colours; text_line leaves out what the terminal cannot show. */
+/* Text with colours. The programs draw in UTF-8 and colours; text_line leaves out what the terminal
+ * cannot show. Names are third-party data: the tools' text_clean makes their control characters
+ * visible, and text_cell prints them in a given width. */
 #ifndef BEHEMOTH_TEXT_H
 #define BEHEMOTH_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include <text.h>
 
 #define PLAIN "\033[0m"
 #define STRONG "\033[1m"
@@ -25,16 +28,8 @@ struct text_style {
     bool utf8, colours;
 };
 
-/* Call this function first: it makes all texts UTF-8, in every locale. Returns what standard output
- * can show: colours on a terminal, unless NO_COLOR is set. */
-struct text_style text_style_begin(void);
-/* Copies a text without control sequences: control characters and invalid bytes become U+FFFD. */
-void text_sanitize(const char *text, char *out, size_t capacity);
-/* How many columns a clean text takes. */
-int text_columns(const char *text);
-/* Prints a text in exactly `width` columns, truncated with an ellipsis; if `width` is negative,
- * right-aligned. */
-void text_field(FILE *out, const char *text, int width);
+/* Calls text_begin, and returns what standard output can show. */
+struct text_style style_begin(void);
 /* Prints a line, truncated after `width` columns (0: not truncated). */
 void text_line(FILE *out, const char *line, size_t bytes, int width, struct text_style style);
 /* Calls text_line for all lines of a text. */

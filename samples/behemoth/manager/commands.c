@@ -224,31 +224,38 @@ int command_list(struct manager *manager)
 
 /* ---- create, kill ---- */
 
+static uint32_t or_none(int64_t number)
+{
+    return number < 0 ? BEHEMOTH_NONE : (uint32_t)number;
+}
+
 /* Creates a behemoth. Mistakes for which the server's status would have no details are found here,
  * before the request is sent. */
 int command_create(struct manager *manager)
 {
     const struct behemoth_herd *herd;
+    const struct behemoth *mother = NULL;
     struct behemoth born;
-    struct behemoth_create *wanted = &manager->create;
+    struct behemoth_create wanted = {.sex = manager->sex,
+                                     .age = manager->age < 0 ? 0 : (uint32_t)manager->age,
+                                     .x = or_none(manager->x),
+                                     .y = or_none(manager->y)};
     const char *name = manager->arg_count > 0 ? manager->args[0] : "";
     if (strlen(name) >= BEHEMOTH_NAME)
         return options_complain(&manager->options, "a name has at most 23 characters");
-    strcpy(wanted->name, name);
+    strcpy(wanted.name, name);
     int code = manager_herd(manager, &herd);
     if (code)
         return code;
-    const struct behemoth *mother = manager->mother ? find(herd, manager->mother) : NULL;
-    if (manager->mother && !mother)
+    if (manager->mother && !(mother = find(herd, manager->mother)))
         return EXIT_MISSING;
-    wanted->mother = mother ? mother->id : 0;
-    if ((wanted->x != BEHEMOTH_NONE && wanted->x >= herd->width) ||
-        (wanted->y != BEHEMOTH_NONE && wanted->y >= herd->height)) {
+    wanted.mother = mother ? mother->id : 0;
+    if (manager->x >= herd->width || manager->y >= herd->height) {
         fprintf(stderr, "behemoth-manager: -x or -y is outside the field of %u x %u metres.\n",
                 (unsigned)herd->width, (unsigned)herd->height);
         return EXIT_FAILED;
     }
-    code = manager_request(manager, BEHEMOTH_CREATE, wanted, sizeof *wanted, ANSWER_MS);
+    code = manager_request(manager, BEHEMOTH_CREATE, &wanted, sizeof wanted, ANSWER_MS);
     if (code || manager->line.head.bytes != sizeof born)
         return code ? code : EXIT_FAILED;
     memcpy(&born, manager->line.body, sizeof born);

@@ -168,62 +168,44 @@ int manager_herd(struct manager *manager, const struct behemoth_herd **ret)
 
 /* ---- options ---- */
 
-static bool take_option(struct manager *manager, int id)
+static struct manager manager = {
+    .sex = BEHEMOTH_NONE, .age = -1, .x = -1, .y = -1, .interval = 0.5};
+/* clang-format off */
+static const struct setting settings[] = {
+    [SOCKET] = {.text = &manager.socket}, [MOTHER] = {.text = &manager.mother},
+    [JSON] = {.flag = &manager.json},
+    [SORT] = {.text = &manager.sort}, [REVERSE] = {.flag = &manager.reverse},
+    [AGE] = {.whole = &manager.age, .most = 100000000},
+    [X] = {.whole = &manager.x, .most = 100000000},
+    [Y] = {.whole = &manager.y, .most = 100000000},
+    [INTERVAL] = {.seconds = &manager.interval, .least = 0.05, .most = 3600},
+    [SECONDS] = {.whole = &manager.seconds, .least = 1, .most = 1000000},
+};
+/* clang-format on */
+
+static const char *take(int id, const char *value)
 {
-    struct options *options = &manager->options;
-    const char *value = options->value;
-    uint32_t *counts[] = {&manager->create.age, &manager->create.x, &manager->create.y};
-    bool female;
-    char *end;
-    int64_t number;
-    switch (id) {
-    case OPTION_ARGUMENT:
-        if (manager->arg_count < functions[options->command->id].args) {
-            manager->args[manager->arg_count++] = value;
-            return true;
-        }
-        options_complain(options, "unexpected argument: %s", value);
-        return false;
-    case SEX:
-        female = strcmp(value, "female") == 0;
-        manager->create.sex = female ? BEHEMOTH_FEMALE : BEHEMOTH_MALE;
-        if (female || strcmp(value, "male") == 0)
-            return true;
-        options_complain(options, "--sex must be male or female, not %s", value);
-        return false;
-    case AGE:
-    case X:
-    case Y:
-        if (!option_number(options, 0, 100000000, &number))
-            return false;
-        *counts[id - AGE] = (uint32_t)number;
-        return true;
-    case INTERVAL:
-        manager->interval = strtod(value, &end);
-        if (end != value && !*end && manager->interval >= 0.05 && manager->interval <= 3600)
-            return true;
-        options_complain(options, "--interval needs seconds from 0.05 to 3600, not %s", value);
-        return false;
-    case SECONDS:
-        return option_number(options, 1, 1000000, &manager->seconds);
-    default:
-        manager->for_server |= id < SERVER_OPTIONS;
-        manager->socket = id == SOCKET ? value : manager->socket;
-        manager->sort = id == SORT ? value : manager->sort;
-        manager->mother = id == MOTHER ? value : manager->mother;
-        manager->json |= id == JSON;
-        manager->reverse |= id == REVERSE;
-        return true;
+    if (id == SEX) {
+        bool female = strcmp(value, "female") == 0;
+        manager.sex = female ? BEHEMOTH_FEMALE : BEHEMOTH_MALE;
+        return female || strcmp(value, "male") == 0 ? NULL : "--sex must be male or female";
     }
+    manager.for_server |= id < SERVER_OPTIONS;
+    if (id != OPTION_ARGUMENT)
+        return NULL;
+    if (manager.arg_count >= functions[manager.options.command->id].args)
+        return "unexpected argument";
+    manager.args[manager.arg_count++] = value;
+    return NULL;
 }
 
-static int run(struct manager *manager)
+static int run(void)
 {
-    if (!behemoth_place(manager->socket, false, manager->place, sizeof manager->place)) {
+    if (!behemoth_place(manager.socket, false, manager.place, sizeof manager.place)) {
         errno = ENAMETOOLONG;
-        return manager_complain(manager);
+        return manager_complain(&manager);
     }
-    int code = functions[manager->options.command->id].run(manager);
+    int code = functions[manager.options.command->id].run(&manager);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("behemoth-manager: standard output");
         return code ? code : EXIT_FAILED;
@@ -233,16 +215,13 @@ static int run(struct manager *manager)
 
 int main(int argc, char **argv)
 {
-    static struct manager manager = {.interval = 0.5};
-    manager.create.sex = manager.create.x = manager.create.y = BEHEMOTH_NONE;
-    manager.style = text_style_begin();
+    manager.style = style_begin();
     manager.args = calloc((size_t)argc, sizeof *manager.args);
-    int id = manager.args ? options_begin(&manager.options, &tool, argc, argv) : OPTION_WRONG;
-    while (id > 0 && (id = options_next(&manager.options)) > 0) {
-        if (!take_option(&manager, id))
-            id = OPTION_WRONG;
-    }
-    int code = id < 0 ? options_status(id) : run(&manager);
+    if (!manager.args)
+        return EXIT_FAILED;
+    int code = options_read(&manager.options, &tool, argc, argv, settings, take);
+    if (code < 0)
+        code = run();
     behemoth_line_end(&manager.line);
     free(manager.args);
     return code;

@@ -18,7 +18,9 @@ struct manager {
     struct behemoth_line line;
     bool json, reverse;
     const char *sort;
-    struct behemoth_create create;
+    /* of the behemoth to create; age, x and y: -1 if not given */
+    uint32_t sex;
+    int64_t age, x, y;
     const char *mother;
     double interval;
     int64_t seconds; /* how long to watch; 0: for ever */

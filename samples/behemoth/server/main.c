@@ -17,13 +17,12 @@ enum { FORWARD_MOST = 100000 }; /* the most ticks of one request */
 enum { TICK = 1000000, BUSY_MS = 2 };
 
 static struct service {
-    char socket[108], state[4096];
+    char socket[108];
+    const char *state;                   /* the herd's file */
     int64_t seed, count, since;          /* options for a new herd; since -1: not given */
     int64_t forward;                     /* ticks before the first client is served */
     int64_t save_every;                  /* seconds between saves; 0: saves only at the end */
-    int64_t parameters[HERD_PARAMETERS]; /* values that were given as options */
-    /* which parameters were given, also for a restored herd */
-    bool has_parameters[HERD_PARAMETERS];
+    int64_t parameters[HERD_PARAMETERS]; /* values that were given as options; -1: not given */
     struct herd herd;
     struct peers peers;
     int64_t last;   /* when credit was added last */
@@ -214,7 +213,7 @@ static bool begin_life(void)
         beginning.start = (service.since + BEHEMOTH_1970) * BEHEMOTH_SECOND;
     for (int i = 0; i < HERD_PARAMETERS; i++)
         beginning.parameters[i] =
-            service.has_parameters[i] ? service.parameters[i] : herd_parameters[i].value;
+            service.parameters[i] >= 0 ? service.parameters[i] : herd_parameters[i].value;
     enum state_result result = state_load(&service.herd, service.state);
     const char *fault = result == STATE_FAILED    ? strerror(errno)
                         : result == STATE_DAMAGED ? "damaged; move it away to begin a new herd"
@@ -226,7 +225,7 @@ static bool begin_life(void)
         return false;
     }
     for (int i = 0; i < HERD_PARAMETERS; i++) {
-        if (service.has_parameters[i])
+        if (service.parameters[i] >= 0)
             service.herd.parameters[i] = service.parameters[i];
     }
     if (service.since < 0)
@@ -271,52 +270,33 @@ static const struct tool tool = {
         "file or this socket.\n",
 };
 
-/* Sets the path of the state file. False, after a message: the path is too long. */
-static bool set_state(const char *folder, const char *name)
-{
-    bool fits = (size_t)snprintf(service.state, sizeof service.state, "%s%s", folder, name) <
-                sizeof service.state;
-    if (!fits)
-        fprintf(stderr, "behemoth-server: %s%s: the path is too long\n", folder, name);
-    return fits;
-}
-
-static bool find_state(void)
-{
-    const char *given = secure_getenv("STATE_DIRECTORY"), *home = secure_getenv("HOME");
-    const char *own = secure_getenv("XDG_STATE_HOME");
-    if (given && *given == '/')
-        return set_state(given, "/herd");
-    if (geteuid() != 0 && own && *own == '/')
-        return set_state(own, "/behemoth/herd");
-    if (geteuid() != 0 && home && *home == '/')
-        return set_state(home, "/.local/state/behemoth/herd");
-    return set_state("/var/lib", "/behemoth/herd");
-}
-
-static bool take_option(const struct options *options, int id)
+/* The herd's file if no option names one. */
+static const char *usual_state(void)
 {
     static const struct {
-        int64_t most, *value;
-    } numbers[] = {
-        [SERVER_SAVE_EVERY] = {1000000,           &service.save_every},
-        [SERVER_SEED] = {INT64_MAX,         &service.seed      },
-        [SERVER_COUNT] = {BEHEMOTH_HERD_MAX, &service.count     },
-        [SERVER_SINCE] = {100000000000,      &service.since     },
-        [SERVER_FORWARD] = {100000000,         &service.forward   },
+        const char *variable, *name;
+        bool for_root;
+    } places[] = {
+        {"STATE_DIRECTORY", "/herd",                       true },
+        {"XDG_STATE_HOME",  "/behemoth/herd",              false},
+        {"HOME",            "/.local/state/behemoth/herd", false},
     };
-    int i = id - SERVER_PARAMETER;
-    if (id == SERVER_STATE)
-        return set_state(options->value, "");
-    if (id == OPTION_ARGUMENT) {
-        options_complain(options, "unexpected argument: %s", options->value);
-        return false;
+    static char path[4096];
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *folder = secure_getenv(places[i].variable);
+        if (!folder || *folder != '/' || (geteuid() == 0 && !places[i].for_root))
+            continue;
+        snprintf(path, sizeof path, "%s%s", folder, places[i].name);
+        return path;
     }
-    if (i < 0)
-        return option_number(options, 0, numbers[id].most, numbers[id].value);
-    service.has_parameters[i] = true;
-    return option_number(options, herd_parameters[i].least, herd_parameters[i].most,
-                         &service.parameters[i]);
+    return "/var/lib/behemoth/herd";
+}
+
+static const char *take(int id, const char *value)
+{
+    (void)id;
+    (void)value;
+    return "unexpected argument";
 }
 
 /* Returns the exit code; -1: continue. */
@@ -324,20 +304,32 @@ static int read_options(int argc, char **argv)
 {
     struct options options;
     const char *socket = NULL;
-    int id = options_begin(&options, &tool, argc, argv);
-    while (id > 0 && (id = options_next(&options)) > 0) {
-        if (id == SERVER_SOCKET)
-            socket = options.value;
-        else if (!take_option(&options, id))
-            id = OPTION_WRONG;
+    /* clang-format off */
+    struct setting settings[SERVER_OPTIONS] = {
+        [SERVER_SOCKET] = {.text = &socket}, [SERVER_STATE] = {.text = &service.state},
+        [SERVER_SAVE_EVERY] = {.whole = &service.save_every, .most = 1000000},
+        [SERVER_SEED] = {.whole = &service.seed},
+        [SERVER_COUNT] = {.whole = &service.count, .most = BEHEMOTH_HERD_MAX},
+        [SERVER_SINCE] = {.whole = &service.since, .most = 100000000000},
+        [SERVER_FORWARD] = {.whole = &service.forward, .most = 100000000},
+    };
+    /* clang-format on */
+    for (int i = 0; i < HERD_PARAMETERS; i++) {
+        struct setting *setting = &settings[SERVER_PARAMETER + i];
+        service.parameters[i] = -1;
+        setting->whole = &service.parameters[i];
+        setting->least = (double)herd_parameters[i].least;
+        setting->most = (double)herd_parameters[i].most;
     }
-    if (id < 0)
-        return options_status(id);
+    int code = options_read(&options, &tool, argc, argv, settings, take);
+    if (code >= 0)
+        return code;
     if (!behemoth_place(socket, true, service.socket, sizeof service.socket)) {
         errno = ENAMETOOLONG;
         return complain("--socket");
     }
-    return service.state[0] || find_state() ? -1 : EXIT_USAGE;
+    service.state = service.state ? service.state : usual_state();
+    return -1;
 }
 
 int main(int argc, char **argv)
