@@ -156,31 +156,6 @@ static void draw(bool whole)
     terminal_show(keys, whole);
 }
 
-/* Takes an answer. If the objects are missing in the answer, they may have new numbers, so a new
- * reader is opened. */
-static void read_server(void)
-{
-    struct reader fresh;
-    struct titles titles;
-    LSTATUS status = reader_read(&client.reader);
-    if (status == ERROR_FILE_NOT_FOUND) {
-        status = reader_open(&fresh, client.machine);
-        if (!status)
-            status = reader_read(&fresh);
-        if (!status)
-            status = titles_load(&titles, &fresh, client.titles.language);
-        if (status) {
-            reader_close(&fresh);
-        } else {
-            reader_close(&client.reader);
-            titles_free(&client.titles);
-            client.reader = fresh;
-            client.titles = titles;
-        }
-    }
-    client.view.failed = status;
-}
-
 static void change_interval(bool longer)
 {
     static const double steps[] = {0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60};
@@ -258,7 +233,7 @@ static bool show_live(void)
                 draw(whole);
         }
         if (going) {
-            read_server();
+            client.view.failed = reader_read(&client.reader);
             draw(false);
         }
     }

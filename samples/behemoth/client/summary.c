@@ -52,13 +52,8 @@ int trouble_draw(FILE *out, const struct view *view)
     else if (!value_of(view, age, &seconds))
         fputs(BAD "behemoth-server is not running: this is its last answer", out);
     else
-        fprintf(out, BAD "behemoth-server is not running: this is its answer of %.0f %s ago",
-                seconds < 120    ? seconds
-                : seconds < 7200 ? seconds / 60
-                                 : seconds / 3600,
-                seconds < 120    ? "seconds"
-                : seconds < 7200 ? "minutes"
-                                 : "hours");
+        fprintf(out, BAD "behemoth-server is not running: this is its answer of %.0f seconds ago",
+                seconds);
     fputs(PLAIN "\n", out);
     return 1;
 }

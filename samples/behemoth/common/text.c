@@ -10,8 +10,8 @@
 #include <wchar.h>
 
 /* Characters that the programs draw, three bytes each, and their replacements in ASCII. */
-static const char drawn[] = "♂♀├└│─┌┐┘▫▪■◦•●▲▼›…▁▂▃▄▅▆▇█";
-static const char ascii[] = "mf|`|-+++mmMffF^v>~__..--##";
+static const char drawn[] = "♂♀├└│─┌┐┘▫▪■◦•●▲▼›…";
+static const char ascii[] = "mf|`|-+++mmMffF^v>~";
 
 struct text_style style_begin(void)
 {

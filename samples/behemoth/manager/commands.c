@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FORWARD_MS = 3600 * 1000, FORWARD_MOST = 100000, CANDIDATES = 8 };
+enum { FORWARD_MS = 3600 * 1000, FORWARD_MOST = 100000 };
 
 const char *sex_word(uint32_t sex)
 {
@@ -37,12 +37,10 @@ static uint32_t matches(const struct behemoth_herd *herd, const char *word, bool
             (whole ? strcasecmp(is->name, word) : strncasecmp(is->name, word, strlen(word))) != 0)
             continue;
         *ret = count == 0 ? is : *ret;
-        if (list && count < CANDIDATES)
+        if (list)
             fprintf(stderr, "%s%s (%" PRIu64 ")", count > 0 ? ", " : "", is->name, is->id);
         count++;
     }
-    if (list && count > CANDIDATES)
-        fprintf(stderr, " and %u more", (unsigned)(count - CANDIDATES));
     return count;
 }
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 200, EVENT_TEXT = 120, HISTORY = 400, BUSY_MS = 500 };
+enum { EVENTS = 200, EVENT_TEXT = 120, BUSY_MS = 500 };
 
 static struct watch {
     struct manager *manager;
@@ -24,8 +24,7 @@ static struct watch {
     struct behemoth *all;             /* the behemoths of `now` */
     char events[EVENTS][EVENT_TEXT];  /* ring buffer of lines */
     size_t event_count;
-    uint32_t history[HISTORY]; /* ring buffer: how many lived at each query */
-    size_t looks;
+    size_t looks; /* answers so far */
     int64_t began;
 } watch;
 
@@ -95,7 +94,7 @@ static void take(const struct behemoth_herd *herd)
     watch.all = all;
     watch.before = first ? *herd : watch.now;
     watch.now = *herd;
-    watch.history[watch.looks++ % HISTORY] = herd->count;
+    watch.looks++;
 }
 
 static void look(void)
@@ -116,36 +115,15 @@ static void look(void)
 
 /* ---- the screen ---- */
 
-/* Draws the number of living behemoths at each query, the newest at the right edge. */
-static void draw_history(FILE *out, size_t columns)
-{
-    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    size_t shown = watch.looks < HISTORY ? watch.looks : HISTORY;
-    uint32_t least = UINT32_MAX, most = 0;
-    shown = shown < columns ? shown : columns;
-    for (size_t i = watch.looks - shown; i < watch.looks; i++) {
-        uint32_t count = watch.history[i % HISTORY];
-        least = count < least ? count : least;
-        most = count > most ? count : most;
-    }
-    for (size_t i = watch.looks - shown; i < watch.looks; i++) {
-        uint32_t above = watch.history[i % HISTORY] - least;
-        fputs(bars[most > least ? above * 7 / (most - least) : 0], out);
-    }
-    fputc('\n', out);
-}
-
 static void draw(bool whole)
 {
     const struct behemoth_herd *now = &watch.now, *before = &watch.before;
     char text[TEXT_VALUE];
-    int columns, rows;
     double passed = (double)(now->moment - before->moment) / BEHEMOTH_SECOND;
     double by = passed > 0 ? 1 / passed : 0;
     FILE *out = terminal_frame();
     if (!out)
         return;
-    terminal_size(&columns, &rows);
     fprintf(out, STRONG "Behemoths at %s, process %" PRIu64 PLAIN "\n", watch.manager->place,
             now->process);
     fputs(watch.there ? "\n"
@@ -161,7 +139,6 @@ static void draw(bool whole)
             (double)(now->births - before->births) * by);
     fprintf(out, RED "Died       %-8" PRIu64 " %.1f in a second" PLAIN "\n", now->deaths,
             (double)(now->deaths - before->deaths) * by);
-    draw_history(out, (size_t)columns);
     for (size_t i = 0; i < EVENTS && i < watch.event_count; i++) {
         const char *event = watch.events[(watch.event_count - 1 - i) % EVENTS];
         fprintf(out, "%s%s" PLAIN "\n",

@@ -202,13 +202,11 @@ static int until_next_tick(void)
     return (int)(wait < 1 ? 1 : wait > 1000 ? 1000 : wait);
 }
 
-/* Restores the herd, or begins a new herd. Signals are delivered only while waiting for requests,
- * so this long loop checks for them. */
+/* Restores the herd, or begins a new herd. */
 static bool begin_life(void)
 {
     struct herd_beginning beginning = {
         (uint64_t)service.seed, (uint64_t)service.count, time_of_day(), {0}};
-    sigset_t pending;
     if (service.since >= 0)
         beginning.start = (service.since + BEHEMOTH_1970) * BEHEMOTH_SECOND;
     for (int i = 0; i < HERD_PARAMETERS; i++)
@@ -230,12 +228,8 @@ static bool begin_life(void)
     }
     if (service.since < 0)
         herd_earlier(&service.herd, (uint64_t)service.forward);
-    for (int64_t i = 0; i < service.forward; i++) {
-        if (sigpending(&pending) == 0 &&
-            (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1))
-            break;
+    for (int64_t i = 0; i < service.forward; i++)
         tick();
-    }
     service.last = behemoth_now();
     return true;
 }
@@ -343,6 +337,8 @@ int main(int argc, char **argv)
     code = take_lock(service.state, "this file");
     if (code)
         return code;
+    if (!begin_life()) /* a signal before this ends the server, which has nothing to save yet */
+        return EXIT_FAILED;
     sigemptyset(&ours);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGINT);
@@ -352,8 +348,6 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
-    if (!begin_life())
-        return EXIT_FAILED;
     code = take_socket(service.socket, &listening, &own);
     if (!code) {
         peers_begin(&service.peers, listening, answer);
