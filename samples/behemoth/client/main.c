@@ -186,6 +186,19 @@ static void move(struct view *view, int key)
         view->top -= view->top < up ? view->top : up;
 }
 
+/* Handles the keys of one view: zooms the field, or orders the list. */
+static void change_view(struct view *view, int key)
+{
+    bool field = view->kind == VIEW_FIELD;
+    unsigned from = view->sort < COLUMNS ? view->sort : key == '>' ? COLUMNS - 1 : 0;
+    if (field && (key == 'z' || key == 'Z'))
+        field_zoom(view, key == 'z');
+    else if (!field && (key == '<' || key == '>'))
+        view->sort = (from + (key == '>' ? 1 : COLUMNS - 1)) % COLUMNS;
+    else if (!field && key == 'r')
+        view->descending = !view->descending;
+}
+
 /* Handles a key. False: the user wants to leave. */
 static bool take_key(int key)
 {
@@ -204,14 +217,8 @@ static bool take_key(int key)
         view->top = 0;
     } else if (key == '+' || key == '-') {
         change_interval(key == '+');
-    } else if (view->kind == VIEW_FIELD) {
-        if (key == 'z' || key == 'Z')
-            field_zoom(view, key == 'z');
-    } else if (key == '<' || key == '>') {
-        unsigned from = view->sort < COLUMNS ? view->sort : key == '>' ? COLUMNS - 1 : 0;
-        view->sort = (from + (key == '>' ? 1 : COLUMNS - 1)) % COLUMNS;
-    } else if (key == 'r') {
-        view->descending = !view->descending;
+    } else {
+        change_view(view, key);
     }
     return true;
 }

@@ -140,31 +140,36 @@ static bool keep_herd(const struct behemoth_herd *herd)
     return true;
 }
 
-/* Sets `now`, from the server or from the cache. If only the summary is wanted (`alone`), the herd
- * is not requested; a recent answer with the herd includes the summary. After a timeout, the
- * following queries do not wait for the server for a while. */
-static void take(bool alone)
+/* Requests the herd, or only the summary (`alone`). After a timeout, the following queries do not
+ * wait for the server for a while. */
+static void request(bool alone)
 {
     char path[4096];
-    int64_t begun = behemoth_now();
-    if (begun >= state.next && (!alone || begun >= state.summary_next)) {
-        bool good = behemoth_place(state.socket, false, path, sizeof path) &&
-                    behemoth_exchange(&state.line, path, alone ? BEHEMOTH_SUMMARY : BEHEMOTH_HERD,
-                                      NULL, 0, begun + state.deadline);
-        bool slow = !good && errno == ETIMEDOUT;
-        if (good && alone && state.line.head.what == BEHEMOTH_BAD) {
-            take(false); /* an older server does not know BEHEMOTH_SUMMARY */
-            return;
-        }
-        const struct behemoth_herd *herd = good ? behemoth_herd_of(&state.line) : NULL;
-        good = herd && (alone || keep_herd(herd));
-        if (good)
-            *(alone ? &state.summary : &state.whole) = (struct snapshot){*herd, uptime(), 1};
-        else
-            state.whole.there = state.summary.there = 0;
-        *(alone && good ? &state.summary_next : &state.next) =
-            behemoth_now() + (slow && state.cache < OVERDUE_MS ? OVERDUE_MS : state.cache);
+    bool good = behemoth_place(state.socket, false, path, sizeof path) &&
+                behemoth_exchange(&state.line, path, alone ? BEHEMOTH_SUMMARY : BEHEMOTH_HERD, NULL,
+                                  0, behemoth_now() + state.deadline);
+    bool slow = !good && errno == ETIMEDOUT;
+    if (good && alone && state.line.head.what == BEHEMOTH_BAD) {
+        request(false); /* an older server does not know BEHEMOTH_SUMMARY */
+        return;
     }
+    const struct behemoth_herd *herd = good ? behemoth_herd_of(&state.line) : NULL;
+    good = herd && (alone || keep_herd(herd));
+    if (good)
+        *(alone ? &state.summary : &state.whole) = (struct snapshot){*herd, uptime(), 1};
+    else
+        state.whole.there = state.summary.there = 0;
+    *(alone && good ? &state.summary_next : &state.next) =
+        behemoth_now() + (slow ? OVERDUE_MS : state.cache);
+}
+
+/* Sets `now`, from the server or from the cache. If only the summary is wanted (`alone`), the herd
+ * is not requested; a recent answer with the herd includes the summary. */
+static void take(bool alone)
+{
+    int64_t begun = behemoth_now();
+    if (begun >= state.next && (!alone || begun >= state.summary_next))
+        request(alone);
     now = alone && state.summary.heard > state.whole.heard ? state.summary : state.whole;
     mean_base = (uint64_t)now.herd.count * now.herd.lifetime;
 }

@@ -250,30 +250,44 @@ static struct animal *find(const struct herd *herd, uint64_t id)
     return low < herd->count && herd->all[low].is.id == id ? &herd->all[low] : NULL;
 }
 
+static enum behemoth_status judge_name(const struct herd *herd, const char name[BEHEMOTH_NAME])
+{
+    if (!memchr(name, 0, BEHEMOTH_NAME))
+        return BEHEMOTH_BAD;
+    for (const char *at = name; *at; at++) {
+        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127 || strchr("\\/()#*", *at))
+            return BEHEMOTH_NAME_BAD;
+    }
+    for (uint64_t i = 0; *name && i < herd->count; i++) {
+        if (strcmp(herd->all[i].is.name, name) == 0)
+            return BEHEMOTH_TAKEN;
+    }
+    return BEHEMOTH_OK;
+}
+
+/* Is the number given, and not below the limit? */
+static bool too_large(uint32_t number, int64_t limit)
+{
+    return number != BEHEMOTH_NONE && number >= limit;
+}
+
 /* Checks a client's request to create a behemoth: BEHEMOTH_OK, or why it is refused. */
 static enum behemoth_status judge(const struct herd *herd, const struct behemoth_create *wanted,
                                   const struct animal *mother)
 {
-    if (!memchr(wanted->name, 0, BEHEMOTH_NAME))
-        return BEHEMOTH_BAD;
-    for (const char *at = wanted->name; *at; at++) {
-        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127 || strchr("\\/()#*", *at))
-            return BEHEMOTH_NAME_BAD;
-    }
-    for (uint64_t i = 0; wanted->name[0] && i < herd->count; i++) {
-        if (strcmp(herd->all[i].is.name, wanted->name) == 0)
-            return BEHEMOTH_TAKEN;
-    }
+    enum behemoth_status status = judge_name(herd, wanted->name);
+    if (status != BEHEMOTH_OK)
+        return status;
     if (wanted->mother && !mother)
         return BEHEMOTH_UNKNOWN;
     if (mother && mother->is.sex != BEHEMOTH_FEMALE)
         return BEHEMOTH_NO_MOTHER;
     if (mother && wanted->age > age_of(herd, mother))
         return BEHEMOTH_YOUNGER;
-    if ((wanted->sex > BEHEMOTH_FEMALE && wanted->sex != BEHEMOTH_NONE) ||
-        wanted->age > (uint32_t)herd_parameters[HERD_LIFETIME].most ||
-        (wanted->x >= (uint64_t)herd->parameters[HERD_WIDTH] && wanted->x != BEHEMOTH_NONE) ||
-        (wanted->y >= (uint64_t)herd->parameters[HERD_HEIGHT] && wanted->y != BEHEMOTH_NONE))
+    if (too_large(wanted->sex, BEHEMOTH_FEMALE + 1) ||
+        too_large(wanted->x, herd->parameters[HERD_WIDTH]) ||
+        too_large(wanted->y, herd->parameters[HERD_HEIGHT]) ||
+        wanted->age > (uint32_t)herd_parameters[HERD_LIFETIME].most)
         return BEHEMOTH_BAD;
     return herd->count < (uint64_t)herd->parameters[HERD_CAPACITY] ? BEHEMOTH_OK : BEHEMOTH_FULL;
 }
