@@ -49,30 +49,21 @@ static const struct tool tool = {
 
 static int take_option(struct wanted *wanted, const struct options *options, int id)
 {
-    switch (id) {
-    case INI:
-        wanted->ini = options->value;
-        break;
-    case SERVICE:
-        wanted->service = options->value;
-        break;
-    case OPEN:
-    case COLLECT:
-    case CLOSE:
-        wanted->procedures[id - OPEN] = options->value;
-        break;
-    case JSON:
-        wanted->json = true;
-        break;
-    case QUIET:
-        wanted->quiet = true;
-        break;
-    default:
-        if (wanted->library)
-            return options_complain(options, "only one library can be checked at a time; remove %s",
-                                    options->value);
-        wanted->library = options->value;
-    }
+    const struct option_target targets[] = {
+        [INI] = OPTION_TEXT(wanted->ini),
+        [SERVICE] = OPTION_TEXT(wanted->service),
+        [OPEN] = OPTION_TEXT(wanted->procedures[0]),
+        [COLLECT] = OPTION_TEXT(wanted->procedures[1]),
+        [CLOSE] = OPTION_TEXT(wanted->procedures[2]),
+        [JSON] = OPTION_FLAG(wanted->json),
+        [QUIET] = OPTION_FLAG(wanted->quiet),
+    };
+    if (options_set(options, id, OPTION_TARGETS(targets)) != OPTION_OTHER)
+        return 0;
+    if (wanted->library)
+        return options_complain(options, "only one library can be checked at a time; remove %s",
+                                options->value);
+    wanted->library = options->value;
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "../view/text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,20 @@ static int take_letter(struct options *options)
     return accept_argument(options, row, attached);
 }
 
+/* The row for "x", or for "x:value" (`value`). */
+static const struct option_row *windows_letter(const struct options *options, const char *name,
+                                               size_t count, bool value)
+{
+    const struct option_row *row = find(options, letter_matches, name, count);
+    /* Windows accepts /V for /v, but the tool's own letters come first */
+    if (!row || row->id >= HELP)
+        row = find(options, letter_matches_any_case, name, count);
+    if (!row || !value || row->argument || count != 1 || !isalpha((unsigned char)*name))
+        return row;
+    char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE means -C if -c takes none */
+    return find(options, letter_matches, &other, 1);
+}
+
 /* The row for "/x", "/long" or "/long:value"; NULL: the word is no option. */
 static const struct option_row *windows_row(const struct options *options, const char *word,
                                             const char **ret_attached)
@@ -170,14 +185,7 @@ static const struct option_row *windows_row(const struct options *options, const
         return NULL;
     if (strcmp(name, "?") == 0)
         return find(options, name_matches, "help", 4);
-    const struct option_row *row = find(options, letter_matches, name, count);
-    /* Windows accepts /V for /v, but the tool's own letters come first */
-    if (!row || row->id >= HELP)
-        row = find(options, letter_matches_any_case, name, count);
-    if (row && colon && !row->argument && count == 1 && isalpha((unsigned char)*name)) {
-        char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE means -C if -c takes none */
-        row = find(options, letter_matches, &other, 1);
-    }
+    const struct option_row *row = windows_letter(options, name, count, colon);
     if (!row)
         row = find(options, word_matches, name, count);
     if (!row)
@@ -242,6 +250,42 @@ int options_begin(struct options *options, const struct tool *tool, int argc, ch
         return id < 0 ? id : wrong(options, "the command comes first, before", options->spelled);
     options->command = command_find(tool->commands, options->value);
     return options->command ? 1 : wrong(options, "unknown command", options->value);
+}
+
+bool options_number(const char *text, int64_t least, int64_t most, int64_t *ret)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < least || value > most)
+        return false;
+    *ret = value;
+    return true;
+}
+
+static bool set_seconds(const char *text, const struct option_target *to)
+{
+    char *end;
+    *to->seconds = strtod(text, &end);
+    return end != text && !*end && *to->seconds >= to->least && *to->seconds <= to->most;
+}
+
+int options_set(const struct options *options, int id, const struct option_target *targets,
+                size_t count)
+{
+    const struct option_target none = {0}, *to = (size_t)id < count ? &targets[id] : &none;
+    int64_t least = (int64_t)to->least, most = to->most > 0 ? (int64_t)to->most : INT64_MAX;
+    if (to->flag)
+        *to->flag = true;
+    else if (to->text)
+        *to->text = options->value;
+    else if (!to->whole && !to->seconds)
+        return OPTION_OTHER;
+    else if (to->seconds ? !set_seconds(options->value, to)
+                         : !options_number(options->value, least, most, to->whole))
+        return options_complain(options, "%s: not a number%s from %.12g to %.12g", options->value,
+                                to->seconds ? " of seconds" : "", to->least, to->most);
+    return 0;
 }
 
 int options_status(int id)

@@ -21,6 +21,8 @@
 #define OPL_TOOLS_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct option_row {
     char letter;      /* 0: none */
@@ -74,6 +76,28 @@ int options_begin(struct options *options, const struct tool *tool, int argc, ch
 /* Returns the next option's id, OPTION_ARGUMENT, OPTION_END, or one of: OPTION_SHOWN (help or
  * version was printed), OPTION_WRONG (a message was printed on stderr). */
 int options_next(struct options *options);
+/* Parses a whole number from `least` to `most`; false: the text is no such number. */
+bool options_number(const char *text, int64_t least, int64_t most, int64_t *ret);
+/* The variable that an option sets: the member that is not NULL. */
+struct option_target {
+    bool *flag;
+    const char **text;
+    int64_t *whole;
+    double *seconds;
+    double least, most; /* limits of `whole` and `seconds`; most 0: INT64_MAX */
+};
+/* clang-format off */
+#define OPTION_FLAG(variable)    {.flag = &(variable)}
+#define OPTION_TEXT(variable)    {.text = &(variable)}
+#define OPTION_WHOLE(variable, from, to)   {.whole = &(variable), .least = from, .most = to}
+#define OPTION_SECONDS(variable, from, to) {.seconds = &(variable), .least = from, .most = to}
+#define OPTION_TARGETS(rows) rows, sizeof(rows) / sizeof *(rows)
+/* clang-format on */
+enum { OPTION_OTHER = -1 };
+/* Sets the variable of the option that options_next returned; `targets` are indexed by the options'
+ * ids. Returns 0; EXIT_USAGE after a message; OPTION_OTHER: the table has no variable for `id`. */
+int options_set(const struct options *options, int id, const struct option_target *targets,
+                size_t count);
 /* The exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */
 int options_status(int id);
 /* Prints "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */

@@ -126,23 +126,6 @@ static int refuse(const struct options *options)
         options->spelled);
 }
 
-/* Handles the flags and the options with texts; false: `id` is none of these. */
-static bool take_setting(struct lodctr *opts, int id, const char *value)
-{
-    bool *flags[] = {[CHECK] = &opts->check, [DRY_RUN] = &opts->dry_run, [JSON] = &opts->json,
-                     [QUIET] = &opts->quiet, [USER] = &opts->user,       [REMOVE] = &opts->remove};
-    const char **texts[] = {
-        [LIBRARY] = &opts->library, [OPEN] = &opts->open,         [COLLECT] = &opts->collect,
-        [CLOSE] = &opts->close,     [COUNTERS] = &opts->counters, [HELPS] = &opts->helps};
-    if (id <= REMOVE)
-        *flags[id] = true;
-    else if (id >= LIBRARY && id <= HELPS)
-        *texts[id] = value;
-    else
-        return false;
-    return true;
-}
-
 static bool take_arg(struct lodctr *opts, char *word)
 {
     if (opts->arg_count == sizeof opts->args / sizeof *opts->args)
@@ -169,28 +152,13 @@ static int take_machine(const struct options *options, const char *word)
         word);
 }
 
-/* Handles one option. *mode: the command that was chosen; 0: none yet. */
-static int take_option(struct lodctr *opts, const struct options *options, int id, int *mode)
+/* Handles an option that chooses the command. *mode: the command that was chosen; 0: none yet. */
+static int take_command(struct lodctr *opts, const struct options *options, int id, int *mode)
 {
     char *word = (char *)options->value; /* points into argv, which may be modified */
-    if (id == REFUSED)
-        return refuse(options);
-    if (id == OPTION_ARGUMENT && !*mode && !opts->arg_count && !strncmp(word, "\\\\", 2) && word[2])
-        return take_machine(options, word);
-    if (id == OPTION_ARGUMENT && !*mode && !opts->arg_count && strcmp(word, "doctor") == 0 &&
-        access(word, F_OK) != 0)
-        id = DOCTOR;
-    if (id == OPTION_ARGUMENT || (id == QUERY && word)) {
-        if (!take_arg(opts, word))
-            return options_complain(options, "too many arguments: %s", word);
-    } else if (id == CODEPAGE && !take_code_page(opts, word)) {
-        return options_complain(options, "not a code page number: %s", word);
-    }
-    if (id < NAMES || id == OPTION_ARGUMENT) {
-        take_setting(opts, id, word);
-        return 0;
-    }
-    if (id != OPTION_ARGUMENT && word && !*word)
+    if (id == QUERY && word && !take_arg(opts, word))
+        return options_complain(options, "too many arguments: %s", word);
+    if (word && !*word)
         return options_complain(options, "this option needs a value: %s", options->spelled);
     if (*mode && (*mode != QUERY || id != QUERY))
         return options_complain(
@@ -201,27 +169,64 @@ static int take_option(struct lodctr *opts, const struct options *options, int i
     return 0;
 }
 
+static int take_option(struct lodctr *opts, const struct options *options, int id, int *mode)
+{
+    char *word = (char *)options->value;
+    const struct option_target targets[] = {
+        [CHECK] = OPTION_FLAG(opts->check),       [DRY_RUN] = OPTION_FLAG(opts->dry_run),
+        [JSON] = OPTION_FLAG(opts->json),         [QUIET] = OPTION_FLAG(opts->quiet),
+        [USER] = OPTION_FLAG(opts->user),         [REMOVE] = OPTION_FLAG(opts->remove),
+        [LIBRARY] = OPTION_TEXT(opts->library),   [OPEN] = OPTION_TEXT(opts->open),
+        [COLLECT] = OPTION_TEXT(opts->collect),   [CLOSE] = OPTION_TEXT(opts->close),
+        [COUNTERS] = OPTION_TEXT(opts->counters), [HELPS] = OPTION_TEXT(opts->helps)};
+    bool first = id == OPTION_ARGUMENT && !*mode && !opts->arg_count;
+    if (id == REFUSED)
+        return refuse(options);
+    if (first && !strncmp(word, "\\\\", 2) && word[2])
+        return take_machine(options, word);
+    if (first && strcmp(word, "doctor") == 0 && access(word, F_OK) != 0)
+        return take_command(opts, options, DOCTOR, mode);
+    if (id == OPTION_ARGUMENT)
+        return take_arg(opts, word) ? 0 : options_complain(options, "too many arguments: %s", word);
+    if (id == CODEPAGE)
+        return take_code_page(opts, word)
+                   ? 0
+                   : options_complain(options, "not a code page number: %s", word);
+    int code = options_set(options, id, OPTION_TARGETS(targets));
+    return code == OPTION_OTHER ? take_command(opts, options, id, mode) : code;
+}
+
+static int check_files(const struct lodctr *opts, const struct options *options)
+{
+    if (!opts->arg_count)
+        return options_complain(options, "FILE is missing");
+    if (opts->library && opts->arg_count > 1)
+        return options_complain(options, "--library needs exactly one FILE");
+    return 0;
+}
+
+static int check_command(const struct lodctr *opts, const struct options *options, int mode)
+{
+    bool dry = opts->dry_run && mode < RESTORE && !opts->counters && !opts->helps;
+    if (mode != QUERY && opts->arg_count)
+        return options_complain(options, "unexpected argument: %s", opts->args[0]);
+    if (opts->check || dry || opts->library || opts->code_page)
+        return options_complain(options, "--check, --dry-run, --codepage, --library need FILE");
+    if (opts->json && mode == NAMES)
+        return options_complain(options, "--json cannot be combined with --names");
+    return 0;
+}
+
 static int check_options(const struct lodctr *opts, const struct options *options, int mode)
 {
-    bool base = opts->counters || opts->helps;
-    bool files = mode == 0, dry = opts->dry_run && mode < RESTORE && !base,
-         load = opts->check || dry || opts->library || opts->code_page;
-    if (base && (mode != LANGUAGE || opts->remove || opts->user))
+    if ((opts->counters || opts->helps) && (mode != LANGUAGE || opts->remove || opts->user))
         return options_complain(options, "/C and /H need /L, the language, and nothing else");
-    if (files && !opts->arg_count)
-        return options_complain(options, "FILE is missing");
-    if (!files && mode != QUERY && opts->arg_count)
-        return options_complain(options, "unexpected argument: %s", opts->args[0]);
-    if (!files && load)
-        return options_complain(options, "--check, --dry-run, --codepage, --library need FILE");
+    if (mode ? check_command(opts, options, mode) : check_files(opts, options))
+        return EXIT_USAGE;
     if (!opts->library && (opts->open || opts->collect || opts->close))
         return options_complain(options, "--open, --collect, --close need --library");
     if (opts->remove && mode != LANGUAGE)
         return options_complain(options, "--remove needs --language; unlodctr removes counters");
-    if (opts->json && mode == NAMES)
-        return options_complain(options, "--json cannot be combined with --names");
-    if (opts->library && opts->arg_count > 1)
-        return options_complain(options, "--library needs exactly one FILE");
     return 0;
 }
 

@@ -128,34 +128,37 @@ static bool take_word(struct pcview *view, const char *text)
     return true;
 }
 
-static int take_option(struct pcview *view, const struct options *options, int id)
+static int take_block(struct pcview *view, const struct options *options)
 {
-    bool *flags[] = {
-        [COUNTERS] = &view->counters, [VALUES] = &view->values, [EXPLAIN] = &view->explain,
-        [HEX] = &view->hex,           [JSON] = &view->json,     [NAMES] = &view->names_only};
-    if (id <= NAMES)
-        *flags[id] = true;
-    else if (id == SAVE)
-        view->save = options->value;
-    else if (id == OPTION_ARGUMENT && !take_word(view, options->value))
-        return options_complain(options, "more than %d objects", MAX_WANTED);
-    else if (id == LANGUAGE && !take_language(view, options->value))
-        return options_complain(options, "not a language id like 009 or 019: %s", options->value);
-    else if ((id == WATCH || id == INTERVAL) && !take_seconds(view, options->value))
-        return options_complain(options, "not a number of seconds from 0.1 to 3600: %s",
-                                options->value);
-    else if (id == EVENTS && !take_events(view, options->value))
-        return options_complain(options, "not a number from 1 to %d: %s", EVENTS_MOST,
-                                options->value);
-    else if (id == WATCH)
-        view->watch = true;
-    else if (id == MACHINE)
-        view->machine = options->value;
-    else if (id == BLOCK && view->block_count == 2)
+    if (view->block_count == 2)
         return options_complain(options, "%s may be given at most twice, to compare two blocks",
                                 options->spelled);
-    else if (id == BLOCK)
-        view->blocks[view->block_count++] = options->value;
+    view->blocks[view->block_count++] = options->value;
+    return EXIT_GOOD;
+}
+
+static int take_option(struct pcview *view, const struct options *options, int id)
+{
+    const struct option_target targets[] = {
+        [COUNTERS] = OPTION_FLAG(view->counters), [VALUES] = OPTION_FLAG(view->values),
+        [EXPLAIN] = OPTION_FLAG(view->explain),   [HEX] = OPTION_FLAG(view->hex),
+        [JSON] = OPTION_FLAG(view->json),         [NAMES] = OPTION_FLAG(view->names_only),
+        [SAVE] = OPTION_TEXT(view->save),         [MACHINE] = OPTION_TEXT(view->machine)};
+    if (options_set(options, id, OPTION_TARGETS(targets)) != OPTION_OTHER)
+        return EXIT_GOOD;
+    if (id == BLOCK)
+        return take_block(view, options);
+    if (id == OPTION_ARGUMENT && !take_word(view, options->value))
+        return options_complain(options, "more than %d objects", MAX_WANTED);
+    if (id == LANGUAGE && !take_language(view, options->value))
+        return options_complain(options, "not a language id like 009 or 019: %s", options->value);
+    if ((id == WATCH || id == INTERVAL) && !take_seconds(view, options->value))
+        return options_complain(options, "not a number of seconds from 0.1 to 3600: %s",
+                                options->value);
+    if (id == EVENTS && !take_events(view, options->value))
+        return options_complain(options, "not a number from 1 to %d: %s", EVENTS_MOST,
+                                options->value);
+    view->watch |= id == WATCH;
     return EXIT_GOOD;
 }
 
@@ -424,14 +427,25 @@ static int save_snapshot(struct pcview *view)
     return error ? EXIT_FAILED : EXIT_GOOD;
 }
 
+/* Is one of the objects in the block that the user named, or did the user name none? */
+static bool any_found(const struct pcview *view)
+{
+    bool some = view->wanted_count == 0;
+    for (size_t i = 0; i < view->wanted_count; i++)
+        some |= view->wanted[i].found;
+    return some;
+}
+
+static bool shows_instances(const struct pcview *view)
+{
+    return view->values || view->json || view->hex || (!view->counters && !view->explain);
+}
+
 /* Prints the requested output; the exit code is that of the worst problem. */
 static int show_snapshot(struct pcview *view)
 {
-    bool all = find_mark(view);
-    bool some = view->wanted_count == 0;
+    bool all = find_mark(view), some = any_found(view);
     int code = EXIT_GOOD;
-    for (size_t i = 0; i < view->wanted_count; i++)
-        some |= view->wanted[i].found;
     if (view->save)
         code = some ? save_snapshot(view) : EXIT_GOOD;
     else if ((some || view->json) && !print_snapshot(view)) {
@@ -444,9 +458,7 @@ static int show_snapshot(struct pcview *view)
         report_damage(view, true);
         code = EXIT_FAILED;
     }
-    bool instances = !view->save && (view->values || view->json || view->hex ||
-                                     (!view->counters && !view->explain));
-    if (instances && !find_matched(view))
+    if (!view->save && shows_instances(view) && !find_matched(view))
         all = false;
     if (!find_mark(view))
         find_report(view);

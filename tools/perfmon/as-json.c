@@ -65,9 +65,10 @@ static void add_answer(struct json *json, const struct status_answer *answer)
 static void add_events(struct json *json, const struct perfmon *perfmon,
                        const struct provider *provider, const struct event_log *log)
 {
-    struct recent *list = calloc(perfmon->events + 1u, sizeof *list);
+    struct recent *list = calloc((size_t)perfmon->events + 1, sizeof *list);
     if (log->readable && perfmon->events && list) {
-        size_t count = event_log_last(log, provider->service.name, false, perfmon->events, list);
+        size_t count =
+            event_log_last(log, provider->service.name, false, (size_t)perfmon->events, list);
         json_open(json, "events", '[');
         for (size_t i = 0; i < count; i++) {
             const struct event *event = list[i].event;

@@ -83,56 +83,38 @@ static void look_at_terminal(struct perfmon *perfmon)
         perfmon->width = LEAST_WIDTH;
 }
 
-static bool read_count(const char *text, unsigned *ret)
+static int take_option(struct options *options, int id, struct perfmon *perfmon,
+                       struct text_list *list)
 {
-    char *end;
-    unsigned long count = strtoul(text, &end, 10);
-    *ret = (unsigned)count;
-    return *text >= '0' && *text <= '9' && !*end && count <= MOST_EVENTS;
+    const struct option_target targets[] = {
+        [JSON] = OPTION_FLAG(perfmon->json),
+        [QUERY] = OPTION_FLAG(perfmon->query),
+        [VERBOSE] = OPTION_FLAG(perfmon->details),
+        [PLAIN] = OPTION_FLAG(perfmon->plain),
+        [INTERVAL] = OPTION_SECONDS(perfmon->seconds, LEAST_SECONDS, MOST_SECONDS),
+        [EVENTS] = OPTION_WHOLE(perfmon->events, 0, MOST_EVENTS),
+    };
+    int code = options_set(options, id, OPTION_TARGETS(targets));
+    if (code != OPTION_OTHER)
+        return code;
+    if (id == MACHINE)
+        perfmon->machines[perfmon->machine_count++] = options->value;
+    else if (id == COUNTER_FILE && !text_list_read(list, options->value))
+        return options_complain(options, "%s: %s", options->value, strerror(errno));
+    else if (id == OPTION_ARGUMENT && !text_list_add(list, options->value))
+        return EXIT_FAILED;
+    return 0;
 }
 
 /* Parses the command line; `list` keeps the words that are no options. Returns 0; SHOWN if help or
  * version was printed; or an exit code after a message. */
 static int parse(struct options *options, struct perfmon *perfmon, struct text_list *list)
 {
-    int id;
-    char *end;
-    while ((id = options_next(options)) > 0)
-        switch (id) {
-        case JSON:
-            perfmon->json = true;
-            break;
-        case QUERY:
-            perfmon->query = true;
-            break;
-        case VERBOSE:
-            perfmon->details = true;
-            break;
-        case MACHINE:
-            perfmon->machines[perfmon->machine_count++] = options->value;
-            break;
-        case INTERVAL:
-            perfmon->seconds = strtod(options->value, &end);
-            if (*end || !(perfmon->seconds >= LEAST_SECONDS && perfmon->seconds <= MOST_SECONDS))
-                return options_complain(options, "%s: not a number of seconds from %g to %d",
-                                        options->value, LEAST_SECONDS, MOST_SECONDS);
-            break;
-        case EVENTS:
-            if (!read_count(options->value, &perfmon->events))
-                return options_complain(options, "%s: not a number from 0 to %d", options->value,
-                                        MOST_EVENTS);
-            break;
-        case PLAIN:
-            perfmon->plain = true;
-            break;
-        case COUNTER_FILE:
-            if (!text_list_read(list, options->value))
-                return options_complain(options, "%s: %s", options->value, strerror(errno));
-            break;
-        default:
-            if (!text_list_add(list, options->value))
-                return EXIT_FAILED;
-        }
+    int id, code = 0;
+    while (!code && (id = options_next(options)) > 0)
+        code = take_option(options, id, perfmon, list);
+    if (code)
+        return code;
     perfmon->args = list->texts;
     perfmon->arg_count = list->count;
     return id == OPTION_SHOWN ? SHOWN : id < 0 ? options_status(id) : EXIT_GOOD;
@@ -263,6 +245,29 @@ static bool take_first_args(struct window_options *options)
     return true;
 }
 
+/* Complains about paths that are no counter paths, unless there is only one object. */
+static bool check_paths(const struct window_options *options)
+{
+    for (size_t i = 0; i < options->path_count && options->path_count > 1; i++)
+        if (!is_path(options->paths[i])) {
+            fprintf(stderr,
+                    "perfmon: %s: give either one object or counter paths, such as '\\Memory\\"
+                    "Available Bytes'; \"perfmon --help\" lists the commands\n",
+                    text_seen(options->paths[i]));
+            return false;
+        }
+    bool object = options->path_count && !is_path(*options->paths);
+    if (object && **options->paths == '/')
+        fprintf(stderr,
+                "perfmon: %s: neither a command nor an option; \"perfmon --help\" lists them\n",
+                text_seen(*options->paths));
+    else if (object && options->plain)
+        fputs("perfmon: --plain takes counter paths, not an object\n", stderr);
+    else
+        return true;
+    return false;
+}
+
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
     struct window_options options = {.machines = perfmon->machines,
@@ -285,27 +290,11 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
               stderr);
         return EXIT_USAGE;
     }
+    if (!check_paths(&options))
+        return EXIT_USAGE;
     struct catalogue *object = NULL;
     int code = EXIT_GOOD;
-    for (size_t i = 0; i < options.path_count; i++)
-        if (!is_path(options.paths[i]) && options.path_count > 1) {
-            fprintf(stderr,
-                    "perfmon: %s: give either one object or counter paths, such as '\\Memory\\"
-                    "Available Bytes'; \"perfmon --help\" lists the commands\n",
-                    text_seen(options.paths[i]));
-            return EXIT_USAGE;
-        }
     if (options.path_count && !is_path(*options.paths)) {
-        if (**options.paths == '/') {
-            fprintf(stderr,
-                    "perfmon: %s: neither a command nor an option; \"perfmon --help\" lists them\n",
-                    text_seen(*options.paths));
-            return EXIT_USAGE;
-        }
-        if (options.plain) {
-            fputs("perfmon: --plain takes counter paths, not an object\n", stderr);
-            return EXIT_USAGE;
-        }
         object = find_object(perfmon, options.files, *options.paths, &options.instances, &code);
         if (!object)
             return code;

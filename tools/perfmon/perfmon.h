@@ -18,7 +18,7 @@ enum { EXIT_TROUBLE = 5 }; /* exit code: a provider needs attention */
 /* The options, and the output. */
 struct perfmon {
     bool json, query, details;
-    unsigned events;
+    int64_t events;
     const char **machines; /* other ones */
     size_t machine_count;
     double seconds; /* between samples */

@@ -292,10 +292,10 @@ static void print_kept_event(const struct status_page *page, const opl_load_even
 static void print_events(const struct status_page *page, const struct provider *provider)
 {
     bool all = page->perfmon->details || page->perfmon->arg_count;
-    struct recent *list = calloc(page->perfmon->events + 1u, sizeof *list);
-    size_t count =
-        list ? event_log_last(page->log, provider->service.name, !all, page->perfmon->events, list)
-             : 0;
+    struct recent *list = calloc((size_t)page->perfmon->events + 1, sizeof *list);
+    size_t count = list ? event_log_last(page->log, provider->service.name, !all,
+                                         (size_t)page->perfmon->events, list)
+                        : 0;
     for (size_t i = 0; i < count; i++)
         print_event(page, i == 0 ? "events" : "", &list[i]);
     if (count == 0 && provider->has_event && page->perfmon->events)

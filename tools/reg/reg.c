@@ -100,29 +100,16 @@ static const struct tool tool = {
     .more = more,
 };
 
-static void take_option(struct reg *reg, int id, const char *value)
+static void take_option(struct reg *reg, const struct options *options, int id)
 {
-    switch (id) {
-    case NAME:
-        reg->value_name = value;
-        break;
-    case DEFAULT:
+    const struct option_target targets[] = {
+        [NAME] = OPTION_TEXT(reg->value_name),    [TYPE] = OPTION_TEXT(reg->type),
+        [DATA] = OPTION_TEXT(reg->data),          [SEPARATOR] = OPTION_TEXT(reg->separator),
+        [ALL] = OPTION_FLAG(reg->all_values),     [FORCE] = OPTION_FLAG(reg->force),
+        [RECURSIVE] = OPTION_FLAG(reg->recursive)};
+    options_set(options, id, OPTION_TARGETS(targets));
+    if (id == DEFAULT)
         reg->value_name = "";
-        break;
-    case TYPE:
-        reg->type = value;
-        break;
-    case DATA:
-        reg->data = value;
-        break;
-    case SEPARATOR:
-        reg->separator = value;
-        break;
-    default:
-        reg->all_values |= id == ALL;
-        reg->force |= id == FORCE;
-        reg->recursive |= id == RECURSIVE;
-    }
 }
 
 static int refuse_word(const struct options *options)
@@ -206,7 +193,7 @@ int main(int argc, char **argv)
         else if (id == NUMBER)
             return refuse_left_out("/z", "reg query shows the type by its name");
         else if (id != OPTION_ARGUMENT)
-            take_option(&reg, id, options.value);
+            take_option(&reg, &options, id);
         else if (!take_arg(&reg, options.command->id, options.value))
             return refuse_word(&options);
     if (id < 0)

@@ -251,11 +251,10 @@ static bool show_live(void)
 /* ---- options ---- */
 
 /* clang-format off */
-static const struct setting settings[] = {
-    [MACHINE] = {.text = &client.machine}, [SORT] = {.text = &client.sort},
-    [INTERVAL] = {.seconds = &client.interval, .least = 0.1, .most = 3600},
-    [ROWS] = {.whole = &client.rows, .least = 1, .most = 1000000},
-    [ONCE] = {.flag = &client.once}, [JSON] = {.flag = &client.json},
+static const struct option_target targets[] = {
+    [MACHINE] = OPTION_TEXT(client.machine), [SORT] = OPTION_TEXT(client.sort),
+    [INTERVAL] = OPTION_SECONDS(client.interval, 0.1, 3600), [ROWS] = OPTION_WHOLE(client.rows, 1, 1000000),
+    [ONCE] = OPTION_FLAG(client.once), [JSON] = OPTION_FLAG(client.json),
 };
 /* clang-format on */
 
@@ -281,7 +280,7 @@ static const char *take(int id, const char *value)
 /* Returns the exit code; -1: continue. */
 static int read_options(int argc, char **argv)
 {
-    int code = options_read(&client.options, &tool, argc, argv, settings, take);
+    int code = options_read(&client.options, &tool, argc, argv, OPTION_TARGETS(targets), take);
     if (code >= 0)
         return code;
     if (client.json && client.has_kind && client.view.kind != VIEW_LIST)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's options, and small functions that the sample's programs share. */
+/* The server's options, and functions that the sample's programs share. */
 #include "program.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -27,51 +25,17 @@ const struct option_row behemoth_server_rows[] = {
 };
 /* clang-format on */
 
-bool number_of(const char *text, int64_t least, int64_t most, int64_t *ret)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno || end == text || *end || value < least || value > most)
-        return false;
-    *ret = value;
-    return true;
-}
-
-static bool seconds_of(const char *text, const struct setting *to)
-{
-    char *end;
-    double value = strtod(text, &end);
-    *to->seconds = value;
-    return end != text && !*end && value >= to->least && value <= to->most;
-}
-
-/* Returns what is wrong with the value, or NULL. */
-static const char *set(const struct options *options, const struct setting *to)
-{
-    static char wrong[128];
-    int64_t least = (int64_t)to->least, most = to->most > 0 ? (int64_t)to->most : INT64_MAX;
-    if (to->text)
-        *to->text = options->value;
-    if (to->flag)
-        *to->flag = true;
-    snprintf(wrong, sizeof wrong, "%s needs %s from %.12g to %.12g", options->spelled,
-             to->seconds ? "seconds" : "a number", to->least, to->most);
-    if (to->whole)
-        return number_of(options->value, least, most, to->whole) ? NULL : wrong;
-    return to->seconds && !seconds_of(options->value, to) ? wrong : NULL;
-}
-
 int options_read(struct options *options, const struct tool *tool, int argc, char **argv,
-                 const struct setting *settings, take_option *take)
+                 const struct option_target *targets, size_t count, take_option *take)
 {
     int id = options_begin(options, tool, argc, argv);
     while (id > 0 && (id = options_next(options)) > 0) {
-        const struct setting *to = id == OPTION_ARGUMENT ? NULL : &settings[id];
-        bool known = to && (to->text || to->flag || to->whole || to->seconds);
-        const char *wrong = known ? set(options, to) : take(id, options->value);
+        int code = options_set(options, id, targets, count);
+        const char *wrong = code == OPTION_OTHER ? take(id, options->value) : NULL;
         if (wrong)
             return options_complain(options, "%s: %s", wrong, options->value);
+        if (code > 0)
+            return code;
     }
     return id < 0 ? options_status(id) : -1;
 }

@@ -30,7 +30,7 @@ static uint32_t matches(const struct behemoth_herd *herd, const char *word, bool
 {
     int64_t id;
     uint32_t count = 0;
-    bool number = number_of(word, 1, INT64_MAX, &id);
+    bool number = options_number(word, 1, INT64_MAX, &id);
     for (uint32_t i = 0; i < herd->count; i++) {
         const struct behemoth *is = &behemoth_all(herd)[i];
         if (!(number && is->id == (uint64_t)id) &&
@@ -307,7 +307,7 @@ static int read_parameter(const struct behemoth_parameter *all, size_t count, co
         return EXIT_MISSING;
     }
     *ret = all[i];
-    if (!word[length] || number_of(word + length + 1, all[i].least, all[i].most, &ret->value))
+    if (!word[length] || options_number(word + length + 1, all[i].least, all[i].most, &ret->value))
         return EXIT_GOOD;
     fprintf(stderr,
             "behemoth-manager: %s needs a number from %" PRId64 " to %" PRId64 ", not %s.\n",
@@ -366,7 +366,7 @@ int command_parameters(struct manager *manager)
 int command_forward(struct manager *manager)
 {
     int64_t seconds;
-    if (manager->arg_count != 1 || !number_of(manager->args[0], 1, FORWARD_MOST, &seconds))
+    if (manager->arg_count != 1 || !options_number(manager->args[0], 1, FORWARD_MOST, &seconds))
         return options_complain(&manager->options, "SECONDS must be a number from 1 to 100000");
     int code = manager_request(manager, BEHEMOTH_FORWARD, &seconds, sizeof seconds, FORWARD_MS);
     if (!code)

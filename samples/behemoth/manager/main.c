@@ -171,15 +171,12 @@ int manager_herd(struct manager *manager, const struct behemoth_herd **ret)
 static struct manager manager = {
     .sex = BEHEMOTH_NONE, .age = -1, .x = -1, .y = -1, .interval = 0.5};
 /* clang-format off */
-static const struct setting settings[] = {
-    [SOCKET] = {.text = &manager.socket}, [MOTHER] = {.text = &manager.mother},
-    [JSON] = {.flag = &manager.json},
-    [SORT] = {.text = &manager.sort}, [REVERSE] = {.flag = &manager.reverse},
-    [AGE] = {.whole = &manager.age, .most = 100000000},
-    [X] = {.whole = &manager.x, .most = 100000000},
-    [Y] = {.whole = &manager.y, .most = 100000000},
-    [INTERVAL] = {.seconds = &manager.interval, .least = 0.05, .most = 3600},
-    [SECONDS] = {.whole = &manager.seconds, .least = 1, .most = 1000000},
+static const struct option_target targets[] = {
+    [SOCKET] = OPTION_TEXT(manager.socket), [JSON] = OPTION_FLAG(manager.json),
+    [SORT] = OPTION_TEXT(manager.sort), [REVERSE] = OPTION_FLAG(manager.reverse),
+    [MOTHER] = OPTION_TEXT(manager.mother), [AGE] = OPTION_WHOLE(manager.age, 0, 100000000),
+    [X] = OPTION_WHOLE(manager.x, 0, 100000000), [Y] = OPTION_WHOLE(manager.y, 0, 100000000),
+    [INTERVAL] = OPTION_SECONDS(manager.interval, 0.05, 3600), [SECONDS] = OPTION_WHOLE(manager.seconds, 1, 1000000),
 };
 /* clang-format on */
 
@@ -219,7 +216,7 @@ int main(int argc, char **argv)
     manager.args = calloc((size_t)argc, sizeof *manager.args);
     if (!manager.args)
         return EXIT_FAILED;
-    int code = options_read(&manager.options, &tool, argc, argv, settings, take);
+    int code = options_read(&manager.options, &tool, argc, argv, OPTION_TARGETS(targets), take);
     if (code < 0)
         code = run();
     behemoth_line_end(&manager.line);

@@ -299,23 +299,22 @@ static int read_options(int argc, char **argv)
     struct options options;
     const char *socket = NULL;
     /* clang-format off */
-    struct setting settings[SERVER_OPTIONS] = {
-        [SERVER_SOCKET] = {.text = &socket}, [SERVER_STATE] = {.text = &service.state},
-        [SERVER_SAVE_EVERY] = {.whole = &service.save_every, .most = 1000000},
-        [SERVER_SEED] = {.whole = &service.seed},
-        [SERVER_COUNT] = {.whole = &service.count, .most = BEHEMOTH_HERD_MAX},
-        [SERVER_SINCE] = {.whole = &service.since, .most = 100000000000},
-        [SERVER_FORWARD] = {.whole = &service.forward, .most = 100000000},
+    struct option_target targets[SERVER_OPTIONS] = {
+        [SERVER_SOCKET] = OPTION_TEXT(socket), [SERVER_STATE] = OPTION_TEXT(service.state),
+        [SERVER_SAVE_EVERY] = OPTION_WHOLE(service.save_every, 0, 1000000),
+        [SERVER_SEED] = OPTION_WHOLE(service.seed, 0, 0),
+        [SERVER_COUNT] = OPTION_WHOLE(service.count, 0, BEHEMOTH_HERD_MAX),
+        [SERVER_SINCE] = OPTION_WHOLE(service.since, 0, 100000000000),
+        [SERVER_FORWARD] = OPTION_WHOLE(service.forward, 0, 100000000),
     };
     /* clang-format on */
     for (int i = 0; i < HERD_PARAMETERS; i++) {
-        struct setting *setting = &settings[SERVER_PARAMETER + i];
         service.parameters[i] = -1;
-        setting->whole = &service.parameters[i];
-        setting->least = (double)herd_parameters[i].least;
-        setting->most = (double)herd_parameters[i].most;
+        targets[SERVER_PARAMETER + i] = (struct option_target)OPTION_WHOLE(
+            service.parameters[i], (double)herd_parameters[i].least,
+            (double)herd_parameters[i].most);
     }
-    int code = options_read(&options, &tool, argc, argv, settings, take);
+    int code = options_read(&options, &tool, argc, argv, OPTION_TARGETS(targets), take);
     if (code >= 0)
         return code;
     if (!behemoth_place(socket, true, service.socket, sizeof service.socket)) {
