@@ -148,32 +148,35 @@ static bool base_fits(DWORD type, DWORD base)
     }
 }
 
-/* Reports a base in the wrong place. A base must directly follow its counter; otherwise the value
- * is wrong without any error. */
-static void check_base(const struct scene *scene, size_t counter)
+/* Reports a counter whose base is not the next definition: its value is wrong without any error. */
+static void check_next(const struct scene *scene, size_t counter, const opl_type_info *info)
 {
-    opl_type_info info = info_of(scene, counter), next = {0};
+    opl_type_info next = {0};
     struct place place = counter_place(scene, counter);
     bool last = counter + 1 == scene->counter_count;
-    bool needs = info.needs_base || (info.multi && info.name && !info.is_base);
     if (!last)
         next = info_of(scene, counter + 1);
-    if (needs && !next.is_base)
+    if (!next.is_base)
         report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
-                   "its base as the next definition", "%s, followed by %s", info.name,
+                   "its base as the next definition", "%s, followed by %s", info->name,
                    last        ? "no definition"
                    : next.name ? next.name
                                : "an unknown type");
-    else if (needs && !info.multi &&
-             !base_fits(scene->counters[counter].definition.CounterType,
-                        scene->counters[counter + 1].definition.CounterType))
+    else if (!info->multi && !base_fits(scene->counters[counter].definition.CounterType,
+                                        scene->counters[counter + 1].definition.CounterType))
         report_add(scene->report, WARNING, &place, "CounterType", IN_COUNTERS,
-                   "the base that belongs to the type", "%s with %s", info.name, next.name);
-    if (counter > 0 && info.is_base) {
-        opl_type_info before = info_of(scene, counter - 1);
-        needs = before.needs_base || before.multi;
-    }
-    if (info.is_base && (counter == 0 || !needs))
+                   "the base that belongs to the type", "%s with %s", info->name, next.name);
+}
+
+static void check_base(const struct scene *scene, size_t counter)
+{
+    opl_type_info info = info_of(scene, counter), before = {0};
+    struct place place = counter_place(scene, counter);
+    if (info.needs_base || (info.multi && info.name && !info.is_base))
+        check_next(scene, counter, &info);
+    if (counter > 0)
+        before = info_of(scene, counter - 1);
+    if (info.is_base && !before.needs_base && !before.multi)
         report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
                    "a base only directly after a counter that needs one", "%s", info.name);
 }

@@ -653,12 +653,36 @@ static void report_leaks(struct trial *trial, const struct account *account, int
 static double median(const struct trial *trial);
 static void must_answer(struct trial *trial, const char *when);
 
+/* How many calls make a round that takes about ROUND_MS. */
+static int calls_of_round(const struct trial *trial, double each)
+{
+    int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
+    if (calls < 2 && fits(trial, 2 * LEAK_ROUNDS))
+        return 2;
+    return calls < 1 ? 1 : calls;
+}
+
+/* Calls Collect several times, and adds what is in use after them. */
+static void try_round(struct trial *trial, int calls, struct account *account)
+{
+    struct usage usage = {0};
+    for (int i = 0; i < calls && !trial->ended; i++) {
+        struct check_answer answer;
+        bool good = collect(trial, trial->query, trial->capacity, false, &answer);
+        usage = answer.reply.usage;
+        if (good)
+            take(trial, &answer);
+        answer_done(&answer);
+    }
+    if (!trial->ended)
+        note_usage(account, &usage);
+}
+
 static void try_many(struct trial *trial)
 {
     struct account account = {0};
     double each = median(trial);
-    int calls = each * CALLS_MOST <= ROUND_MS ? CALLS_MOST : (int)(ROUND_MS / each);
-    calls = calls < 2 && fits(trial, 2 * LEAK_ROUNDS) ? 2 : calls < 1 ? 1 : calls;
+    int calls = calls_of_round(trial, each);
     int least = each * calls <= ROUND_MS || calls == 1 ? LEAK_ROUNDS - 1 : 0;
     for (int i = 0; calls == 1 && i < 2; i++) /* the last two answers count as rounds */
         if (trial->usage[i].heap || trial->usage[i].threads)
@@ -666,19 +690,8 @@ static void try_many(struct trial *trial)
     int first = account.count;
     plan(trial, STEP_ROUNDS, ROUNDS + 1 - first);
     for (int round = first;
-         round <= ROUNDS && fits(trial, calls) && (has_time(trial) || round < least); round++) {
-        struct usage usage = {0};
-        for (int i = 0; i < calls && !trial->ended; i++) {
-            struct check_answer answer;
-            bool good = collect(trial, trial->query, trial->capacity, false, &answer);
-            usage = answer.reply.usage;
-            if (good)
-                take(trial, &answer);
-            answer_done(&answer);
-        }
-        if (!trial->ended)
-            note_usage(&account, &usage);
-    }
+         round <= ROUNDS && fits(trial, calls) && (has_time(trial) || round < least); round++)
+        try_round(trial, calls, &account);
     trial->timing->made[STEP_ROUNDS] = (unsigned)(account.count - first);
     trial->timing->hurried = account.count < LEAK_ROUNDS && !trial->ended;
     report_leaks(trial, &account, calls, "Collect");

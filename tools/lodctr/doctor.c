@@ -137,6 +137,18 @@ static void print_end(const struct lodctr *opts, unsigned findings, const opl_lo
                result->left == 1 ? "" : "s");
 }
 
+static void json_end(struct json *json, const opl_load_restored *result, DWORD status)
+{
+    json_close(json, ']');
+    json_integer(json, "providers", (int64_t)result->providers);
+    json_integer(json, "restored", (int64_t)result->restored);
+    json_integer(json, "left", (int64_t)result->left);
+    json_integer(json, "status", status);
+    json_string(json, "statusText", status_message(status));
+    json_close(json, '}');
+    putchar('\n');
+}
+
 DWORD doctor(const struct lodctr *opts)
 {
     struct visit visit = {.opts = opts, .json.out = stdout};
@@ -158,23 +170,16 @@ DWORD doctor(const struct lodctr *opts)
         owners_done(&visit.owners);
     }
     result.left += visit.failing;
-    if (opts->json) {
-        json_close(&visit.json, ']');
-        json_integer(&visit.json, "providers", (int64_t)result.providers);
-        json_integer(&visit.json, "restored", (int64_t)result.restored);
-        json_integer(&visit.json, "left", (int64_t)result.left);
-        json_integer(&visit.json, "status", status);
-        json_string(&visit.json, "statusText", status_message(status));
-        json_close(&visit.json, '}');
-        putchar('\n');
-    } else if (!status && !opts->quiet && (result.providers || opts->user)) {
+    bool empty = !result.providers && !opts->user;
+    if (opts->json)
+        json_end(&visit.json, &result, status);
+    else if (!status && !opts->quiet && !empty)
         print_end(opts, visit.findings, &result);
-    }
-    if (!status && !result.providers && !opts->user) {
+    if (!status && empty) {
         last_event_no_names("lodctr");
         return DOCTOR_SOMETHING_LEFT;
     }
     /* the exit code tells monitoring programs whether anything is still wrong */
-    bool wrong = result.left || (opts->dry_run && visit.findings);
-    return status || !wrong ? status : DOCTOR_SOMETHING_LEFT;
+    size_t wrong = result.left + (opts->dry_run ? visit.findings : 0);
+    return !status && wrong ? DOCTOR_SOMETHING_LEFT : status;
 }

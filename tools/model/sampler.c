@@ -824,6 +824,12 @@ static bool was_removed(struct source *source, const struct spec *spec)
     return removed;
 }
 
+/* The end of the capture, or a table without counters, is not an error. */
+static bool is_end(const struct sampler *sampler, DWORD status)
+{
+    return status == PDH_NO_MORE_DATA || (status == PDH_NO_DATA && sampler->sampled);
+}
+
 /* Reads the capture once, for one table. False: the sampler must end. */
 static bool read_capture(struct sampler *sampler, struct spec *spec)
 {
@@ -846,9 +852,7 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
         frame = NULL;
         sampler->sampled = true;
     }
-    DWORD end = frame ? (DWORD)frame->status : 0;
-    if (end == PDH_NO_MORE_DATA || (end == PDH_NO_DATA && sampler->sampled))
-        /* the end of the capture, or a table without counters, which is not an error */
+    if (frame && is_end(sampler, (DWORD)frame->status))
         frame_free(frame);
     else if (frame)
         go_on = hand_over(source, frame);

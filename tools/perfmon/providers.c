@@ -39,6 +39,18 @@ static size_t count_objects(const char *list)
     return count;
 }
 
+static enum state judge_quarantine(const struct provider *provider)
+{
+    if (service_on_probation(&provider->service))
+        return ON_PROBATION;
+    return provider->until ? QUARANTINED : SWITCHED_OFF;
+}
+
+static bool library_gone(const struct provider *provider)
+{
+    return !provider->path || access(provider->path, F_OK) != 0;
+}
+
 static enum state judge(const struct provider *provider, const struct owners *owners)
 {
     const struct service_settings *service = &provider->service;
@@ -46,14 +58,12 @@ static enum state judge(const struct provider *provider, const struct owners *ow
     DWORD object;
     const char *owner;
     if (service->disabled & BY_HAND && service->quarantine)
-        return service_on_probation(service) ? ON_PROBATION
-               : provider->until             ? QUARANTINED
-                                             : SWITCHED_OFF;
+        return judge_quarantine(provider);
     if (!service->library)
         return NO_LIBRARY;
     if (!service_enabled(service))
         return DISABLED;
-    if (!provider->path || access(provider->path, F_OK) != 0)
+    if (library_gone(provider))
         return LIBRARY_GONE;
     if (provider->refused)
         return REFUSED;

@@ -214,6 +214,12 @@ static bool is_pipe(const char *input)
            (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode) || S_ISCHR(facts.st_mode));
 }
 
+static bool can_append(const struct relog *opts)
+{
+    return opts->format->capture && opts->every <= 1 && !opts->follow && !opts->merge &&
+           !opts->renames.count;
+}
+
 static int check(struct relog *opts)
 {
     const struct options options = {.tool = &tool};
@@ -222,8 +228,7 @@ static int check(struct relog *opts)
     int code = choose_format(opts, &options);
     if (code)
         return code;
-    if (opts->append && (!opts->format->capture || opts->every > 1 || opts->follow || opts->merge ||
-                         opts->renames.count))
+    if (opts->append && !can_append(opts))
         return options_complain(
             &options, "-a needs CSV or TSV, and excludes -t, --follow, --merge, --rename");
     if (opts->average && opts->every < 2)

@@ -2,6 +2,7 @@
 /* Parses and prints times: local times of a capture, without a time zone. */
 #include "relog.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -13,22 +14,31 @@ struct moment {
     double seconds; /* seconds of the day */
 };
 
-/* Parses [[HH:]MM:]SS.sss, which AM or PM may follow */
+/* Parses [[HH:]MM:]SS.sss; *text becomes what follows. */
+static bool parse_clock(const char **text, double *ret)
+{
+    *ret = 0;
+    for (int part = 0; part < 3; part++) {
+        int used = 0;
+        double value;
+        if (!isdigit((unsigned char)**text) || sscanf(*text, "%lf%n", &value, &used) != 1 ||
+            value >= 60)
+            return false;
+        *ret = *ret * 60 + value;
+        *text += used;
+        if (**text != ':')
+            return true;
+        ++*text;
+    }
+    return false;
+}
+
+/* Parses the time of day, which AM or PM may follow. */
 static bool parse_time(const char *text, double *ret)
 {
-    int used = 0;
-    double total = 0;
-    for (int part = 0;; part++) {
-        double value;
-        if (part == 3 || !strchr("0123456789", *text) || !*text ||
-            sscanf(text, "%lf%n", &value, &used) != 1 || value >= 60)
-            return false;
-        total = total * 60 + value;
-        text += used;
-        if (*text != ':')
-            break;
-        text++;
-    }
+    double total;
+    if (!parse_clock(&text, &total))
+        return false;
     text += strspn(text, " ");
     bool am = strcasecmp(text, "am") == 0, pm = strcasecmp(text, "pm") == 0;
     bool noon = total >= 12 * 3600;

@@ -66,28 +66,37 @@ void cursor_fit(struct cursor *cursor, size_t count, size_t page)
         cursor->first = count > cursor->page ? count - cursor->page : 0;
 }
 
+static void remove_last(struct field *field)
+{
+    size_t used = strlen(field->text);
+    while (used && (field->text[--used] & 0xc0) == 0x80)
+        ;
+    field->text[used] = 0;
+}
+
+static void append(struct field *field, wchar_t character)
+{
+    mbstate_t state = {0};
+    char bytes[MB_LEN_MAX];
+    size_t used = strlen(field->text), count = wcrtomb(bytes, character, &state);
+    if (count == (size_t)-1 || used + count >= sizeof field->text)
+        return;
+    memcpy(field->text + used, bytes, count);
+    field->text[used + count] = 0;
+}
+
 bool field_key(struct field *field, int key)
 {
     enum { ESCAPE = 27, BACKSPACE = 127 };
-    size_t used = strlen(field->text);
     if (!field->open)
         return false;
     if (key == ESCAPE)
         field->text[0] = 0;
-    if (key == ESCAPE || key == '\r' || key == '\n' || key == KEY_ENTER) {
+    if (key == ESCAPE || key == '\r' || key == '\n' || key == KEY_ENTER)
         field->open = false;
-    } else if ((key == KEY_BACKSPACE || key == BACKSPACE || key == '\b') && used) {
-        while (used && (field->text[--used] & 0xc0) == 0x80)
-            ;
-        field->text[used] = 0;
-    } else if (key & TERMINAL_CHARACTER || (key >= ' ' && key < BACKSPACE)) {
-        mbstate_t state = {0};
-        char bytes[MB_LEN_MAX];
-        size_t count = wcrtomb(bytes, (wchar_t)(key & ~TERMINAL_CHARACTER), &state);
-        if (count != (size_t)-1 && used + count < sizeof field->text) {
-            memcpy(field->text + used, bytes, count);
-            field->text[used + count] = 0;
-        }
-    }
+    else if (key == KEY_BACKSPACE || key == BACKSPACE || key == '\b')
+        remove_last(field);
+    else if (key & TERMINAL_CHARACTER || (key >= ' ' && key < BACKSPACE))
+        append(field, (wchar_t)(key & ~TERMINAL_CHARACTER));
     return true;
 }

@@ -449,13 +449,19 @@ static const struct catalogue_counter *focus_of(const struct object *object)
     return object->column == BY_ORDER ? NULL : &object->of->counters[object->column];
 }
 
+/* The column with the numbers of a counter; NULL: there is none. */
+static const struct column *column_of(const struct object *object,
+                                      const struct catalogue_counter *counter)
+{
+    if (!counter || counter->text || !object->numbers)
+        return NULL;
+    return &object->numbers->columns[object->places[counter - object->of->counters]];
+}
+
 static void draw_explanation(const struct object *object, struct canvas *canvas, int row)
 {
     const struct catalogue_counter *focus = focus_of(object);
-    const struct column *column =
-        focus && object->numbers && !focus->text
-            ? &object->numbers->columns[object->places[focus - object->of->counters]]
-            : NULL;
+    const struct column *column = column_of(object, focus);
     const char *text = focus ? focus->explain : object->of->explain;
     if (column && column->explain)
         text = column->explain; /* PDH's explanation is in the user's language */

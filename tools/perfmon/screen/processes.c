@@ -358,20 +358,27 @@ struct layout {
     int name, number[LINE_VALUES], text[TEXTS], command; /* `command`: width of the last column */
 };
 
+/* Places the columns of numbers from column `at` on; returns the column after the last one. */
+static int place_numbers(const struct processes *processes, int all, int at, struct layout *ret)
+{
+    bool grouped = processes->grouping != BY_PROCESS;
+    for (size_t c = 0; c < LINE_VALUES; c++) {
+        if (all < columns[c].least_columns || (grouped && !columns[c].group) ||
+            (c >= MEMORY_LIMIT && !processes->any[c]) || at + columns[c].width > all)
+            continue;
+        ret->number[c] = at;
+        at += columns[c].width;
+    }
+    return at;
+}
+
 static struct layout make_layout(const struct processes *processes, int all)
 {
     bool grouped = processes->grouping != BY_PROCESS;
     struct layout layout = {.name = grouped ? all / 3 : NAME_LEAST};
     if (processes->tree && !grouped)
         layout.name = all < 80 ? TREE_LEAST : all < 130 ? all * 3 / 10 : TREE_MOST;
-    int at = layout.name;
-    for (size_t c = 0; c < LINE_VALUES; c++) {
-        if (all < columns[c].least_columns || (grouped && !columns[c].group) ||
-            (c >= MEMORY_LIMIT && !processes->any[c]) || at + columns[c].width > all)
-            continue;
-        layout.number[c] = at;
-        at += columns[c].width;
-    }
+    int at = place_numbers(processes, all, layout.name, &layout);
     for (size_t i = 0; i < TEXTS && !grouped; i++) {
         int width = i == COMMAND ? all - at - 1 : text_width_of(i, all);
         if (all < texts[i].least_columns || width < text_width_of(i, all) || at + 1 + width > all)
@@ -606,23 +613,9 @@ static void watch_limits(struct processes *processes)
     processes->limits = 0;
 }
 
-bool processes_key(struct processes *processes, int key, struct window *window)
+/* Handles the keys that change which processes are shown, and how. */
+static bool look_key(struct processes *processes, int key, struct window *window)
 {
-    if (actions_key(processes, key, window))
-        return true;
-    if (processes->alone)
-        return details_key(processes, key);
-    if (field_key(&processes->filter, key) || sort_key(processes, key) ||
-        tree_fold_key(processes, key, window))
-        return true;
-    if (cursor_enter(&processes->cursor, key)) {
-        open_selected(processes, window);
-        return true;
-    }
-    if (cursor_key(&processes->cursor, key)) {
-        follow(processes, key);
-        return true;
-    }
     switch (key) {
     case 't':
     case KEY_F(5):
@@ -652,4 +645,24 @@ bool processes_key(struct processes *processes, int key, struct window *window)
     default:
         return false;
     }
+}
+
+bool processes_key(struct processes *processes, int key, struct window *window)
+{
+    if (actions_key(processes, key, window))
+        return true;
+    if (processes->alone)
+        return details_key(processes, key);
+    if (field_key(&processes->filter, key) || sort_key(processes, key) ||
+        tree_fold_key(processes, key, window))
+        return true;
+    if (cursor_enter(&processes->cursor, key)) {
+        open_selected(processes, window);
+        return true;
+    }
+    if (cursor_key(&processes->cursor, key)) {
+        follow(processes, key);
+        return true;
+    }
+    return look_key(processes, key, window);
 }

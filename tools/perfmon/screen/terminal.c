@@ -244,27 +244,29 @@ static int mouse_key(void)
                                             : TERMINAL_CLICK;
 }
 
-int terminal_key(int descriptor, int milliseconds)
+/* Waits for a key, for input of `descriptor`, or until the time is over. False: the input of the
+ * terminal has ended. */
+static bool wait_for_input(int descriptor, int milliseconds, int *ret_kind, wint_t *ret_key)
 {
     struct pollfd inputs[] = {
         {STDIN_FILENO, POLLIN, 0},
         {descriptor,   POLLIN, 0}
     };
+    int bytes = 0, count = poll(inputs, 2, milliseconds);
+    if ((count < 0 && errno != EINTR) || ending || (inputs[0].revents & (POLLHUP | POLLERR)))
+        return false;
+    *ret_kind = get_wch(ret_key);
+    bool silent = *ret_kind == ERR && count > 0 && (inputs[0].revents & POLLIN);
+    return !silent || ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || bytes > 0 ||
+           isatty(STDIN_FILENO);
+}
+
+int terminal_key(int descriptor, int milliseconds)
+{
     wint_t key;
     int kind = get_wch(&key);
-    if (kind == ERR && !ending) {
-        int count = poll(inputs, 2, milliseconds);
-        if (count < 0 && errno != EINTR)
-            return TERMINAL_END;
-        if (ending || (inputs[0].revents & (POLLHUP | POLLERR)))
-            return TERMINAL_END;
-        kind = get_wch(&key);
-        if (kind == ERR && count > 0 && (inputs[0].revents & POLLIN)) {
-            int bytes = 0;
-            if (ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes == 0 && !isatty(STDIN_FILENO))
-                return TERMINAL_END;
-        }
-    }
+    if (kind == ERR && !ending && !wait_for_input(descriptor, milliseconds, &kind, &key))
+        return TERMINAL_END;
     if (ending)
         return TERMINAL_END;
     if (kind == KEY_CODE_YES && key == KEY_MOUSE)
