@@ -175,8 +175,9 @@ static void answer_as_server(int listening, int notes, bool knows)
             (void)!write(notes, &head.what, sizeof head.what);
             head.what = good ? BEHEMOTH_OK : BEHEMOTH_BAD;
             head.bytes = good ? sizeof herd : 0;
-            (void)!write(fd, &head, sizeof head);
-            (void)!write(fd, &herd, head.bytes);
+            /* the client closes its connection as soon as it has the answer */
+            send(fd, &head, sizeof head, MSG_NOSIGNAL);
+            send(fd, &herd, head.bytes, MSG_NOSIGNAL);
         }
 }
 

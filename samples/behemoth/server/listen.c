@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks and the socket. A file of the same name that another program made is not removed. */
-#include "listen.h"
+#include "peers.h"
 
 #include "../common/program.h"
 

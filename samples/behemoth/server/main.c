@@ -2,7 +2,6 @@
 /* behemoth-server: the service that simulates the herd. */
 #include "../common/program.h"
 #include "herd.h"
-#include "listen.h"
 #include "peers.h"
 
 #include <errno.h>
@@ -122,17 +121,39 @@ static struct answer forward(uint64_t ticks)
     return (struct answer){.due = service.forward_to};
 }
 
-static struct answer change(uint32_t what, const void *body)
+static struct answer answer(const struct behemoth_head *head, const void *body, bool may_change)
 {
-    uint64_t number;
-    memcpy(&number, body, sizeof number);
-    switch (what) {
+    static const struct {
+        uint32_t bytes;
+        bool changes;
+    } requests[] = {
+        [BEHEMOTH_HERD] = {0,                                 false},
+        [BEHEMOTH_CREATE] = {sizeof(struct behemoth_create),    true },
+        [BEHEMOTH_KILL] = {sizeof(uint64_t),                  true },
+        [BEHEMOTH_PARAMETERS] = {0,                                 false},
+        [BEHEMOTH_SET] = {sizeof(struct behemoth_parameter), true },
+        [BEHEMOTH_FORWARD] = {sizeof(uint64_t),                  true },
+        [BEHEMOTH_SAVE] = {0,                                 true },
+        [BEHEMOTH_STOP] = {0,                                 true },
+        [BEHEMOTH_SUMMARY] = {0,                                 false},
+    };
+    if (head->what < BEHEMOTH_HERD || head->what > BEHEMOTH_SUMMARY ||
+        head->bytes != requests[head->what].bytes)
+        return status_only(BEHEMOTH_BAD);
+    if (requests[head->what].changes && !may_change)
+        return status_only(BEHEMOTH_REFUSED);
+    switch (head->what) {
+    case BEHEMOTH_HERD:
+    case BEHEMOTH_SUMMARY:
+        return answer_herd(head->what == BEHEMOTH_HERD);
+    case BEHEMOTH_PARAMETERS:
+        return answer_parameters();
     case BEHEMOTH_CREATE:
         return create(body);
     case BEHEMOTH_FORWARD:
-        return forward(number);
+        return forward(*(const uint64_t *)body);
     case BEHEMOTH_KILL:
-        return status_only(herd_kill(&service.herd, number));
+        return status_only(herd_kill(&service.herd, *(const uint64_t *)body));
     case BEHEMOTH_SET:
         return status_only(herd_set(&service.herd, body));
     case BEHEMOTH_SAVE:
@@ -141,24 +162,6 @@ static struct answer change(uint32_t what, const void *body)
         service.stop = true;
         return status_only(BEHEMOTH_OK);
     }
-}
-
-static struct answer answer(const struct behemoth_head *head, const void *body, bool may_change)
-{
-    static const uint32_t bytes[BEHEMOTH_SUMMARY + 1] = {
-        [BEHEMOTH_CREATE] = sizeof(struct behemoth_create),
-        [BEHEMOTH_KILL] = sizeof(uint64_t),
-        [BEHEMOTH_SET] = sizeof(struct behemoth_parameter),
-        [BEHEMOTH_FORWARD] = sizeof(uint64_t),
-    };
-    if (head->what < BEHEMOTH_HERD || head->what > BEHEMOTH_SUMMARY ||
-        head->bytes != bytes[head->what])
-        return status_only(BEHEMOTH_BAD);
-    if (head->what == BEHEMOTH_HERD || head->what == BEHEMOTH_SUMMARY)
-        return answer_herd(head->what == BEHEMOTH_HERD);
-    if (head->what == BEHEMOTH_PARAMETERS)
-        return answer_parameters();
-    return may_change ? change(head->what, body) : status_only(BEHEMOTH_REFUSED);
 }
 
 /* ---- life ---- */
@@ -341,9 +344,8 @@ int main(int argc, char **argv)
     sigemptyset(&ours);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGINT);
-    sigprocmask(SIG_BLOCK, &ours, &mask);
-    sigdelset(&mask, SIGTERM);
-    sigdelset(&mask, SIGINT);
+    sigprocmask(SIG_BLOCK, &ours, NULL); /* delivered only while waiting for requests */
+    sigemptyset(&mask);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_IGN);

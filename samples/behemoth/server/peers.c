@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 enum { HALF_REQUEST_MS = 2000, TAKE_ANSWER_MS = 5000, HEAD = sizeof(struct behemoth_head) };
+enum { STRANGE_BYTES = 64 << 20 }; /* the most memory for answers to other users */
 
 void peers_begin(struct peers *peers, int listening, peers_answer *answer)
 {
@@ -42,32 +43,25 @@ static struct peer *quietest(struct peers *peers, bool other_users)
     return found;
 }
 
-static struct peer *find_place(struct peers *peers, bool may_change)
-{
-    struct peer *place = NULL;
-    int strange = 0;
-    for (int i = 0; i < PEERS; i++) {
-        struct peer *peer = &peers->all[i];
-        place = peer->fd < 0 ? peer : place;
-        strange += peer->fd >= 0 && !peer->may_change;
-    }
-    bool crowded = !may_change && strange >= PEERS_STRANGE;
-    if (!place || crowded) {
-        place = quietest(peers, crowded);
-        hang_up(place);
-    }
-    return place;
-}
-
-/* Closes a connection so that a new one can be accepted. Without a free descriptor the listening
- * socket would stay readable, and the loop would never sleep. */
-static void free_descriptor(struct peers *peers)
+/* Closes a connection so that a new one can be accepted; those of other users first. Without a free
+ * descriptor the listening socket would stay readable, and the loop would never sleep. */
+static void free_place(struct peers *peers)
 {
     struct peer *peer = quietest(peers, true);
     if (!peer)
         peer = quietest(peers, false);
     if (peer)
         hang_up(peer);
+}
+
+static struct peer *find_place(struct peers *peers)
+{
+    for (int i = 0; i < PEERS; i++) {
+        if (peers->all[i].fd < 0)
+            return &peers->all[i];
+    }
+    free_place(peers);
+    return find_place(peers);
 }
 
 static void accept_one(struct peers *peers)
@@ -77,12 +71,12 @@ static void accept_one(struct peers *peers)
     int fd = accept4(peers->listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
-            free_descriptor(peers);
+            free_place(peers);
         return;
     }
     bool may_change = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) == 0 &&
                       (user.uid == 0 || user.uid == geteuid());
-    struct peer *peer = find_place(peers, may_change);
+    struct peer *peer = find_place(peers);
     *peer = (struct peer){.fd = fd, .may_change = may_change, .since = behemoth_now()};
 }
 
@@ -109,24 +103,17 @@ static bool begin_answer(struct peer *peer, const struct answer *content)
     return true;
 }
 
-/* Limits the memory for answers that other users do not read: the connection that was idle
- * longest is closed first. */
-static void limit_other_users(struct peers *peers, const struct peer *newest)
+/* Limits the memory for answers that other users do not read. */
+static void limit_other_users(struct peers *peers)
 {
-    for (;;) {
-        struct peer *quiet = NULL;
-        size_t bytes = newest->bytes;
+    for (size_t bytes;; hang_up(quietest(peers, true))) {
+        bytes = 0;
         for (int i = 0; i < PEERS; i++) {
-            struct peer *peer = &peers->all[i];
-            if (peer == newest || peer->fd < 0 || peer->may_change || !peer->answer)
-                continue;
-            bytes += peer->bytes;
-            if (!quiet || peer->since < quiet->since)
-                quiet = peer;
+            const struct peer *peer = &peers->all[i];
+            bytes += peer->answer && !peer->may_change ? peer->bytes : 0;
         }
-        if (!quiet || bytes <= PEERS_STRANGE_BYTES)
+        if (bytes <= STRANGE_BYTES)
             return;
-        hang_up(quiet);
     }
 }
 
@@ -159,7 +146,7 @@ static bool take_request(struct peers *peers, struct peer *peer)
     if (!begin_answer(peer, &content))
         return false;
     if (!peer->may_change)
-        limit_other_users(peers, peer);
+        limit_other_users(peers);
     return send_answer(peer);
 }
 
@@ -209,7 +196,7 @@ void peers_serve(struct peers *peers, int milliseconds, const sigset_t *mask)
     }
     int ready = ppoll(polled, count, &limit, mask);
     if (ready < 0 && errno == EINVAL) /* the limit of descriptors was lowered below what is open */
-        free_descriptor(peers);
+        free_place(peers);
     for (nfds_t i = 1; i < count; i++) {
         if (of[i]->fd >= 0 && !serve_one(peers, of[i], ready > 0 ? polled[i].revents : 0))
             hang_up(of[i]);

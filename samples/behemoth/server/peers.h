@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The connections. Limits protect the server: a request has at most 272 bytes; an incomplete one is
- * closed after two seconds, an unread answer after five. There are 64 connections at most, half of
- * them for other users than root and the server's own. If all are in use, a new connection replaces
- * the one that was idle longest; the same applies to descriptors, and to the memory of answers that
- * other users do not read.
+ * closed after two seconds, an unread answer after five. There are 64 connections at most.
+ * If all are in use, a new connection replaces the one that was idle longest, first of other users
+ * than root and the server's own; the same applies to descriptors, and to the memory of answers
+ * that other users do not read.
  */
 #ifndef BEHEMOTH_SERVER_PEERS_H
 #define BEHEMOTH_SERVER_PEERS_H
@@ -13,7 +13,7 @@
 
 #include <signal.h>
 
-enum { PEERS = 64, PEERS_STRANGE = 32, PEERS_STRANGE_BYTES = 64 << 20 };
+enum { PEERS = 64 };
 
 struct answer {
     uint32_t status;
@@ -48,6 +48,20 @@ struct peers {
     peers_answer *answer;
     struct peer all[PEERS];
 };
+
+/* ---- listen.c: the socket, and the locks that allow one server for each herd and socket ---- */
+
+enum { EXIT_SECOND = 3 }; /* another server uses the same herd or socket */
+
+/* Prints "behemoth-server: WHAT: reason" by errno; returns EXIT_FAILED. */
+int complain(const char *what);
+/* Locks a file until the process ends. Returns 0, or an exit code after a message. */
+int take_lock(const char *path, const char *what);
+/* The socket from systemd (sd_listen_fds(3)), or else a new one; *ret_own: the caller must remove
+ * the socket at the end. Returns 0, or an exit code after a message. */
+int take_socket(const char *path, int *ret_fd, bool *ret_own);
+
+/* ---- peers.c ---- */
 
 void peers_begin(struct peers *peers, int listening, peers_answer *answer);
 /* Finishes the answers that are being sent, for at most `milliseconds`, and closes all
