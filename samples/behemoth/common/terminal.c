@@ -111,18 +111,14 @@ FILE *terminal_frame(void)
     return frame = open_memstream(&frame_text, &frame_bytes);
 }
 
-void terminal_show(const char *keys, bool whole)
+/* Draws the lines of a text that have changed, or all lines (`whole`), and `keys` in the last
+ * line. */
+static void draw_lines(FILE *out, const char *text, const char *keys, bool whole)
 {
     int columns, rows;
-    char *screen = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&screen, &size);
-    bool good = fclose(frame) == 0 && out;
-    const char *text = frame_text;
     terminal_size(&columns, &rows);
-    if (good && whole)
-        fputs("\033[2J", out);
-    for (int row = 0; good && row < rows && row < LINES; row++) {
+    fputs(whole ? "\033[2J" : "", out);
+    for (int row = 0; row < rows && row < LINES; row++) {
         const char *line = row + 1 < rows ? text : keys;
         size_t bytes = strcspn(line, "\n");
         text += row + 1 < rows ? bytes + (text[bytes] == '\n') : 0;
@@ -134,7 +130,16 @@ void terminal_show(const char *keys, bool whole)
         free(shown[row]);
         shown[row] = strndup(line, bytes);
     }
-    if (out && fclose(out) == 0 && good)
+}
+
+void terminal_show(const char *keys, bool whole)
+{
+    char *screen = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&screen, &size);
+    if (fclose(frame) == 0 && out)
+        draw_lines(out, frame_text, keys, whole);
+    if (out && fclose(out) == 0)
         put(screen, size);
     free(screen);
     free(frame_text);

@@ -100,16 +100,22 @@ static bool is_sensible(const struct herd *herd)
     return true;
 }
 
+/* Does the beginning of the file, of `size` bytes, say that a herd of this size follows? */
+static bool is_whole(const struct head *head, const struct herd *herd, uint64_t size)
+{
+    return memcmp(head->magic, magic, sizeof magic) == 0 && herd->count <= BEHEMOTH_HERD_MAX &&
+           head->bytes == FIXED + herd->count * sizeof *herd->all &&
+           size == sizeof *head + head->bytes && herd->start >= 0 && herd->start <= INT64_MAX / 2 &&
+           herd->ticks <= (uint64_t)(INT64_MAX / 2 / BEHEMOTH_SECOND);
+}
+
 static bool read_herd(struct herd *herd, FILE *file)
 {
     struct head head;
     struct stat status;
     if (fstat(fileno(file), &status) < 0 || !S_ISREG(status.st_mode) ||
         fread(&head, sizeof head, 1, file) != 1 || fread(herd, FIXED, 1, file) != 1 ||
-        memcmp(head.magic, magic, sizeof magic) != 0 || herd->count > BEHEMOTH_HERD_MAX ||
-        head.bytes != FIXED + herd->count * sizeof *herd->all ||
-        (uint64_t)status.st_size != sizeof head + head.bytes || herd->start < 0 ||
-        herd->start > INT64_MAX / 2 || herd->ticks > (uint64_t)(INT64_MAX / 2 / BEHEMOTH_SECOND))
+        !is_whole(&head, herd, (uint64_t)status.st_size))
         return false;
     size_t count = (size_t)herd->count;
     return herd_capacity(herd, count > 0 ? count : 1) &&
