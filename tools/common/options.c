@@ -274,7 +274,6 @@ int options_set(const struct options *options, int id, const struct option_targe
                 size_t count)
 {
     const struct option_target none = {0}, *to = (size_t)id < count ? &targets[id] : &none;
-    int64_t least = (int64_t)to->least, most = to->most > 0 ? (int64_t)to->most : INT64_MAX;
     if (to->flag)
         *to->flag = true;
     else if (to->text)
@@ -282,8 +281,9 @@ int options_set(const struct options *options, int id, const struct option_targe
     else if (!to->whole && !to->seconds)
         return OPTION_OTHER;
     else if (to->seconds ? !set_seconds(options->value, to)
-                         : !options_number(options->value, least, most, to->whole))
-        return options_complain(options, "%s: not a number%s from %.12g to %.12g", options->value,
+                         : !options_number(options->value, (int64_t)to->least, (int64_t)to->most,
+                                           to->whole))
+        return options_complain(options, "%s: not a number%s from %.15g to %.15g", options->value,
                                 to->seconds ? " of seconds" : "", to->least, to->most);
     return 0;
 }

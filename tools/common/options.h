@@ -84,7 +84,7 @@ struct option_target {
     const char **text;
     int64_t *whole;
     double *seconds;
-    double least, most; /* limits of `whole` and `seconds`; most 0: INT64_MAX */
+    double least, most; /* limits of `whole` and `seconds` */
 };
 /* clang-format off */
 #define OPTION_FLAG(variable)    {.flag = &(variable)}

@@ -305,7 +305,7 @@ static int read_options(int argc, char **argv)
     struct option_target targets[SERVER_OPTIONS] = {
         [SERVER_SOCKET] = OPTION_TEXT(socket), [SERVER_STATE] = OPTION_TEXT(service.state),
         [SERVER_SAVE_EVERY] = OPTION_WHOLE(service.save_every, 0, 1000000),
-        [SERVER_SEED] = OPTION_WHOLE(service.seed, 0, 0),
+        [SERVER_SEED] = OPTION_WHOLE(service.seed, 0, 1e18),
         [SERVER_COUNT] = OPTION_WHOLE(service.count, 0, BEHEMOTH_HERD_MAX),
         [SERVER_SINCE] = OPTION_WHOLE(service.since, 0, 100000000000),
         [SERVER_FORWARD] = OPTION_WHOLE(service.forward, 0, 100000000),
