@@ -27,11 +27,11 @@ struct capture {
     struct log *first; /* the log that was opened to check the files; the first reader uses it */
     /* state of PdhReadRawLogRecord in `first`; NULL: nothing was read */
     struct log_record *record;
-    struct object_scan *scan; /* result of the last object_scan */
+    struct object_scan *scan; /* what the last scan of all samples found */
     struct capture_writer *writer;
 };
 
-/* The record that was found last, and the next one, whose memory belongs to the log. */
+/* The record that was found last (a copy), and the next one, whose memory belongs to the log. */
 struct log_record {
     struct buffer bytes;
     DWORD kind;
@@ -78,8 +78,9 @@ static void let_go(struct capture *capture)
 
 /*
  * The text that describes a capture's damage, and the list of what cannot be shown of the capture.
- * In place of the text PDH has only a status, in place of the list nothing; and a capture that
- * cannot be opened has no handle. So text and list are kept for each thread, like errno.
+ * PDH itself returns only a status in place of the text, and nothing in place of the list; and a
+ * capture that cannot be opened has no handle that could keep them. So text and list are kept for
+ * each thread, like errno.
  */
 
 enum { PROBLEM_SIZE = 1024 };
@@ -178,7 +179,7 @@ static PDH_STATUS open_log(const char *const *files, size_t count, struct log **
         if (!text_compare_fold_n(files[i], strnlen(files[i], 4), "SQL:", 4))
             return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
     PDH_STATUS status = log_open(files, count, ret, &problem);
-    if (status) /* other problems are reported when samples are collected */
+    if (status) /* problems that do not prevent opening are reported when samples are collected */
         problem_note(problem.data);
     return status;
 }
@@ -584,7 +585,7 @@ PDH_STATUS capture_record(PDH_HLOG handle, FILETIME time, PDH_RAW_LOG_RECORD *re
     struct capture *capture = hold(handle);
     if (!capture)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    /* returned for a handle for writing */
+    /* the status for a handle for writing, or for a handle that stands for live data */
     PDH_STATUS status =
         (PDH_STATUS)(capture->writer ? PDH_INVALID_HANDLE : PDH_DATA_SOURCE_IS_REAL_TIME);
     if (capture->file_count) {

@@ -35,7 +35,7 @@ struct log_source {
      * and of the next column in the same bucket; 0: none */
     uint32_t *first_column, *next_column;
     size_t indexed, places;
-    struct item_set numbering;    /* temporarily: all items of one column, to count equal names */
+    struct item_set numbering;    /* for one column at a time: its items, to count equal names */
     struct capture_block *blocks; /* one block for each column; allocated when first needed */
     size_t block_count;
 };
@@ -83,7 +83,7 @@ const char *log_source_machine(const struct counter *counter);
 PDH_STATUS log_source_collect(struct pdh_query *query, LONGLONG *ret_time);
 
 /* Describes an object, and does not report which parts of it cannot be shown.
- * PDH_CSTATUS_NO_OBJECT. */
+ * PDH_CSTATUS_NO_OBJECT: the capture does not have the object. */
 PDH_STATUS log_source_info(struct log_source *source, const char *machine, const char *object,
                            struct object_info **ret);
 /* True if `name` is the wanted name. If `wanted` is a number, `name` must be a name that has this

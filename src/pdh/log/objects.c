@@ -55,7 +55,7 @@ struct object_columns {
     const char *machine, *object;
     struct instance_names counters, instances;
     struct instance_names
-        nameless; /* texts like "object N" and "number N" for numbers without a name, each once */
+        nameless; /* "object N" or "number N" for each number without a name, each text once */
     struct log_losses losses;
     /* bracketed: a column has "(*)"; bare: a column or a sample has the object without instance */
     bool bracketed, has_instances, bare;

@@ -374,7 +374,7 @@ static const opl_counter_view *find_definition(struct counter *counter, const ch
 }
 
 /* Stores the counter's value from a block in *ret; the values of a wildcard counter go into the
- * counter's next set. */
+ * counter's next set of samples. */
 static void take_block(struct counter *counter, uint32_t column, const struct log_value *value,
                        LONGLONG time, struct sample *ret)
 {
@@ -403,7 +403,7 @@ static void take_block(struct counter *counter, uint32_t column, const struct lo
 
 /* ---- one counter ---- */
 
-/* Adds a column's items to the next set of a wildcard. */
+/* Adds a column's items to the next set of samples of a wildcard counter. */
 static void sample_column(struct counter *counter, uint32_t number, const struct log_sample *from,
                           struct item_set *set)
 {
