@@ -77,7 +77,7 @@ bool load_believes(const char *path);
 /* Reads a whole file. ERROR_FILE_TOO_LARGE: it is larger than MOST_FILE_BYTES; ERROR_ACCESS_DENIED
  * also: it is empty because it is a folder, a pipe or a device. */
 LSTATUS load_file(const char *path, struct buffer *ret);
-/* returns the reason why load_file failed */
+/* returns the reason why load_file failed, as text for a message */
 const char *load_file_reason(const char *path, LSTATUS status);
 void load_init(struct load *load, const opl_load_options *options);
 void load_error(struct load *load, const char *file, unsigned line, const char *format, ...)
@@ -111,8 +111,8 @@ char *span_copy(struct text_span span);
 bool list_grow(void *array_pointer, size_t count, size_t *capacity, size_t size);
 
 /* ---- ini/ini.c: bytes to UTF-8 ---- */
-/* Converts a file to UTF-8. *ret_raw: it is in a code page that only the caller knows, and was not
- * converted. */
+/* Converts a file to UTF-8. *ret_raw: the file is in a code page that only the caller knows, and
+ * was not converted. */
 LSTATUS decode_file(const void *bytes, size_t size, struct buffer *ret, bool *ret_raw);
 /* Returns Windows' ANSI code page for texts in this language. */
 unsigned decode_code_page(uint32_t language);
@@ -247,7 +247,7 @@ void cache_write(const struct registry_edit *edit, const struct range_cache *cac
                  const struct buffer *rows, bool whole);
 
 /* ---- store/known.c: the scan results of every file of the layers ---- */
-#define SHIPPED_NAMES "names/" /* prefix of the names of vendor files in this list */
+#define SHIPPED_NAMES "names/" /* prefix of the names of the vendor's name bases in known_files */
 struct known_file {
     struct range_row row;
     char *name, *services; /* memory of the row's texts, if the cache does not own them */

@@ -2,8 +2,8 @@
 /*
  * Registers a provider (docs/windows/registration.md#e3): the provider gets the numbers after the
  * highest ones in use, and all is written to one file, so that one rename registers it. The file is
- * NAME.reg; if other files would hide its content, because the same values were deleted or written
- * by hand there, it is manual.reg, which is merged last.
+ * NAME.reg; if other files would hide its content, because they delete the same values or have them
+ * written by hand, the file is manual.reg, which is merged last.
  */
 #include "loadperf/inner.h"
 #include "loadperf/store/stored.h"
@@ -441,8 +441,9 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
-/* Refuses the name of a service that this package has: another registration would hide it or change
- * its numbers, for the user's programs also in the user's layer. */
+/* Refuses the name of a service that openperflib itself has, because a second registration would
+ * hide that service or change its numbers. In the user's layer it would do so for the user's
+ * programs. */
 static LSTATUS refuse_shipped(struct install *install)
 {
     struct service_view shipped;
@@ -455,7 +456,7 @@ static LSTATUS refuse_shipped(struct install *install)
     FREE_AUTO char *path =
         library && !strchr(library, '/') ? place_library(library, &is_shipped) : NULL;
     view_done(&shipped);
-    /* this is the library of another package */
+    /* the service is not in the vendor's layer, or its library is not openperflib's own */
     if (!path || !is_shipped || access(path, F_OK) != 0)
         return ERROR_SUCCESS;
     load_error(install->change.load, install->ini_path, 0,

@@ -253,8 +253,8 @@ static bool is_due_later(const char *why)
     return rest ? timegm(&end) > time(NULL) : !strncmp(why, "permanently", strlen("permanently"));
 }
 
-/* True if the library was replaced after the event. Its ctime is compared, because packages set its
- * mtime to an older time. */
+/* True if the library was replaced after the event that is given. The file's ctime is compared,
+ * because packages set its mtime to an older time. */
 static bool was_replaced(const char *path, const struct event_last *event)
 {
     struct stat st;

@@ -9,7 +9,7 @@ struct doctor {
     struct load *load;
     const opl_load_doctor_options *callbacks;
     struct stored wanted;
-    /* names of services, in `torn` of files, each with its NUL */
+    /* names of services (in `torn`: of files), each with its NUL */
     struct buffer quarantined, orphans, unregistered, torn;
     opl_load_restored *result;
     LSTATUS status;

@@ -293,8 +293,8 @@ static bool take_language(void *self, const char *id)
     return !judging->status;
 }
 
-/* Repairs nothing in other layers, because only the machine's layer has texts that were written by
- * hand. */
+/* Does nothing for a layer other than the machine's, because only the machine's layer has texts
+ * that were written by hand. */
 LSTATUS repair_manual(struct doctor *doctor)
 {
     struct judging judging = {.doctor = doctor};

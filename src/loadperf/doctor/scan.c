@@ -130,8 +130,8 @@ static void report_unused(struct doctor *doctor, const char *path, const char *w
                   advice);
 }
 
-/* Looks at a file of events or answers, or at one that was made from others. `in_place`: the file
- * is overwritten in place, so it must have no second name. */
+/* Reports the file `name`, which has events or answers or was made from other files, if it cannot
+ * be used. `in_place`: the file is overwritten in place, so it must have no second name. */
 static void look_at_state(struct doctor *doctor, const char *folder, const char *name, off_t most,
                           bool in_place)
 {
@@ -222,7 +222,7 @@ static void look_at_file(struct doctor *doctor, const char *folder, const char *
         doctor_report(doctor, false, &lost, "is a link to a file that does not exist: " COME_BACK);
     else if (!file_trusted(&st, false))
         report_foreign(doctor, path, &st);
-    else if (!registry_fault(&st)) /* scan_state has reported that */
+    else if (!registry_fault(&st)) /* scan_state has reported such a fault */
         look_into(&looking, name);
 }
 

@@ -139,8 +139,9 @@ static LSTATUS read_service(struct planning *planning)
     return ERROR_SUCCESS;
 }
 
-/* Libraries from Windows often call their functions otherwise, and a file that a package brings is
- * registered without the options that name them. */
+/* Reads the names of the library's functions Open, Collect and Close, because libraries from
+ * Windows often have other names for them. lodctr has options for these names, too, but not for the
+ * ini files of packages. */
 static LSTATUS read_functions(struct planning *planning)
 {
     static const char *const keys[] = {"open", "collect", "close"};

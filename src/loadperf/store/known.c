@@ -36,8 +36,7 @@ static LSTATUS add_file(struct known_files *known, struct known_file file)
     return ERROR_SUCCESS;
 }
 
-/* Makes the file's entry, which takes over the services of the scan; a file without content has no
- * entry. */
+/* Makes the entry of a file from its scan, and takes over the memory of scan->services. */
 static LSTATUS make_file(const struct registry_file *given, struct file_scan *scan,
                          struct known_file *ret)
 {

@@ -17,7 +17,7 @@ struct merged_service {
     uint32_t current_first;      /* the index of offset 0 in `current` */
     struct plan plan;
     struct registration registration;
-    char *kept[TEXTS]; /* present texts of the record that are kept */
+    char *kept[TEXTS]; /* present values Library, Open, Collect, Close, Object List */
     struct buffer validation;
     uint32_t disabled; /* the present value of Disable Performance Counters */
     bool set_disabled; /* the value must change */

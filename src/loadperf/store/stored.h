@@ -32,8 +32,8 @@ const char *stored_texts_find(const struct stored_texts *texts, uint32_t languag
 bool stored_texts_language(const struct stored_texts *texts, size_t *cursor, uint32_t *ret);
 /* Reads the registered texts of a service, sorted. */
 LSTATUS stored_texts_of_service(const char *service, struct stored_texts *ret);
-/* Read the whole name base as every program sees it, unsorted; and only the texts written by
- * hand. */
+/* stored_texts_of_language reads all texts of a language as every program sees them, unsorted;
+ * stored_texts_by_hand reads only those written by hand. */
 LSTATUS stored_texts_of_language(uint32_t language, struct stored_texts *ret);
 LSTATUS stored_texts_by_hand(uint32_t language, struct stored_texts *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the registration of one service, and the languages, only from the files that mention them,
- * because merging all files would take as long as all registrations together.
+ * because merging all files would take the longer, the more services are registered.
  */
 #include "loadperf/inner.h"
 #include "loadperf/store/stored.h"
@@ -365,7 +365,7 @@ bool view_has_any(const struct service_view *view)
     return any;
 }
 
-/* English is always installed, as in the module names. */
+/* True if the language is installed. English always is; the module names has the same rule. */
 bool view_has_language(const struct service_view *view, uint32_t language)
 {
     for (size_t i = 0; i < view->language_count; i++) {
