@@ -83,7 +83,8 @@ static void describe(enum registry_layer layer, const char *name, const struct s
                                   .modified_ns = nanoseconds(&st->st_mtim)};
 }
 
-/* Opens the layer's folder. ERROR_SUCCESS with -1: the layer has no folder, or an untrusted one. */
+/* Opens the layer's folder. ERROR_SUCCESS and *ret_fd -1: the layer has no folder, or an untrusted
+ * one. */
 static LSTATUS open_layer(enum registry_layer layer, int *ret_fd)
 {
     struct stat st;
@@ -191,7 +192,7 @@ LSTATUS registry_edit_replace(struct registry_edit *edit, const char *name, cons
     LSTATUS status =
         file_replace(edit->held.folder, name, 0644, text, size, there ? &old.st_mtim : NULL, &st);
     if (!status && ret_file) {
-        /* file_replace renamed the file after its stat, which changed its ctime */
+        /* file_replace has set `st` before it renamed the file, and renaming changes the ctime */
         if (fstatat(edit->held.folder, name, &st, 0) != 0)
             return status_from_errno(errno);
         describe(edit->layer, name, &st, ret_file);

@@ -51,7 +51,8 @@ static void file_report_damaged(const char *file, const opl_reg_entry *entry)
  * other file has values for it.
  */
 
-/* guards the members `lazy` and the values of lazy keys; taken after other locks of the registry */
+/* guards the member `lazy` of keys, and the values of lazy keys; taken after other locks of the
+ * registry */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct owned {

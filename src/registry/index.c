@@ -600,8 +600,8 @@ static int open_writable(const char *place)
     return folder;
 }
 
-/* Removes the index and what was derived with it, because both may contain what only some users may
- * read now. Does not close `folder`. */
+/* Removes the index and the derived files, because they may contain what only some users may read
+ * now. Does not close `folder`. */
 static void remove_all(int folder)
 {
     static const char ending[] = ".index";

@@ -304,7 +304,7 @@ LSTATUS key_flush(HKEY key)
     return held_open(key, 0, &held);
 }
 
-/* RegConnectRegistry with this machine's name. */
+/* Does what RegConnectRegistry does for this machine: makes a handle of the root. */
 static LSTATUS key_connect_here(HKEY root, HKEY *ret)
 {
     const struct mount *mount = mount_of_handle(root);
@@ -486,7 +486,7 @@ static void query_all(struct batch *batch, struct remote_question *remote)
         held_done(&batch->held[i]);
 }
 
-/* Asks all questions at once. A small number of them is answered without allocating memory. */
+/* Asks all questions at once. No memory is allocated if there are only a few questions. */
 void key_query_all(struct key_question *questions, size_t count)
 {
     enum { FEW = 8 };

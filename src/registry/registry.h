@@ -157,7 +157,8 @@ struct mount {
     HKEY opens_as; /* not NULL: the handle that RegOpenKeyEx without KEY_SET_VALUE
                                   * returns */
 };
-/* Values that are computed, such as Last Counter; they override values of the files. */
+/* Values that are computed, such as Last Counter. They override values of the files, unless
+ * under_files is set. */
 struct registry_computed {
     const char *path, *name;
     uint32_t type; /* type of the value: REG_DWORD or REG_SZ */

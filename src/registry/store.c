@@ -209,7 +209,8 @@ static bool take_invalidation(void)
 {
     bool was = __atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED);
     if (was && store.current)
-        store.current->identity = 0; /* some values were not read as the index describes them */
+        store.current->identity =
+            0; /* values were read from changed files, not as the index has them */
     return was;
 }
 

@@ -37,7 +37,7 @@ struct layer_folder {
     bool refused; /* it was reported that the folder is not trusted */
 };
 /* Checks the folder and the next `files` of its files, in turn (SIZE_MAX: all), and reads those
- * that changed. *ret_changed becomes true if any did. */
+ * that changed. *ret_changed becomes true if the folder or one of these files has changed. */
 LSTATUS folder_refresh(struct layer_folder *folder, size_t files, bool *ret_changed);
 void folder_forget(struct layer_folder *folder);
 /* True if the folder, or one of the next `files` of its files, has changed since it was read. */

@@ -28,7 +28,7 @@ struct tree_key {
     int64_t last_write; /* FILETIME of the newest file that mentions the key */
     /* the key exists; false: the key is deleted, or is only part of another key's path */
     bool alive;
-    bool cleared;      /* the file has "[-key]" first: hides the key of files merged before */
+    bool cleared;      /* the file has a line "[-key]": it hides the key of files merged before */
     struct lazy *lazy; /* the place of values that are still in the file; NULL: none */
     /* The key, its name and `lazy` are parts of an index, and so are arrays of capacity 0: they are
      * not freed. */
