@@ -33,7 +33,7 @@ struct catalogue;
  * there is no memory or no thread. */
 struct catalogue *catalogue_new(const char *machine, const char *files);
 /* Makes a catalogue of one object, which is read before this returns. `name` is in any case and
- * language, or a number. Returns NULL after a failure; its status is in `status`. */
+ * language, or a number. Returns NULL after a failure, whose status is in *ret_status. */
 struct catalogue *catalogue_find(const char *machine, const char *files, const char *name,
                                  PDH_STATUS *ret_status);
 /* Waits at most a second for the thread; a thread that still runs then goes on alone and keeps the
@@ -47,9 +47,9 @@ const struct catalogue_object *catalogue_object(struct catalogue *catalogue, siz
  * every second. Returns true if new ones, or none because the object does not answer, were taken
  * over: pointers to the earlier ones are invalid then. */
 bool catalogue_watch(struct catalogue *catalogue, size_t at);
-/* True if every word of `text` is in the names or the explanation, without regard to case, or is a
- * short name (cpu, mem, net, load) for a word in them. `counter` NULL: only the object is
- * searched. */
+/* True if every word of `text` is in the names or the explanation of the object or the counter,
+ * without regard to case, or is a short name (cpu, mem, net, load) for a word in them. `counter`
+ * NULL: only the object is searched. */
 bool catalogue_matches(const struct catalogue_object *object,
                        const struct catalogue_counter *counter, const char *text);
 

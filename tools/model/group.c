@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel counts processor time in ticks of 10 ms: time that is missing in one sample is too
- * much in the next sample. */
+/* The kernel counts processor time in ticks of 10 ms: the time that a sample lacks is counted in
+ * the next sample. */
 enum { TICKS_PER_SECOND = 100, TICKS_OF_NOISE = 5, GROUPS_MOST = 4096 };
 static const bool sums[LINE_VALUES] = {[CPU] = true,  [TIME] = true,    [MEMORY] = true,
                                        [READ] = true, [WRITTEN] = true, [THREADS] = true};
@@ -109,7 +109,7 @@ static bool is_group(const char *job, const struct line *line, enum grouping gro
 }
 
 /* Lowers the line's limits to those of the group and of the groups above it, because a limit also
- * applies to all groups below. A limit of 0 is none. */
+ * applies to all groups below. A limit of 0 means that there is none. */
 static void lower_limits(struct line *line, const struct table *limits, const char *job)
 {
     for (size_t r = 0; r < limits->row_count; r++) {
@@ -145,7 +145,7 @@ void group_limits(struct line *lines, size_t count, enum grouping grouping,
 
 /* ---- what no process explains ---- */
 
-/* A process of the last sample, whose key is its number; or a group of which members have ended,
+/* A process of the last sample, whose key is its number; or a group with members that have ended,
  * whose key is the group's identity. */
 struct known {
     uint64_t key;
@@ -204,7 +204,7 @@ static struct known *find_process(const struct ended *ended, const struct line *
 }
 
 /* Adds processor time of ended members to a group. With more than GROUPS_MOST groups, the time of
- * new ones stays in the line of the rest. */
+ * new groups stays in the line of the time that no process explains. */
 static void add_group(struct ended *ended, uint64_t identity, double time)
 {
     struct known *group = find(ended->groups, ended->group_count, identity);
@@ -231,7 +231,7 @@ static bool same_process(const struct known *before, double time, double elapsed
 
 /* Returns the process's rate in percent of one processor. PDH has no rate for a process that began
  * since the sample before, or whose name has changed. A new process has used all its time in this
- * interval; a renamed process had the time that is in `ended`. */
+ * interval; of a renamed process, `ended` has the time before. */
 static double rate_of(const struct ended *ended, const struct line *line, double seconds)
 {
     const double *values = line->values;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes of one sample and the sums of groups of them, and the processor time that no listed
- * process explains, which one more line shows: the lines together have the machine's busy time.
+ * process explains, which is shown in one more line, so that all lines together have the machine's
+ * busy time.
  *
  * Busy is what processors spend on programs and in the kernel, interrupts included. Waiting for a
  * disk is idle, and what a hypervisor gave to others ("steal") was not used by this machine.
@@ -11,7 +12,7 @@
 
 #include "model.h"
 
-/* What a line has; NaN: not known. Only control groups have MEMORY_LIMIT and the values after
+/* The values of a line; NaN: not known. Only control groups have MEMORY_LIMIT and the values after
  * it. */
 enum line_value {
     PID,
@@ -57,32 +58,33 @@ struct line {
 /* Joins the lines of each program, user and so on; returns the number of lines after that. A value
  * that no member has stays unknown. */
 size_t group_lines(struct line *lines, size_t count, enum grouping grouping);
-/* Names the line as its group, which has no members yet. */
+/* Gives the line the name and the identity of its group. */
 void group_name(struct line *line, enum grouping grouping);
 /* Compares lines for sorting: by name, then by the name's length. */
 int group_compare_names(const struct line *left, const struct line *right);
 
 /* Adds the table of control groups with limits and pressure, and returns its number, 0 if there is
- * no memory; its columns are in the order of the values from MEMORY_LIMIT on. */
+ * no memory; its columns are in the order of MEMORY_LIMIT and the values after it. */
 unsigned group_add_limits(struct model *model, size_t source);
-/* Sets the limits (values from MEMORY_LIMIT on) of those lines that are units or control groups. */
+/* Sets the limits (MEMORY_LIMIT and the values after it) of those lines that are units or control
+ * groups. */
 void group_limits(struct line *lines, size_t count, enum grouping grouping,
                   const struct table *limits);
 
 /* ---- what no process explains ---- */
 
-struct ended;                  /* what must be known of earlier samples */
-struct ended *ended_new(void); /* makes an empty memory of samples; NULL: out of memory */
+struct ended;                  /* what must be remembered of earlier samples */
+struct ended *ended_new(void); /* for no samples yet; NULL: out of memory */
 void ended_free(struct ended *ended);
 /* Takes the processes of a new sample. `seconds` have passed since the sample before; `busy`: the
  * busy time of all processors in percent of one processor; NaN: unknown. */
 void ended_take(struct ended *ended, const struct line *processes, size_t count, double seconds,
                 double busy, unsigned processors);
-/* Sets the rate of a process in the sample of ended_take if PDH has no rate for the process yet and
- * `ended` has. */
+/* Sets the rate of a process, in the sample that ended_take took last, if PDH has no rate for the
+ * process yet and `ended` has. */
 void ended_rate(const struct ended *ended, struct line *process);
-/* Adds the time of ended members to the groups, and makes the line of the rest. `lines` are all
- * groups (or processes). False: the time of the rest is unknown. */
+/* Adds the time of ended members to the groups, and makes the line of the time that no process
+ * explains. `lines` are all groups (or processes). False: that time is unknown. */
 bool ended_line(const struct ended *ended, struct line *lines, size_t count, enum grouping grouping,
                 struct line *ret);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histories: of a machine the last MODEL_FINE samples one by one, and before them, for an hour at
- * one sample a second, MODEL_COARSE together; of a capture everything, several samples in one place
- * if it is long. A series takes 1.2 kB for a machine, and 5.9 kB when it is older than MODEL_FINE
- * samples.
+ * Histories. The history of a machine has the last MODEL_FINE samples one by one, and earlier ones
+ * in groups of MODEL_COARSE, for an hour at one sample a second. The history of a capture has all
+ * samples; if the capture is long, several samples share one place. A series takes 1.2 kB for a
+ * machine, and 5.9 kB when it is older than MODEL_FINE samples.
  */
 #include "internal.h"
 

@@ -278,7 +278,8 @@ static struct spec *find_spec(const struct model *model, unsigned table, struct 
     return found;
 }
 
-/* Sets a flag of a table. Returns the table's source if the flag had another value before. */
+/* Sets a flag of a table. Returns the table's source if the flag had another value before, else
+ * NULL. */
 static struct source *set_flag(struct model *model, unsigned table, size_t offset, bool value)
 {
     struct source *source;
@@ -433,7 +434,7 @@ size_t model_update(struct model *model)
             frame = next;
             count++;
         }
-        specs_free(finished); /* the last frames that refer to these tables were taken before */
+        specs_free(finished); /* no later frame refers to these tables */
     }
     return count;
 }

@@ -9,10 +9,10 @@
  *
  * series   the history of one row and one column
  *
- * Each source has a sampler thread, and only that thread calls PDH for it. It hands over samples
- * that do not change afterwards. All functions below are for one other thread, the one that draws;
- * none of them waits for a sampler, so that a provider or a machine that does not answer never
- * stops the drawing.
+ * Each source has a sampler thread, and only that thread calls PDH for the source. The thread hands
+ * over samples that do not change afterwards. All functions below are for one other thread, the one
+ * that draws; none of them waits for a sampler, so that a provider or a machine that does not
+ * answer never stops the drawing.
  */
 #ifndef OPL_TOOLS_MODEL_H
 #define OPL_TOOLS_MODEL_H
@@ -40,7 +40,7 @@ struct row {
 
 struct column {
     char *path; /* the path that was given to model_add_table, without MODEL_RAW */
-    /* result of PdhAddCounter; after a failure the counter is added again after 5 s, then less and
+    /* result of PdhAddCounter; after a failure, adding it is tried again after 5 s, then less and
      * less often */
     PDH_STATUS status;
     DWORD type;  /* 0 until the counter was found */
@@ -126,7 +126,7 @@ unsigned model_add_table(struct model *model, size_t source, const char *const *
                          bool history);
 /* Watches text counters, for which PDH has no values. Texts change seldom and may be expensive, so
  * a sample is taken every MODEL_TEXT_SECONDS; already MODEL_TEXT_WANTED seconds after the last one
- * if model_want_texts was called since. */
+ * if model_want_texts was called since. Returns the table's number, as model_add_table does. */
 enum { MODEL_TEXT_SECONDS = 10, MODEL_TEXT_WANTED = 1 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);

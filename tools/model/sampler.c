@@ -56,7 +56,7 @@ struct counters {
     double reason_due; /* when the reason why there are no rows is read again */
 };
 
-/* A result of PDH: a number of items, in memory that is reused. */
+/* An array of items that PDH returned, in memory that is reused for the next array. */
 struct items {
     void *data;
     DWORD capacity, count;
@@ -107,8 +107,7 @@ static void describe(PDH_HCOUNTER handle, struct column *column)
 }
 
 /* Writes the path with the source's machine. PDH adds a counter even if the machine is not
- * reachable, and finds the machine when it is
- * back. */
+ * reachable, and finds the machine when it is back. */
 void full_path(const struct source *source, const char *path, char *ret, size_t capacity)
 {
     const char *machine = source->capture ? "" : source->name;
@@ -528,8 +527,7 @@ void frame_free(struct frame *frame)
 }
 
 /* Converts local time to UTC. A capture has the local time of the place where it was recorded,
- * which is treated as this machine's local
- * time. */
+ * which is treated as this machine's local time. */
 static int64_t utc_of_local(LONGLONG local)
 {
     time_t seconds = (time_t)(local / SECOND - unix_epoch);

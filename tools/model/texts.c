@@ -17,7 +17,7 @@ struct collected {
     size_t first; /* the column whose texts came first: each text of this column begins a row */
     char *data;
     size_t used, capacity;
-    bool single; /* all texts are of `column`; otherwise their counters' names say of which */
+    bool single; /* all texts are of `column`; else each text comes with the name of its counter */
     size_t column;
     bool failed; /* no memory */
 };
@@ -120,7 +120,8 @@ bool sample_texts(const struct source *source, struct spec *spec, struct table_s
     full_path(source, first, path, sizeof path);
     snprintf(path + strlen(path) - strlen(counter_of(first)), 2, "*");
     spec->found[0].status = opl_text_values(path, collect, &collected);
-    collected.single = !spec->found[0].status && !collected.rows; /* names of another language */
+    /* no rows: the paths' names may be in another language, so each column is read alone */
+    collected.single = !spec->found[0].status && !collected.rows;
     for (size_t c = 0; collected.single && c < spec->column_count; c++) {
         full_path(source, spec->found[c].path, path, sizeof path);
         collected.column = c;
