@@ -20,7 +20,7 @@ static int by_index(const void *left, const void *right)
     return a->text < b->text ? -1 : a->text > b->text;
 }
 
-/* Fills rows from the multi-string; if rows is NULL, only counts them. */
+/* Fills rows from the multi-string (`rows` NULL: only counts them); returns how many there are. */
 static size_t table_fill(const char *data, size_t size, struct name_row *rows)
 {
     size_t count = 0;

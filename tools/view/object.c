@@ -69,7 +69,7 @@ static enum view_unit unit_of(uint32_t title_index, const char *english)
     return strcasestr(english, "Bytes") ? UNIT_BYTES : UNIT_PLAIN;
 }
 
-/* Load averages have the type of a percentage, because no other has digits after the point. */
+/* Load averages have the type of a percentage, because no other type has digits after the point. */
 enum { LOAD_FIRST = 101402, LOAD_LAST = 101406 };
 
 void view_describe(struct view_counter *counter, uint32_t title_index, const char *english)

@@ -68,7 +68,7 @@ static size_t escape(wchar_t code, char out[12])
 }
 
 /* Moves *text after its first character, of which `out` receives the visible form; returns the
- * form's bytes. */
+ * length of that form in bytes. */
 static size_t visible(const char **text, char out[MB_LEN_MAX + 12])
 {
     wchar_t code;
@@ -113,7 +113,7 @@ static bool is_ascii(const char *text)
 
 const char *text_seen(const char *text)
 {
-    enum { TEXTS = 8, LONGEST = 4 }; /* one byte becomes at most LONGEST, as \x7f */
+    enum { TEXTS = 8, LONGEST = 4 }; /* one byte becomes at most LONGEST bytes, such as \x7f */
     static char *texts[TEXTS];
     static unsigned next;
     if (is_ascii(text))
@@ -206,7 +206,7 @@ void text_wrap(FILE *out, const char *text, int indent, int width)
     fputc('\n', out);
 }
 
-/* A line of one character, as "%" of "% Processor Time", is joined with the next word. */
+/* A line of one character, such as the "%" of "% Processor Time", is joined with the next word. */
 size_t title_lines(const char *title, int width, char lines[TITLE_LINES][TITLE_SIZE])
 {
     char text[256], *at = text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text on a terminal. Whatever a capture, a provider, the registry or another machine named is
- * printed through these functions. */
+/* Text on a terminal. All names that come from a capture, a provider, the registry or another
+ * machine are printed through these functions. */
 #ifndef OPL_TOOLS_TEXT_H
 #define OPL_TOOLS_TEXT_H
 
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <wchar.h>
 
-/* Call this function first: it makes names UTF-8 in every locale. Returns whether the terminal is
- * UTF-8, too. */
+/* Call this function first: it lets the C library treat names as UTF-8 in every locale. Returns
+ * whether the terminal is UTF-8, too. */
 bool text_begin(void);
 /* Width in columns of a terminal. */
 int text_width(const char *text);

@@ -75,7 +75,7 @@ bool view_is_remote(void);
 HKEY view_key(void); /* HKEY_PERFORMANCE_DATA, local or remote */
 /* HKEY_LOCAL_MACHINE, local or remote; the caller closes it. */
 LSTATUS view_root(HKEY *ret);
-/* Queries view_key; reuses the snapshot's memory. */
+/* Queries HKEY_PERFORMANCE_DATA of view_key; reuses the snapshot's memory. */
 LSTATUS snapshot_query(struct view_snapshot *snapshot, const char *query);
 /* Reads a saved block ("-": standard input). Returns 0 or an errno value. */
 int snapshot_read(struct view_snapshot *snapshot, const char *path);
@@ -175,7 +175,7 @@ void view_number_text(const struct view_counter *counter, const struct view_valu
                       size_t capacity);
 /* Is the value a plain count? Then it is printed from its integer, exact to the last digit. */
 bool view_whole(const struct view_counter *counter);
-/* Why the value is no number; "": it is one. */
+/* Why there is no number for the value; "": there is one. */
 const char *view_value_why(const struct view_value *value);
 
 #endif
