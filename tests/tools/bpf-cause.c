@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cause that openperflib-bpf names when a program is refused, for messages that libbpf 1.1 and
- * Linux 6.1 and 6.18 have printed. */
+/* Tests which cause openperflib-bpf names when the kernel refuses a BPF program, for messages that
+ * libbpf 1.1 and Linux 6.1 and 6.18 have printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

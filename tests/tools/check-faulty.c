@@ -329,7 +329,7 @@ static void map_pages(void)
 MISTAKE(leaks_mappings, map_pages())
 static void use_block(void)
 {
-    enum { BYTES = 1 << 20 }; /* so large that a sanitizer unmaps it late */
+    enum { BYTES = 1 << 20 }; /* so large that a sanitizer keeps it mapped for a while after free */
     void *volatile block = malloc(BYTES);
     free(block);
 }
@@ -358,7 +358,7 @@ static void round_x87(void)
 #if defined __x86_64__ || defined __i386__
     unsigned short control;
     __asm__ volatile("fnstcw %0" : "=m"(control));
-    control &= 0xfcff; /* 24 bits of precision */
+    control &= 0xfcff; /* sets the precision of the x87 to 24 bits */
     __asm__ volatile("fldcw %0" : : "m"(control));
 #else
     fesetround(FE_UPWARD);
@@ -390,7 +390,7 @@ MISTAKE(needs_first_open, if (opened > 1) * (volatile int *)0 = 1)
 MISTAKE(own_thread, static __thread int times;
         if (times++ == 0 && calls > 2) memset(at + capacity, 0, 4096))
 
-/* Hangs not in the first calls, but in a later one, or for Costly only. */
+/* Collect functions that hang only in a later call, or only for the query Costly. */
 MISTAKE(hangs_later, if (calls >= 3) wait_for_ever(NULL))
 EXPORT DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)

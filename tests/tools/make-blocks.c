@@ -107,8 +107,8 @@ struct process {
     LONGLONG start, time;
 };
 
-/* Writes a sample of processes. The second sample has a new process with an old name, and one with
- * an old number. */
+/* Writes a sample of processes. The second sample has a new process with the name of an earlier
+ * one, and one with the number of an earlier one. */
 static void write_processes(const char *folder, const char *file, int seconds,
                             const struct process *processes, size_t count)
 {
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         {"_Total",             0,  134000000000000000, 175000000},
     };
     static const struct process second[] = {
-  /* the first sh has ended, so the second is first now */
+  /* the first process "sh" has ended, so the second is the first one now */
         {"sh",          11, 133999999000000000, 95000000 },
  /* another process with the same number */
         {"worker",      12, 134000000005000000, 80000000 },
