@@ -209,8 +209,7 @@ static bool take_invalidation(void)
 {
     bool was = __atomic_exchange_n(&invalid, false, __ATOMIC_RELAXED);
     if (was && store.current)
-        store.current->identity =
-            0; /* values were read from changed files, not as the index has them */
+        store.current->identity = 0; /* the view may lack values that the index has */
     return was;
 }
 
