@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A day in seconds: the model on a PDH of the test's own, sampled as fast as it goes, while its
- * clock gains a second with each sample. Across midnight, and when the clock is set, the time of a
- * sample is the clock's; histories are right at any age; the memory stays what it was in the first
- * hours, while rows come and go.
+ * Simulates a day within seconds: the model uses a PDH of the test's own and takes samples as fast
+ * as possible, while a simulated clock advances one second with each sample. Each sample must have
+ * the clock's time, also across midnight and after the clock was set; histories of every age must
+ * be right; and rows that come and go must not increase the memory in use after the first hours.
  */
 #include "model.h"
 
@@ -28,7 +28,7 @@ static pthread_mutex_t clock_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t clock_wake = PTHREAD_COND_INITIALIZER;
 static unsigned clock_samples, clock_taken;
 static bool clock_free;       /* the test is over */
-static pthread_t main_thread; /* it has the system's clock */
+static pthread_t main_thread; /* this thread sees the system's clock */
 
 static time_t clock_at(uint64_t tick)
 {
@@ -53,7 +53,7 @@ int clock_gettime(clockid_t id, struct timespec *ret)
     return 0;
 }
 
-/* Waits until the sampler is as far ahead as it may be. */
+/* Waits until the sampler is MOST_AHEAD samples ahead of the drawing. */
 static void clock_wait(void)
 {
     pthread_mutex_lock(&clock_mutex);
@@ -62,7 +62,7 @@ static void clock_wait(void)
     pthread_mutex_unlock(&clock_mutex);
 }
 
-/* Samples up to this one were taken over: the sampler may go on. */
+/* Records that the samples up to `tick` were taken over, so that the sampler may go on. */
 static void clock_take(uint64_t tick, bool last)
 {
     pthread_mutex_lock(&clock_mutex);
@@ -80,7 +80,7 @@ static void change_rows(uint64_t tick)
 {
     pthread_mutex_lock(&double_mutex);
     for (unsigned i = 0; i < ROWS; i++) {
-        bool young = i == tick / LIFE % (ROWS - 1) + 1; /* the first stays */
+        bool young = i == tick / LIFE % (ROWS - 1) + 1; /* the first row never ends */
         if (tick == 0 || young)
             snprintf(names[i], sizeof names[i], "row-%u", (unsigned)(tick / LIFE) * ROWS + i);
         pdh_double.instances[i] = names[i];
@@ -94,7 +94,7 @@ static void change_rows(uint64_t tick)
 
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
-/* Bytes in use; 0: unknown here. */
+/* Returns the bytes in use; 0: this C library cannot report them. */
 static size_t bytes_used(void)
 {
     if (__sanitizer_get_current_allocated_bytes)
@@ -106,7 +106,7 @@ static size_t bytes_used(void)
 #endif
 }
 
-/* The value of the first row is 100 times the tick. */
+/* Checks a history of the first row, whose value is 100 times the tick. */
 static void check_history(const struct history *history, uint64_t newest)
 {
     uint64_t reach = newest < HOUR ? newest : HOUR;
@@ -129,7 +129,8 @@ static void check_times(const struct model *model, uint64_t newest)
         assert_int_equal(model_time(model, 0, t), ((int64_t)clock_at(t) + unix_epoch) * second);
 }
 
-/* Rows that ended more than an hour ago may be kept until the next cleaning. */
+/* Checks which rows have histories. Rows that ended more than an hour ago may have them until the
+ * next cleaning. */
 static void check_rows(const struct model *model, unsigned table, uint64_t newest)
 {
     size_t capacity, count = 0;

@@ -25,7 +25,7 @@ enum double_call { OPEN = 1, ADD = 2, COLLECT = 4, ARRAY = 8, RANGE = 16 };
 static pthread_mutex_t double_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t double_wake = PTHREAD_COND_INITIALIZER;
 static struct {
-    unsigned hang;       /* calls that hang */
+    unsigned hang;       /* bits of enum double_call: the calls that hang */
     const char *hanging; /* the machine whose calls hang; NULL: all machines */
     bool away;           /* the machine "remote" is unreachable */
     bool has_object, has_second;
@@ -35,7 +35,7 @@ static struct {
     unsigned capture_samples, range_samples;
     PDH_STATUS open_status;
     DWORD type; /* of all counters; PDH has a formula for PERF_COUNTER_RAWCOUNT only */
-    /* what happened */
+    /* counts of what happened */
     unsigned queries, counters, collects, hung;
 } pdh_double;
 
@@ -82,7 +82,8 @@ static inline unsigned double_count(const unsigned *number)
     return now;
 }
 
-/* Locks the mutex and counts the call. `where` has the machine's name in it. */
+/* Locks the mutex; if calls of this kind hang, waits until they do not. `where` contains the
+ * machine's name. */
 static inline void double_enter(enum double_call call, const char *where)
 {
     pthread_mutex_lock(&double_mutex);
@@ -173,7 +174,7 @@ PDH_STATUS PdhAddEnglishCounterA(PDH_HQUERY handle, const char *path, DWORD_PTR 
     return double_leave(status);
 }
 
-/* There are no names in another language. */
+/* Finds no counter, because this PDH has no names in the user's language. */
 PDH_STATUS PdhAddCounterA(PDH_HQUERY handle, const char *path, DWORD_PTR user, PDH_HCOUNTER *ret)
 {
     *ret = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of processes and what no process explains: against a machine that is played here, where
- * every tick is known; a frozen machine under the real library; and this machine, on which short
- * processes work, beside /proc/stat.
+ * Tests groups of processes and the time that no process explains: on a machine that is simulated
+ * here, so that every tick is known; on a frozen machine with the real library; and on this
+ * machine, where short processes work, compared with /proc/stat.
  */
 #include "group.h"
 
@@ -34,7 +34,8 @@ static const char *const users[USERS][TEXTS] = {{"root"}, {"www"}, {NULL}};
 
 struct played {
     int pid, program, user;
-    double used, shown; /* ticks in all, and at the sample before; `shown` -1: it was not there */
+    /* ticks so far, and at the sample before; `shown` -1: the process did not exist then */
+    double used, shown;
     int born;
     bool renamed, here;
 };
@@ -69,8 +70,8 @@ static struct line line_of(const struct played *is, int round)
     return line;
 }
 
-/* One interval: some end after some more ticks, some begin, some live and die, some execute
- * another program. Returns the ticks that the machine was busy. */
+/* Simulates one interval: some processes end after some more ticks, some begin, some begin and end,
+ * some execute another program. Returns for how many ticks the machine was busy. */
 static double play(int round)
 {
     double busy = 0;
@@ -91,7 +92,7 @@ static double play(int round)
                 is->renamed = true;
             }
         }
-        if (!is->here && random_below(4) == 0) { /* the number may be given again at once */
+        if (!is->here && random_below(4) == 0) { /* the number may be reused at once */
             *is = (struct played){.pid = 10 + (int)(is - played),
                                   .program = random_below(PROGRAMS),
                                   .user = random_below(USERS + 1) - 1,
@@ -132,7 +133,7 @@ static const struct line *line_named(const struct line *lines, size_t count, con
     return NULL;
 }
 
-/* Each program's line is what a walk over the played processes finds. */
+/* Checks that each program's line has the sums of the simulated processes of that program. */
 static void check_programs(const struct line *lines, size_t count)
 {
     for (int p = 0; p < PROGRAMS; p++) {
@@ -211,7 +212,8 @@ static void names_of_groups(void **state)
     assert_true(line_named(&lines[2], 1, "(not known)"));
 }
 
-/* A table as group_add_limits makes it: of a slice, a service in it, and one with a long name. */
+/* Limits from a table like that of group_add_limits: of a slice, a service in it, and a service
+ * with a long name. */
 static void limits_of_groups(void **state)
 {
     static const struct row rows[] = {
@@ -274,17 +276,17 @@ static void ticks_that_are_late(void **state)
     assert_false(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
     for (int i = 0; i < 100; i++) {
         line.values[CPU] = 50;
-        ended_take(ended, &line, 1, 1, i % 2 ? 50 + 13 : 50 - 3, 1); /* 5 % on average */
+        ended_take(ended, &line, 1, 1, i % 2 ? 50 + 13 : 50 - 3, 1); /* 5 % more on average */
         assert_true(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
         assert_true(rest.values[CPU] >= 0);
         shown += rest.values[CPU];
     }
     WITHIN(shown, 500, 1e-6);
-    for (int i = 0; i < 1000; i++) /* a process whose time has more than this machine gave */
+    for (int i = 0; i < 1000; i++) /* a process with more time than the machine was busy */
         ended_take(ended, &line, 1, 1, 40, 1);
     ended_take(ended, &line, 1, 1, 90, 1);
     assert_true(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
-    WITHIN(rest.values[CPU], 40 - 5, 1e-6); /* not more than five ticks are remembered */
+    WITHIN(rest.values[CPU], 40 - 5, 1e-6); /* at most five ticks of that surplus are remembered */
     ended_take(ended, &line, 1, 1, NAN, 1);
     assert_false(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
     ended_free(ended);
@@ -342,7 +344,7 @@ static size_t read_processes(struct line *lines, size_t capacity)
     return count;
 }
 
-/* Takes the sample; returns the seconds since the one before. */
+/* Passes the sample to ended_take; returns the seconds since the sample before. */
 static double take(struct ended *ended, uint64_t tick, const struct line *lines, size_t count)
 {
     const struct table *table = model_table(model, processor_table);
@@ -358,7 +360,7 @@ static double take(struct ended *ended, uint64_t tick, const struct line *lines,
     return seconds;
 }
 
-/* Without iowait (of which there is none), idle and steal. */
+/* Writes /proc/stat with these times in ticks; iowait is 0. */
 static void write_stat(int user, int system, int softirq, int steal, int idle)
 {
     char text[256];
@@ -376,7 +378,8 @@ static double value_of(struct line *lines, size_t count, const char *name, enum 
     return line->values[value];
 }
 
-/* The lines of this grouping, with the one of the rest; returns how many. */
+/* Makes the lines of this grouping and the line of the time that no process explains; returns how
+ * many. */
 static size_t grouped(const struct ended *ended, struct line *lines, size_t capacity,
                       enum grouping grouping)
 {
@@ -389,8 +392,9 @@ static size_t grouped(const struct ended *ended, struct line *lines, size_t capa
     return count + 1;
 }
 
-/* 41 works 30 ticks, 42 ends, 43 executes another program and works 20, 50 begins and works 7; the
- * processors were busy for 85. What a hypervisor took is not busy. */
+/* Process 41 works for 30 ticks, 42 ends, 43 executes another program and works for 20 ticks, 50
+ * begins and works for 7; the processors were busy for 85 ticks. Time that a hypervisor took is not
+ * busy time. */
 static void change_machine(double elapsed)
 {
     frozen_process(41, "stays", 1030, 100);
@@ -443,9 +447,9 @@ static void a_frozen_machine(void **state)
 enum { WORKERS = 3, LIVE_SECONDS = 6, MOST_SAMPLES = 80, READINGS = 16384 };
 static const double QUICK = 0.03;
 
-/* What /proc/stat had, read by a thread every few milliseconds. */
+/* Busy times from /proc/stat, which a thread reads every few milliseconds. */
 static struct reading {
-    double time, busy; /* seconds; FILETIME's beginning */
+    double time, busy; /* in seconds; `time` counts from 1601 */
 } readings[READINGS];
 static size_t reading_count;
 static volatile bool reading_ends;
@@ -469,14 +473,15 @@ static void *read_stat(void *unused)
                 (struct reading){now, (fields[0] + fields[1] + fields[2] + fields[5] + fields[6]) /
                                           (double)sysconf(_SC_CLK_TCK)};
         fclose(file);
-        if (filetime_now() - now < 0.002) /* nothing else ran in between */
+        if (filetime_now() - now < 0.002) /* keeps the reading: it was not interrupted */
             reading_count++;
         pass(5);
     }
     return unused;
 }
 
-/* Between two readings, which may be far apart if much else works here, it grows evenly. */
+/* Returns the busy time at `time`. Between two readings, which may be far apart on a busy machine,
+ * the busy time is assumed to grow evenly. */
 static double busy_at(double time)
 {
     size_t i = 1;
@@ -514,7 +519,8 @@ static void end_workers(const pid_t *workers)
     }
 }
 
-/* A sample's time is taken when all of it was read; the age of process 1, when its object was. */
+/* Returns the age of process 1: the moment at which the sample's processes were read. (A sample's
+ * own time is the moment at which all its objects had been read.) */
 static double age_of_first(const struct line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -532,7 +538,7 @@ static bool quick_sample(void)
     return source.cost < QUICK;
 }
 
-/* From one quick sample to another: with much other work there may be none. */
+/* Compares the time between two quick samples; on a busy machine there may be no quick samples. */
 static void this_machine(void **state)
 {
     static struct line lines[20000];
@@ -545,7 +551,7 @@ static void this_machine(void **state)
             work_in_short_processes();
     double load = 0;
     getloadavg(&load, 1);
-    /* what measures should not have to wait */
+    /* a high priority, so that the process that measures need not wait */
     if (setpriority(PRIO_PROCESS, 0, -15) != 0 && load > (double)sysconf(_SC_NPROCESSORS_ONLN)) {
         end_workers(workers);
         print_message("# SKIP: too much else works here\n");
@@ -569,7 +575,7 @@ static void this_machine(void **state)
             count = grouped(ended, lines, 20000, BY_PROGRAM);
             rows += sum_of(lines, count, CPU) / 100 * (age - last);
             rest += lines[count - 1].values[CPU] / 100 * (age - last);
-        } else { /* the first one, or one was not taken: from here on */
+        } else { /* the first sample, or a sample was missed: measures from this one on */
             first = quick_sample() ? age : NAN;
             rows = rest = 0;
         }
@@ -590,10 +596,11 @@ static void this_machine(void **state)
         skip();
     }
     WITHIN(rows, busy, busy / 100);
-    assert_true(rest > busy / 10); /* of the short processes, whatever else works here */
+    assert_true(rest > busy / 10); /* of short processes, whose time no process explains */
 }
 
-/* Providers that are loaded stay with the machine that they found: "live" is a run of its own. */
+/* Loaded providers keep the machine that they found first, so the tests of this machine ("live")
+ * are another run of this program. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {

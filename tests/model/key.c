@@ -19,7 +19,7 @@
 static pthread_mutex_t machine = PTHREAD_MUTEX_INITIALIZER;
 static struct model *model;
 
-/* Every query takes a tenth of a second. */
+/* Every query advances the clocks by a tenth of a second. */
 static LSTATUS even_query(const char *path, const char *name, bool wide, DWORD *type, void *data,
                           DWORD *size)
 {
@@ -238,7 +238,8 @@ static void processes_keep_their_identity(void **state)
     assert_true(identity_of_id(table, 11) == eleven && identity_of_id(table, 12) == twelve);
 }
 
-/* The first column is a counter with a bracket in its name, or the id itself, or does not exist. */
+/* Rows have the same identity whether the first column is a missing counter with a bracket in its
+ * name, another counter, or the id. */
 static void identity_does_not_depend_on_the_columns(void **state)
 {
     static const char *const paths[] = {"\\Process(*)\\Nonsense (bytes)",

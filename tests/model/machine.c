@@ -347,7 +347,7 @@ static void relog_to_csv(const char *capture)
     assert_int_equal(sample_count, 25);
 }
 
-/* \\machine\object(instance)\counter. */
+/* Splits \\machine\object(instance)\counter into the path \object(*)\counter and the instance. */
 static void split(const char *header, char *path, char *instance)
 {
     const char *object = strchr(header + 2, '\\'), *counter = strrchr(header, '\\');
@@ -368,7 +368,7 @@ static const struct history *history_of(unsigned table, const char *name)
     return NULL;
 }
 
-/* The time of a sample in the capture, compared by this machine's clock. */
+/* Checks that the sample's time in local time is the one in the capture. */
 static void assert_time(size_t number, uint64_t tick)
 {
     char text[64];

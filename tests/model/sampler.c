@@ -135,7 +135,7 @@ static void texts_have_rows_and_columns(void **state)
     assert_true(now_seconds() - begun < MODEL_TEXT_SECONDS - 1);
     tick = model_table(model, table)->tick;
     begun = now_seconds();
-    while (now_seconds() < begun + MODEL_TEXT_WANTED + 1) /* wanted once, not for ever */
+    while (now_seconds() < begun + MODEL_TEXT_WANTED + 1) /* texts were requested once only */
         model_update(model), pass(0.01);
     assert_int_equal(model_table(model, table)->tick, tick);
 }
@@ -254,7 +254,8 @@ static void tables_come_and_go(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
-/* It is not in the query meanwhile, keeps its last sample, and is sampled soon when it is woken. */
+/* A table that rests is not in the query and keeps its last sample; when it is woken, it is sampled
+ * soon. */
 static void a_table_rests(void **state)
 {
     model_add_machine(model, NULL);
@@ -281,7 +282,7 @@ static void a_table_rests(void **state)
     UNTIL(double_count(&pdh_double.counters) == 3);
 }
 
-/* As fast as it goes; the thread sanitizer watches. */
+/* Adds and removes tables as fast as possible; the thread sanitizer looks for races. */
 static void tables_come_and_go_at_any_moment(void **state)
 {
     unsigned tables[20] = {0};
@@ -611,7 +612,7 @@ static void a_pause(void **state)
     uint64_t tick = source_now(0).tick;
     model_add_machine(model, "later");
     unsigned later = model_add_table(model, 1, first, 1, false);
-    pass(0.2); /* one sample may have been on its way */
+    pass(0.2); /* one sample may have been in progress */
     unsigned collects = double_count(&pdh_double.collects);
     for (int i = 0; i < 60; i++) {
         assert_int_equal(model_update(model), 0);
@@ -627,7 +628,7 @@ static void a_pause(void **state)
     UNTIL(model_table(model, later)->tick > 0);
 }
 
-/* A sample that was on its way when the pause began can be taken after the pause, without a new
+/* A sample that was in progress when the pause began can be taken after the pause, without a new
  * sample. */
 static void a_sample_that_waited_for_the_end_of_a_pause(void **state)
 {
