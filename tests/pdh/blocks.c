@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Captures that have whole blocks: values are found by the names that the capture contains, and
- * processes are distinguished as in live data. Instead of the module log, the test has its own
- * functions: one column, and blocks of fake.h.
+ * processes are distinguished as in live data. In place of the module log, the test has functions
+ * of its own, which give one column with blocks of fake.h.
  */
 #include "pdh/log/capture.h"
 

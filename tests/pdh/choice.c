@@ -190,7 +190,7 @@ static void what_has_no_title_keeps_its_number(void **state)
 static void one_path_for_one_instance(void **state)
 {
     expands("\\Box(a)\\First", "\\\\M\\Box(a)\\First|");
-    /* not the instance whose name is "a#1" */
+    /* a#1 means the second "a", not the instance whose name is "a#1" */
     expands("\\Box(a#1)\\First", "\\\\M\\Box(A#1)\\First|");
     expands("\\Box(a#*)\\First", "\\\\M\\Box(a)\\First|\\\\M\\Box(A#1)\\First|");
     expands("\\Box(*/*)\\First", "\\\\M\\Box(p/a)\\First|\\\\M\\Box(p/)\\First|");

@@ -414,7 +414,7 @@ static void names_mean_instances(void **state)
         means(rows[i].instance, rows[i].value);
 }
 
-/* The values of all instances that match a pattern, sorted by name. */
+/* Checks the values of all instances that match a pattern, sorted by name. */
 static void fits(const char *instance, const char *expected)
 {
     char path[64], text[512] = "";
