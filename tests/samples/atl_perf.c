@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * atl_perf registers itself: whatever languages are installed, and whatever texts its second module
- * has, every base gets every number, with the right text where there is one; after unregistering
- * nothing is left.
+ * has, every name base gets every number, with the text in its language if there is one; after
+ * unregistering nothing is left.
  */
 #include "snapshot.h"
 
@@ -230,7 +230,7 @@ static void c136_maps_are_chained_and_stored(void **state)
     assert_int_equal(map[4], PERF_COUNTER_RAWCOUNT);
     assert_int_equal(map[4 * FIRST_ROWS + 1], ROWS - FIRST_ROWS - 1);
     assert_answers();
-    /* registers another library's map, whose values would be shown with wrong names */
+    /* stores the map of another library, for which the values would have wrong names */
     map[4] = PERF_COUNTER_COUNTER;
     assert_int_equal(RegSetValueExA(key, "Map", 0, REG_BINARY, (BYTE *)map, size), 0);
     RegCloseKey(key);
@@ -301,8 +301,8 @@ static int open_all(void **state)
     chmod(lab_root, 0755);
     snprintf(path, sizeof path, "%s/atl_perf.so", lab_root);
     snprintf(texts_path, sizeof texts_path, "%s/atl_perf_texts.so", lab_root);
-    /* a link, not a copy: the library searches the library that it is linked with relative to its
-     * real folder */
+    /* a link, not a copy: the library needs another library, which is found relative to the real
+     * folder of this one */
     snprintf(built, sizeof built, "%s/samples/atl_perf.so", getenv("BUILD_ROOT"));
     assert_int_equal(symlink(built, path), 0);
     module_load(path);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples' answers byte by byte; their functions are called as the host calls them. What a
- * provider of the article writes by hand, its counterpart with the builder must write, too.
+ * The samples' answers byte by byte; their functions are called as the host calls them. A provider
+ * that makes its answer by hand, as in the article, and its counterpart that uses the builder must
+ * give the same bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mycoolcounter, registered in place of PerfOS's library: everything that it does not change is
- * compared byte by byte with the answer before, on a frozen tree, at every test level, in this
- * process and in a helper process.
+ * compared byte by byte with the answer of PerfOS's library, on a frozen tree, at every test level,
+ * in this process and in a helper process.
  */
 #include "snapshot.h"
 
@@ -52,7 +52,7 @@ static DWORD query_capacity(const char *query, DWORD capacity, struct answer *re
     return status;
 }
 
-/* Queries in a session of its own. */
+/* Queries after closing the performance key, so that the query opens it again. */
 static struct answer run_query(const char *query)
 {
     struct answer answer;

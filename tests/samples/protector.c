@@ -40,7 +40,8 @@ static struct process all[4];
 static struct look made = {.all = all};
 static struct judge judge;
 
-/* Makes a look `seconds` after the last one, in which no process has worked. */
+/* Simulates a look at the processes, `seconds` after the last one; no process has worked
+ * meanwhile. */
 static void pass(double seconds)
 {
     made.time += (int64_t)(seconds * SECOND_100NS);
