@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks what one Collect returned: status, pointer, counts, guards; then the lengths inside. */
+/* Checks what one Collect returned: status, pointer, counts, guards; then the lengths inside the
+ * data. */
 #include "check.h"
 
 #include "wire/wire.h"
@@ -109,7 +110,8 @@ size_t answer_count(struct check_answer *answer)
     return count;
 }
 
-/* Bases, offsets and duplicate numbers are checked in fields.c, with the registration. */
+/* This does not check bases, offsets and duplicate numbers, because fields.c does that with the
+ * registration. */
 bool answer_check_lengths(struct check_answer *answer, struct report *report)
 {
     struct wire_finding finding;

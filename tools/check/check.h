@@ -118,7 +118,7 @@ bool worker_start(struct worker *worker, const struct registration *registration
                   struct report *report);
 /* Sends channel->request and waits for the reply, at most `most_ms` (more if the machine is busy)
  * and never more than `left_ms`, the rest of the time for the whole check. *ret is a copy of the
- * reply. False: worker->end is the reason, and the worker can take no more orders. */
+ * reply. False: worker->end has the reason, and the worker can take no more orders. */
 bool worker_send(struct worker *worker, enum worker_order order, int most_ms, int left_ms,
                  struct worker_reply *ret);
 /* Kills the worker and all processes that it started, reports what the worker printed, and frees
@@ -154,7 +154,7 @@ void values_compare_times(struct check_answer *before, struct check_answer *now,
                           struct report *report);
 
 /* ---- constant.c: what must be the same in two answers to one query, the older one first ---- */
-#define CHANGED_ID "UniqueID of a name" /* the field of a finding that may be rare */
+#define CHANGED_ID "UniqueID of a name" /* a field whose rare mistakes are only warnings */
 void constants_compare(struct check_answer *before, struct check_answer *now,
                        struct report *report);
 

@@ -45,7 +45,7 @@ static bool compare_definition(const struct versions *versions,
     struct place place = object_place(versions);
     place.counter = now->CounterNameTitleIndex;
     if (before->CounterNameTitleIndex != now->CounterNameTitleIndex) {
-        place.counter = 0; /* one finding, whichever counters were exchanged */
+        place.counter = 0; /* so that there is one finding, whichever counters were exchanged */
         compare_number(versions, &place, "CounterNameTitleIndex", before->CounterNameTitleIndex,
                        now->CounterNameTitleIndex);
         return false;
@@ -96,8 +96,8 @@ static bool same_instance(const struct versions *versions, const opl_instance_vi
     return *name && strcmp(old_name, name) == 0;
 }
 
-/* Reports ids that have changed for all instances whose names stayed. If some kept theirs, the
- * others may be new things of an old name. */
+/* Reports ids that have changed for all instances whose names stayed. If some instances kept their
+ * ids, the others may be new things with an old name. */
 static void compare_ids(const struct versions *versions)
 {
     opl_instance_view old = {0}, new = {0};

@@ -28,7 +28,7 @@ struct course {
 static struct interval interval_of(const struct check_answer *before,
                                    const struct check_answer *now)
 {
-    enum { ROUNDING_MS = 1 }; /* of each of the two times */
+    enum { ROUNDING_MS = 1 }; /* rounding of each of the two times */
     return (struct interval){(double)(now->begin_ms - before->end_ms - ROUNDING_MS) / 1000,
                              (double)(now->end_ms - before->begin_ms + ROUNDING_MS) / 1000};
 }
@@ -132,7 +132,7 @@ static void check_instances(const struct course *course)
         for (int i = 0; i < PACE_ANSWERS; i++)
             if (!next_instance(course, i, &instances[i], name))
                 return;
-        if (strncmp(name, "_Total", 6) != 0) /* a sum: each of its parts is counted in ticks */
+        if (strncmp(name, "_Total", 6) != 0) /* a sum has the tick errors of all its parts */
             check_timers(course, instances, name);
     }
 }

@@ -33,8 +33,8 @@ enum {
     SLOW_MOST = 2,  /* on a busy machine fewer slow calls than SLOW_MOST are no mistake */
     LEFT_MOST = 16, /* the test ends if more threads or children are left */
     PAUSE_MS = 20,
-    CUT_TRIES = 8,  /* with fewer, a small answer may be whole by chance: instances come and go */
-    ID_CHANGES = 5, /* in fewer cases there may be a new thing of an old name */
+    CUT_TRIES = 8,  /* in fewer tries an answer may be whole by chance, because instances change */
+    ID_CHANGES = 5, /* fewer changes may be new things with an old name */
     MAPPED_LEAST = 64 << 10, /* least leak of a round: mapped files grow by pages */
     TIMES_MOST = 2048
 };
@@ -49,7 +49,7 @@ struct trial {
     char own[256];     /* the query for the library's own objects; "": unknown */
     const char *query; /* a query that returned data; NULL: none */
     uint32_t capacity; /* a buffer size that is large enough for the answer to `query` */
-    uint32_t size;     /* of the last answer to `query` */
+    uint32_t size;     /* size of the last answer to `query` */
     struct check_answer first, last; /* the first and the last answer that were compared */
     double times[TIMES_MOST];
     struct usage loaded; /* resources in use before the first Open */
@@ -408,8 +408,8 @@ static void try_query(struct trial *trial, const char *query, bool prefer)
     answer_done(&answer);
 }
 
-/* Tries queries that do not concern the provider: a number of no service, a word, another
- * machine. True: it answered none of them. */
+/* Tries queries that do not concern the provider: a number of no service, a word, another machine.
+ * True: the provider answered none of them. */
 static bool try_foreign(struct trial *trial)
 {
     bool silent = true;
@@ -527,7 +527,7 @@ static void try_null(struct trial *trial)
     channel->request.null_buffer = false;
 }
 
-/* True if Collect succeeds with a part of the answer, although the whole does not fit, always. */
+/* True if Collect, each time that the whole answer does not fit, succeeds with a part of it. */
 static bool cuts_short(struct trial *trial, uint32_t capacity, size_t *ret_cut, size_t *ret_whole)
 {
     bool cut = fits(trial, 2 * CUT_TRIES + LEAK_CALLS);
@@ -945,7 +945,8 @@ void trial_run(const struct registration *registration, struct report *report,
     } else if (worker_start(&trial->worker, registration, report)) {
         try_all(trial);
         sum_up(trial);
-        /* a value that fell only once may come from the kernel, or from a new thing of that name */
+        /* a value that fell only once may come from the kernel, or from a new thing with that
+         * name */
         report_rare_as_warning(report, "falling value", 2);
         report_rare_as_warning(report, CHANGED_ID, ID_CHANGES);
         report_rare_as_warning(report, SLOW, machine_is_busy() > 1 ? SLOW_MOST : 1);
