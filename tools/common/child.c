@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends a child with its process group, then those that left the group, one after the other. */
+/* Ends a child with its process group, then the processes that left the group, one after the
+ * other. */
 #include "child.h"
 
 #include <signal.h>
@@ -63,7 +64,7 @@ pid_t child_fork(void)
         return child;
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it ended before the line above */
+    if (getppid() != parent) /* the parent ended before the line above */
         _exit(EXIT_FAILURE);
     return 0;
 }
@@ -75,7 +76,7 @@ int child_end(pid_t child, int *ret_state)
     siginfo_t ended;
     if (child > 0) {
         kill(child, SIGKILL);
-        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT); /* its number is not reused yet */
+        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT); /* does not free its number yet */
         if (!has_others)
             other_child(child, &left);
         kill(-child, SIGKILL);

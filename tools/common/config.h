@@ -13,7 +13,7 @@ struct config {
     int argc;
     char **argv;
 };
-/* Reads the file that is the option's value. 0, or an exit code after a message. */
+/* Reads the file that is the option's value. Returns 0, or an exit code after a message. */
 int config_read(struct config *config, const struct options *options);
 
 #endif

@@ -18,8 +18,8 @@ bool machines_note(struct machines *machines, const char *path);
 /* Connects to all machines. Reports unreachable machines on stderr, and returns how many there
  * are. */
 size_t machines_connect(struct machines *machines, const char *tool);
-/* Shows on a terminal the machine for which the program waits, and how many others. NULL: the wait
- * is over. */
+/* Shows on a terminal the machine for which the program waits, and for how many other machines.
+ * NULL: the wait is over. */
 void machines_show_wait(const char *name, size_t others);
 /* Was the path's machine unreachable when machines_connect was called? */
 bool machines_lack(const struct machines *machines, const char *path);

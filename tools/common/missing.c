@@ -44,7 +44,7 @@ static bool has_match(const char *names, const char *pattern)
     return false;
 }
 
-/* The multi-string of all objects; malloc, NULL: it cannot be read. */
+/* Returns the multi-string of all objects, to be freed; NULL: it cannot be read. */
 static char *all_objects(const char *machine)
 {
     DWORD size = 0;
@@ -57,7 +57,7 @@ static char *all_objects(const char *machine)
     return NULL;
 }
 
-/* The multi-string of an object's counters; malloc, NULL: there is no such object. */
+/* Returns the multi-string of an object's counters, to be freed; NULL: there is no such object. */
 static char *counters_of(const PDH_COUNTER_PATH_ELEMENTS_A *path)
 {
     DWORD size = 0, instances_size = 0;

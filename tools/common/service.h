@@ -12,7 +12,7 @@ struct service_settings {
     DWORD first_counter, last_counter, first_help, last_help;
     DWORD disabled, isolation, error_count;
     /* shares: the value Shared Objects allows objects of other services (event 4009) */
-    /* reserved: its package was removed, and its numbers are kept */
+    /* reserved: the service's package was removed, and its numbers are kept */
     bool loaded, isolated, shares, shipped, reserved;
 };
 /* Is the service's quarantine over? Then the service is queried again, and the next answer decides
@@ -28,8 +28,8 @@ unsigned service_ordinal(const char *text);
 const char *service_option(const struct service_settings *service);
 /* Is the service queried by programs of this word size? */
 bool service_enabled(const struct service_settings *service);
-/* Reads a service. 2: the service does not exist, or has no Performance key. Free with
- * service_done. */
+/* Reads a service. ERROR_FILE_NOT_FOUND: the service does not exist, or has no Performance key.
+ * Free with service_done. */
 LSTATUS service_read(const char *name, struct service_settings *ret);
 void service_done(struct service_settings *service);
 /* Calls `each` for all services with a library or numbers, until it returns false. */

@@ -45,7 +45,7 @@ struct sheet {
 
 /* The format of this name, or NULL. */
 const struct sheet_format *sheet_format_of(const char *name);
-/* sheet_take_format takes the value of -f, sheet_take_file that of -o. They return 0, or an exit
+/* sheet_take_format takes the value of -f, sheet_take_output that of -o. They return 0, or an exit
  * code after a message. */
 int sheet_take_format(const struct options *options, const struct sheet_format **ret);
 int sheet_take_output(const struct options *options, const char **ret);

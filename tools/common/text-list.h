@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct text_list {
-    char **texts; /* each malloc, owned by the list */
+    char **texts; /* each allocated, and freed by text_list_done */
     size_t count, capacity;
 };
 
