@@ -71,8 +71,8 @@ struct relog_report {
     unsigned long samples;
     struct relog_order {
         unsigned long read, backward, place; /* `place`: number of the first of these samples */
-        LONGLONG newest, least;              /* of the last sample that was read, and of all */
-        LONGLONG from, to;                   /* where times run backwards first */
+        LONGLONG newest, least; /* time of the last sample that was read; lowest time */
+        LONGLONG from, to;      /* the first two times that run backwards */
     } order;
 };
 /* Updates `order` with the time of the sample that was read last. */

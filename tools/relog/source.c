@@ -28,7 +28,7 @@ const char *source_kind(const char *file)
 
 /* ---- opening ---- */
 
-/* Joins the texts to a multi-string; malloc. */
+/* Returns the texts as a multi-string, to be freed. */
 static char *join(const struct text_list *list)
 {
     size_t size = 1;

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* On a terminal the names are printed with their control characters made visible. */
+/* True if PDH's own writer can do what the options request. It is not used for a terminal, because
+ * it would print control characters in names as they are. */
 static bool pdh_is_enough(const struct relog *opts)
 {
     bool terminal = strcmp(opts->output, "-") == 0 && isatty(STDOUT_FILENO);

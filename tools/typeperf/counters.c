@@ -144,8 +144,8 @@ static int add(struct counters *counters, const char *path, bool seen)
 
 /* ---- wildcards ---- */
 
-/* The multi-string of the paths that a pattern matches now, malloc; the call is repeated if the
- * list grew meanwhile. NULL: *ret_status is the reason. */
+/* Returns the multi-string of the paths that a pattern matches now, to be freed; PDH is called
+ * again if the list grew meanwhile. NULL: *ret_status is the reason. */
 static char *expand(const char *path, PDH_STATUS *ret_status)
 {
     DWORD length = 0;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object's counters and instances: multi-strings, malloc. */
+/* An object's counters and instances: multi-strings, to be freed. */
 struct object_items {
     char *counters, *instances;
     DWORD counters_length, instances_length; /* characters */
@@ -54,7 +54,7 @@ static PDH_STATUS enum_items(const char *machine, const char *object, struct obj
 struct object_listing {
     FILE *out;
     const char *machine; /* the machine with its backslashes, or "" */
-    const char *remote;  /* the machine for PDH: NULL is this machine */
+    const char *remote;  /* the machine as PDH gets it; NULL: this machine */
     bool instances;
     bool both; /* print each also as Object(*)::Counter, for completions */
 };

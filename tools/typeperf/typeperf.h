@@ -43,7 +43,7 @@ void counters_close(struct counters *counters);
 /* After a sample: records which counters have had a value. `first`: also reports the counters whose
  * instance does not exist, because their values are only -1. */
 void counters_note_seen(struct counters *counters, bool first);
-/* A counter's description, malloc; NULL: *ret_status is the reason. */
+/* Returns a counter's description, to be freed; NULL: *ret_status is the reason. */
 PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS *ret_status);
 
 /* ---- a function for each command; returns the exit code ---- */
