@@ -69,8 +69,9 @@ static const char *judge_other_layer(const struct service_settings *service, con
     return held ? "quarantine" : "library-gone";
 }
 
-/* Finds why a provider that is registered correctly does not answer, as perfmon status shows that:
- * writes the reason into `text` and returns the reason's kind; NULL: no reason is known. */
+/* Finds why a provider that is registered correctly does not answer; perfmon status shows the same
+ * reasons. Writes the reason into `text` and returns the reason's kind; NULL: no reason is
+ * known. */
 static const char *judge(const struct visit *visit, const struct service_settings *service,
                          char *text, size_t capacity)
 {

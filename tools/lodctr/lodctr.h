@@ -43,7 +43,7 @@ void plan_json(const struct install_plan *plan, struct json *json);
 
 /* ---- query.c: /Q ---- */
 DWORD query_services(const struct lodctr *opts);
-/* Prints only the names, for completions. */
+/* Prints only the names of the services, for completions. */
 DWORD query_names(void);
 
 /* ---- backup.c ---- */

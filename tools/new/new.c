@@ -78,8 +78,9 @@ static char *english_names(void)
     return NULL;
 }
 
-/* Programs that query by name would confuse two objects of one name. An earlier provider of the
- * service `service` is no conflict, because the new one replaces it. */
+/* True if another service has an object named `service`: programs that query by name would confuse
+ * the two objects. An earlier provider of the service `service` is no conflict, because the new one
+ * replaces it. */
 static bool object_exists(const char *service)
 {
     HKEY key;

@@ -71,7 +71,7 @@ struct registered {
     const char *service;
     bool enabled;
 };
-/* Calls back for every object of every service's list. */
+/* Calls `each` for every object in the Object List of every service. */
 void registered_each(void (*each)(void *self, const struct registered *object), void *self);
 /* Writes the numbers of the objects of the service with this name; returns how many. */
 size_t registered_objects(const char *service, uint32_t *indices, size_t capacity);

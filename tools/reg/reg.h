@@ -10,7 +10,7 @@
 
 struct reg {
     const char *key_name;   /* the key as the user wrote it */
-    const char *file_name;  /* export, import */
+    const char *file_name;  /* the file of reg export and reg import */
     const char *value_name; /* NULL: neither /v nor /ve was given */
     const char *data;
     const char *type;

@@ -49,7 +49,7 @@ struct unlodctr {
     opl_load_options options;
     bool quiet, as_json;
     struct json json;
-    unsigned errors; /* remarks about this service */
+    unsigned errors; /* number of remarks about this service that are errors */
     char **services;
     int service_count;
 };
