@@ -149,7 +149,8 @@ static DWORD readNumber(HKEY key, LPCWSTR value, DWORD *ret)
     return (DWORD)RegQueryValueEx(key, value, NULL, &type, (LPBYTE)ret, &size);
 }
 
-/* Restores the highest number, unless another service was registered later. */
+/* Sets the highest number to the last of these numbers; if they are being removed (`add` FALSE), to
+ * the number before them, unless another service was registered later. */
 static DWORD setHighest(HKEY perflib, LPCWSTR value, DWORD first, DWORD last, BOOL add)
 {
     DWORD highest, result = readNumber(perflib, value, &highest);

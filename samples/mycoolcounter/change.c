@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object without instances is: its header, its definitions, its counter block, and then the next
- * object. Adding a counter inserts 40 bytes after the last definition and 8 after the last value;
- * offsets of values count from the counter block, so they stay valid when the block moves.
+ * An object without instances consists of its header, its definitions, its counter block, and then
+ * the next object. Adding a counter inserts 40 bytes after the last definition and 8 after the last
+ * value; offsets of values count from the counter block, so they stay valid when the block moves.
  */
 #include "mycoolcounter.h"
 

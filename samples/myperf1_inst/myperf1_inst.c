@@ -110,7 +110,7 @@ DWORD WINAPI Collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     put(&capacity, zeros, (8 - capacity.size % 8) % 8);
     if (capacity.size > capacity.bytes)
         return ERROR_MORE_DATA;
-    head.object.NumInstances = (LONG)count; /* known now */
+    head.object.NumInstances = (LONG)count; /* the number is known only now */
     head.object.TotalByteLength = capacity.size;
     memcpy(*data, &head, sizeof head);
     *data = capacity.data + capacity.size;

@@ -3,9 +3,9 @@
  * Identifies a process, and changes its nice value.
  *
  * Linux has a nice value for each thread: setpriority(PRIO_PROCESS) with a process's number changes
- * only its first thread. And setpriority takes a number, not a handle: the thread may end after the
- * folder was read and before the call. The kernel reuses a number only after all others, so no
- * other thread gets the number within some microseconds.
+ * only its first thread. And setpriority takes a number, not a handle: the thread may end after its
+ * number was read from /proc and before the call. The kernel reuses a number only after all others,
+ * so no other thread gets the number within some microseconds.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_BATCH */

@@ -82,7 +82,7 @@ static struct record known_or_new(const struct judge *judge, const struct proces
     struct record record = {.identity = process->identity, .percent = -1};
     if (before && same(&before->identity, &process->identity)) {
         record = *before;
-        before->held = NULL; /* the new record has it now */
+        before->held = NULL; /* the new record owns `held` now */
         record.percent = share(&process->work, &before->work, look->time - judge->time);
         weigh(&record, judge, look);
     }

@@ -83,7 +83,7 @@ struct record {
     double percent;     /* share used in the last interval; below 0: unknown */
     double busy, calm;  /* seconds for which the process was busy, or calm; one of the two is 0 */
     double mean;        /* mean percent during these seconds */
-    bool reported;      /* was reported as busy, since it became busy */
+    bool reported;      /* the process was reported since it became busy */
     const char *spared; /* the reason that was printed last; NULL: none */
     struct held *held;  /* NULL: its nice value was not changed */
 };
