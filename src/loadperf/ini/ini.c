@@ -24,9 +24,9 @@
 
 enum encoding { BYTES, UTF8_MARKED, UTF16_LITTLE, UTF16_BIG };
 
-/* Ini and symbol files begin with ASCII (a bracket, a semicolon, #, a newline), so even without a
- * byte order mark the first two bytes show whether the file is UTF-16. *ret_mark: size of the
- * mark. */
+/* Returns the encoding. Ini and symbol files begin with ASCII (a bracket, a semicolon, #, a
+ * newline), so even without a byte order mark the first two bytes show whether the file is UTF-16.
+ * *ret_mark: size of the mark. */
 static enum encoding encoding_of(const unsigned char *bytes, size_t size, size_t *ret_mark)
 {
     *ret_mark = 0;

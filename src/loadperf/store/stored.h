@@ -117,8 +117,8 @@ struct here_list {
 LSTATUS here_read(struct here_list *ret);
 void here_done(struct here_list *list);
 const struct here *here_find(const struct here_list *list, const char *service);
-/* Returns a service other than `service` that has the object in its range or its list. NULL:
- * none. */
+/* Returns a service other than `service` that has the object in its range of numbers or in its
+ * Object List. NULL: none. */
 const struct here *here_other_owner(const struct here_list *list, const char *service,
                                     uint32_t object);
 /* Returns the path of the service's key Performance, to be freed. */

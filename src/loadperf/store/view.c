@@ -213,7 +213,7 @@ static bool section_matters(struct text_span line, const char *service)
     return deletion || !span_is(key_part(line, 1), "SYSTEM") || span_is(key_part(line, 4), service);
 }
 
-/* Copies the lines before the first key, and the relevant sections. */
+/* Copies the lines before the first key, and the sections that are not of another service. */
 static bool add_sections(const struct buffer *text, const char *service, struct buffer *ret)
 {
     const char *at = text->data, *end = text->data + text->len;
