@@ -247,7 +247,7 @@ PDH_STATUS PdhGetRawCounterArrayA(PDH_HCOUNTER counter, DWORD *size, DWORD *coun
     return double_array(counter, size, count, items, sizeof *items);
 }
 
-/* Two processes have texts; the second has one text less. */
+/* Reports the texts of two processes; the second process has one text less. */
 int32_t opl_text_values(const char *path, opl_text_found found, void *context)
 {
     if (!strstr(path, "\\Process Details(*)\\*"))

@@ -72,7 +72,7 @@ static struct model_source source_now(size_t number)
                 pass(0.002);                                                                       \
     } while (0)
 
-/* How often this thread has waited for something other than a processor. */
+/* Returns how often this thread has waited for something other than a processor. */
 static long waits(void)
 {
     struct rusage usage;

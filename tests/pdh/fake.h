@@ -193,7 +193,7 @@ static inline void fake_pass(LONGLONG milliseconds)
     fake_wall += milliseconds * 10000;
 }
 
-/* The state at the beginning of each test: three processes, one second after the machine's
+/* Sets the state at the beginning of each test: three processes, one second after the machine's
  * start. */
 static inline int fake_reset(void **state)
 {

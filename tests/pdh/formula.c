@@ -174,8 +174,8 @@ static void golden_lines(void **state)
     assert_true(cases > 90);
 }
 
-/* A cell of Windows' log: from its raw values the printed text must result, and from those of a
- * blank cell no value. */
+/* Checks a cell of Windows' log: its raw values must give the printed text, and those of a blank
+ * cell no value. */
 static bool check_cell(char *line)
 {
     char *field[12], *rest = line;

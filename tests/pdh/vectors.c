@@ -50,7 +50,7 @@ static opl_build_counter counter_of(DWORD name, size_t column)
                                .level = PERF_DETAIL_NOVICE};
 }
 
-/* The base counter, which follows the counter that it belongs to. */
+/* Returns the definition of a base counter, which follows the counter that it belongs to. */
 static opl_build_counter base_of(DWORD name, DWORD type)
 {
     return (opl_build_counter){
@@ -189,7 +189,8 @@ static void cells_of_the_present(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
-/* The five network cards as one array, by both forms of the object's name. */
+/* The values of the five network cards are read as one array, by both forms of the object's
+ * name. */
 static void cells_of_a_wildcard(void **state)
 {
     PDH_HQUERY query;

@@ -64,7 +64,7 @@ static inline void vectors_read(void)
     assert_int_equal(row, VECTOR_SAMPLES * VECTOR_COLUMNS);
 }
 
-/* The value is what Windows printed, or absent where Windows printed a blank. */
+/* Checks that the value is what Windows printed, or absent where Windows printed a blank. */
 static inline void vector_is(const struct vector *vector, PDH_STATUS status,
                              const PDH_FMT_COUNTERVALUE *value)
 {

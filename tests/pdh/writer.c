@@ -28,7 +28,7 @@ static int clean(void **state)
     return 0;
 }
 
-/* The paths of a capture that match a pattern. */
+/* Finds the paths of a capture that match a pattern; returns how many. */
 static size_t paths_of(struct pdh_from from, const char *pattern, struct buffer *list,
                        const char **ret)
 {

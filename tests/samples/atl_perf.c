@@ -63,7 +63,7 @@ static DWORD number(const char *name)
     return (DWORD)found;
 }
 
-/* The expected name, from the source of the texts. */
+/* Returns the name that is expected, from the source of the texts. */
 static const char *expected_name(const char *language, DWORD row, int variant)
 {
     static const char *const english[ROWS] = {
@@ -242,7 +242,7 @@ static void c136_maps_are_chained_and_stored(void **state)
     assert_int_equal(module_call("DllUnregisterServer"), 0);
 }
 
-/* The value of a counter of the second object; -1: the object is absent. */
+/* Returns the value of a counter of the second object; -1: the object is absent. */
 static long long published(DWORD row)
 {
     DWORD(APIENTRY * collect)(LPWSTR, LPVOID *, LPDWORD, LPDWORD);

@@ -253,7 +253,7 @@ static void c73_instances_lie_packed_behind_each_other(void **state)
     sample_close(&sample);
 }
 
-/* A copy of the answer without its random values. */
+/* Returns a copy of the answer without its random values. */
 static struct answer without_luck(struct answer answer)
 {
     size_t at = dword_at(&answer, offsetof(PERF_OBJECT_TYPE, DefinitionLength));

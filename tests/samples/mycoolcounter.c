@@ -115,7 +115,8 @@ static void assert_same_header(const PERF_OBJECT_TYPE *left, const PERF_OBJECT_T
     assert_memory_equal(&copy, left, sizeof copy);
 }
 
-/* System has one counter more: the others are unchanged, bit for bit, and ours is the last. */
+/* Checks that System has one counter more: the others are unchanged, bit for bit, and ours is the
+ * last. Returns its value. */
 static ULONGLONG assert_one_more(PERF_OBJECT_TYPE *before, PERF_OBJECT_TYPE *now, DWORD index)
 {
     ULONGLONG value;

@@ -80,7 +80,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A second passes in which the process at `at` uses `share` of a processor. */
+/* Simulates a second in which the process at `at` uses `share` of a processor. */
 static void second(size_t at, double share)
 {
     pass(1);

@@ -132,7 +132,7 @@ __attribute__((unused)) static void put_large(unsigned char *at, ULONGLONG value
     memcpy(at, &value, sizeof value);
 }
 
-/* The monotonic clock, in units of 100 ns. */
+/* Returns the time of the monotonic clock, in units of 100 ns. */
 static ULONGLONG now(void)
 {
     struct timespec time;

@@ -36,7 +36,7 @@ __attribute__((visibility("default"))) BOOL WINAPI DllMain(HINSTANCE module, DWO
     return !how("refuse");
 }
 
-/* A process that outlives the call and keeps the descriptors, in a session of its own. */
+/* Starts a process in a session of its own, which outlives the call and keeps the descriptors. */
 static void leave_a_process(void)
 {
     if (fork() == 0) {
