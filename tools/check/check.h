@@ -138,7 +138,7 @@ struct check_answer {
 };
 /* Checks status, pointer, lengths and guards. False: there is no data to check further. */
 bool answer_check_returns(const struct check_answer *answer, struct report *report);
-/* Number of objects and instances in an answer whose lengths add up. */
+/* Returns the number of objects and instances in an answer whose lengths add up. */
 size_t answer_count(struct check_answer *answer);
 /* Checks the lengths inside the data. False: the lengths do not add up. */
 bool answer_check_lengths(struct check_answer *answer, struct report *report);

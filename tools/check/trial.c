@@ -463,8 +463,9 @@ static void try_similar(struct trial *trial)
     answer_done(&answer);
 }
 
-/* Perflib passes a program's whole query: the query may have the numbers of several providers, in
- * any order. 2 is System, which every query may name. */
+/* Tries the library's number at several positions of a query. Perflib passes a program's whole
+ * query: the query may have the numbers of several providers, in any order. 2 is System, which
+ * every query may name. */
 static void try_positions(struct trial *trial)
 {
     for (int first = 0; first <= 1; first++) {

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 int64_t now_ms(void); /* the monotonic clock */
-/* The factor, 1 to 10, by which other load on this machine makes everything slower. */
+/* Returns the factor, 1 to 10, by which other load on this machine makes everything slower. */
 int machine_is_busy(void);
 /* Forks a child that leads a session of its own and is killed when this process ends. This process
  * becomes a subreaper: processes that the child starts and leaves become children of it. */

@@ -39,7 +39,8 @@ bool counter_path_is_here(const char *machine)
     return strcasecmp(machine, host) == 0;
 }
 
-/* The notation for shells writes a machine with slashes, so PDH converts it to backslashes. */
+/* Returns a copy of the path with the machine before it. PDH makes the copy, because in the
+ * notation for shells the machine has slashes. */
 static char *put_machine(char *machine, const char *path)
 {
     PDH_COUNTER_PATH_ELEMENTS_A *parts = NULL;

@@ -71,7 +71,8 @@ void json_double(struct json *json, const char *key, double value)
     fputs(text, json->out);
 }
 
-/* Length of the UTF-8 sequence at `text`; 0: invalid. Surrogates are not rejected here. */
+/* Returns the length of the UTF-8 sequence at `text`; 0: invalid. Surrogates are not rejected
+ * here. */
 static size_t utf8_length(const unsigned char *text)
 {
     size_t count = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
@@ -86,7 +87,7 @@ static size_t utf8_length(const unsigned char *text)
     return count;
 }
 
-/* The code of a character of at most three bytes; 0xffff: it has more. */
+/* Returns the code of a character of at most three bytes; 0xffff: the character has more. */
 static wchar_t code_of(const unsigned char *text, size_t count)
 {
     return count == 1   ? text[0]

@@ -19,7 +19,7 @@ struct json {
  * needs an escape. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
-/* An object on one line, without nested objects or arrays. */
+/* Begins an object that is on one line, without nested objects or arrays. */
 void json_open_flat(struct json *json, const char *key);
 void json_close_flat(struct json *json);
 void json_integer(struct json *json, const char *key, int64_t value);

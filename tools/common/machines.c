@@ -14,8 +14,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Length of the machine's name after two slashes of either kind; 0: the path has no machine, or a
- * pattern as its machine. */
+/* Returns the length of the machine's name after two slashes of either kind; 0: the path has no
+ * machine, or a pattern as its machine. */
 static size_t name_length(const char *path)
 {
     bool windows = !strncmp(path, "\\\\", 2);

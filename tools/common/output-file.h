@@ -14,7 +14,7 @@ FILE *output_file_open(const char *tool, const char *path);
 /* Closes the file, or flushes standard output. False: not all was written; the reason is on
  * stderr. */
 bool output_file_close(const char *tool, const char *path, FILE *file);
-/* The exit code for the last message: 1, or 4 for missing rights. */
+/* Returns the exit code for the last message: 1, or 4 for missing rights. */
 int output_file_code(void);
 /* Prints "TOOL: PATH: reason" by errno, and what to do about it. */
 void output_file_complain(const char *tool, const char *path);

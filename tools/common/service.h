@@ -20,11 +20,11 @@ struct service_settings {
 bool service_on_probation(const struct service_settings *service);
 /* Did the service miss so many deadlines in a row that queries do not wait for it for a while? */
 bool service_not_waited_for(const struct service_settings *service);
-/* The number in " (first quarantine): why", " (4th quarantine): why", " (5 times in a row): why" or
- * ", time 1: why" of older records; 0: there is none. */
+/* Returns the number in " (first quarantine): why", " (4th quarantine): why", " (5 times in a row):
+ * why" or ", time 1: why" of older records; 0: there is none. */
 unsigned service_ordinal(const char *text);
-/* The option for lodctr in a message: " --user" if the service is registered in the user's layer,
- * else "". */
+/* Returns the option for lodctr in a message: " --user" if the service is registered in the user's
+ * layer, else "". */
 const char *service_option(const struct service_settings *service);
 /* Is the service queried by programs of this word size? */
 bool service_enabled(const struct service_settings *service);

@@ -16,7 +16,7 @@
 
 #include "json.h"
 
-/* A local time as text: "MM/DD/YYYY HH:MM:SS.mmm", or ISO 8601 "YYYY-MM-DDTHH:MM:SS.mmm". */
+/* Writes a local time as "MM/DD/YYYY HH:MM:SS.mmm", or ISO 8601 "YYYY-MM-DDTHH:MM:SS.mmm". */
 static void put_time(LONGLONG time, bool iso, char text[SHEET_TIME_SIZE])
 {
     const LONGLONG second = 10000000, since_1601 = 11644473600;

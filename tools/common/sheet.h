@@ -43,7 +43,7 @@ struct sheet {
     char *head_text, *row; /* private */
 };
 
-/* The format of this name, or NULL. */
+/* Returns the format with this name; NULL: there is none. */
 const struct sheet_format *sheet_format_of(const char *name);
 /* sheet_take_format takes the value of -f, sheet_take_output that of -o. They return 0, or an exit
  * code after a message. */
@@ -54,7 +54,7 @@ int sheet_take_output(const struct options *options, const char **ret);
 bool sheet_begin(struct sheet *sheet);
 /* Prints one sample at a local time; NAN: no value. */
 void sheet_row(struct sheet *sheet, LONGLONG time, const double *values);
-/* Ends the text, and frees the memory. */
+/* Prints the text that ends the rows, and frees the memory. */
 void sheet_end(struct sheet *sheet);
 /* Flushes the output; false: it cannot be written, and errno is the reason. */
 bool sheet_flush(const struct sheet *sheet);

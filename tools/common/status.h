@@ -14,7 +14,7 @@ const char *status_message(DWORD status);
 DWORD status_complain(const char *tool, const char *about, DWORD status);
 /* Prints "FILE:LINE: error: text", in colours if the terminal has them. */
 void status_remark(const char *tool, const opl_load_remark *remark);
-/* The exit code: the status, or 29 if standard output could not be written; 255 at most. */
+/* Returns the exit code: the status, or 29 if standard output could not be written; 255 at most. */
 int status_exit(const char *tool, DWORD status);
 /* status_terminal: is the descriptor a terminal that understands escape sequences? status_colours:
  * the same, and is NO_COLOR unset? */

@@ -21,7 +21,8 @@ struct seen {
     bool damaged;
 };
 
-/* Each record begins with version, length, two numbers and flags. */
+/* Counts the records in the bytes. Each record begins with version, length, two numbers and
+ * flags. */
 static void look_at(struct seen *seen, const unsigned char *bytes, size_t length)
 {
     uint32_t head[2], flags;
@@ -38,7 +39,7 @@ static void look_at(struct seen *seen, const unsigned char *bytes, size_t length
     }
 }
 
-/* Each read returns whole records. */
+/* Reads the file to its end. Each read returns whole records. */
 static int read_records(const char *path, struct seen *seen)
 {
     static unsigned char bytes[READ_SIZE];

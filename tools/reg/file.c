@@ -205,8 +205,8 @@ static LSTATUS read_file(const char *name, char **ret, size_t *ret_size)
     return !failed ? ERROR_SUCCESS : file ? ERROR_READ_FAULT : ERROR_FILE_NOT_FOUND;
 }
 
-/* The size of the file without a Ctrl-Z, which old editors write as the end of a file; in UTF-16 it
- * has two bytes. */
+/* Returns the size of the file without a Ctrl-Z, which old editors write as the end of a file; in
+ * UTF-16 the Ctrl-Z has two bytes. */
 static size_t without_ctrl_z(const char *bytes, size_t size)
 {
     bool wide = size >= 2 && ((unsigned char)bytes[0] == 0xff && (unsigned char)bytes[1] == 0xfe);

@@ -45,7 +45,7 @@ struct value {
 LSTATUS value_read(HKEY key, const char *name, struct value *ret);
 void value_done(struct value *value);
 void value_print(const char *name, const struct value *value);
-/* The number of a type such as REG_SZ, SZ or sz; false: unknown type. */
+/* Finds the number of a type such as REG_SZ, SZ or sz; false: unknown type. */
 bool value_type(const char *name, DWORD *ret);
 LSTATUS value_parse(DWORD type, const char *text, const char *separator, struct value *ret);
 

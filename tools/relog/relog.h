@@ -56,7 +56,7 @@ bool source_ended(PDH_STATUS status);
  * exit code. */
 int source_end(struct input_log *source);
 bool source_goes_on(struct input_log *source, PDH_STATUS status);
-/* The kind of the file: "Binary", "CSV", "TSV", or "unknown". */
+/* Returns the kind of the file: "Binary", "CSV", "TSV", or "unknown". */
 const char *source_kind(const char *file);
 
 /* ---- report.c: text for the user; nothing if standard output has the data ---- */

@@ -77,8 +77,8 @@ static double value_now(PDH_HCOUNTER counter)
     return usable(status, &value);
 }
 
-/* The value for the time between the last kept sample and this one. Values that are text in the
- * capture have no raw values. */
+/* Returns the value for the time between the last kept sample and this one. Values that are text in
+ * the capture have no raw values. */
 static double value_since(PDH_HCOUNTER counter, PDH_RAW_COUNTER *before)
 {
     PDH_FMT_COUNTERVALUE value = {0};

@@ -32,7 +32,7 @@ static void read_span(PDH_HLOG log, struct relog_report *report)
     report->samples = span.SampleCount;
 }
 
-/* The last time in the capture to append to; 0: the capture does not exist yet, or has no
+/* Returns the last time in the capture to append to; 0: the capture does not exist yet, or has no
  * samples. */
 static LONGLONG latest_time(const char *output)
 {

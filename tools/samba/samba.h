@@ -7,7 +7,7 @@
 
 enum { SAMBA_PATH = 1024 };
 
-/* The state found below the root. */
+/* What was found below the root: Samba, the library for it, and the drop-in. */
 struct samba {
     const char *root;      /* path of the root; "" for this system */
     char version[64];      /* "4.17.12-Debian"; "": there is no smbd */

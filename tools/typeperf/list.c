@@ -73,7 +73,7 @@ static void list_counters(const struct object_listing *listing, const char *obje
     }
 }
 
-/* The path without the machine in front. */
+/* Returns the path without the machine in front. */
 static const char *local_part(const char *path)
 {
     if (!counter_path_has_machine(path))
@@ -82,8 +82,8 @@ static const char *local_part(const char *path)
     return object ? object : path;
 }
 
-/* Prints one line for each instance; only an expanded path has the numbers of duplicates.
- * False: there are no instances now. */
+/* Prints one line for each instance. The paths are those to which PDH expands a wildcard, because
+ * only these have numbers for equal names. False: there are no instances now. */
 static bool list_instances(const struct object_listing *listing, const char *object)
 {
     char path[PDH_MAX_COUNTER_PATH];

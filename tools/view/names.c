@@ -207,7 +207,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* The edit distance of the first DISTANCE_SIZE bytes; 1 if one text contains the other. */
+/* Returns the edit distance of the first DISTANCE_SIZE bytes; 1 if one text contains the other. */
 unsigned names_distance(const char *left, const char *right)
 {
     unsigned row[DISTANCE_SIZE + 1];

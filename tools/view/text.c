@@ -150,7 +150,7 @@ void text_put_output(FILE *out, const char *bytes, size_t size)
     }
 }
 
-/* The number of bytes of `text` that fit into `width` columns. */
+/* Returns the number of bytes of `text` that fit into `width` columns. */
 static size_t fitting(const char *text, int width)
 {
     const char *at = text;
@@ -234,7 +234,7 @@ static wchar_t folded(const char **text)
     return (wchar_t)towupper((wint_t)code);
 }
 
-/* If text begins with `part`, the text after it; else NULL. */
+/* Returns the text after `part` if `text` begins with it, else NULL. */
 static const char *begins(const char *text, const char *part)
 {
     while (*part) {

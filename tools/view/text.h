@@ -12,7 +12,7 @@
 /* Call this function first: it lets the C library treat names as UTF-8 in every locale. Returns
  * whether the terminal is UTF-8, too. */
 bool text_begin(void);
-/* Width in columns of a terminal. */
+/* Returns the text's width in columns of a terminal. */
 int text_width(const char *text);
 /* Is the character one of C0, DEL, C1 or bidirectional? Such control characters change more than
  * their cell. */
@@ -25,9 +25,10 @@ void text_put(FILE *out, const char *text); /* prints the same form */
  * always, for messages and reports; text_shown if `out` is a terminal, for data. */
 const char *text_seen(const char *text);
 const char *text_shown(FILE *out, const char *text);
-/* Prints the output of another program: its lines as by text_shown. */
+/* Prints the output of another program, each line as text_shown returns it. */
 void text_put_output(FILE *out, const char *bytes, size_t size);
-/* Prints in exactly `width` columns, cut with an ellipsis; negative: right-aligned. */
+/* Prints the text in exactly `width` columns; a longer text is cut and gets an ellipsis. `width`
+ * negative: right-aligned. */
 void text_cell(FILE *out, const char *text, int width);
 /* Prints a text in lines of at most `width` columns, each after `indent` blanks. */
 void text_wrap(FILE *out, const char *text, int indent, int width);

@@ -43,11 +43,11 @@ struct view_names {
 /* Reads "Counter 009" and "Counter LANGUAGE". If this fails, numbers replace the titles. */
 LSTATUS names_load(struct view_names *names, const char *language);
 void names_done(struct view_names *names);
-/* The title in the chosen language, else in English; NULL: the index has no title. */
+/* Returns the title in the chosen language, else in English; NULL: the index has no title. */
 const char *names_title(const struct view_names *names, uint32_t index);
 const char *names_english(const struct view_names *names, uint32_t index);
-/* The explanation of an index; the table of explanations is read at the first call. NULL: there is
- * none. */
+/* Returns the explanation of an index; the table of explanations is read at the first call. NULL:
+ * there is none. */
 const char *names_help(struct view_names *names, uint32_t index);
 /* Is the chosen language not installed? Then titles are English. */
 bool names_fell_back(const struct view_names *names);
@@ -57,7 +57,7 @@ size_t names_find(const struct view_names *names, const char *title, uint32_t *r
                   size_t capacity);
 /* Like names_find, in the first other installed language that has the title. */
 size_t names_find_elsewhere(const char *title, uint32_t *ret, size_t capacity);
-/* The difference of two texts, ignoring case; 0: equal; small if one contains the other. */
+/* Returns how different two texts are, ignoring case; 0: equal; small if one contains the other. */
 unsigned names_distance(const char *left, const char *right);
 
 /* ---- snapshot.c ---- */
@@ -139,7 +139,7 @@ const char *view_text(const struct view_object *object, size_t offset);
 void view_instance_label(const struct view_object *object, const struct view_instance *instance,
                          char *out, size_t capacity);
 bool view_object_single(const struct view_object *object);
-/* The position of the counter with this title index; (size_t)-1: none. */
+/* Returns the position of the counter with this title index; (size_t)-1: none. */
 size_t view_counter_find(const struct view_object *object, uint32_t title_index);
 
 /* ---- value.c ---- */
@@ -162,10 +162,11 @@ struct view_value {
 };
 void view_value_get(const struct view_object *object, const struct view_instance *instance,
                     const struct view_counter *counter, struct view_value *ret);
-/* A text counter's text, cleaned like by text_clean. */
+/* Writes a text counter's text, cleaned as by text_clean. */
 void view_value_string(const struct view_object *object, const struct view_instance *instance,
                        const struct view_counter *counter, char *out, size_t capacity);
-/* The value as readable text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is none. */
+/* Writes the value as readable text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is
+ * none. */
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
                      const struct view_counter *counter, char *out, size_t capacity);
 /* From now on units are printed in this language, such as "019". The text must stay valid. */
@@ -175,7 +176,7 @@ void view_number_text(const struct view_counter *counter, const struct view_valu
                       size_t capacity);
 /* Is the value a plain count? Then it is printed from its integer, exact to the last digit. */
 bool view_whole(const struct view_counter *counter);
-/* Why there is no number for the value; "": there is one. */
+/* Returns why there is no number for the value; "": there is one. */
 const char *view_value_why(const struct view_value *value);
 
 #endif
