@@ -50,14 +50,14 @@ typedef struct {
     LPCWSTR module; /* the file beside this library that has other languages' texts */
 } PerfMap;
 
-/* The number of rows: an object, its counters, the next object, and so on. A row's offset from
- * First Counter is twice its position. */
+/* Returns the number of rows: a row for an object, one for each of its counters, then the next
+ * object, and so on. A row's offset from First Counter is twice its position. */
 DWORD perfMapRows(const PerfMap *map);
-/* The row's English name, or its explanation (`help`). */
+/* Returns the row's English name or, with `help`, its English explanation. */
 LPCWSTR perfMapText(const PerfMap *map, DWORD row, BOOL help);
-/* The map as it is stored in the registry, four numbers for each row. For a counter: type, scale,
- * place, size; for an object: 0, the number of its counters, 0, the size of its values. Returns how
- * many numbers were written. */
+/* Writes the map as it is stored in the registry, four numbers for each row. For a counter: type,
+ * scale, place, size; for an object: 0, the number of its counters, 0, the size of its values.
+ * Returns how many numbers were written. */
 DWORD perfMapStored(const PerfMap *map, DWORD stored[PERF_STORED]);
 
 /* A row of the table that the module with the translations exports; the last row has language NULL.
@@ -88,7 +88,7 @@ typedef struct {
 } PerfTexts;
 void perfTextsOpen(LPCWSTR module, HINSTANCE library, PerfTexts *ret);
 void perfTextsClose(PerfTexts *texts);
-/* The row's text in the language `language`, or else in English. */
+/* Returns the row's name (with `help`: its explanation) in `language`, or else in English. */
 LPCWSTR perfTextsFind(const PerfTexts *texts, const PerfMap *map, LPCWSTR language, DWORD row,
                       BOOL help);
 

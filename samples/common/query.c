@@ -7,7 +7,7 @@ static BOOL isBlank(WCHAR c)
     return c == ' ' || c == '\t';
 }
 
-/* Case matters: "GLOBAL" is not Global. */
+/* Is the text the word? Case matters: "GLOBAL" is not Global. */
 static BOOL isWord(LPCWSTR text, int length, LPCWSTR word)
 {
     int i;

@@ -10,7 +10,7 @@
 
 /* Starts a new snapshot, and returns its number of instances. */
 DWORD dataCount(void);
-/* The name of the instance at `position`, in ASCII, valid until the next snapshot. */
+/* Returns the name of the instance at `position`, in ASCII, valid until the next snapshot. */
 const char *dataName(DWORD position);
 DWORD dataValue(DWORD position);
 

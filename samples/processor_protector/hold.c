@@ -223,8 +223,9 @@ static bool lower_one(void *of, uint32_t thread)
     return lowering->changed = true;
 }
 
-/* A thread that is created meanwhile inherits its creator's nice value, so the walk is repeated
- * until all threads have the new value. */
+/* Raises the nice value of all threads to at least `nice`. A thread that is created meanwhile
+ * inherits its creator's nice value, so the walk is repeated until all threads have the new
+ * value. */
 bool hold_lower(struct held *held, int nice)
 {
     bool good = hold_nice(held, &held->was);
@@ -238,8 +239,8 @@ bool hold_lower(struct held *held, int nice)
     return good;
 }
 
-/* The nice value that a thread had before; for a thread created later, the lowest of the old
- * values. */
+/* Returns the nice value that a thread had before; for a thread created later, the lowest of the
+ * old values. */
 static int value_before(const struct held *held, uint32_t thread)
 {
     for (size_t i = 0; i < held->count; i++) {

@@ -33,9 +33,9 @@ struct record *judge_find(const struct judge *judge, uint32_t id)
     return judge->count ? bsearch(&key, judge->all, judge->count, sizeof key, compare) : NULL;
 }
 
-/* Percent of one processor that a process used between two samples; below 0: unknown. The samples'
- * clock is the time of day. If that clock was set between the samples (by more than 1 % of the
- * interval `passed`), the result is unknown. */
+/* Returns the percentage of one processor that a process used between two samples; below 0:
+ * unknown. The samples' clock is the time of day. If that clock was set between the samples (by
+ * more than 1 % of the interval `passed`), the result is unknown. */
 static double share(const PDH_RAW_COUNTER *newest, const PDH_RAW_COUNTER *before, int64_t passed)
 {
     PDH_FMT_COUNTERVALUE value;

@@ -99,8 +99,8 @@ static void complain(const char *what, PDH_STATUS status)
 
 /* ---- exceptions ---- */
 
-/* Why the process must not be changed, as far as this is known without reading /proc; NULL: no
- * reason. */
+/* Returns why the process must not be changed, as far as this is known without reading /proc; NULL:
+ * it may be changed. */
 static const char *why_spared(const struct process *process)
 {
     uint32_t own = protector.self->id;
