@@ -530,7 +530,8 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     status = check_procedures(install);
     if (status)
         return status;
-    /* a provider with drop_in has a library for each architecture */
+    /* with drop_in the provider has a library for each architecture, so no single file is
+     * recorded */
     bool drop_in = install->change.load->options->drop_in;
     if (install->plan.trusted && !drop_in)
         validate(install, library ? library : "");

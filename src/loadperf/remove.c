@@ -117,8 +117,8 @@ static LSTATUS commit(struct removal *removal)
     struct layer_change *change = &removal->change;
     const opl_load_options *options = change->load->options;
     LSTATUS status = ERROR_SUCCESS;
-    if (!removal->own.len && !removal->manual_changed) /* the service's record is in another layer
-                                                        * */
+    if (!removal->own.len && !removal->manual_changed) /* the service is registered in another
+                                                        * layer */
         status = refuse(removal, change->load->layer == LAYER_USER
                                      ? "is registered for the machine, not for the user"
                                      : "is registered for a user, or by a package");

@@ -137,7 +137,8 @@ LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **
     return status;
 }
 
-/* entry->line counts from the header line that read_section put before the section. */
+/* Reports a damaged line of a lazy section. entry->line counts from the header line that
+ * read_section put before the section. */
 void lazy_report_damaged(const struct lazy *lazy, const opl_reg_entry *entry)
 {
     opl_reg_entry there = *entry;

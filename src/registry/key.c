@@ -228,7 +228,7 @@ static LSTATUS locate(HKEY key, const char *sub, struct buffer *ret_path)
     HELD_AUTO held;
     LSTATUS status = held_open(key, 0, &held);
     if (!status && held.remote)
-        status = ERROR_ACCESS_DENIED; /* performance keys are read-only */
+        status = ERROR_ACCESS_DENIED; /* keys of other machines are read-only */
     if (!status && held.performance)
         status = held.mount->open_status ? held.mount->open_status : ERROR_INVALID_HANDLE;
     return status ? status : path_join(held.path, sub, ret_path);

@@ -202,8 +202,8 @@ static LSTATUS make_key(struct writing *writing, const struct change *change)
     return tree_make(writing->manual, change->path, true) ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* True if the files merged before manual.reg already contain exactly this value: then manual.reg
- * must not contain it, so that the value of a package's next version takes effect. */
+/* Drops the value from manual.reg and returns true, if the files merged before manual.reg contain
+ * exactly this value already. So the value of a package's next version will take effect. */
 static bool drop_value(struct writing *writing, const struct change *change)
 {
     const struct tree_value wanted = {.name = (char *)change->value,

@@ -95,7 +95,7 @@ static bool file_has_language(const struct merged_service *service, uint32_t lan
            texts->list[at].index <= number[LAST_COUNTER] + 1;
 }
 
-/* Adds the present texts that stay to the plan. If the backup is complete, present texts that it
+/* Adds to the plan the present texts that stay. If the backup is complete, present texts that it
  * lacks are removed in those languages that it has for this provider; otherwise they stay. */
 static LSTATUS plan_current(struct merged_service *service)
 {

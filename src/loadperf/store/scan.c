@@ -82,8 +82,8 @@ static void note_index(struct file_scan *scan, uint32_t index)
     uint32_t even = index & ~1u;
     uint32_t *top = even < USER_FIRST ? &scan->machine_top : &scan->user_top;
     if (even > MACHINE_HIGHEST && even < USER_FIRST)
-        /* not counted: an index of a package, or above those of packages, which only a text by hand
-         * has */
+        /* not counted: an index in the range for packages, or above it, where only texts written by
+         * hand have indices */
         return;
     if (even > *top)
         *top = even;
