@@ -34,7 +34,7 @@ static struct {
     unsigned instance_count, second_first, second_count;
     unsigned capture_samples, range_samples;
     PDH_STATUS open_status;
-    DWORD type; /* of all counters; PDH has a formula for PERF_COUNTER_RAWCOUNT only */
+    DWORD type; /* type of all counters; PDH has a formula for PERF_COUNTER_RAWCOUNT only */
     /* counts of what happened */
     unsigned queries, counters, collects, hung;
 } pdh_double;

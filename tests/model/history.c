@@ -412,7 +412,7 @@ static void ticks_of_a_long_capture_share_places(void **state)
     }
 }
 
-/* Ticks share a place: it has a value if one of its ticks has one. */
+/* Where several ticks share a place, the place has a value if one of its ticks has one. */
 static void a_gap_hides_no_value_of_its_place(void **state)
 {
     struct span span;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which queries wait while a provider is slow: only those that also need this provider. Here the
- * answer of Process is held back, and that of System comes at once. Values, lists and other queries
- * are not delayed.
+ * Checks which queries wait while a provider is slow: only those that also need this provider. Here
+ * the answer of Process is held back, and that of System comes at once. Values, lists and other
+ * queries are not delayed.
  */
 #include "pdh/query.h"
 

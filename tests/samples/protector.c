@@ -259,7 +259,7 @@ static void *rest(void *of)
 struct kind {
     double spins; /* seconds of work; 0: for ever; below 0: none */
     int threads, policy, nice;
-    bool third_party; /* another user */
+    bool third_party; /* the child runs as another user */
 };
 
 static void be(const struct kind *kind, const char *name, int ready)

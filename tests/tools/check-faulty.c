@@ -147,7 +147,7 @@ static DWORD get(const unsigned char *at)
     return value;
 }
 
-/* Mistakes that leave all lengths as they are. */
+/* Defines a Collect with a mistake that leaves all lengths as they are. */
 #define MISTAKE(name, ...)                                                                         \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
@@ -169,7 +169,7 @@ static DWORD get(const unsigned char *at)
 
 MISTAKE(good, )
 
-/* numbers */
+/* mistakes in the numbers of names */
 FIELD(wrong_object_name, OBJECT + TITLE, first_counter + 100000)
 FIELD(wrong_object_help, OBJECT + HELP, first_help + 100000)
 FIELD(wrong_name, RATE + NAME, first_counter + 100000)
@@ -180,7 +180,7 @@ FIELD(help_of_another, RATE + HELP_INDEX, first_help + 4)
 MISTAKE(same_explanation, put(at + RATE + NAME, first_counter + 8);
         put(at + RATE + HELP_INDEX, first_help + 8))
 
-/* definitions */
+/* mistakes in the definitions of counters */
 static void swap(unsigned char *one, unsigned char *other)
 {
     unsigned char kept[40];
@@ -227,7 +227,7 @@ MISTAKE(
 
 FIELD(short_definition, RATE, 36)
 
-/* instances */
+/* mistakes in the instances */
 MISTAKE(same_id, put(at + ONE + ID, 5); put(at + TWO + ID, 5))
 MISTAKE(id_changes, put(at + ONE + ID, 2 * calls); put(at + TWO + ID, 2 * calls + 1))
 MISTAKE(same_name, memcpy(at + TWO + 24, at + ONE + 24, 8))
@@ -265,7 +265,7 @@ MISTAKE(name_that_is_no_text, memcpy(at + ONE + 24, "\xfd\xff", 2))
 FIELD(code_page, OBJECT + PAGE, 77777)
 FIELD(instances_of_none, OBJECT + INSTANCES, -1)
 
-/* values */
+/* mistakes in the values */
 MISTAKE(falls, put(at + ONE_BLOCK + get(at + RATE + OFFSET), 1000000 - calls))
 MISTAKE(is_reset, put(at + ONE_BLOCK + get(at + RATE + OFFSET), calls % 2 ? 5000 : 0))
 MISTAKE(time_stands, put(at + FREQUENCY, 10000000); put(at + TIME, 1000000); put(at + TIME + 4, 0))
@@ -414,7 +414,7 @@ static void overwrite_channel(void)
 }
 MISTAKE(overwrites_channel, overwrite_channel())
 
-/* sizes */
+/* mistakes with the size of the buffer */
 EXPORT DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 DWORD ignores_size(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
@@ -444,7 +444,7 @@ DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD typ
     return good(query, data, bytes, types);
 }
 
-/* Mistakes in a Collect whose answer does not fit. */
+/* Defines a Collect with a mistake that happens when the answer does not fit. */
 #define SHORT(name, ...)                                                                           \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
