@@ -11,7 +11,7 @@ typedef struct {
 } Description;
 static Description descriptions[PERF_OBJECTS];
 
-/* Values are at multiples of 8 after the counter block's header. */
+/* Offset of the object's values in the counter block: after its header, at a multiple of 8. */
 enum { VALUES = 8 };
 
 static DWORD roundUp8(DWORD size)

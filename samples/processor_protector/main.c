@@ -113,7 +113,7 @@ static const char *why_spared(const struct process *process)
     return NULL;
 }
 
-/* Reports each reason only once for a process that stays busy. */
+/* Reports why a busy process is left alone; each reason only once while the process stays busy. */
 static void spare(struct record *record, const struct process *process, const char *why)
 {
     if (!record->spared || strcmp(record->spared, why) != 0)

@@ -111,7 +111,7 @@ struct held {
     int folder;
     uint32_t id;
     uint64_t began_ticks; /* start time in the kernel's ticks */
-    /* lowest nice value of its threads before the change; the value that was set */
+    /* was: lowest nice value of its threads before the change; given: the value that was set */
     int was, given;
     struct thread {
         uint32_t id;

@@ -301,7 +301,7 @@ static void check_rest(const struct scene *scene)
     bool single = type->NumInstances == PERF_NO_INSTANCES;
     struct place place = object_place(scene);
     if (single && rest >= sizeof block)
-        memcpy(&block, object + used, sizeof block); /* its ByteLength */
+        memcpy(&block, object + used, sizeof block); /* the counter block's ByteLength */
     if (block > rest)
         return;
     used += block;

@@ -259,7 +259,7 @@ static int32_t count_segments(int32_t *ret_id)
     int32_t count = 0, maker, id;
     unsigned mode;
     FILE *file = fopen("/proc/sysvipc/shm", "re");
-    if (file && fscanf(file, "%*[^\n]") != EOF) /* the headings */
+    if (file && fscanf(file, "%*[^\n]") != EOF) /* skips the headings */
         while (fscanf(file, "%*s %d %o %*s %d%*[^\n]", &id, &mode, &maker) == 3)
             if (maker == getpid() && !(mode & DISAPPEARS)) {
                 *ret_id = id;

@@ -265,7 +265,7 @@ static _Noreturn void be_child(const char *path, const char *name, const int to[
     close(to[OUTPUT]);
     close(to[ERRORS]);
     call(path, name, to[REPORTS]);
-    fflush(NULL); /* the library may have printed something */
+    fflush(NULL); /* writes what the library has printed */
     _exit(0);
 }
 

@@ -106,7 +106,7 @@ static void series_put(const struct source *source, struct history *history, siz
         t = tick;
     }
     for (; t <= tick; t++) {
-        /* ticks that are younger than the group that leaves the fine values */
+        /* how many ticks stay in the fine values when a group of ticks leaves them */
         const uint64_t younger = MODEL_FINE - MODEL_COARSE;
         series->fine[t % MODEL_FINE] = t == tick ? (float)value : NAN;
         if (t % MODEL_COARSE == MODEL_COARSE - 1 && t >= history->born + younger)

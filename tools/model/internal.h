@@ -35,7 +35,7 @@ struct counters; /* handles and buffers of the sampler */
 struct spec {
     struct spec *next;
     /* wanted: texts, or of a table of numbers the reason why there are no rows */
-    bool removed, resting, wanted; /* these four members are guarded by the source's mutex */
+    bool removed, resting, wanted; /* from `removed` to `news`: guarded by the source's mutex */
     struct column *news; /* changed columns; NULL: the columns are as the drawing side has them */
     /* the next members are for the sampler */
     struct column *found;

@@ -462,7 +462,7 @@ void model_free(struct model *model)
     if (!model)
         return;
     bool all = true;
-    struct timespec until; /* one time for all samplers together */
+    struct timespec until; /* one deadline for all samplers */
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += 1;
     for (size_t i = 0; i < model->source_count; i++)

@@ -120,7 +120,7 @@ void list_names(struct pcview *view)
 
 struct absent {
     struct pcview *view;
-    FILE *silent, *disabled; /* titles of such objects, joined by commas */
+    FILE *silent, *disabled; /* titles of objects whose provider did not answer, or is disabled */
 };
 
 static void add_absent(void *self, const struct registered *registered)

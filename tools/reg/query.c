@@ -54,7 +54,7 @@ static LSTATUS show_values(struct showing *showing, HKEY key, const char *full)
         status = show_value(showing, key, head, names.names[i]);
         head = showing->shown > before ? NULL : head;
         if (status == ERROR_FILE_NOT_FOUND)
-            status = ERROR_SUCCESS; /* deleted meanwhile */
+            status = ERROR_SUCCESS; /* the value was deleted meanwhile */
     }
     key_names_done(&names);
     return status;

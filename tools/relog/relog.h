@@ -72,7 +72,7 @@ struct relog_report {
     struct relog_order {
         unsigned long read, backward, place; /* `place`: number of the first of these samples */
         LONGLONG newest, least; /* time of the last sample that was read; lowest time */
-        LONGLONG from, to;      /* the first two times that run backwards */
+        LONGLONG from, to;      /* the times before and after the first step backwards */
     } order;
 };
 /* Updates `order` with the time of the sample that was read last. */

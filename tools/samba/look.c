@@ -61,7 +61,7 @@ int samba_run(char *const *arguments, char *output, unsigned capacity)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 127;
 }
 
-/* "Version 4.17.12-Debian" */
+/* Reads the version that smbd prints, such as "Version 4.17.12-Debian". */
 static void look_for_version(struct samba *samba)
 {
     static const char *const paths[] = {"/usr/sbin/smbd", "/usr/local/samba/sbin/smbd"};
