@@ -189,7 +189,7 @@ static void swap(unsigned char *one, unsigned char *other)
     memcpy(other, kept, sizeof kept);
 }
 
-MISTAKE(base_apart, swap(at + RATE, at + SHARE)) /* the order fraction, rate, base */
+MISTAKE(base_apart, swap(at + RATE, at + SHARE)) /* gives the order fraction, rate, base */
 MISTAKE(base_first, swap(at + SHARE, at + BASE))
 FIELD(base_missing, BASE + TYPE, PERF_COUNTER_RAWCOUNT)
 FIELD(base_of_another, BASE + TYPE, PERF_AVERAGE_BASE)

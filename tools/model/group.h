@@ -74,7 +74,7 @@ void group_limits(struct line *lines, size_t count, enum grouping grouping,
 /* ---- what no process explains ---- */
 
 struct ended;                  /* what must be remembered of earlier samples */
-struct ended *ended_new(void); /* for no samples yet; NULL: out of memory */
+struct ended *ended_new(void); /* remembers no sample yet; NULL: out of memory */
 void ended_free(struct ended *ended);
 /* Takes the processes of a new sample. `seconds` have passed since the sample before; `busy`: the
  * busy time of all processors in percent of one processor; NaN: unknown. */

@@ -626,7 +626,7 @@ static bool hand_over(struct source *source, struct frame *frame)
     bool stop = source->stop;
     pthread_mutex_unlock(&source->mutex);
     if (write(source->model->descriptor, &one, sizeof one) < 0)
-        return !stop; /* the descriptor is readable already */
+        return !stop; /* no error: the descriptor is readable already */
     return !stop;
 }
 
@@ -760,8 +760,8 @@ static bool sample_machine(struct sampler *sampler)
     return !frame || hand_over(sampler->source, frame);
 }
 
-/* Samples a machine until its end. New tables are sampled at once, but not so soon that the rates
- * of other tables become inexact. */
+/* Samples a machine until the sampler must end. New tables are sampled at once, but not so soon
+ * that the rates of other tables become inexact. */
 static void run_machine(struct sampler *sampler)
 {
     double due = 0, last = 0;

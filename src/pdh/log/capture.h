@@ -64,7 +64,7 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 PDH_STATUS writer_close(struct capture_writer *writer); /* does nothing if `writer` is NULL */
 PDH_HQUERY writer_query(const struct capture_writer *writer);
 uint64_t writer_bytes(const struct capture_writer *writer);
-/* Describes the lines that this writer wrote. */
+/* Returns the first and last time and the number of the lines that this writer wrote. */
 const struct log_extent *writer_extent(const struct capture_writer *writer);
 
 /* ---- objects.c, expand.c, samples.c: functions of the source ---- */
