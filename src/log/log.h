@@ -100,7 +100,8 @@ enum log_loss {
     LOSS_TWICE,   /* a path that an earlier column of the same catalogue has */
     LOSS_PATTERN, /* an instance whose name looks like a wildcard */
     LOSS_RECORD,  /* a record of an unknown kind */
-    LOSS_BUFFER,  /* a buffer of which only the number, or only the capture's head, says */
+    LOSS_BUFFER,  /* a missing buffer, known by the numbers of the others or by the capture's
+                   * head */
     LOSS_TIME,    /* a sample whose time is not from 1601 to 9999 */
     LOSS_NAMES,   /* entries of a name table without a number */
     LOSS_VALUE,   /* a value that is damaged or of an unknown kind */
@@ -172,8 +173,8 @@ PDH_STATUS log_set_range(struct log *log, LONGLONG first, LONGLONG last);
 /* Sets whether some samples before the range are returned, too, marked `early`: the first rate in
  * the range needs the last sample before the range. */
 void log_want_early(struct log *log, bool wanted);
-/* Finds the first and last time and the number of samples of the whole capture, whatever the range,
- * and all columns. The position does not change. */
+/* Finds all columns, and the first and last time and the number of samples of the whole capture,
+ * whatever the range. The position does not change. */
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
 /* ---- writing: an incomplete last line is removed ---- */

@@ -24,7 +24,7 @@ static const char *const reasons[LOSSES] = {
     [LOSS_COMMENT] = "comments of samples",
 };
 
-/* A line of losses_print is one reason, whatever names are in it. */
+/* Replaces newlines, which names may have, because losses_print prints one line for each reason. */
 static void one_line(char *text)
 {
     while ((text = strchr(text, '\n')))
