@@ -224,8 +224,7 @@ static bool lower_one(void *of, uint32_t thread)
 }
 
 /* Raises the nice value of all threads to at least `nice`. A thread that is created meanwhile
- * inherits its creator's nice value, so the walk is repeated until all threads have the new
- * value. */
+ * inherits its creator's nice value, so the walk is repeated until all threads have it. */
 bool hold_lower(struct held *held, int nice)
 {
     bool good = hold_nice(held, &held->was);

@@ -132,8 +132,7 @@ bool hold_is(const struct held *held, const struct held *self, const struct look
              const struct identity *identity);
 enum spare hold_judge(const struct held *held, int nice);
 const char *hold_why(enum spare spare);
-/* Sets *ret to the lowest nice value of the process's threads. False and errno: the process has
- * ended. */
+/* Gets the lowest nice value of the process's threads. False and errno: the process has ended. */
 bool hold_nice(const struct held *held, int *ret);
 /* Raises the nice value of all threads to at least `nice`. False and errno: the process has ended,
  * or some threads do not have the value. */

@@ -441,9 +441,8 @@ static void report_loaded(struct install *install, opl_load_result *ret)
                   NULL);
 }
 
-/* Refuses the name of a service that openperflib itself has, because a second registration would
- * hide that service or change its numbers. In the user's layer it would do so for the user's
- * programs. */
+/* Refuses the name of a service that openperflib itself has, because another registration would
+ * hide it or change its numbers; one in the user's layer, for the user's programs. */
 static LSTATUS refuse_shipped(struct install *install)
 {
     struct service_view shipped;
@@ -530,8 +529,7 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     status = check_procedures(install);
     if (status)
         return status;
-    /* with drop_in the provider has a library for each architecture, so no single file is
-     * recorded */
+    /* with drop_in there is a library for each architecture, so no file is recorded */
     bool drop_in = install->change.load->options->drop_in;
     if (install->plan.trusted && !drop_in)
         validate(install, library ? library : "");

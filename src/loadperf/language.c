@@ -144,8 +144,7 @@ static LSTATUS read_pairs(struct load *load, const char *path, struct buffer *re
     return status;
 }
 
-/* Reads the next index or text (each ends with a zero or a line end); empty ones are skipped.
- * False: no more. */
+/* Reads the next index or text, after skipping zeros and line ends; false: no more. */
 static bool take_piece(struct text_span *rest, struct text_span *ret)
 {
     while (rest->count && (!*rest->at || *rest->at == '\n' || *rest->at == '\r')) {

@@ -81,8 +81,7 @@ DWORD opl_load_library_check(const char *library, const opl_load_options *option
     return status;
 }
 
-/* Writes the validation code, which is the time and the size of the library's file: 8 bytes each,
- * little-endian. */
+/* Writes the validation code: time and size of the library's file, 8 bytes each, little-endian. */
 bool load_validation(const char *library, unsigned char ret[static VALIDATION_BYTES])
 {
     struct stat st;

@@ -198,8 +198,7 @@ static bool list_leftover(void *self, const struct registry_value *value)
 }
 
 /* Removes Perflib's state from both layers, because Perflib writes to the machine's layer where it
- * may. A remark names what stays. If no file has such state, this returns at once, because reading
- * all files takes long. */
+ * may. A remark names what stays. If no file has such state, no file is read. */
 static void forget_state(const struct removal *removal)
 {
     if (!removal->state && !(removal->record && removal->users))

@@ -100,8 +100,7 @@ enum log_loss {
     LOSS_TWICE,   /* a path that an earlier column of the same catalogue has */
     LOSS_PATTERN, /* an instance whose name looks like a wildcard */
     LOSS_RECORD,  /* a record of an unknown kind */
-    LOSS_BUFFER,  /* a missing buffer, known by the numbers of the others or by the capture's
-                   * head */
+    LOSS_BUFFER,  /* a missing buffer, known by its number or by the capture's head */
     LOSS_TIME,    /* a sample whose time is not from 1601 to 9999 */
     LOSS_NAMES,   /* entries of a name table without a number */
     LOSS_VALUE,   /* a value that is damaged or of an unknown kind */

@@ -83,8 +83,7 @@ static void describe(enum registry_layer layer, const char *name, const struct s
                                   .modified_ns = nanoseconds(&st->st_mtim)};
 }
 
-/* Opens the layer's folder. ERROR_SUCCESS and *ret_fd -1: the layer has no folder, or an untrusted
- * one. */
+/* Opens the layer's folder. *ret_fd -1 without error: no folder, or an untrusted one. */
 static LSTATUS open_layer(enum registry_layer layer, int *ret_fd)
 {
     struct stat st;

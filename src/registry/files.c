@@ -51,8 +51,7 @@ static void file_report_damaged(const char *file, const opl_reg_entry *entry)
  * other file has values for it.
  */
 
-/* guards the member `lazy` of keys, and the values of lazy keys; taken after other locks of the
- * registry */
+/* guards members `lazy` of keys and values of lazy keys; taken after other locks of the registry */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct owned {
@@ -137,8 +136,7 @@ LSTATUS lazy_text(const struct tree_key *key, struct buffer *ret, struct lazy **
     return status;
 }
 
-/* Reports a damaged line of a lazy section. entry->line counts from the header line that
- * read_section put before the section. */
+/* Reports a damaged line; entry->line counts from the header that read_section put in front. */
 void lazy_report_damaged(const struct lazy *lazy, const opl_reg_entry *entry)
 {
     opl_reg_entry there = *entry;

@@ -86,8 +86,7 @@ static inline void add_to_lanes(struct lanes *lanes, const char *bytes)
     }
 }
 
-/* Returns a hash of the bytes, from four sums side by side, which a processor computes in the time
- * of one. */
+/* Returns a hash: four sums side by side, which a processor computes in the time of one. */
 static uint64_t check_of(const char *bytes, size_t size)
 {
     struct lanes lanes = {

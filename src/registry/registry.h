@@ -157,8 +157,7 @@ struct mount {
     HKEY opens_as; /* not NULL: the handle that RegOpenKeyEx without KEY_SET_VALUE
                                   * returns */
 };
-/* Values that are computed, such as Last Counter. They override values of the files, unless
- * under_files is set. */
+/* Computed values, such as Last Counter; without under_files they override values of the files. */
 struct registry_computed {
     const char *path, *name;
     uint32_t type; /* type of the value: REG_DWORD or REG_SZ */

@@ -84,8 +84,7 @@ void index_done(struct index *index);
 /* Returns a number that differs for each state of the files; 0: none. */
 uint64_t index_identity(const struct index *index);
 /* Writes the index if possible and returns the index's identity; 0: not written. `root` must have
- * the content of both folders' files, and none of the keys that exist whatever the files
- * contain. */
+ * the content of both folders' files, and no keys that always exist. */
 uint64_t index_write(const char *place, const struct layer_folder *folders,
                      const struct tree_key *root);
 /* For tests: index_parse makes the tree of index->bytes; index_seal and derived_seal compute the

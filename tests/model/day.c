@@ -129,8 +129,7 @@ static void check_times(const struct model *model, uint64_t newest)
         assert_int_equal(model_time(model, 0, t), ((int64_t)clock_at(t) + unix_epoch) * second);
 }
 
-/* Checks which rows have histories. Rows that ended more than an hour ago may have them until the
- * next cleaning. */
+/* Checks the histories. Rows that ended over an hour ago may stay until the next cleaning. */
 static void check_rows(const struct model *model, unsigned table, uint64_t newest)
 {
     size_t capacity, count = 0;

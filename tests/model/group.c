@@ -212,8 +212,7 @@ static void names_of_groups(void **state)
     assert_true(line_named(&lines[2], 1, "(not known)"));
 }
 
-/* Limits from a table like that of group_add_limits: of a slice, a service in it, and a service
- * with a long name. */
+/* Limits, as group_add_limits reads them, of a slice, a service in it, and one with a long name. */
 static void limits_of_groups(void **state)
 {
     static const struct row rows[] = {
@@ -378,8 +377,7 @@ static double value_of(struct line *lines, size_t count, const char *name, enum 
     return line->values[value];
 }
 
-/* Makes the lines of this grouping and the line of the time that no process explains; returns how
- * many. */
+/* Makes the lines of this grouping and that of the unexplained time; returns how many. */
 static size_t grouped(const struct ended *ended, struct line *lines, size_t capacity,
                       enum grouping grouping)
 {
@@ -393,8 +391,7 @@ static size_t grouped(const struct ended *ended, struct line *lines, size_t capa
 }
 
 /* Process 41 works for 30 ticks, 42 ends, 43 executes another program and works for 20 ticks, 50
- * begins and works for 7; the processors were busy for 85 ticks. Time that a hypervisor took is not
- * busy time. */
+ * begins and works for 7; the processors were busy for 85 ticks, without what a hypervisor took. */
 static void change_machine(double elapsed)
 {
     frozen_process(41, "stays", 1030, 100);

@@ -254,8 +254,7 @@ static void tables_come_and_go(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
-/* A table that rests is not in the query and keeps its last sample; when it is woken, it is sampled
- * soon. */
+/* A table that rests is not in the query, keeps its last sample, and is sampled soon when woken. */
 static void a_table_rests(void **state)
 {
     model_add_machine(model, NULL);

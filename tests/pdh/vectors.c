@@ -189,8 +189,7 @@ static void cells_of_the_present(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
-/* The values of the five network cards are read as one array, by both forms of the object's
- * name. */
+/* Reads the five network cards as one array, by both forms of the object's name. */
 static void cells_of_a_wildcard(void **state)
 {
     PDH_HQUERY query;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The samples' answers byte by byte; their functions are called as the host calls them. A provider
- * that makes its answer by hand, as in the article, and its counterpart that uses the builder must
- * give the same bytes.
+ * written by hand, as in the article, and its counterpart with the builder must answer the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -40,8 +40,7 @@ static struct process all[4];
 static struct look made = {.all = all};
 static struct judge judge;
 
-/* Simulates a look at the processes, `seconds` after the last one; no process has worked
- * meanwhile. */
+/* Simulates a look `seconds` after the last one; no process has worked meanwhile. */
 static void pass(double seconds)
 {
     made.time += (int64_t)(seconds * SECOND_100NS);

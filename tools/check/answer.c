@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks what one Collect returned: status, pointer, counts, guards; then the lengths inside the
- * data. */
+/* Checks what one Collect returned: status, pointer, counts, guards; lengths in the data. */
 #include "check.h"
 
 #include "wire/wire.h"
@@ -110,8 +109,7 @@ size_t answer_count(struct check_answer *answer)
     return count;
 }
 
-/* This does not check bases, offsets and duplicate numbers, because fields.c does that with the
- * registration. */
+/* Does not check bases, offsets and duplicate numbers; fields.c does, with the registration. */
 bool answer_check_lengths(struct check_answer *answer, struct report *report)
 {
     struct wire_finding finding;

@@ -229,8 +229,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
                  struct worker_reply *ret)
 {
     uint64_t number = ++worker->number, answer = 0;
-    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* longer, so that a late reply is
-                                                               * received */
+    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* to receive a late reply, too */
     *ret = (struct worker_reply){0};
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends a child with its process group, then the processes that left the group, one after the
- * other. */
+/* Ends a child and its process group, then, one by one, the processes that left the group. */
 #include "child.h"
 
 #include <signal.h>

@@ -71,8 +71,7 @@ void json_double(struct json *json, const char *key, double value)
     fputs(text, json->out);
 }
 
-/* Returns the length of the UTF-8 sequence at `text`; 0: invalid. Surrogates are not rejected
- * here. */
+/* Returns the length of the UTF-8 sequence at `text`; 0: invalid. Surrogates are accepted. */
 static size_t utf8_length(const unsigned char *text)
 {
     size_t count = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;

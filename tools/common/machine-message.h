@@ -13,8 +13,7 @@
  * status. */
 const char *machine_message(const char *machine, LSTATUS status);
 
-/* Returns the reason why openperflib-smb cannot log in, by its rules for the password file
- * (src/remote). */
+/* Returns why openperflib-smb cannot log in, by its rules for the password file (src/remote). */
 const char *smb_login_text(const char *machine);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes of one sample and the sums of groups of them, and the processor time that no listed
- * process explains, which is shown in one more line, so that all lines together have the machine's
- * busy time.
+ * process explains, shown in one more line, so that all lines together are the machine's busy time.
  *
  * Busy is what processors spend on programs and in the kernel, interrupts included. Waiting for a
  * disk is idle, and what a hypervisor gave to others ("steal") was not used by this machine.
@@ -66,8 +65,7 @@ int group_compare_names(const struct line *left, const struct line *right);
 /* Adds the table of control groups with limits and pressure, and returns its number, 0 if there is
  * no memory; its columns are in the order of MEMORY_LIMIT and the values after it. */
 unsigned group_add_limits(struct model *model, size_t source);
-/* Sets the limits (MEMORY_LIMIT and the values after it) of those lines that are units or control
- * groups. */
+/* Sets MEMORY_LIMIT and the values after it in those lines that are units or control groups. */
 void group_limits(struct line *lines, size_t count, enum grouping grouping,
                   const struct table *limits);
 

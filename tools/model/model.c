@@ -278,8 +278,7 @@ static struct spec *find_spec(const struct model *model, unsigned table, struct 
     return found;
 }
 
-/* Sets a flag of a table. Returns the table's source if the flag had another value before, else
- * NULL. */
+/* Sets a flag of a table. Returns the table's source if the flag has changed, else NULL. */
 static struct source *set_flag(struct model *model, unsigned table, size_t offset, bool value)
 {
     struct source *source;

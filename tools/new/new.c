@@ -79,8 +79,7 @@ static char *english_names(void)
 }
 
 /* True if another service has an object named `service`: programs that query by name would confuse
- * the two objects. An earlier provider of the service `service` is no conflict, because the new one
- * replaces it. */
+ * the two. An earlier provider of `service` does not count, because the new one replaces it. */
 static bool object_exists(const char *service)
 {
     HKEY key;

@@ -21,8 +21,7 @@ struct seen {
     bool damaged;
 };
 
-/* Counts the records in the bytes. Each record begins with version, length, two numbers and
- * flags. */
+/* Counts the records in the bytes. A record begins with version, length, two numbers and flags. */
 static void look_at(struct seen *seen, const unsigned char *bytes, size_t length)
 {
     uint32_t head[2], flags;

@@ -26,8 +26,7 @@ static size_t add_slug(char *out, size_t used, const char *text)
     return used;
 }
 
-/* Makes a symbol OBJECT or OBJECT_COUNTER; it is a C identifier, so it must not begin with a
- * digit. */
+/* Makes a symbol OBJECT or OBJECT_COUNTER, a C identifier, which does not begin with a digit. */
 static char *make_symbol(const char *object, const char *counter, DWORD index)
 {
     size_t used = 0, capacity = strlen(object) + (counter ? strlen(counter) : 0) + 32;

@@ -19,8 +19,7 @@ static void *grow(void *list, size_t count, size_t size)
     return grown;
 }
 
-/* Returns the name of a language, as a comment for readers of the ini file; lodctr does not use
- * it. */
+/* Returns a language's name, as a comment for readers of the ini file; lodctr does not use it. */
 static const char *language_name(const char *id)
 {
     /* clang-format off */

@@ -101,8 +101,7 @@ static bool load_counters(struct view_object *object, const struct view_names *n
                       names_english(names, at.definition.CounterNameTitleIndex));
         counter->hidden = counter->type.is_base || at.definition.CounterType == PERF_COUNTER_NODATA;
     }
-    for (size_t i = 0; i < object->counter_count; i++) { /* titles may point into the array, which
-                                                          * is complete now */
+    for (size_t i = 0; i < object->counter_count; i++) { /* the array stays in place now */
         struct view_counter *counter = &object->counters[i];
         counter->title =
             title_or_number(names, counter->now.definition.CounterNameTitleIndex, counter->number);

@@ -165,8 +165,7 @@ void view_value_get(const struct view_object *object, const struct view_instance
 /* Writes a text counter's text, cleaned as by text_clean. */
 void view_value_string(const struct view_object *object, const struct view_instance *instance,
                        const struct view_counter *counter, char *out, size_t capacity);
-/* Writes the value as readable text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is
- * none. */
+/* Writes the value as text: "12.3 %", "1.5 MiB/sec", "2 d 03:04:05"; "-" if there is none. */
 void view_value_text(const struct view_object *object, const struct view_instance *instance,
                      const struct view_counter *counter, char *out, size_t capacity);
 /* From now on units are printed in this language, such as "019". The text must stay valid. */

@@ -139,9 +139,8 @@ static LSTATUS read_service(struct planning *planning)
     return ERROR_SUCCESS;
 }
 
-/* Reads the names of the library's functions Open, Collect and Close, because libraries from
- * Windows often have other names for them. lodctr has options for these names, too, but not for the
- * ini files of packages. */
+/* Reads the names of Open, Collect and Close, because libraries from Windows often use other names.
+ * lodctr has options for these names, too, but not for the ini files of packages. */
 static LSTATUS read_functions(struct planning *planning)
 {
     static const char *const keys[] = {"open", "collect", "close"};

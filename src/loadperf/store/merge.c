@@ -19,8 +19,7 @@ static bool texts_between(const struct stored_texts *texts, uint32_t language, u
            texts->list[at].index <= last;
 }
 
-/* Returns what is wrong with the provider's numbers in themselves, on any machine; NULL:
- * nothing. */
+/* Returns what is wrong with the provider's numbers on any machine; NULL: nothing. */
 static const char *number_mistake(const struct stored_provider *provider)
 {
     const uint32_t *number = provider->number;

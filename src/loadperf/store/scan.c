@@ -89,8 +89,7 @@ static void note_index(struct file_scan *scan, uint32_t index)
         *top = even;
 }
 
-/* Records the indices in pairs of index and text. A damaged pair does not affect the other
- * pairs. */
+/* Records the indices in pairs of index and text. A damaged pair does not affect others. */
 static void note_pairs(struct file_scan *scan, const char *multi, size_t size)
 {
     const char *cursor = multi, *end = multi + size, *text;

@@ -278,8 +278,7 @@ static int compare(const struct stored_text *text, uint32_t language, uint32_t i
     return text->index < index ? -1 : text->index > index;
 }
 
-/* Merges two sorted halves. Merge sort is used because it is stable and needs only one pass if the
- * texts are already sorted. */
+/* Merges two sorted halves. Merge sort is stable, and needs one pass if all is sorted already. */
 static void merge_halves(struct stored_text *list, size_t half, size_t count,
                          struct stored_text *storage)
 {

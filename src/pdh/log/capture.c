@@ -78,9 +78,8 @@ static void let_go(struct capture *capture)
 
 /*
  * The text that describes a capture's damage, and the list of what cannot be shown of the capture.
- * PDH itself returns only a status in place of the text, and nothing in place of the list; and a
- * capture that cannot be opened has no handle that could keep them. So text and list are kept for
- * each thread, like errno.
+ * PDH itself has a status in place of the text, and nothing in place of the list; and a capture
+ * that cannot be opened has no handle. So text and list are kept for each thread, like errno.
  */
 
 enum { PROBLEM_SIZE = 1024 };

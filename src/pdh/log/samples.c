@@ -127,8 +127,7 @@ static bool index_columns(struct log_source *source)
     source->indexed = count;
     if (!source->first_column || !source->next_column)
         return false;
-    for (size_t i = count; i-- > 0;) { /* from last to first, so that the columns of each chain are
-                                        * in ascending order */
+    for (size_t i = count; i-- > 0;) { /* from last to first, so that each chain is in order */
         size_t place = place_of_column(source, log_column(source->log, i));
         source->next_column[i] = source->first_column[place];
         source->first_column[place] = (uint32_t)i + 1;
