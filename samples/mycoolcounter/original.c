@@ -32,8 +32,7 @@ static BOOL findFunction(void *library, const char *name, void *ret)
     return function != NULL;
 }
 #else
-/* Loads a library. One named without folder is in the folder of providers, where the loader does
- * not search. */
+/* Loads a library; a bare name is in the folder of providers, where the loader does not search. */
 static void *loadLibrary(const char *name)
 {
     char path[TEXT_SIZE];

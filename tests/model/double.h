@@ -293,7 +293,7 @@ PDH_STATUS PdhLookupPerfIndexByNameA(LPCSTR machine, LPCSTR name, DWORD *index)
     return (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
-/* in place of the registry and the events */
+/* replaces the function that reads the registry and the events */
 bool last_event_of_object(const char *object, char *ret, size_t capacity)
 {
     if (strcmp(object, "Nothing") != 0)

@@ -138,7 +138,7 @@ static void the_catalogue_reads_instances_anew(void **state)
     }
     assert_true(has_instance(object, "younger"));
     assert_true(has_instance(object, "elder"));
-    size_t other = at + 1, ready; /* both are watched */
+    size_t other = at + 1, ready; /* another object, which is watched, too */
     size_t count = catalogue_count(catalogue, &ready);
     while (other + 1 < count && strcmp(catalogue_object(catalogue, other)->name, "Thread") != 0)
         other++;

@@ -181,7 +181,7 @@ static void why_a_table_has_no_rows(void **state)
     unsigned table = model_add_table(model, 0, nothing, 1, false);
     unsigned other = model_add_table(model, 0, both, 2, false);
     UNTIL(model_table(model, table)->tick > 5);
-    assert_null(model_table(model, table)->columns->why); /* it was not asked for */
+    assert_null(model_table(model, table)->columns->why); /* the reason was not asked for */
     UNTIL((model_want_reason(model, table), model_want_reason(model, other),
            model_table(model, table)->columns->why));
     uint64_t tick = source_now(0).tick;

@@ -663,7 +663,7 @@ static int calls_of_round(const struct trial *trial, double each)
     return calls < 1 ? 1 : calls;
 }
 
-/* Calls Collect several times, and adds what is in use after them. */
+/* Calls Collect several times, and adds to `account` the resources in use after the calls. */
 static void try_round(struct trial *trial, int calls, struct account *account)
 {
     struct usage usage = {0};

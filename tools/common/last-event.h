@@ -18,16 +18,16 @@ bool last_event_fails(const char *service, opl_load_event *ret);
  * provider does neither. */
 enum { LAST_EVENT_SIZE = 2560 };
 bool last_event_text(const char *service, char *ret, size_t capacity);
-/* Prints that text after the object on stderr. */
+/* Prints the object and the text of last_event_text on stderr. False: there is no such text. */
 bool last_event_report(const char *tool, const char *object, const char *service);
 /* Opens a file of events for reading, if it is a regular one: reading another kind may never end.
  * NULL: *ret_why is the reason, NULL if there is no such file. */
 FILE *last_event_open(const char *path, const char **ret_why);
 time_t last_event_time(const opl_load_event *event);
-/* The same two for the service that has this object, if there is one. */
+/* Like last_event_text and last_event_report, for the service that has this object, if any. */
 bool last_event_of_object(const char *object, char *ret, size_t capacity);
 void last_event_explain(const char *tool, const char *object);
-/* Calls `each` for the listed objects of all such providers. */
+/* Calls `each` for the listed objects of all providers that fail or are in quarantine. */
 void last_event_objects(void (*each)(void *self, DWORD object), void *self);
 
 /* Reports that no names, and so no objects, were found. If OPENPERFLIB_VENDOR was refused, prints

@@ -159,7 +159,7 @@ static int take_letter(struct options *options)
     return accept_argument(options, row, attached);
 }
 
-/* The row for "x", or for "x:value" (`value`). */
+/* Returns the row for "x", or with `value` for "x:value"; NULL: none. */
 static const struct option_row *windows_letter(const struct options *options, const char *name,
                                                size_t count, bool value)
 {
@@ -169,11 +169,11 @@ static const struct option_row *windows_letter(const struct options *options, co
         row = find(options, letter_matches_any_case, name, count);
     if (!row || !value || row->argument || count != 1 || !isalpha((unsigned char)*name))
         return row;
-    char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE means -C if -c takes none */
+    char other = (char)(*name ^ ('a' ^ 'A')); /* /c:FILE means -C if -c takes no argument */
     return find(options, letter_matches, &other, 1);
 }
 
-/* The row for "/x", "/long" or "/long:value"; NULL: the word is no option. */
+/* Returns the row for "/x", "/long" or "/long:value"; NULL: the word is no option. */
 static const struct option_row *windows_row(const struct options *options, const char *word,
                                             const char **ret_attached)
 {

@@ -98,7 +98,7 @@ enum { OPTION_OTHER = -1 };
  * ids. Returns 0; EXIT_USAGE after a message; OPTION_OTHER: the table has no variable for `id`. */
 int options_set(const struct options *options, int id, const struct option_target *targets,
                 size_t count);
-/* The exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */
+/* Returns the exit code for OPTION_SHOWN and OPTION_WRONG: 0 and 2. */
 int options_status(int id);
 /* Prints "TOOL: message" and "Try ..." on stderr; returns EXIT_USAGE. */
 int options_complain(const struct options *options, const char *format, ...)

@@ -18,7 +18,7 @@ enum { WATCH_SECONDS = 3, WATCH_SHARE = 20 };
 
 /* An object whose instances are read again and again. */
 struct watch {
-    /* when they were last wanted, and from when on they are old, in seconds */
+    /* in seconds: when they were last wanted, and when they must be read again */
     double wanted, due;
     /* what was read: the instances, or why the object does not answer, or nothing new */
     struct catalogue_object news;

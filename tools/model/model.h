@@ -44,7 +44,7 @@ struct column {
      * less often */
     PDH_STATUS status;
     DWORD type;  /* 0 until the counter was found */
-    DWORD index; /* of the counter's title on this machine; 0: not known */
+    DWORD index; /* index of the counter's title on this machine; 0: not known */
     /* the cells are raw values: MODEL_RAW was given, or PDH has no formula for the type */
     bool raw;
     LONG default_scale;
