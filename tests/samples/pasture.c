@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the tests of the sample behemoth: starts its server, reads their counters, and compares
+/* Shared by the tests of the sample behemoth: starts its server, reads its counters, and compares
  * the two. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1

@@ -946,7 +946,7 @@ void trial_run(const struct registration *registration, struct report *report,
     } else if (worker_start(&trial->worker, registration, report)) {
         try_all(trial);
         sum_up(trial);
-        /* a value that fell only once may come from the kernel, or from a new thing so named */
+        /* a value that fell only once may come from the kernel, or from a new thing of that name */
         report_rare_as_warning(report, "falling value", 2);
         report_rare_as_warning(report, CHANGED_ID, ID_CHANGES);
         report_rare_as_warning(report, SLOW, machine_is_busy() > 1 ? SLOW_MOST : 1);
