@@ -11,7 +11,7 @@
 /* The application changes all numbers together while it holds the guard (a mutex), so a copy that
  * is made while holding the guard is consistent. */
 struct appshare {
-    DWORD version; /* 1 */
+    DWORD version; /* version of this layout: 1 */
     DWORD done;    /* jobs done since the application began */
     DWORD waiting; /* jobs that wait now */
     DWORD sum;     /* done + waiting; shows that a copy is consistent */

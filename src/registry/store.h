@@ -105,7 +105,7 @@ struct store_snapshot {
 };
 /* Returns the identity of the current view; 0: the view has no identity, or not this generation. */
 uint64_t store_identity(uint64_t generation);
-LSTATUS store_hold(const struct store_snapshot **ret); /* the current content of the files */
+LSTATUS store_hold(const struct store_snapshot **ret); /* gets the current content of the files */
 void store_drop(const struct store_snapshot **snapshot);
 #define SNAPSHOT_AUTO __attribute__((cleanup(store_drop))) const struct store_snapshot
 /* returns the path of the layer's folder registry.d, or NULL */

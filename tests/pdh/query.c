@@ -541,7 +541,7 @@ int main(void)
         QUERY_TEST(statistics_of_a_ring),
         QUERY_TEST(statistics_of_a_rate),
         QUERY_TEST(samples_can_be_cooked_by_the_caller),
-        /* must be last, because PDH uses the object's number that it learned for another second */
+        /* must be last, because PDH uses the object's earlier number for one more second */
         QUERY_TEST(an_object_comes_back_under_another_number),
     };
     return cmocka_run_group_tests(tests, make_names, remove_names);

@@ -17,7 +17,7 @@ enum {
     /* number of rounds of calls; after each round the resources in use are compared */
     ROUNDS = 4,
     CALLS_MOST = 16,  /* maximum number of calls in a round */
-    ROUND_MS = 150,   /* slower calls are repeated less often */
+    ROUND_MS = 150,   /* duration of a round: slower calls are repeated less often */
     LEAK_ROUNDS = 4,  /* growth in fewer rounds is no leak: a cache may fill */
     LARGE = 1 << 20,  /* growth per call that no cache has: LEAK_ROUNDS - 1 rounds prove the leak */
     REPEAT_MS = 1000, /* after this time no test is repeated */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-int64_t now_ms(void); /* the monotonic clock */
+int64_t now_ms(void); /* the time of the monotonic clock in ms */
 /* Returns the factor, 1 to 10, by which other load on this machine makes everything slower. */
 int machine_is_busy(void);
 /* Forks a child that leads a session of its own and is killed when this process ends. This process

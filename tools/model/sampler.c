@@ -48,7 +48,7 @@ struct counters {
     /* the names have numbers, so rates are computed here, by identity: PDH compares an instance
      * with the one that had the same number before, and gives no rate if that is another one */
     bool numbered;
-    struct earlier *earlier; /* row after row */
+    struct earlier *earlier; /* raw values of the last sample, row after row */
     size_t earlier_rows;
     /* when missing counters are added again, and the wait before that, in seconds */
     double due, wait;

@@ -39,7 +39,7 @@ struct input_log {
     PDH_HQUERY query;
     PDH_TIME_INFO extent;
     struct text_list paths; /* paths as in the capture */
-    struct text_list shown; /* renamed */
+    struct text_list shown; /* the same paths, renamed */
     PDH_HCOUNTER *handles;  /* one for each path, once the counters are added */
     void *seen;             /* search tree of the paths */
     unsigned damaged;       /* damaged places that were skipped */

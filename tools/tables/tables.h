@@ -47,7 +47,7 @@ bool old_read(const char *path, struct old *ret);
 void old_add_language(struct old *old, const char *id, const char *comment);
 void old_add_text(struct old *old, const char *symbol, const char *language, bool help,
                   const char *text);
-bool old_is_language(const char *id); /* `id` is hexadecimal, and not that of English */
+bool old_is_language(const char *id); /* true if `id` is hexadecimal, but not English */
 /* Returns the text of a symbol in a language. NULL: there is none. */
 const char *old_text(const struct old *old, const char *symbol, const char *language, bool help);
 void old_done(struct old *old);

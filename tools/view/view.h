@@ -150,7 +150,7 @@ enum view_state {
     VIEW_WAITING, /* the value needs two samples */
     VIEW_UNKNOWN, /* the type is not defined */
     VIEW_DAMAGED, /* the value's place is outside the counter block */
-    VIEW_INVALID  /* cooking failed: `status` */
+    VIEW_INVALID  /* cooking failed; `status` has the reason */
 };
 struct view_value {
     enum view_state state;
