@@ -361,7 +361,7 @@ bool opl_reading_file(opl_reading *reading, const char *path, char *storage, siz
  * 15, which all objects of the provider share. The piece grows to `bytes`; new bytes are 0, and it
  * may move when it grows. NULL: no memory; the collection will fail. */
 void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes);
-/* The instance's folder, which replaces '*'; "" for a single object. */
+/* The instance's folder, which replaces the '*' of an opl_source's path; "" for a single object. */
 const char *opl_reading_folder(const opl_reading *reading);
 /* The time of this collection as FILETIME; the same for all objects of an answer. */
 int64_t opl_reading_time(const opl_reading *reading);

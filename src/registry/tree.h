@@ -14,7 +14,7 @@ struct tree_value {
     void *data;
     size_t size;
     uint32_t type;
-    bool gone;  /* "name"=-: hides the value of files merged before */
+    bool gone;  /* the line "name"=-, which hides the value that earlier files gave */
     bool image; /* name and data are parts of an index, so they are not freed */
 };
 
@@ -28,7 +28,7 @@ struct tree_key {
     int64_t last_write; /* FILETIME of the newest file that mentions the key */
     /* the key exists; false: the key is deleted, or is only part of another key's path */
     bool alive;
-    bool cleared;      /* the file has a line "[-key]": it hides the key of files merged before */
+    bool cleared; /* the file has a line "[-key]", which hides the key that earlier files gave */
     struct lazy *lazy; /* the place of values that are still in the file; NULL: none */
     /* The key, its name and `lazy` are parts of an index, and so are arrays of capacity 0: they are
      * not freed. */

@@ -121,8 +121,8 @@ static void numbers_of_users_in_the_machines_layer(void **state)
     registry_delete_tree(LAYER_MACHINE, SERVICE_KEY);
     store_forget();
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
-    assert_remark(
-        "MyPerf: this layer does not give its numbers 1000000 to 1000005: it gets 1860 to 1865");
+    assert_remark("MyPerf: this layer's range does not have its numbers 1000000 to 1000005: it "
+                  "gets 1860 to 1865");
 }
 
 static void all_that_was_lost_comes_back(void **state)
@@ -263,7 +263,7 @@ static void installed_providers_are_never_broken(void **state)
                "[PerfStrings_009]\n1850=Renamed\n1852=First\n1854=Second\n");
     assert_int_equal(restore("other.ini"), ERROR_SUCCESS);
     assert_remark(
-        "MyPerf: other providers here use its numbers 1850 to 1855: it keeps 1854 to 1859");
+        "MyPerf: other providers already use its numbers 1850 to 1855: it keeps 1854 to 1859");
     assert_remark("Z: these numbers are reserved for the system");
     assert_int_equal(restored.moved, 1);
     assert_loaded("A", 1848, 1852);

@@ -107,7 +107,7 @@ static void numbers_that_are_lost(void **state)
     assert_int_equal(unlink(path_of("events")), 0);
     FREE_AUTO char *path = strdup(path_of("backup"));
     assert_int_equal(opl_load_backup(path, NULL, &options, &saved), ERROR_SUCCESS);
-    assert_remark("MyPerf: its four numbers are incomplete");
+    assert_remark("MyPerf: not saved, because it lacks First Counter, Last Counter");
     assert_int_equal(saved.left, 1);
     assert_int_equal(opl_load_remove("MyPerf", &options, NULL), ERROR_SUCCESS);
     expect_none();

@@ -183,7 +183,7 @@ static int64_t clock_begin(opl_reading *reading)
     static int64_t otherwise;
     if (!getenv("OPENPERFLIB_SYSROOT"))
         return opl_boot_time(reading);
-    if (!otherwise) /* with another system root, the start time in it does not match our clock */
+    if (!otherwise) /* the start time in another system root is another machine's: compute ours */
         otherwise = opl_reading_time(reading) - uptime();
     return otherwise;
 }

@@ -99,8 +99,8 @@ static void add_disabled(struct backup *backup, const char *service)
         add_number(&backup->text, VALUE_DISABLED, disabled);
 }
 
-/* Reports a service that cannot be saved, because some of its four numbers are missing and the
- * format requires all. */
+/* Reports a service that cannot be saved, because First Counter, Last Counter, First Help or
+ * Last Help is missing and the format requires all. */
 static void leave_half(struct backup *backup, const struct here *here)
 {
     bool any = false;
@@ -110,7 +110,8 @@ static void leave_half(struct backup *backup, const struct here *here)
         return;
     load_warning(
         backup->load, NULL, 0,
-        "%s: its four numbers are incomplete, so it is not saved; lodctr doctor repairs that",
+        "%s: not saved, because it lacks First Counter, Last Counter, First Help or Last Help; "
+        "lodctr doctor repairs that",
         here->name);
     backup->result->left++;
     if (!backup->load->options->dry_run)

@@ -223,8 +223,8 @@ static void remark_moved(const struct merge *merge, const struct merge_target *t
     uint32_t last = target->provider->number[LAST_COUNTER] + 1;
     load_warning(merge->load, merge->stored->path, target->provider->line,
                  "%s: %s its numbers %u to %u: it %s %u to %u", target->provider->name,
-                 is_outside(merge, first, last) ? "this layer does not give"
-                                                : "other providers here use",
+                 is_outside(merge, first, last) ? "this layer's range does not have"
+                                                : "other providers already use",
                  (unsigned)first, (unsigned)last, target->place == AS_HERE ? "keeps" : "gets",
                  (unsigned)target->first, (unsigned)target->last);
 }
