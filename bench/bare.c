@@ -23,7 +23,7 @@ static const char *const system_files[] = {"proc/stat",     "proc/loadavg",    "
 
 static char text[1 << 16];
 static int root = -1, proc = -1;
-static bool live = true; /* st_size of proc/PID/fd is the number of descriptors */
+static bool live = true; /* true: st_size of proc/PID/fd is the number of descriptors */
 
 void bare_root(const char *path)
 {
@@ -158,7 +158,7 @@ static void read_processes(bool threads)
     static int system_stat = -1;
     if (system_stat < 0)
         system_stat = openat(proc, "stat", O_RDONLY | O_CLOEXEC);
-    if (pread(system_stat, text, sizeof text, 0) < 0) /* a query needs it for Idle */
+    if (pread(system_stat, text, sizeof text, 0) < 0) /* queries read it for the instance Idle */
         exit(1);
     size_t count = numbers_in(proc, processes);
     for (size_t i = 0; i < count; i++)

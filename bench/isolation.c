@@ -166,8 +166,8 @@ static void measure_calls(bool isolated)
     results[0] = bench_median(times, CALLS);
 }
 
-/* Restricts this process to one processor, and its helper processes, which inherit that: they take
- * turns. */
+/* Restricts this process and its helper processes, which inherit the restriction, to one processor,
+ * so that they take turns. */
 static void pin(void)
 {
     cpu_set_t one;
@@ -217,7 +217,7 @@ static void part_call(void)
 static char cold_roots[2][96];
 
 /* Registers the guests, then waits: the library reads a file more than once if it was written just
- * before, and a query usually finds none such. */
+ * before, but a query usually finds no such file. */
 static void prepare_cold(void)
 {
     for (int isolated = 0; isolated < 2; isolated++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Other programs that report the same facts as objects. Their cost is the CPU time of the program,
- * minus that of starting it, plus that of the servers that work for it.
+ * Other programs that report the same facts as our objects. Their cost is the CPU time of the
+ * program, minus that of starting it, plus that of the servers that work for it.
  */
 #ifndef OPL_BENCH_PEERS_H
 #define OPL_BENCH_PEERS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to bench/remote: one process that answers as many machines, and Samba servers if they can
+/* Private to bench/remote: one process that simulates many machines, and Samba servers if they can
  * be started. */
 #ifndef OPL_BENCH_REMOTE_H
 #define OPL_BENCH_REMOTE_H

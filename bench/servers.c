@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts servers to compare with on a free port of 127.0.0.1, measures them, and ends them by their
- * pids. */
+/* Starts servers of other monitoring systems, each on a free port of 127.0.0.1, measures their CPU
+ * time, and ends them by their process numbers. */
 #include "peers.h"
 
 #include <arpa/inet.h>
@@ -98,7 +98,7 @@ static bool is_one_of(const struct running *server, pid_t pid)
     return false;
 }
 
-/* Finds the server's processes: its agents are its children or theirs. */
+/* Adds the server's agents: its children, their children, and the children of those. */
 static void find_processes(struct running *server)
 {
     for (int generation = 0; generation < 3; generation++) {
