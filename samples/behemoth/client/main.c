@@ -83,7 +83,7 @@ static struct client {
 
 /* ---- once ---- */
 
-/* Draws once. A terminal keeps a line for the prompt; lines of a file may have any length. */
+/* Draws once. On a terminal a line stays free for the prompt; lines of a file have any length. */
 static void show_once(struct view *view)
 {
     int columns = 80, lines = 24;

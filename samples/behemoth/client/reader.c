@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries both objects at once, and walks through the answer with checks, because the answer is not
- * trusted. */
+/* Queries the objects Behemoth and Behemoths Summary at once, and walks through the answer with
+ * checks, because the answer is not trusted. */
 #include "reader.h"
 
 #include "../common/text.h"

@@ -38,7 +38,7 @@ struct reader {
     LONGLONG time; /* the clock of the object Behemoth; `frequency`: its ticks per second */
     LONGLONG frequency;
     char machine[READER_NAME]; /* the machine's name in the answer */
-    /* all behemoths have the value of this number; if false, the value is 0 for all */
+    /* has[n]: values[n] is known for all behemoths; if false, it is 0 for all */
     bool has[READER_VALUES];
     struct reader_behemoth *all;
     size_t count, capacity;
@@ -54,8 +54,8 @@ struct reader {
  * ERROR_FILE_NOT_FOUND: the provider is not registered on that machine. reader_close may be called
  * after any status. */
 LSTATUS reader_open(struct reader *reader, const char *machine);
-/* Queries both objects at once. ERROR_FILE_NOT_FOUND: the objects are not in the answer;
- * ERROR_INVALID_DATA: the answer is damaged. After an error the old data is kept. */
+/* Queries the objects Behemoth and Behemoths Summary at once. ERROR_FILE_NOT_FOUND: they are not in
+ * the answer; ERROR_INVALID_DATA: the answer is damaged. After an error the old data is kept. */
 LSTATUS reader_read(struct reader *reader);
 /* Like reader_read, with an answer that the caller already has. The answer is checked. */
 LSTATUS reader_take(struct reader *reader, const void *block, size_t size);

@@ -76,8 +76,8 @@ void field_zoom(struct view *view, bool closer);
 /* Moves the part that is shown by an eighth of its size: `right` and `down` are -1, 0 or 1. */
 void field_move(struct view *view, int right, int down);
 
-/* Draws the summary; message_draw draws a line if there is no new data. Both return the number of
- * lines. */
+/* summary_draw draws the summary; trouble_draw draws a line if there is no new data. Both return
+ * the number of lines. */
 int summary_draw(FILE *out, const struct view *view);
 int trouble_draw(FILE *out, const struct view *view);
 /* Prints everything as JSON, with the same English names in every language; a value that is unknown

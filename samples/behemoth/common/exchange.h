@@ -70,7 +70,7 @@ struct behemoth {
     uint64_t id;
     uint64_t mother;  /* her id; 0: none, or dead */
     int64_t birthday; /* in the herd's time */
-    /* in the answer, lower than her children's; BEHEMOTH_NONE: no mother */
+    /* her position in the answer, lower than that of her children; BEHEMOTH_NONE: no mother */
     uint32_t mother_position;
     uint32_t sex;
     uint32_t x, y;       /* metres */
@@ -91,7 +91,7 @@ struct behemoth_herd {
     uint64_t founded, births, deaths; /* count is founded + births - deaths */
     uint64_t weight;                  /* sum, kg */
     uint64_t ages;                    /* sum of all ages, in seconds of the herd's time */
-    /* Each walk has as many left steps as right ones, so one number is sufficient. */
+    /* Both numbers are always equal, because each walk has as many left steps as right ones. */
     uint64_t left_steps, right_steps;
     uint32_t width, height; /* size of the field, metres */
     uint64_t lifetime;      /* mean lifetime, in seconds */

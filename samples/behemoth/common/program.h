@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* The options of behemoth-server; `behemoth-manager start` also accepts all of them except the
- * first, and passes them on to the server. The herd's parameters are options, too, in their order
- * from SERVER_PARAMETER on. */
+ * first, and passes them on to the server. The herd's parameters are options, too: the n-th,
+ * counted from 0, is SERVER_PARAMETER + n. */
 extern const struct option_row behemoth_server_rows[];
 enum {
     SERVER_SOCKET = 1,

@@ -158,7 +158,7 @@ static bool input_within(int milliseconds)
  * the key. */
 static int escape_key(void)
 {
-    static const char keys[] = "ABCDHF56"; /* the last byte of each key, from KEY_UP on */
+    static const char keys[] = "ABCDHF56"; /* last bytes of the keys KEY_UP, KEY_DOWN, ... */
     char text[16] = "", last = 0;
     size_t used = 0;
     while (used + 1 < sizeof text && input_within(KEY_MS) && read(STDIN_FILENO, &last, 1) == 1) {

@@ -265,7 +265,7 @@ static enum behemoth_status judge_name(const struct herd *herd, const char name[
     return BEHEMOTH_OK;
 }
 
-/* Is the number given, and not below the limit? */
+/* Is the number given (not BEHEMOTH_NONE), and not below the limit? */
 static bool too_large(uint32_t number, int64_t limit)
 {
     return number != BEHEMOTH_NONE && number >= limit;

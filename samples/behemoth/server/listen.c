@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks and the socket. A file of the same name that another program made is not removed. */
+/* Takes the locks and makes the socket. Files of other programs with these names are kept. */
 #include "peers.h"
 
 #include "../common/program.h"
@@ -21,7 +21,7 @@ int complain(const char *what)
     return EXIT_FAILED;
 }
 
-/* A lock file contains a process number, or nothing. */
+/* A lock file contains the process number of the server that locked it, or nothing. */
 int take_lock(const char *path, const char *what)
 {
     char lock[4096 + 8], holder[32] = "";
@@ -44,7 +44,7 @@ int take_lock(const char *path, const char *what)
     }
     bytes = snprintf(holder, sizeof holder, "%ld", (long)getpid());
     if (ftruncate(fd, 0) < 0 || pwrite(fd, holder, (size_t)bytes, 0) < 0)
-        complain(lock); /* not fatal: a second server cannot report our process number */
+        complain(lock); /* not fatal: a second server then cannot print our process number */
     return 0;           /* the descriptor stays open, and the lock with it */
 }
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { FORWARD_MOST = 100000 }; /* the most ticks of one request */
-/* credit that a tick costs; milliseconds for which ticks are run before clients are served */
+/* TICK: the credit that a tick costs. BUSY_MS: milliseconds of ticks before clients are served. */
 enum { TICK = 1000000, BUSY_MS = 2 };
 
 static struct service {
