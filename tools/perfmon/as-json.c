@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfmon status as one JSON document. Unknown values are omitted. */
+/* Prints what "perfmon status" shows as one JSON document. Unknown values are omitted. */
 #include "perfmon.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the event log: a file below OPENPERFLIB_ROOT, else the output of journalctl
- * --output=export. A log that cannot be read is no error, but its events are unknown. */
+/* Reads the event log: events.old and events in the folder OPENPERFLIB_ROOT if it is set, else the
+ * output of journalctl --output=export. If that fails, perfmon goes on without events. */
 #include "perfmon.h"
 
 #include "../common/last-event.h"
@@ -131,7 +131,7 @@ static void end_record(struct event_log *log, char *fields[FIELDS])
     }
 }
 
-/* Reads a value of several lines: its length in 8 bytes, little-endian, then its bytes. */
+/* Reads a long value: its length in 8 bytes, little-endian, then its bytes. False: incomplete. */
 static bool read_long_field(FILE *file, char *fields[FIELDS], const char *name)
 {
     unsigned char bytes[8];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the first object of the service; NULL: there is no such service. */
+/* Finds the service's first object; NULL: no such service, or none of its objects answers. */
 static struct catalogue *find_service(const char *name)
 {
     struct service_settings service;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perfmon: the performance monitor. On a terminal it shows the machine; its commands print the
- * health of the providers, or the first view as text. */
+ * health of the providers, the first view as text, or what counters mean. */
 #include "perfmon.h"
 #include "screen/screen.h"
 
@@ -193,14 +193,14 @@ static bool is_capture(const char *name)
     return false;
 }
 
-/* Linux' console has no Braille. */
+/* True on Linux' text console, whose font has no Braille characters. */
 static bool on_console(void)
 {
     const char *term = getenv("TERM");
     return term && !strncmp(term, "linux", 5);
 }
 
-/* The words of Windows' perfmon for its views: the chart, and the resources. */
+/* True for the words by which Windows' perfmon opens a view: /sys (chart), /res (resources). */
 static bool is_view(const char *word)
 {
     return !strcasecmp(word, "/sys") || !strcasecmp(word, "/res");
@@ -245,7 +245,7 @@ static bool take_first_args(struct window_options *options)
     return true;
 }
 
-/* Complains about paths that are no counter paths, unless there is only one object. */
+/* True if all arguments are counter paths, or the only one is an object; false after a message. */
 static bool check_paths(const struct window_options *options)
 {
     for (size_t i = 0; i < options->path_count && options->path_count > 1; i++)

@@ -19,7 +19,7 @@ enum { EXIT_TROUBLE = 5 }; /* exit code: a provider needs attention */
 struct perfmon {
     bool json, query, details;
     int64_t events;
-    const char **machines; /* other ones */
+    const char **machines; /* names given with --machine */
     size_t machine_count;
     double seconds; /* between samples */
     char **args;    /* names of services, or counter paths */
@@ -40,11 +40,11 @@ struct event_log {
     struct event *list;
     size_t count, capacity;
 };
-/* Reads the file below OPENPERFLIB_ROOT, else the journal. */
+/* Reads the files in the folder OPENPERFLIB_ROOT, or if that variable is not set, the journal. */
 void event_log_read(struct event_log *log);
 void event_log_done(struct event_log *log);
-/* The last `most` different events of a service, oldest first; `warnings`: without events of level
- * information. */
+/* event_log_last gets the last different events of a service, oldest first, and returns their
+ * number, at most `most`; `warnings`: without events of level information. */
 struct recent {
     const struct event *event; /* the last one of several equal events */
     size_t count;              /* number of equal events */
@@ -111,9 +111,9 @@ struct providers {
 };
 void providers_read(const struct perfmon *perfmon, struct providers *ret);
 void providers_done(struct providers *providers);
-const char *provider_state(const struct provider *provider); /* "in quarantine" */
+const char *provider_state(const struct provider *provider); /* such as "in quarantine" */
 bool provider_in_trouble(const struct provider *provider);
-/* Returns a word for where the provider runs. NULL: nowhere. */
+/* Returns "isolated" or "in-process"; NULL: the provider has no library. */
 const char *provider_place(const struct provider *provider);
 /* Writes what the user can do next, a sentence or two; "" for nothing. */
 void provider_next(const struct provider *provider, const struct owners *owners, char *text,
@@ -126,7 +126,7 @@ void provider_next(const struct provider *provider, const struct owners *owners,
 struct catalogue *find_object(const struct perfmon *perfmon, const char *files, char *word,
                               const char **ret_instances, int *ret_code);
 
-/* ---- print.c, as-json.c; both return the number of files of the state that are not used ---- */
+/* ---- print.c, as-json.c; both return how many files of the state are unusable ---- */
 unsigned status_print(const struct perfmon *perfmon, const struct providers *providers,
                       const struct event_log *log);
 unsigned status_json(const struct perfmon *perfmon, const struct providers *providers,

@@ -114,7 +114,7 @@ static int name_width(const struct status_page *page)
     return widest < LEAST_NAME ? LEAST_NAME : widest;
 }
 
-/* Writes the age in ANSWER_WIDTH characters; the age is negative if the clock was set back. */
+/* Writes how long ago `when` was, such as "5 m ago"; "now" also if the clock was set back since. */
 static void ago_text(time_t when, char *text, size_t capacity)
 {
     static const struct {
@@ -135,7 +135,7 @@ static void ago_text(time_t when, char *text, size_t capacity)
         snprintf(text, capacity, "now");
 }
 
-/* Writes the answer to --ask, or the time of the last recorded answer. */
+/* Writes how long the answer to --ask took; without --ask, how long ago the last answer was. */
 static void answer_text(const struct status_page *page, const struct provider *provider, char *text,
                         size_t capacity)
 {
@@ -186,8 +186,8 @@ static void print_label(const struct status_page *page, const char *label)
            paint(page, "\033[0m"));
 }
 
-/* Prints text after its label. text_wrap indents the first line too, so the cursor is moved
- * back. */
+/* Prints text after its label. text_wrap indents the first line too; the label takes the place of
+ * that indentation, so the indentation is skipped. */
 static void print_text(const struct status_page *page, const char *label, const char *text)
 {
     char *wrapped = NULL;
@@ -278,7 +278,8 @@ static void print_event(const struct status_page *page, const char *label,
     free(text);
 }
 
-/* Prints the last event, which every user may read in the registry, if the log is not readable. */
+/* Prints the copy of the last event in the registry, which every user may read. Used if the log is
+ * not readable. */
 static void print_kept_event(const struct status_page *page, const opl_load_event *event)
 {
     char when[64], *text = NULL;
@@ -313,7 +314,7 @@ static void print_failures(const struct status_page *page, const struct provider
         print_text(page, "failures", text);
 }
 
-/* Prints the titles of the objects in the list. */
+/* Prints the titles of the objects whose numbers are in `list`, a provider's Object List. */
 static void print_objects(const struct status_page *page, const char *list)
 {
     char *text = NULL, *end;

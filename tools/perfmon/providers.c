@@ -15,7 +15,8 @@ enum { BY_HAND = 1 };
 
 /* ---- the state ---- */
 
-/* Parses "until 2026-11-21T20:10:00Z (first quarantine): why". */
+/* Parses the registry value Quarantine or Unanswered, such as "until 2026-11-21T20:10:00Z (first
+ * quarantine): why". */
 static void read_record(const char *text, struct provider *provider)
 {
     struct tm utc = {0};
@@ -85,7 +86,8 @@ static void note_refusal(void *self, const opl_load_remark *remark)
         provider->refused = strdup(remark->text);
 }
 
-/* Finds out whether Perflib refuses the library: checks the file's owner, mode and format. */
+/* Sets provider->refused to the reason why Perflib would not load the library (its owner, mode or
+ * format), or to NULL. */
 static void read_refusal(struct provider *provider)
 {
     const opl_load_options options = {.remark = note_refusal, .self = provider};

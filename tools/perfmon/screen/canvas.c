@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing into cells. */
+/* Draws texts and bars into the cells of a canvas. */
 #include "canvas.h"
 
 #include "../../view/view.h"
@@ -56,7 +56,7 @@ void canvas_style(struct canvas *canvas, int row, int column, int width, enum st
     }
 }
 
-/* Decodes a clean text; returns the number of characters. */
+/* Decodes a text from text_clean into wide characters; returns their number. */
 static size_t decode(const char *text, wchar_t *ret, size_t capacity)
 {
     mbstate_t state = {0};

@@ -32,7 +32,7 @@ struct canvas_cell {
 struct canvas {
     int rows, columns;
     bool utf8;    /* the terminal can show more than ASCII */
-    bool braille; /* and dots of Braille, in colours that tell them apart */
+    bool braille; /* the terminal can also show Braille characters and colours */
     struct canvas_cell *cells;
 };
 
@@ -44,7 +44,7 @@ void canvas_done(struct canvas *canvas);
  * written. */
 int canvas_text(struct canvas *canvas, int row, int column, int width, enum style style,
                 const char *text);
-/* Like canvas_text, at the right end of the `width` columns. */
+/* Like canvas_text, but the text ends at the right end of the `width` columns. */
 void canvas_right(struct canvas *canvas, int row, int column, int width, enum style style,
                   const char *text);
 int canvas_print(struct canvas *canvas, int row, int column, int width, enum style style,

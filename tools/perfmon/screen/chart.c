@@ -37,10 +37,10 @@ struct line {
     struct span span; /* summary of the values in the ticks that are shown */
     double duration;  /* seconds from the first to the last of these ticks; NaN: unknown */
     size_t row;       /* row of the instance in the newest sample; (size_t)-1: it has ended */
-    size_t number;    /* place in the order in which lines were added, which has the colour */
+    size_t number;    /* place in the order in which lines were added; it determines the colour */
 };
 
-/* An instance of a counter, such as one of a pattern that the user does not want to see. */
+/* Identifies a line of the chart: an instance of a counter. The user can hide single lines. */
 struct hidden {
     unsigned table;
     uint64_t identity;
@@ -58,12 +58,12 @@ struct chart {
     struct hidden selected; /* the line on which the cursor stays while the order changes */
     enum sort sort;
     bool ascending;
-    int values; /* number of columns with values */
+    int values; /* number of the legend's columns that have values */
     struct cursor cursor;
     enum mode mode;
     bool highlight;
-    /* position in `zooms`, which has the ticks of a dot, or of a capture the divisor of its
-     * length */
+    /* position in `zooms`; the number there is how many ticks a dot shows, or for a capture by how
+     * much its length is divided */
     size_t zoom;
     bool whole;        /* all of a capture is shown */
     uint64_t back;     /* number of ticks between the end of the chart and the newest tick */
@@ -267,7 +267,7 @@ struct grid {
     unsigned char *dots;
 };
 
-/* Draws a dot of a Braille character; without UTF-8 a whole cell is one dot. */
+/* Draws a dot of a Braille character; a terminal without Braille gets `mark` in the whole cell. */
 static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t mark)
 {
     static const unsigned char bits[DOT_ROWS][DOT_COLUMNS] = {
@@ -285,7 +285,7 @@ static void grid_dot(struct grid *grid, int x, int y, enum style style, wchar_t 
                grid->canvas->braille ? 0x2800 + (wchar_t)*dots : mark);
 }
 
-/* Returns the number of ticks for a dot. */
+/* Returns how many ticks each of `dots` dots side by side shows. */
 static double tick_step(const struct chart *chart, int dots)
 {
     if (!chart->whole && chart->from == 0)
@@ -367,8 +367,8 @@ static void draw_lines(struct chart *chart, struct canvas *canvas, int row, int 
 
 /* ---- legend and report ---- */
 
-/* Writes "#1" and so on for an instance that is not the first one with its name now; " (ended)" for
- * an instance that does not exist any more, which has no path. */
+/* Writes what follows the instance's name: "#1" and so on if instances before it have the same
+ * name; " (ended)" if the instance does not exist any more and so has no path; else "". */
 static void number_text(const struct line *line, char ret[TEXT_SIZE])
 {
     const struct table *table = line->table;
@@ -416,7 +416,7 @@ static void find_unit(const struct column *column, char ret[TEXT_SIZE])
              rate ? "/s" : "");
 }
 
-/* Draws a number; `time`: from a minute on as a time. */
+/* Draws a number; `time`: the number is seconds, and 60 or more are drawn as minutes and hours. */
 static void put_value(struct canvas *canvas, int row, int column, int width, double number,
                       bool time)
 {
@@ -658,8 +658,8 @@ static void remove_selected(struct chart *chart, struct window *window)
     chart->count = 0;
 }
 
-/* Changes the zoom. A larger number shows a smaller part of a capture, but a longer time of a
- * machine. */
+/* Changes the zoom. A larger number in `zooms` shows a smaller part of a capture, but a longer time
+ * of a machine. */
 static void change_zoom(struct chart *chart, bool nearer)
 {
     struct model_source source;
@@ -670,7 +670,7 @@ static void change_zoom(struct chart *chart, bool nearer)
         chart->zoom -= chart->zoom > 0;
 }
 
-/* Shows and copies a shell command for the selected counter, whose path is in single quotes. */
+/* Shows a shell command that prints the selected counter, and copies it to the clipboard. */
 static void show_command(const struct chart *chart, struct window *window)
 {
     struct model_source source;
@@ -702,7 +702,7 @@ static void sort_next(struct chart *chart, int step)
     chart->ascending = chart->sort == BY_NAME;
 }
 
-/* Handles the keys that select a line or sort the legend. */
+/* Handles the keys that select a line or sort the legend. False: the key is another one. */
 static bool legend_key(struct chart *chart, int key)
 {
     bool moved = cursor_key(&chart->cursor, key);

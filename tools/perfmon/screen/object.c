@@ -41,7 +41,7 @@ struct object {
     struct model *model;
     size_t source;
     const struct catalogue_object *of;
-    char *instances; /* a pattern */
+    char *instances; /* pattern of the instances' names */
     /* numbers of the tables of numbers and of texts; 0: the object has no such counters */
     unsigned table, texts;
     const struct table *numbers, *strings; /* these two tables; valid until the next sample */
@@ -178,9 +178,9 @@ static struct line *add_line(struct object *object)
     return line;
 }
 
-/* Returns an instance's texts; NULL: none. Both tables have the instances in the order of the
- * object, but were not read at the same moment, so the search begins at *at, the row after the last
- * one found. */
+/* Returns an instance's texts; NULL: none. The tables of texts and of numbers have the instances in
+ * the order of the object, but were not read at the same moment, so the search begins at *at, the
+ * row after the last one found. */
 static const char *const *find_texts(const struct table *texts, const char *name, size_t *at)
 {
     for (size_t i = 0; texts && i < texts->row_count; i++) {
@@ -247,7 +247,7 @@ static int compare_names(const void *left, const void *right)
     return order ? order : (l->at > r->at) - (l->at < r->at);
 }
 
-/* Counts the lines with equal names, and drops lines that do not match the filter. */
+/* Numbers the lines with equal names, and drops lines that do not match the filter. */
 static void choose_lines(struct object *object)
 {
     struct line *lines = object->lines;
@@ -340,7 +340,7 @@ static int fit_width(struct object *object, size_t counter, size_t rows)
     return object->widths[counter] = width < COLUMN_MOST ? width : COLUMN_MOST;
 }
 
-/* Finds the columns that fit, from the first one on. A text at the end may be cut. */
+/* Sets object->end: the columns from object->first up to it fit. Texts in the last may be cut. */
 static void find_end(struct object *object, int name, int columns, size_t rows)
 {
     object->end = object->first;

@@ -317,7 +317,7 @@ static void draw_processor(struct area *area, const struct table *table, size_t 
     canvas_text(area->canvas, row, left + width + NUMBER, 1, STYLE_PLAIN, "%");
 }
 
-/* Draws the total's values of the last minutes, the newest at the right. */
+/* Draws the processors' total in the last samples, one column for each, the newest at the right. */
 static void draw_history(struct area *area, const struct table *table, size_t r)
 {
     static const wchar_t levels[] = L" \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588";
@@ -401,13 +401,13 @@ static void draw_pressure(struct area *area, const struct overview *overview)
         text_percent(full, text);
         if (!isnan(full))
             snprintf(detail, sizeof detail, "all: %.8s %%", text);
-        /* may be above 100, because the kernel's time may jump ahead a little */
+        /* the share may be above 100, because the kernel's waiting time may jump ahead a little */
         double some = value(table, r, PRESSURE_SOME);
         draw_share(area, table->rows[r].name, some > 100 ? 100 : some, detail);
     }
 }
 
-/* Draws two rates after a bar, or after the label if `percent` is NaN. */
+/* Draws the label, a bar of `percent`, and two rates; no bar if `percent` is NaN. */
 static void draw_rates(struct area *area, const char *label, double percent, double in, double out,
                        const char *arrows[2])
 {

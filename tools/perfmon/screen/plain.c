@@ -19,7 +19,7 @@ struct plain {
     size_t count, next; /* next: the line that is compared first, so that every line has its turn */
 };
 
-/* Adds the machine's lines: the sentence, the shares, then each counter with its newest value. */
+/* Adds the lines of a machine: what holds it up, the used shares, each charted counter's value. */
 static void describe_machine(struct plain *plain, const struct window *window,
                              const struct machine *machine)
 {

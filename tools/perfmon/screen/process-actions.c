@@ -158,9 +158,9 @@ static void put_question(const struct actions *actions, struct window *window)
         append(window, "%s %s %d", i ? "," : " -", first[i].name, (int)first[i].pid);
 }
 
-/* Sends the signal. The number may belong to another process by now, so a descriptor of the process
- * is opened first: it always means the same process, whose start is then compared, and which gets
- * the signal. Returns an errno, 0: sent. */
+/* Sends the signal. The process number may belong to another process by now, so a descriptor is
+ * opened first, which always means the same process. The signal is sent through it if the process's
+ * start is the expected one. Returns an errno, 0: sent. */
 static int send_signal(const struct target *target, int number)
 {
     int fd = (int)syscall(SYS_pidfd_open, target->pid, 0);

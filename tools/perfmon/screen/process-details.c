@@ -68,7 +68,7 @@ struct details {
     char name[64], parent[64];
     char *texts[TEXTS];
     uint64_t identity, tick; /* `tick`: the last tick in which the process existed */
-    int64_t time;            /* of it */
+    int64_t time;            /* time of that tick */
     double values[LINE_VALUES], newest[COUNTERS];
     bool ended;
     struct thread *threads;
@@ -191,8 +191,8 @@ static bool find_process(struct processes *processes, struct details *details,
     return found;
 }
 
-/* Finds the histories of the process again, because they move when a sample is taken over. The
- * table of Process IO also has other processes with such names. */
+/* Finds the histories of the process again, because their addresses change when a sample is taken
+ * over. The table of Process IO also has other processes whose names begin alike. */
 static void find_histories(const struct processes *processes, struct details *details)
 {
     for (size_t t = 0; t < TABLES; t++) {

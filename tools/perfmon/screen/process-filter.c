@@ -40,7 +40,7 @@ static double number_of(const char *text)
     return unit ? number * pow(1024, (double)(unit - units + 1)) : number;
 }
 
-/* Writes that no column has this name, which is the first `length` bytes of the part. */
+/* Writes into ret->problem that no column has the name in the first `length` bytes of `part`. */
 static void complain_of_column(const char *part, size_t length, struct filter *ret)
 {
     int used = snprintf(ret->problem, sizeof ret->problem,

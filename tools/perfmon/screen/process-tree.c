@@ -39,9 +39,9 @@ void identities_toggle(struct identities *identities, uint64_t identity)
 
 /* ---- parents ---- */
 
-static const struct line *numbered; /* qsort has no argument for its comparison */
-/* Compares lines by process number. The line of the time that no process explains has no number and
- * comes last. */
+static const struct line *numbered; /* for compare_numbers, because qsort passes it no context */
+/* Compares lines by process number. The line for processor time that no process explains has no
+ * number and comes last. */
 static int compare_numbers(const void *left, const void *right)
 {
     double l = numbered[*(const size_t *)left].values[PID];

@@ -156,9 +156,9 @@ static bool reserve(struct processes *processes, size_t count)
     return true;
 }
 
-/* Returns a process's texts; NULL: none. Both tables have the processes in the order of their
- * numbers, but were not read at the same moment, so the search begins at *at, the row after the
- * last one found. */
+/* Returns a process's texts; NULL: none. The tables of texts and of numbers have the processes in
+ * the order of process numbers, but were not read at the same moment, so the search begins at *at,
+ * the row after the last one found. */
 static const char *const *find_texts(const struct table *table, const char *name, size_t *at)
 {
     for (size_t i = 0; table && i < table->row_count; i++) {
@@ -171,9 +171,9 @@ static const char *const *find_texts(const struct table *table, const char *name
     return NULL;
 }
 
-/* Reads the bytes read and written of a process from Process IO. The object Process has these bytes
- * only if this user may read them for all processes. Both objects have the processes in the order
- * of their numbers. */
+/* Sets the line's bytes read and written from Process IO. The object Process has these bytes only
+ * if this user may read them for all processes. Both objects have the processes in the order of
+ * process numbers, so the search begins at *at, the row after the last one found. */
 static void read_bytes(const struct table *io, struct line *line, size_t *at)
 {
     for (size_t i = 0; io && i < io->row_count; i++) {
@@ -230,7 +230,7 @@ static void read_lines(struct processes *processes, const struct table *table)
 
 enum { MOST_MISSED = 2 }; /* samples that may come between two draws */
 
-/* Passes the processes of a new sample to `ended`, once for each sample. */
+/* Passes each new sample to processes->ended, which finds the time that no process explains. */
 static void take_ended(struct processes *processes, const struct table *table)
 {
     const struct table *of = model_table(processes->model, processes->processors);
@@ -255,8 +255,8 @@ static void take_ended(struct processes *processes, const struct table *table)
                before ? (double)(now - before) / 1e7 : NAN, count && !rested ? busy : NAN, count);
 }
 
-/* Drops the lines that are not listed, and adds the line of the time that no process explains,
- * unless a filter is set. */
+/* Drops the lines that are not listed, and adds the line for processor time that no process
+ * explains, unless a filter is set. */
 static void choose_lines(struct processes *processes)
 {
     size_t used = 0;
@@ -288,7 +288,7 @@ static void choose_lines(struct processes *processes)
     }
 }
 
-static const struct processes *sorting; /* qsort has no argument for its comparison */
+static const struct processes *sorting; /* for compare_lines, because qsort passes it no context */
 static int compare_lines(const void *left, const void *right)
 {
     const struct line *l = left, *r = right;
@@ -423,7 +423,7 @@ static const char *path_end(const char *path, int width)
     return end;
 }
 
-/* Returns the text; of a command line that has little space without the folder of the program. */
+/* Returns a text of the line. If space is little, a command line loses its program's folder. */
 static const char *text_in(const struct line *line, size_t id, int width)
 {
     const char *text = text_of(line, id), *end = text + strcspn(text, " ");
@@ -515,7 +515,7 @@ static void sort_by(struct processes *processes, enum line_value column)
     processes->ascending = false;
 }
 
-/* Sorts by the next visible column in this direction. */
+/* Sorts by the next visible column to the right (`step` is 1) or left (-1). */
 static void sort_next(struct processes *processes, int step)
 {
     int column = (int)processes->sort;
@@ -613,7 +613,7 @@ static void watch_limits(struct processes *processes)
     processes->limits = 0;
 }
 
-/* Handles the keys that change which processes are shown, and how. */
+/* Handles the keys that change which processes are shown, and how. False: another key. */
 static bool look_key(struct processes *processes, int key, struct window *window)
 {
     switch (key) {

@@ -35,7 +35,7 @@
 enum {
     TERMINAL_NOTHING = -1, /* no key: samples have arrived, or the time is over */
     TERMINAL_CHARACTER =
-        1 << 24, /* added to a character that is not ASCII: KEY_ values begin at 256 */
+        1 << 24, /* added to a character that is not ASCII, because KEY_ values begin at 256 */
     TERMINAL_CLICK = 1 << 25,
     TERMINAL_END = -2 /* the terminal is gone, or a signal ends the program */
 };
@@ -170,7 +170,7 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
                     bool active);
 /* Draws the list with a selected row, or the details of one process. */
 void processes_view(struct processes *processes, struct canvas *canvas, int row, int last);
-/* Returns what is wrong with that filter; "": nothing. */
+/* Returns what is wrong with the list's filter; "": nothing. */
 const char *processes_problem(const struct processes *processes);
 /* Returns the list's filter while the list is shown; an empty one otherwise. */
 const struct field *processes_filter(const struct processes *processes);
@@ -219,7 +219,7 @@ bool selections_draw(struct selections *selections, struct canvas *canvas, int r
 bool selections_key(struct selections *selections, int key, struct window *window);
 
 /* ---- machines.c ---- */
-/* Adds the source and its views; false: no memory. */
+/* Adds a machine or capture to the model, and its views if `views` is set; false: no memory. */
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
                    const char *files, bool views);
 void machine_end(struct machine *machine);
@@ -246,7 +246,7 @@ struct window_options {
     const char *instances;                 /* pattern of that object's instances; NULL: all */
     double seconds;
     bool colours, utf8, braille, plain;
-    bool chart; /* it is shown first */
+    bool chart; /* the chart is shown first */
 };
 /* Runs perfmon until the user ends it, on a terminal or with `plain` as lines of text. Returns an
  * exit code. */

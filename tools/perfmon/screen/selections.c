@@ -19,8 +19,8 @@
 enum { ESCAPE = 27, PATH_SIZE = 2000 };
 static const char ending[] = ".txt";
 
-/* Writes "FOLDER" or "FOLDER/NAME.txt"; false: the user has no home folder, or the path is too
- * long. */
+/* Writes the path of a selection's file, or of their folder if `name` is NULL; false: the user
+ * has no home folder, or the path is too long. */
 static bool selection_path(const char *name, char ret[PATH_SIZE])
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");

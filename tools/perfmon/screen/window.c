@@ -503,7 +503,8 @@ static bool is_ready(const struct machine *machine)
     return machine->object ? object_ready(machine->object) : overview_ready(machine->overview);
 }
 
-/* The list of processes is printed without bytes rather than not at all. */
+/* True if there is nothing left to wait for. If only the bytes that processes read and write are
+ * late, the list of processes is printed without them. */
 static bool is_complete(const struct machine *machine)
 {
     return is_ready(machine) && (machine->object || processes_ready(machine->processes));
@@ -542,7 +543,7 @@ static void wait_for_end(struct window *window)
 static bool print_report(struct window *window, struct canvas *canvas)
 {
     char why[256];
-    int rows = (int)chart_lines(window->now->chart) + SNAPSHOT_ROWS; /* and problems */
+    int rows = (int)chart_lines(window->now->chart) + SNAPSHOT_ROWS; /* and rows for problems */
     if (!canvas_begin(canvas, rows, canvas->columns))
         return false;
     chart_report(window->now->chart);
