@@ -168,10 +168,11 @@ static void print_how_to_enable(const struct provider *provider, const char *nam
 {
     const char *user = service_option(&provider->service);
     if (provider->state == SWITCHED_OFF)
-        snprintf(text, capacity,
-                 "openperflib disabled it permanently because of its mistake. When it is repaired, "
-                 "\"lodctr%s /E:%s\" enables it.",
-                 user, name);
+        snprintf(
+            text, capacity,
+            "openperflib disabled it permanently because it made a mistake. When it is repaired, "
+            "\"lodctr%s /E:%s\" enables it.",
+            user, name);
     else
         snprintf(text, capacity, "It was disabled manually; \"lodctr%s /E:%s\" enables it.", user,
                  name);
@@ -214,7 +215,8 @@ static void print_next(const struct provider *provider, const char *name, char *
     case OVERDUE:
         snprintf(text, capacity,
                  "It did not answer in time. Until it does, queries go on without it. \"perfmon "
-                 "status --ask %s\" shows it; a larger Collect Timeout gives it more time.",
+                 "status --ask %s\" shows it; a larger registry value Collect Timeout gives it "
+                 "more time.",
                  name);
         break;
     case LIBRARY_GONE:

@@ -141,7 +141,7 @@ int manager_request(struct manager *manager, uint32_t what, const void *body, ui
                          "a name has ASCII characters except \\ / ( ) # *, which have a "
                                "meaning in the path of a counter"                             },
         [BEHEMOTH_NO_MOTHER] = {EXIT_FAILED,   "the mother must be female"                           },
-        [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than this age"                 },
+        [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than the child would be"       },
     };
     if (!behemoth_exchange(&manager->line, manager->place, what, body, bytes,
                            behemoth_now() + milliseconds))

@@ -83,7 +83,7 @@ static void take(const struct behemoth_herd *herd)
     if (first)
         report(' ', "%u behemoths", (unsigned)herd->count);
     else if (other && (herd->ticks < watch.now.ticks || herd->births < watch.now.births))
-        report(' ', "it continues from a saved, earlier state");
+        report(' ', "the server continues from a saved, earlier state");
     else
         compare(herd);
     struct behemoth *all = realloc(watch.all, (herd->count + (size_t)1) * sizeof *all);

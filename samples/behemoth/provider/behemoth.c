@@ -76,7 +76,7 @@ static const opl_object behemoth = {
 
 static const opl_counter summary_counters[] = {
     {18, 18, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.count), .name = "Behemoths",
-     .help = "How many live."},
+     .help = "Number of living behemoths."},
     {20, 20, PERF_COUNTER_LARGE_RAWCOUNT, -4, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.weight), .name = "Total Weight",
      .help = "What all of them weigh together, in kilograms."},
     {22, 22, PERF_COUNTER_BULK_COUNT, 1, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.herd.births), .name = "Births/sec",
@@ -88,7 +88,7 @@ static const opl_counter summary_counters[] = {
     {28, 28, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_NOVICE, OPL_VARIABLE(now.there), .name = "Status",
      .help = "1: the server answered. 0: it did not, and everything else is its last answer."},
     {30, 30, PERF_ELAPSED_TIME, 0, PERF_DETAIL_ADVANCED, OPL_FN(data_begin), .name = "Data Age",
-     .help = "Seconds since the server said what is shown."},
+     .help = "Age of the server's answer that is shown, in seconds."},
     {32, 32, PERF_COUNTER_BULK_COUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.left_steps), .name = "Left Steps/sec",
      .help = "Steps with the left foot in a second, of all together."},
     {34, 34, PERF_COUNTER_BULK_COUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.right_steps), .name = "Right Steps/sec",
@@ -96,7 +96,7 @@ static const opl_counter summary_counters[] = {
     {36, 36, PERF_COUNTER_LARGE_RAWCOUNT, -2, PERF_DETAIL_ADVANCED, OPL_VARIABLE(now.herd.ticks), .name = "Herd Time",
      .help = "Seconds since the herd began, in its own time."},
     {46, 46, PERF_COUNTER_LARGE_RAWCOUNT, -1, PERF_DETAIL_EXPERT, OPL_VARIABLE(now.herd.founded), .name = "Founders",
-     .help = "How many came from elsewhere. With the births and without the deaths they are those who live."},
+     .help = "Number that came from elsewhere; together with the births, and less the deaths, it is the number of living behemoths."},
 };
 static const opl_object summary = {
     16, 16, "Behemoths Summary", "All behemoths together, and whether their server is there.",
@@ -108,7 +108,7 @@ static const opl_counter kin_counters[] = {
     {42, 42, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, is.children), .name = "Children Born",
      .help = "How many this behemoth gave birth to."},
     {44, 44, PERF_COUNTER_RAWCOUNT, 0, PERF_DETAIL_ADVANCED, OPL_FIELD(struct item, descendants), .name = "Living Descendants",
-     .help = "How many live who have their life from this behemoth through mothers who live."},
+     .help = "Number of living descendants, counted through living mothers only."},
 };
 static const opl_object kin = {
     38, 38, "Behemoth Kin",

@@ -680,7 +680,8 @@ static void show_command(const struct chart *chart, struct window *window)
         return;
     model_source(chart->model, chart->source, &source);
     if (!line_path(&chart->lines[chart->cursor.at], path, sizeof path) && !source.capture) {
-        snprintf(window->message, sizeof window->message, "%s: it has no path any more", path);
+        snprintf(window->message, sizeof window->message,
+                 "%s: the instance has ended, so no command shows it", path);
         return;
     }
     for (const char *at = path; *at && used + 5 < sizeof quoted; at++)

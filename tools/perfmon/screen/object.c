@@ -570,7 +570,8 @@ static void add_selected(const struct object *object, struct window *window)
 {
     char path[PDH_MAX_COUNTER_PATH], name[PDH_MAX_INSTANCE_NAME];
     const struct catalogue_counter *focus = focus_of(object);
-    const char *cannot = !focus        ? "left and right choose a counter, which Enter then adds"
+    const char *cannot = !focus
+                             ? "no counter is chosen: left and right choose one, then Enter adds it"
                          : focus->text ? "a text has no line in the chart"
                                        : NULL;
     if (object->cursor.at >= object->count || cannot) {

@@ -143,7 +143,7 @@ static void put_question(const struct actions *actions, struct window *window)
     text_duration(first->age, age);
     window->message[0] = 0;
     if (one)
-        append(window, "%s, number %d, %s old: ", first->name, (int)first->pid, age);
+        append(window, "process %d (%s), %s old: ", (int)first->pid, first->name, age);
     else
         append(window, "%zu processes: ", actions->count);
     if (actions->question == QUESTION_SIGNAL)
@@ -220,13 +220,13 @@ static void act(struct actions *actions, int number, struct window *window)
         snprintf(what, sizeof what, "SIG%s", sigabbrev_np(number));
     window->message[0] = 0;
     if (one && !failed)
-        append(window, "%s, number %d, got %s", actions->targets->name, (int)actions->targets->pid,
+        append(window, "process %d (%s) got %s", (int)actions->targets->pid, actions->targets->name,
                what);
     else if (!one)
         append(window, "%zu of %zu processes got %s%s", done, actions->count, what,
                failed ? "; " : "");
     if (failed)
-        append(window, "%s, number %d, got no %s: %s", failed->name, (int)failed->pid, what,
+        append(window, "process %d (%s) got no %s: %s", (int)failed->pid, failed->name, what,
                strerror(first_error));
 }
 

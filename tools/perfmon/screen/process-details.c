@@ -479,7 +479,7 @@ static void draw_title(const struct details *details, struct canvas *canvas, int
 {
     char when[32], text[256];
     put_time(details->time, "%H:%M:%S", when, sizeof when);
-    snprintf(text, sizeof text, "%s, number %.0f: ", details->name, details->values[PID]);
+    snprintf(text, sizeof text, "process %.0f (%s): ", details->values[PID], details->name);
     int at = canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE, text);
     if (details->ended)
         at += canvas_print(canvas, row, at, canvas->columns - at, STYLE_BAD, "ended, last seen %s",

@@ -220,8 +220,9 @@ bool tree_fold_key(struct processes *processes, int key, struct window *window)
         return true;
     case 'c':
         processes->branches = !processes->branches;
-        snprintf(window->message, sizeof window->message, "a filter shows what it finds, %s",
-                 processes->branches ? "the parents and the children" : "and the parents");
+        snprintf(window->message, sizeof window->message,
+                 "a filter shows the processes that match, %s",
+                 processes->branches ? "their parents and their children" : "and their parents");
         return true;
     default:
         return false;

@@ -596,7 +596,7 @@ static void open_selected(struct processes *processes, struct window *window)
         details_open(processes, line);
         window->view = VIEW_PROCESSES;
     } else {
-        snprintf(window->message, sizeof window->message, "details are of single processes");
+        snprintf(window->message, sizeof window->message, "only a single process has details");
     }
 }
 
@@ -624,7 +624,7 @@ static bool look_key(struct processes *processes, int key, struct window *window
     case 'F':
         follow(processes, key);
         snprintf(window->message, sizeof window->message,
-                 "the selection stays on its process; Home lets go");
+                 "the selection stays on its process; Home ends that");
         return true;
     case '/':
     case KEY_F(3):

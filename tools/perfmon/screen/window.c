@@ -172,7 +172,7 @@ static const struct {
     {"1 2 3 4 5, Tab", "overview, processes, chart, counters, table of an object"},
     {"q", "quit"},
     {"mouse", "the wheel and a click select; a click opens a view in the last line"},
-    {"p, space", "pause and continue; in the list of processes, space marks a process"},
+    {"p, space", "pause and continue; in the list of processes, space marks the selected process instead"},
     {"m", "the list of machines, if there are several; Enter shows one"},
     {"s, S", "sample more often, less often"},
     {"w", "the rule behind \"held up by\""},
@@ -184,7 +184,8 @@ static const struct {
     {"P M R W", "sort by processor, memory, bytes read, bytes written"},
     {"/", "show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G"},
     {"G", "one line for each process, program, user, unit, control group"},
-    {"(ended)", "processor time of no listed process: of those that ended between two samples, of interrupts. All lines together have the machine's busy time: "
+    {"(ended)", "processor time that belongs to no listed process: of interrupts, and of those that ended between two samples."
+                " All lines together have the machine's busy time: "
                 "user and kernel, without waiting for disks and without stolen time"},
     {"MEM MAX, CPU MAX", "the lowest limit of the unit or group and those above it; THROTTLE: time that CPU MAX stopped it; WAIT: time its tasks waited"},
     {"t", "the tree of parents: - folds, + unfolds, * unfolds all"},
@@ -202,7 +203,7 @@ static const struct {
     {"y", "the selected counter as a command of typeperf, also in the clipboard"},
     {"W, o", "save the chart's counters under a name, open saved ones"},
     {"m", "the minute with the highest value of the selected counter"},
-    {"x", "hide the selected instance, or remove a counter without others; X shows what is hidden; Delete removes all of a counter; a adds others"},
+    {"x", "hide the selected instance; a counter that has only this one is removed; X shows what is hidden; Delete removes all of a counter; a adds others"},
     {"", ""},
     {"Counters", ""},
     {"/", "search names and explanations; also cpu, mem, net, load"},
