@@ -466,6 +466,17 @@ static bool parse_slow(const char *text, size_t size, double *ret)
     return *end == '\0';
 }
 
+/* Scans digits with a point and an exponent; false: there is something else before `end`. */
+static bool scan_number(const char *c, const char *end, struct digit_scan *scan)
+{
+    bool some = scan_digits(&c, end, false, scan);
+    if (c < end && *c == '.') {
+        c++;
+        some |= scan_digits(&c, end, true, scan);
+    }
+    return some && scan_exponent(&c, end, scan) && c == end;
+}
+
 bool number_parse(const char *text, size_t size, double *ret)
 {
     const char *c = text, *end = text + size;
@@ -477,12 +488,7 @@ bool number_parse(const char *text, size_t size, double *ret)
     bool negative = c < end && *c == '-';
     c += c < end && (*c == '-' || *c == '+');
     struct digit_scan scan = {0};
-    bool some = scan_digits(&c, end, false, &scan);
-    if (c < end && *c == '.') {
-        c++;
-        some |= scan_digits(&c, end, true, &scan);
-    }
-    if (!some || !scan_exponent(&c, end, &scan) || c != end)
+    if (!scan_number(c, end, &scan))
         return false;
     if (!HAS_128_BITS || scan.more || abs(scan.power) > FIVES)
         return parse_slow(start, (size_t)(end - start), ret);

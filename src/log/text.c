@@ -371,34 +371,41 @@ static PDH_STATUS text_open(struct file *file)
 
 /* ---- samples ---- */
 
-static bool two_digits(const char *text, WORD *ret)
+/* Does the field begin as the pattern, in which 0 stands for any digit? */
+static bool begins_like(const struct text_field *field, const char *pattern)
 {
-    if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9')
-        return false;
-    *ret = (WORD)((text[0] - '0') * 10 + text[1] - '0');
-    return true;
+    size_t i = 0;
+    for (const char *c = field->text; i < field->size && pattern[i]; i++)
+        if (pattern[i] == '0' ? c[i] < '0' || c[i] > '9' : c[i] != pattern[i])
+            return false;
+    return !pattern[i];
+}
+
+static WORD number_of(const char *digits, int count)
+{
+    WORD number = 0;
+    while (count-- > 0)
+        number = (WORD)(number * 10 + *digits++ - '0');
+    return number;
 }
 
 /* Parses a time such as "11/26/2016 13:46:30.874". */
 static bool read_time(const struct text_field *field, LONGLONG *ret)
 {
     const char *c = field->text;
-    SYSTEMTIME time = {0};
-    WORD century, year;
-    if (field->size < 19 || c[2] != '/' || c[5] != '/' || c[10] != ' ' || c[13] != ':' ||
-        c[16] != ':' || !two_digits(c, &time.wMonth) || !two_digits(c + 3, &time.wDay) ||
-        !two_digits(c + 6, &century) || !two_digits(c + 8, &year) ||
-        !two_digits(c + 11, &time.wHour) || !two_digits(c + 14, &time.wMinute) ||
-        !two_digits(c + 17, &time.wSecond))
+    if (!begins_like(field, "00/00/0000 00:00:00"))
         return false;
-    time.wYear = (WORD)(century * 100 + year);
+    SYSTEMTIME time = {.wYear = number_of(c + 6, 4),
+                       .wMonth = number_of(c, 2),
+                       .wDay = number_of(c + 3, 2),
+                       .wHour = number_of(c + 11, 2),
+                       .wMinute = number_of(c + 14, 2),
+                       .wSecond = number_of(c + 17, 2)};
+    if (begins_like(field, "00/00/0000 00:00:00.000"))
+        time.wMilliseconds = number_of(c + 20, 3);
     if (time.wYear < 1601 || time.wMonth < 1 || time.wMonth > 12 || time.wDay < 1 ||
         time.wDay > 31 || time.wHour > 23 || time.wMinute > 59 || time.wSecond > 60)
         return false;
-    WORD tens;
-    if (field->size >= 23 && c[19] == '.' && two_digits(c + 20, &tens) && c[22] >= '0' &&
-        c[22] <= '9')
-        time.wMilliseconds = (WORD)(tens * 10 + c[22] - '0');
     *ret = clock_filetime_from(&time);
     return true;
 }
