@@ -44,6 +44,15 @@ static DWORD check_protection(DWORD protection)
     }
 }
 
+/* Enlarges a file to the size of its mapping. */
+static DWORD enlarge(int file, uint64_t size, bool writable, uint64_t bytes)
+{
+    if (!bytes && !size)
+        return ERROR_FILE_INVALID;
+    bool enough = bytes <= size || (writable && ftruncate(file, (off_t)bytes) == 0);
+    return enough ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+}
+
 /* Maps a file, which is opened again so that the caller may close `handle`. `bytes` 0: the file's
  * current size. */
 static HANDLE map_file(HANDLE handle, DWORD protection, uint64_t bytes)
@@ -59,12 +68,8 @@ static HANDLE map_file(HANDLE handle, DWORD protection, uint64_t bytes)
     int flags = fcntl(file, F_GETFL) & O_ACCMODE;
     bool allowed = flags == O_RDWR || (flags == O_RDONLY && !is_writable(protection));
     int again = allowed ? open(path, flags | O_CLOEXEC) : -1;
-    DWORD status = again < 0 ? ERROR_ACCESS_DENIED : ERROR_SUCCESS;
-    if (!status && !bytes && !st.st_size)
-        status = ERROR_FILE_INVALID;
-    if (!status && bytes > (uint64_t)st.st_size &&
-        (!is_writable(protection) || ftruncate(again, (off_t)bytes) != 0))
-        status = ERROR_NOT_ENOUGH_MEMORY;
+    DWORD status = again < 0 ? ERROR_ACCESS_DENIED
+                             : enlarge(again, (uint64_t)st.st_size, is_writable(protection), bytes);
     if (status && again >= 0)
         close(again);
     SetLastError(status);
@@ -200,11 +205,11 @@ LPVOID WINAPI MapViewOfFileEx(HANDLE mapping, DWORD access, DWORD offset_high, D
         status = ERROR_MAPPED_ALIGNMENT;
     if (!status && (offset >= extent.bytes || bytes > extent.bytes - offset))
         status = ERROR_ACCESS_DENIED;
-    uint64_t rest = status ? 0 : bytes ? bytes : extent.bytes - offset;
-    if (!status && rest > SIZE_MAX)
-        status = ERROR_NOT_ENOUGH_MEMORY;
-    if (!status)
-        status = map(&extent, access, offset, (size_t)rest, &address);
+    if (!status) {
+        uint64_t rest = bytes ? bytes : extent.bytes - offset;
+        status = rest > SIZE_MAX ? ERROR_NOT_ENOUGH_MEMORY
+                                 : map(&extent, access, offset, (size_t)rest, &address);
+    }
     if (status)
         SetLastError(status);
     return status ? NULL : address;
@@ -279,25 +284,32 @@ static int open_flags(DWORD access, DWORD disposition)
            O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 }
 
+static DWORD open_regular(const char *path, int flags, int *ret)
+{
+    struct stat st;
+    *ret = open(path, flags, 0666);
+    if (*ret < 0)
+        return errno == ENOENT    ? ERROR_FILE_NOT_FOUND
+               : errno == ENOTDIR ? ERROR_PATH_NOT_FOUND
+               : errno == EEXIST  ? ERROR_FILE_EXISTS
+                                  : ERROR_ACCESS_DENIED;
+    if (fstat(*ret, &st) == 0 && S_ISREG(st.st_mode))
+        return ERROR_SUCCESS;
+    close(*ret);
+    return ERROR_ACCESS_DENIED;
+}
+
 HANDLE WINAPI CreateFileA(LPCSTR path, DWORD desired, DWORD share, LPSECURITY_ATTRIBUTES security,
                           DWORD disposition, DWORD attributes, HANDLE template_file)
 {
-    struct stat st;
+    int file;
     char own[PATH_MAX];
     DWORD status = own_path(path, own);
     if (!status && (disposition < CREATE_NEW || disposition > TRUNCATE_EXISTING))
         status = ERROR_INVALID_PARAMETER;
     bool existed = !status && access(own, F_OK) == 0;
-    int file = status ? -1 : open(own, open_flags(desired, disposition), 0666);
-    if (!status && file < 0)
-        status = errno == ENOENT    ? ERROR_FILE_NOT_FOUND
-                 : errno == ENOTDIR ? ERROR_PATH_NOT_FOUND
-                 : errno == EEXIST  ? ERROR_FILE_EXISTS
-                                    : ERROR_ACCESS_DENIED;
-    if (!status && (fstat(file, &st) != 0 || !S_ISREG(st.st_mode))) {
-        close(file);
-        status = ERROR_ACCESS_DENIED;
-    }
+    if (!status)
+        status = open_regular(own, open_flags(desired, disposition), &file);
     HANDLE handle = status ? NULL : opl_shim_handle(file, SHIM_FILE);
     if (status || handle)
         SetLastError(status ? status

@@ -137,6 +137,7 @@ static uint64_t hash(const char *text, uint64_t value)
  * names, and other bytes are written as %XX. A long name is cut, and ends in two hashes. */
 static DWORD file_name(const char *name, char ret[static FILE_NAME_SIZE])
 {
+    static const char kept[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
     size_t used = 0;
     if (!strncmp(name, "Global\\", 7))
         name += 7;
@@ -149,9 +150,7 @@ static DWORD file_name(const char *name, char ret[static FILE_NAME_SIZE])
     if (MultiByteToWideChar(CP_UTF8, 0, name, -1, NULL, 0) > MAX_PATH)
         return ERROR_FILENAME_EXCED_RANGE;
     for (const char *at = name; *at && used < PLAIN_MOST; at++) {
-        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                     (*at >= '0' && *at <= '9') || *at == '_' || *at == '-' ||
-                     (*at == '.' && at != name);
+        bool plain = strchr(kept, *at) && (*at != '.' || at != name);
         used += (size_t)snprintf(ret + used, FILE_NAME_SIZE - used, plain ? "%c" : "%%%02x",
                                  (unsigned char)*at);
     }

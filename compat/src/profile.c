@@ -40,9 +40,8 @@ static void widen(const unsigned char *data, size_t bytes, WCHAR *to)
 static WCHAR *read_file(LPCWSTR name)
 {
     char *path = name ? opl_shim_narrow(name) : NULL;
-    for (char *at = path; at && *at; at++)
-        if (*at == '\\')
-            *at = '/';
+    for (char *at = path; at && (at = strchr(at, '\\'));)
+        *at = '/';
     FILE *file = path ? fopen(path, "re") : NULL;
     struct stat st;
     bool good =

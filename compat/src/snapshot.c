@@ -221,6 +221,22 @@ static DWORD write_file(const struct making *making, const bool there[static TAB
     return good ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
+static DWORD fill_tables(struct making *making, const bool there[static TABLES], DWORD process)
+{
+    add_processes(making, process);
+    if (there[THREADS])
+        add_threads(making);
+    if (there[MODULES])
+        add_modules(making, process);
+    if (!making->tables[PROCESSES].count)
+        return ERROR_NOT_SUPPORTED;
+    if (there[MODULES] && !making->tables[MODULES].count)
+        return making->found ? ERROR_ACCESS_DENIED : ERROR_INVALID_PARAMETER;
+    if (!there[PROCESSES])
+        making->tables[PROCESSES].count = 0;
+    return ERROR_SUCCESS;
+}
+
 static DWORD make(DWORD flags, DWORD process, int *ret)
 {
     const bool there[TABLES] = {flags & TH32CS_SNAPPROCESS, flags & TH32CS_SNAPTHREAD,
@@ -235,18 +251,9 @@ static DWORD make(DWORD flags, DWORD process, int *ret)
     DWORD status = opl_shim_query(query, &making.block, &data);
     if (status)
         return status;
-    add_processes(&making, process);
-    if (!making.tables[PROCESSES].count)
-        status = ERROR_NOT_SUPPORTED;
-    if (there[THREADS])
-        add_threads(&making);
-    if (there[MODULES])
-        add_modules(&making, process);
-    if (!status && there[MODULES] && !making.tables[MODULES].count)
-        status = making.found ? ERROR_ACCESS_DENIED : ERROR_INVALID_PARAMETER;
-    if (!there[PROCESSES])
-        making.tables[PROCESSES].count = 0;
-    status = status ? status : write_file(&making, there, ret);
+    status = fill_tables(&making, there, process);
+    if (!status)
+        status = write_file(&making, there, ret);
     for (int i = 0; i < TABLES; i++)
         free(making.tables[i].rows);
     free(data);
