@@ -537,7 +537,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "registration") == 0)
         return argc >= 4 ? registration(argv[2], argv[3], argv + 4) : usage(stderr);
     bool pages = strcmp(argv[1], "counters") == 0;
-    if (pages && argc < 4)
+    if (pages ? argc < 4 : strcmp(argv[1], "texts") != 0)
         return usage(stderr);
     for (int i = 2 + pages; i < argc; i++)
         if (!load(argv[i], absent, &absent_count))
@@ -547,8 +547,6 @@ int main(int argc, char **argv)
         return 1;
     if (pages && !print_pages(argv[2], absent, absent_count))
         return 1;
-    if (!pages && strcmp(argv[1], "texts") != 0)
-        return usage(stderr);
     if (!pages)
         print_texts();
     return fflush(stdout) ? 1 : 0;

@@ -181,12 +181,26 @@ static bool is_plain(const struct ndr_pull *pull)
     return !(pull->flags & (LIBNDR_FLAG_BIGENDIAN | LIBNDR_FLAG_NDR64));
 }
 
+/* Handles a request with one of Samba's handles; `path` is its key. */
+static NTSTATUS pull_watched(struct dcesrv_call_state *state, TALLOC_CTX *memory,
+                             struct ndr_pull *pull, struct client *client, const char *path,
+                             void **ret)
+{
+    unsigned opnum = state->pkt.u.request.opnum;
+    if (opnum == RRP_OPEN_KEY)
+        return pull_open(state, memory, pull, path, ret);
+    if (opnum == RRP_QUERY && kind_of(path) == KIND_SHARED)
+        return pull_shared(state, memory, pull, path, ret);
+    if (opnum == RRP_CLOSE)
+        watched_forget(client, pull->data);
+    return samba.ndr_pull(state, memory, pull, ret);
+}
+
 static NTSTATUS our_pull(struct dcesrv_call_state *state, TALLOC_CTX *memory, struct ndr_pull *pull,
                          void **ret)
 {
     unsigned opnum = state->pkt.u.request.opnum;
     struct client *client = client_of(state->conn, opnum == RRP_OPEN_LOCAL_MACHINE);
-    const char *path = NULL;
     watching.state = NULL;
     if (caller_is_samba(state))
         return samba.ndr_pull(state, memory, pull, ret);
@@ -201,14 +215,10 @@ static NTSTATUS our_pull(struct dcesrv_call_state *state, TALLOC_CTX *memory, st
     } else if (client && rrp_has_handle(opnum) && pull->data_size >= RRP_HANDLE_BYTES) {
         if (handle_find(client, pull->data) >= 0)
             return make_call(state, memory, pull, ret);
-        path = watched_find(client, pull->data);
+        const char *path = watched_find(client, pull->data);
+        if (path)
+            return pull_watched(state, memory, pull, client, path, ret);
     }
-    if (path && opnum == RRP_CLOSE)
-        watched_forget(client, pull->data);
-    else if (path && opnum == RRP_OPEN_KEY)
-        return pull_open(state, memory, pull, path, ret);
-    else if (path && opnum == RRP_QUERY && kind_of(path) == KIND_SHARED)
-        return pull_shared(state, memory, pull, path, ret);
     return samba.ndr_pull(state, memory, pull, ret);
 }
 

@@ -171,6 +171,16 @@ static bool children_of(opl_reading *reading, const opl_source *stat, uint64_t *
     return true;
 }
 
+static bool read_counts(opl_reading *reading, struct perfproc_io *ret)
+{
+    return opl_reading_key(reading, &perfproc_io, "syscr", &ret->reads) &&
+           opl_reading_key(reading, &perfproc_io, "syscw", &ret->writes) &&
+           opl_reading_key(reading, &perfproc_io, "rchar", &ret->read_bytes) &&
+           opl_reading_key(reading, &perfproc_io, "wchar", &ret->written_bytes) &&
+           opl_reading_key(reading, &perfproc_io, "read_bytes", &ret->disk_read_bytes) &&
+           opl_reading_key(reading, &perfproc_io, "write_bytes", &ret->disk_written_bytes);
+}
+
 /* Reads the counts of the process itself, without its children. If the process waits for a child
  * between the reads of stat and io, the child's counts are in io, but stat was read too early to
  * show that. So if io changed, stat is read once more, and if stat has changed, the interval counts
@@ -188,13 +198,7 @@ static bool io_of(opl_reading *reading, struct perfproc_io *ret)
         *ret = latest->shown;
         return true;
     }
-    if (!children_of(reading, &perfproc_stat, &look.children) ||
-        !opl_reading_key(reading, &perfproc_io, "syscr", &look.all.reads) ||
-        !opl_reading_key(reading, &perfproc_io, "syscw", &look.all.writes) ||
-        !opl_reading_key(reading, &perfproc_io, "rchar", &look.all.read_bytes) ||
-        !opl_reading_key(reading, &perfproc_io, "wchar", &look.all.written_bytes) ||
-        !opl_reading_key(reading, &perfproc_io, "read_bytes", &look.all.disk_read_bytes) ||
-        !opl_reading_key(reading, &perfproc_io, "write_bytes", &look.all.disk_written_bytes))
+    if (!children_of(reading, &perfproc_stat, &look.children) || !read_counts(reading, &look.all))
         return false;
     struct io_entry *entry = entry_of(reading, (uint32_t)process, creation);
     if (!entry)

@@ -293,6 +293,8 @@ static struct fault_finding judge_bytes(struct service *service,
                                         const struct answer *answer, const struct piece *piece,
                                         const struct fault_finding *pointer)
 {
+    if (piece->whole)
+        return judge_block(answer, piece);
     if (answer->end % 4)
         return (struct fault_finding){
             FAULT_ODD_LENGTH, .numbers = {(uint64_t)answer->end, (uint64_t)answer->end % 8}
@@ -358,9 +360,7 @@ static bool keep(struct service *service, const struct host_settings *settings,
         answer->copy(answer->self, piece->data, (size_t)answer->end);
     /* a whole block of a foreign machine, in either byte order (docs/windows/articles.md#c121) */
     piece->whole = answer->foreign && wire_is_block(piece->data, (size_t)answer->end);
-    struct fault_finding content = piece->whole
-                                       ? judge_block(answer, piece)
-                                       : judge_bytes(service, settings, answer, piece, &pointer);
+    struct fault_finding content = judge_bytes(service, settings, answer, piece, &pointer);
     /* a wrong length is reported together with what is wrong in the content */
     pointer.because = content.fault;
     pointer.content = content.content;
