@@ -719,25 +719,28 @@ static bool legend_key(struct chart *chart, int key)
     return true;
 }
 
-bool chart_key(struct chart *chart, int key, struct window *window)
+/* Handles the keys that choose the time that is shown. */
+static bool time_key(struct chart *chart, int key)
 {
     uint64_t jump = (chart->to - chart->from) / 4 + 1, newest = newest_tick(chart);
-    if (legend_key(chart, key))
-        return true;
-    if (chart->whole && (key == KEY_LEFT || key == KEY_RIGHT))
-        return true; /* the whole capture is shown */
-    switch (key) {
-    case KEY_LEFT:
-        chart->back = chart->back + jump < newest ? chart->back + jump : newest;
-        break;
-    case KEY_RIGHT:
-        chart->back = chart->back > jump ? chart->back - jump : 0;
-        break;
-    case '-':
-    case '+':
-    case '=':
+    if (key == '-' || key == '+' || key == '=')
         change_zoom(chart, key != '-');
-        break;
+    else if (key != KEY_LEFT && key != KEY_RIGHT)
+        return false;
+    else if (chart->whole)
+        return true; /* the whole capture is shown */
+    else if (key == KEY_LEFT)
+        chart->back = chart->back + jump < newest ? chart->back + jump : newest;
+    else
+        chart->back = chart->back > jump ? chart->back - jump : 0;
+    return true;
+}
+
+bool chart_key(struct chart *chart, int key, struct window *window)
+{
+    if (legend_key(chart, key) || time_key(chart, key))
+        return true;
+    switch (key) {
     case 'h':
         chart->highlight = !chart->highlight;
         break;
@@ -754,11 +757,9 @@ bool chart_key(struct chart *chart, int key, struct window *window)
         show_command(chart, window);
         break;
     case 'x':
-        if (!hide_selected(chart, window))
-            remove_selected(chart, window);
-        break;
     case KEY_DC:
-        remove_selected(chart, window);
+        if (key == KEY_DC || !hide_selected(chart, window))
+            remove_selected(chart, window);
         break;
     case 'X':
         show_hidden(chart, window);

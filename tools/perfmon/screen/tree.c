@@ -261,43 +261,38 @@ static void open_table(const struct tree *tree, struct window *window)
         snprintf(window->message, sizeof window->message, "%s does not answer", object->name);
 }
 
+/* Handles the keys for the selected row. */
+static bool node_key(struct tree *tree, int key, struct window *window)
+{
+    if (key == 'a' || cursor_enter(&tree->cursor, key))
+        add_selected(tree, window);
+    else if (key == KEY_RIGHT || key == 'l')
+        open_node(tree, &tree->nodes[tree->cursor.at]);
+    else if (key == KEY_LEFT)
+        close_node(tree);
+    else if (key == 'o')
+        open_table(tree, window);
+    else
+        return false;
+    return true;
+}
+
 bool tree_key(struct tree *tree, int key, struct window *window)
 {
-    struct cursor *cursor = &tree->cursor;
     if (field_key(&tree->filter, key)) {
         tree->cursor = (struct cursor){.page = 1};
         tree->open_object = tree->open_counter = NOTHING;
         return true;
     }
-    if (cursor_key(cursor, key))
+    if (cursor_key(&tree->cursor, key))
         return true;
-    bool any = cursor->at < tree->count;
-    if (any && (key == 'a' || cursor_enter(cursor, key))) {
-        add_selected(tree, window);
+    if (tree->cursor.at < tree->count && node_key(tree, key, window))
         return true;
-    }
-    switch (key) {
-    case KEY_RIGHT:
-    case 'l':
-        if (any)
-            open_node(tree, &tree->nodes[cursor->at]);
-        return true;
-    case KEY_LEFT:
-        if (any)
-            close_node(tree);
-        return true;
-    case 'o':
-        if (any)
-            open_table(tree, window);
-        return true;
-    case '/':
-    case KEY_F(3):
+    if (key == '/' || key == KEY_F(3))
         tree->filter.open = true;
-        return true;
-    case ESCAPE:
+    else if (key == ESCAPE)
         tree->filter.text[0] = 0;
-        return true;
-    default:
+    else
         return false;
-    }
+    return true;
 }

@@ -115,33 +115,41 @@ static int draw_entry(struct canvas *canvas, int at, enum style style, const cha
     return at + 2 + canvas_text(canvas, canvas->rows - 1, at, canvas->columns - at, style, text);
 }
 
+/* Writes the filter of a view, while it is typed or not empty. False: there is none. */
+static bool draw_filter(const struct window *window, struct canvas *canvas)
+{
+    char text[512];
+    const struct field *filter = window->view == VIEW_OBJECT
+                                     ? object_filter(window->now->object)
+                                     : processes_filter(window->now->processes);
+    bool filtered = *filter->text && !*window->message &&
+                    (window->view <= VIEW_PROCESSES || window->view == VIEW_OBJECT);
+    if (!filter->open && !filtered)
+        return false;
+    const char *problem =
+        window->view == VIEW_OBJECT ? "" : processes_problem(window->now->processes);
+    snprintf(text, sizeof text, "filter: %s%s   %s", filter->text, filter->open ? "_" : "",
+             *problem ? problem : "Escape shows all");
+    if (*problem)
+        draw_message(canvas, text);
+    else
+        canvas_text(canvas, canvas->rows - 1, 0, canvas->columns, STYLE_STRONG, text);
+    return true;
+}
+
 static void draw_bottom(struct window *window, struct canvas *canvas)
 {
     char text[512];
     int row = canvas->rows - 1, at = 0;
     memset(window->view_ends, 0, sizeof window->view_ends);
-    const struct field *filter = window->view == VIEW_OBJECT
-                                     ? object_filter(window->now->object)
-                                     : processes_filter(window->now->processes);
     if (window->help) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
                     window->rule ? "any key closes this"
                                  : "up, down: more of this help; any other key closes it");
         return;
     }
-    bool filtered = *filter->text && !*window->message &&
-                    (window->view <= VIEW_PROCESSES || window->view == VIEW_OBJECT);
-    if (filter->open || filtered) {
-        const char *problem =
-            window->view == VIEW_OBJECT ? "" : processes_problem(window->now->processes);
-        snprintf(text, sizeof text, "filter: %s%s   %s", filter->text, filter->open ? "_" : "",
-                 *problem ? problem : "Escape shows all");
-        if (*problem)
-            draw_message(canvas, text);
-        else
-            canvas_text(canvas, row, 0, canvas->columns, STYLE_STRONG, text);
+    if (draw_filter(window, canvas))
         return;
-    }
     if (window->selections.name.open) {
         canvas_print(canvas, row, 0, canvas->columns, STYLE_STRONG,
                      "save the counters of the chart as: %s_   Escape: do not save",
@@ -330,6 +338,18 @@ static void choose_view(struct window *window, int key)
         window->now->tree = tree_new(window->now->name, window->now->files);
 }
 
+/* Handles the keys of the current view. */
+static bool take_view_key(struct window *window, int key)
+{
+    struct machine *now = window->now;
+    return window->view == VIEW_CHART ? selections_key(&window->selections, key, window) ||
+                                            chart_key(now->chart, key, window)
+           : window->view == VIEW_MACHINES ? machines_key(window, key)
+           : window->view == VIEW_OBJECT   ? object_key(now->object, key, window)
+           : window->view == VIEW_TREE     ? now->tree && tree_key(now->tree, key, window)
+                                           : processes_key(now->processes, key, window);
+}
+
 /* Handles a key. False: the user wants to leave. */
 static bool take_key(struct window *window, int key)
 {
@@ -339,14 +359,7 @@ static bool take_key(struct window *window, int key)
         window->rule = false;
         return true;
     }
-    bool used = window->view == VIEW_CHART ? selections_key(&window->selections, key, window) ||
-                                                 chart_key(window->now->chart, key, window)
-                : window->view == VIEW_MACHINES ? machines_key(window, key)
-                : window->view == VIEW_OBJECT   ? object_key(window->now->object, key, window)
-                : window->view == VIEW_TREE
-                    ? window->now->tree && tree_key(window->now->tree, key, window)
-                    : processes_key(window->now->processes, key, window);
-    if (used)
+    if (take_view_key(window, key))
         return true;
     switch (key) {
     case 'q':
