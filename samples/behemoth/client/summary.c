@@ -61,11 +61,10 @@ int trouble_draw(FILE *out, const struct view *view)
 /* Puts items side by side as long as they fit; uses at most a quarter of a low window. */
 int summary_draw(FILE *out, const struct view *view)
 {
-    int lines = 1, used = 0, most = view->rows > 0 && view->rows < 8 ? 1 : view->rows / 4;
-    for (size_t i = 0; i < SHOWN; i++) {
+    int lines = 1, used = 0, most = view->rows < 8 ? view->rows > 0 : view->rows / 4;
+    for (const struct item *item = items; item < items + SHOWN; item++) {
         char number[ITEM] = "-";
         double value;
-        const struct item *item = &items[i];
         const char *title = titles_get(view->titles, item->symbol);
         if (item->rate && !view->rates)
             continue;

@@ -208,16 +208,17 @@ int command_list(struct manager *manager)
         return code;
     size_t count = manager->arg_count > 0 ? manager->arg_count : herd->count;
     const struct behemoth **rows = calloc(count + 1, sizeof *rows);
-    for (size_t i = 0; rows && !code && i < count; i++) {
+    code = rows ? EXIT_GOOD : EXIT_FAILED;
+    for (size_t i = 0; !code && i < count; i++) {
         rows[i] = manager->arg_count > 0 ? find(herd, manager->args[i]) : &behemoth_all(herd)[i];
         code = rows[i] ? EXIT_GOOD : EXIT_MISSING;
     }
-    if (rows && !code) {
+    if (!code) {
         qsort(rows, count, sizeof *rows, compare);
         code = print_list(manager, herd, rows, count);
     }
     free(rows);
-    return rows ? code : EXIT_FAILED;
+    return code;
 }
 
 /* ---- create, kill ---- */
