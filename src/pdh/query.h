@@ -78,7 +78,7 @@ struct counter {
     /* the members below are guarded by the query's lock */
     LONG scale;
     struct sample newest, before;
-    struct item_set sets[2]; /* the newest set is sets[turn] */
+    struct item_set sets[2]; /* the newest set is sets[turn]; the other may be empty */
     unsigned turn;
     unsigned collected; /* number of samples, at most 2 */
     bool comparable;    /* no clock was set between the two samples */

@@ -173,16 +173,23 @@ void counter_sampled(struct counter *counter, const struct sample *sample, bool 
     counter->collected += counter->collected < 2;
 }
 
+/* Returns which set the next sample replaces. A type whose values need no earlier sample has one
+ * set only, which saves memory with thousands of instances. */
+static unsigned next_turn(const struct counter *counter)
+{
+    return formula_needs_two(counter->type) ? !counter->turn : counter->turn;
+}
+
 struct item_set *counter_next_set(struct counter *counter)
 {
-    struct item_set *set = &counter->sets[!counter->turn];
+    struct item_set *set = &counter->sets[next_turn(counter)];
     item_set_clear(set);
     return set;
 }
 
 void counter_sampled_set(struct counter *counter, bool steady)
 {
-    counter->turn = !counter->turn;
+    counter->turn = next_turn(counter);
     counter->comparable = steady && counter->collected > 0;
     counter->collected += counter->collected < 2;
 }
@@ -226,7 +233,7 @@ void sample_all(struct counter *counter, struct snapshot *snapshot,
                 const struct snapshot_object *object, const opl_counter_view *definition,
                 const struct sample *empty)
 {
-    struct item_set *set = &counter->sets[!counter->turn];
+    struct item_set *set = &counter->sets[next_turn(counter)];
     const struct snapshot_instance *instances = snapshot_instances(snapshot, object);
     uint32_t count = object->view.type.NumInstances > 0 ? object->instance_count : 0;
     bool each = counter->path.whole && !strcmp(counter->path.whole, "*");
