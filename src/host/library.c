@@ -25,13 +25,16 @@
 
 enum { GUARD_PATTERN = 0xA5 };
 
-/* Makes the buffer at least `capacity` bytes large and writes both patterns. */
+/* Makes the buffer at least `capacity` bytes large and writes both patterns. A buffer that is large
+ * because of one rare query is made smaller. */
 static LSTATUS guard_arm(struct guarded *guarded, size_t capacity)
 {
+    enum { LARGE = 1 << 20 };
     size_t needed = capacity + 2 * (size_t)GUARD_BYTES;
     if (needed < capacity)
         return ERROR_NOT_ENOUGH_MEMORY;
-    if (needed > guarded->allocated) {
+    if (needed > guarded->allocated ||
+        (guarded->allocated > LARGE && needed <= guarded->allocated / 2)) {
         free(guarded->memory);
         guarded->memory = malloc(needed);
         guarded->allocated = guarded->memory ? needed : 0;
