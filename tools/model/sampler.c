@@ -126,9 +126,21 @@ static PDH_STATUS add_path(struct sampler *sampler, const char *path, PDH_HCOUNT
     return user ? status : user;
 }
 
-/* Adds the counter `name` for the same object and instances as `path`. */
-static PDH_HCOUNTER add_sibling(struct sampler *sampler, const char *path, const char *name)
+/* Returns the counter that one of the first `columns` columns has for this path; NULL: none. PDH
+ * keeps two samples of all instances for each counter, so a counter is added only once. */
+static PDH_HCOUNTER added_before(const struct sampler *sampler, const struct spec *spec,
+                                 size_t columns, const char *path)
 {
+    for (size_t c = 0; c < columns && !sampler->source->capture; c++)
+        if (!strcasecmp(spec->found[c].path, path))
+            return spec->counters->handles[c];
+    return NULL;
+}
+
+/* Adds the counter `name` for the same object and instances as the table. */
+static PDH_HCOUNTER add_sibling(struct sampler *sampler, const struct spec *spec, const char *name)
+{
+    const char *path = spec->found[0].path;
     char sibling[PDH_MAX_COUNTER_PATH];
     PDH_HCOUNTER handle = NULL;
     const char *last = strrchr(path, '\\');
@@ -136,15 +148,18 @@ static PDH_HCOUNTER add_sibling(struct sampler *sampler, const char *path, const
     if (!length || (size_t)length + strlen(name) >= sizeof sibling)
         return NULL;
     snprintf(sibling, sizeof sibling, "%.*s%s", length, path, name);
-    return add_path(sampler, sibling, &handle), handle;
+    handle = added_before(sampler, spec, spec->column_count, sibling);
+    if (!handle)
+        add_path(sampler, sibling, &handle);
+    return handle;
 }
 
 /* Adds "Elapsed Time", whose raw value is the start. In a text capture its value is not the start
  * but changes with every sample, so the counter is removed; returns NULL then. */
-static PDH_HCOUNTER add_start(struct sampler *sampler, const char *path)
+static PDH_HCOUNTER add_start(struct sampler *sampler, const struct spec *spec)
 {
     struct column column = {0};
-    PDH_HCOUNTER start = add_sibling(sampler, path, "Elapsed Time");
+    PDH_HCOUNTER start = add_sibling(sampler, spec, "Elapsed Time");
     if (start && sampler->source->capture)
         describe(start, &column);
     free(column.explain);
@@ -161,8 +176,8 @@ static void add_identity(struct sampler *sampler, struct spec *spec)
     for (size_t i = 0; i < sizeof identified / sizeof *identified; i++)
         if (strlen(identified[i].object) == length &&
             !strncasecmp(path + 1, identified[i].object, length)) {
-            spec->counters->identity[ID] = add_sibling(sampler, path, identified[i].id);
-            spec->counters->identity[START] = add_start(sampler, path);
+            spec->counters->identity[ID] = add_sibling(sampler, spec, identified[i].id);
+            spec->counters->identity[START] = add_start(sampler, spec);
             spec->counters->numbered = identified[i].numbered && !sampler->source->capture;
         }
 }
@@ -181,11 +196,15 @@ static void publish_columns(struct source *source, struct spec *spec)
 
 /* Adds the column's counter, or finds its type if that was not known. Returns whether the column
  * changed. */
-static bool add_column(struct sampler *sampler, struct column *column, PDH_HCOUNTER *handle)
+static bool add_column(struct sampler *sampler, const struct spec *spec, size_t at)
 {
+    struct column *column = &spec->found[at];
+    PDH_HCOUNTER *handle = &spec->counters->handles[at];
     PDH_STATUS before = column->status;
     if (*handle && !before)
         return false;
+    if (!*handle)
+        *handle = added_before(sampler, spec, at, column->path);
     if (!*handle)
         column->status = add_path(sampler, column->path, handle);
     if (*handle)
@@ -204,7 +223,7 @@ static void add_counters(struct sampler *sampler, struct spec *spec)
     if (model_now() < counters->due)
         return;
     for (size_t c = 0; c < spec->column_count; c++)
-        changed |= add_column(sampler, &spec->found[c], &counters->handles[c]);
+        changed |= add_column(sampler, spec, c);
     counters->wait = changed ? retry_first : fmin(2 * counters->wait, retry_last);
     counters->due = model_now() + counters->wait;
     if (!counters->identity[ID])
@@ -213,15 +232,23 @@ static void add_counters(struct sampler *sampler, struct spec *spec)
         publish_columns(sampler->source, spec);
 }
 
+/* Removes the counter, unless it is also that of one of the first `columns` columns. */
+static void remove_counter(const struct counters *counters, size_t columns, PDH_HCOUNTER counter)
+{
+    for (size_t c = 0; c < columns; c++)
+        if (counters->handles[c] == counter)
+            return;
+    if (counter)
+        PdhRemoveCounter(counter);
+}
+
 static void remove_counters(struct spec *spec)
 {
     struct counters *counters = spec->counters;
-    for (size_t c = 0; c < spec->column_count; c++)
-        if (counters->handles[c])
-            PdhRemoveCounter(counters->handles[c]);
     for (size_t i = 0; i < IDENTITY_COUNTERS; i++)
-        if (counters->identity[i])
-            PdhRemoveCounter(counters->identity[i]);
+        remove_counter(counters, spec->column_count, counters->identity[i]);
+    for (size_t c = 0; c < spec->column_count; c++)
+        remove_counter(counters, c, counters->handles[c]);
     free(counters->earlier);
     free(counters->handles);
     free(counters);
