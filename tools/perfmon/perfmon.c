@@ -10,6 +10,7 @@
 #include "../common/text-list.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -268,6 +269,15 @@ static bool check_paths(const struct window_options *options)
     return false;
 }
 
+/* Lets the C library give memory of 128 KiB and more back to the system when it is freed. Otherwise
+ * it keeps what the texts of thousands of processes need for a moment every few seconds. */
+static void return_large_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
+}
+
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
     struct window_options options = {.machines = perfmon->machines,
@@ -284,6 +294,7 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
         return EXIT_USAGE;
     if (options.files && !can_read(options.files))
         return EXIT_FAILED;
+    return_large_memory();
     if (options.files && options.plain) {
         fputs("perfmon: --plain is for machines; without a terminal, a capture is printed as a "
               "report\n",
