@@ -254,6 +254,21 @@ static void tables_come_and_go(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
+/* A value and the raw value of one counter: PDH has the counter once. */
+static void equal_paths_share_a_counter(void **state)
+{
+    static const char *const paths[] = {"\\Herd(*)\\First", MODEL_RAW "\\Herd(*)\\First",
+                                        "\\Herd(*)\\Second"};
+    model_add_machine(model, NULL);
+    unsigned table = model_add_table(model, 0, paths, 3, false);
+    UNTIL(model_table(model, table)->tick >= 2);
+    assert_int_equal(double_count(&pdh_double.counters), 2);
+    assert_true(model_table(model, table)->columns[1].raw);
+    assert_int_equal(model_table(model, table)->columns[1].status, 0);
+    model_remove_table(model, table);
+    UNTIL(double_count(&pdh_double.counters) == 0);
+}
+
 /* A table that rests is not in the query, keeps its last sample, and is sampled soon when woken. */
 static void a_table_rests(void **state)
 {
@@ -822,6 +837,7 @@ int main(void)
         CASE(instances_are_born_and_die),
         CASE(a_type_without_a_formula_is_raw),
         CASE(a_text_has_no_number),
+        CASE(equal_paths_share_a_counter),
         CASE(a_table_rests),
         CASE(a_missing_object_says_so),
         CASE(what_comes_later_is_found),
