@@ -16,6 +16,28 @@ bool counter_path_is_pattern(const char *path)
     return strpbrk(path, "*?") != NULL;
 }
 
+bool counter_path_names_instance(const char *path)
+{
+    union {
+        PDH_COUNTER_PATH_ELEMENTS_A elements;
+        char bytes[4 * PDH_MAX_COUNTER_PATH];
+    } parsed;
+    const PDH_COUNTER_PATH_ELEMENTS_A *parts = &parsed.elements;
+    DWORD size = sizeof parsed;
+    if (PdhParseCounterPathA(path, &parsed.elements, &size, 0) || !parts->szInstanceName)
+        return false;
+    return !counter_path_is_pattern(parts->szObjectName) &&
+           !counter_path_is_pattern(parts->szInstanceName) &&
+           (!parts->szParentInstance || !counter_path_is_pattern(parts->szParentInstance));
+}
+
+bool counter_path_same_instance(const char *left, const char *right)
+{
+    const char *counter = strrchr(left, '\\'), *other = strrchr(right, '\\');
+    return counter && other && counter - left == other - right &&
+           strncasecmp(left, right, (size_t)(counter - left)) == 0;
+}
+
 bool counter_path_has_machine(const char *path)
 {
     return strncmp(path, "\\\\", 2) == 0 || strncmp(path, "//", 2) == 0;

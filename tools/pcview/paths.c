@@ -14,7 +14,7 @@
 struct path_reading {
     PDH_HCOUNTER counter;
     char *path;
-    bool by_pattern;          /* the counter was found by a wildcard, not named itself */
+    bool by_pattern;          /* the instance was found by a wildcard, not named itself */
     struct view_counter kind; /* type and unit, for printing */
     struct view_value value;
 };
@@ -101,7 +101,7 @@ static void add_path(struct readings *all, const char *word)
     if (status)
         miss(all, word ? word : "a path", status);
     for (const char *path = list; !status && *path; path += strlen(path) + 1)
-        add(all, path, strpbrk(word, "*?") != NULL);
+        add(all, path, counter_path_is_pattern(word) && !counter_path_names_instance(word));
     if (!status)
         missing_rights_of_all("pcview", word);
     free(list);
@@ -149,6 +149,14 @@ static PDH_STATUS collect(struct readings *all)
     return (DWORD)status == PDH_NO_DATA ? 0 : status; /* each counter shows why it has no data */
 }
 
+/* Is the instance missing whose lack was reported with the counter before? */
+static bool is_reported(const struct readings *all, const struct path_reading *reading)
+{
+    return reading > all->items && reading->value.status == PDH_CSTATUS_NO_INSTANCE &&
+           reading[-1].value.status == PDH_CSTATUS_NO_INSTANCE &&
+           counter_path_same_instance(reading[-1].path, reading->path);
+}
+
 static void read_value(struct readings *all, struct path_reading *reading)
 {
     PDH_RAW_COUNTER raw = {0};
@@ -164,7 +172,7 @@ static void read_value(struct readings *all, struct path_reading *reading)
     value->state = value->status ? VIEW_INVALID : VIEW_NUMBER;
     value->whole = view_whole(&reading->kind);
     bool went = reading->by_pattern && value->status == PDH_CSTATUS_NO_INSTANCE;
-    if (value->status && !went)
+    if (value->status && !went && !is_reported(all, reading))
         miss(all, reading->path, (PDH_STATUS)value->status);
 }
 

@@ -180,7 +180,7 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
         return miss(counters, path, status);
     for (const char *at = list; *at; at += strlen(at) + 1)
         if (totals || !is_total(at))
-            add(counters, at, true);
+            add(counters, at, !counter_path_names_instance(path));
     missing_rights_of_all("typeperf", path);
     free(list);
     return EXIT_GOOD;
@@ -237,7 +237,10 @@ void counters_note_seen(struct counters *counters, bool first)
         PDH_STATUS status = PdhGetRawCounterValue(counters->handles[i], NULL, &raw);
         DWORD state = status ? (DWORD)status : raw.CStatus;
         counters->seen[i] = state != PDH_CSTATUS_NO_INSTANCE;
-        if (first && !counters->seen[i])
+        bool reported =
+            i > 0 && !counters->seen[i - 1] &&
+            counter_path_same_instance(counters->paths.texts[i - 1], counters->paths.texts[i]);
+        if (first && !counters->seen[i] && !reported)
             missing_complain("typeperf", counters->paths.texts[i], (PDH_STATUS)state);
     }
 }
