@@ -392,7 +392,9 @@ struct event_last {
 };
 void event_last_keep(const struct event_record *record);
 /* Returns in *ret the last event that programs of this user or of root logged about the service;
- * false: no such event since the machine started. */
+ * false: no such event since the machine started. What this process logged is known even if it may
+ * not write the file. */
 bool event_last(const char *service, struct event_last *ret);
+void event_last_forget(void); /* forgets what this process remembers */
 
 #endif

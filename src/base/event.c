@@ -305,6 +305,7 @@ void event_forget(void)
     memset(repetitions, 0, sizeof(repetitions));
     lock_release(&lock);
     atomic_store(&first_count_due, INT64_MAX);
+    event_last_forget();
 }
 
 /* ---- texts ---- */

@@ -6,6 +6,9 @@
  * adds one takes the file's lock. A record:
  *
  *     2026-11-23T07:50:01.123Z 1010 error MyPerf<TAB>text<TAB>what to do      (and blanks)
+ *
+ * If the file cannot be written, the process remembers the record, so that a tool can say why the
+ * provider failed that it queried itself.
  */
 #include "base/base.h"
 
@@ -15,8 +18,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { RECORD = 2048, NAME_AT = 43, TRIES = 8 };
+enum { RECORD = 2048, NAME_AT = 43, TRIES = 8, REMEMBERED_MOST = 16 };
 #define HEAD "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ %5u %-11.11s "
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* records that could not be written to the file */
+static char remembered[REMEMBERED_MOST * RECORD];
+static size_t remembered_size;
 
 /* Returns the path of `last-events` in the folder that contains `answers`, to be freed. NULL: there
  * is no such folder. */
@@ -34,11 +42,11 @@ static bool is_of(const char *record, const char *service)
            !text_compare_fold_n(record + NAME_AT, length, service, length);
 }
 
-static const char *find(const struct buffer *text, const char *service)
+static const char *find(const char *records, size_t size, const char *service)
 {
-    for (size_t at = 0; at + RECORD <= text->len; at += RECORD)
-        if (is_of(text->data + at, service))
-            return text->data + at;
+    for (size_t at = 0; at + RECORD <= size; at += RECORD)
+        if (is_of(records + at, service))
+            return records + at;
     return NULL;
 }
 
@@ -94,30 +102,46 @@ static off_t place_of(int fd, const char *service, bool *ret_new)
     }
 }
 
-static void write_at_its_place(int fd, const struct event_record *event)
+static void remember(const char *record, const char *service)
 {
-    char record[RECORD + 1];
+    lock_take(&lock);
+    const char *found = find(remembered, remembered_size, service);
+    size_t at = found ? (size_t)(found - remembered) : remembered_size;
+    if (at < sizeof(remembered)) {
+        memcpy(remembered + at, record, RECORD);
+        remembered_size += found ? 0 : RECORD;
+    } else {
+        trace("event", "the last event of %s could not be remembered", service);
+    }
+    lock_release(&lock);
+}
+
+/* False: the record was not written. */
+static bool write_at_its_place(int fd, const char *record, const char *service)
+{
     bool new, locked = false;
-    off_t place = place_of(fd, event->service, &new);
+    off_t place = place_of(fd, service, &new);
     if (new && (locked = event_lock(fd)))
-        place = place_of(fd, event->service, &new);
-    write_record(event, record);
-    if (place + RECORD <= STATE_RECORDS_MOST &&
-        file_write_limited(fd, record, RECORD, place) != RECORD)
-        trace("event", "the last event of %s could not be recorded", event->service);
+        place = place_of(fd, service, &new);
+    bool written = place + RECORD <= STATE_RECORDS_MOST &&
+                   file_write_limited(fd, record, RECORD, place) == RECORD;
     if (locked)
         flock(fd, LOCK_UN);
+    return written;
 }
 
 void event_last_keep(const struct event_record *event)
 {
-    bool named = *event->service && !event->service[strcspn(event->service, "\n\t")];
-    FREE_AUTO char *path = named ? path_beside(place_answers()) : NULL;
-    int fd = path ? file_open_to_write(AT_FDCWD, path, STATE_RECORDS_MOST, !place_events()) : -1;
-    if (fd < 0)
+    char record[RECORD + 1];
+    if (!*event->service || event->service[strcspn(event->service, "\n\t")])
         return;
-    write_at_its_place(fd, event);
-    close(fd);
+    FREE_AUTO char *path = path_beside(place_answers());
+    int fd = path ? file_open_to_write(AT_FDCWD, path, STATE_RECORDS_MOST, !place_events()) : -1;
+    write_record(event, record);
+    if (fd < 0 || !write_at_its_place(fd, record, event->service))
+        remember(record, event->service);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* ---- reading ---- */
@@ -150,8 +174,9 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
     for (int i = 0; i < TRIES; i++) {
         char before[RECORD];
         BUFFER_AUTO text = {0};
-        const char *found =
-            lseek(fd, 0, SEEK_SET) == 0 && !file_read_fd(fd, &text) ? find(&text, service) : NULL;
+        const char *found = lseek(fd, 0, SEEK_SET) == 0 && !file_read_fd(fd, &text)
+                                ? find(text.data, text.len, service)
+                                : NULL;
         if (!found)
             return false;
         memcpy(before, record, RECORD);
@@ -178,11 +203,33 @@ static void look_into(const char *answers, uid_t owner, const char *service, str
         close(fd);
 }
 
+static void look_into_memory(const char *service, struct event_last *ret)
+{
+    struct event_last last = {0};
+    char record[RECORD + 1] = "";
+    lock_take(&lock);
+    const char *found = find(remembered, remembered_size, service);
+    if (found)
+        memcpy(record, found, RECORD);
+    lock_release(&lock);
+    if (found && read_record(record, &last) && last.when > ret->when)
+        *ret = last;
+}
+
 bool event_last(const char *service, struct event_last *ret)
 {
     *ret = (struct event_last){0};
+    place_machine(); /* reports refused variables now, if that was not done yet */
+    look_into_memory(service, ret);
     look_into(place_answers(), geteuid(), service, ret);
     if (geteuid() != 0 && !place_events())
         look_into(PLACE_ANSWERS_OF_ROOT, 0, service, ret);
     return ret->when != 0;
+}
+
+void event_last_forget(void)
+{
+    lock_take(&lock);
+    remembered_size = 0;
+    lock_release(&lock);
 }

@@ -211,12 +211,30 @@ static void look_into(const char *path, uid_t owner, const char *service, struct
         close(fd);
 }
 
+/* The same for answers to this process, which may not be able to write the file. */
+static void look_into_memory(const char *service, struct host_answer *ret)
+{
+    struct service_table *table = service_table_last();
+    for (size_t i = 0; table && i < table->count; i++) {
+        struct library *code = table->services[i].code;
+        int64_t when = code && text_equal_fold(table->services[i].name, service)
+                           ? atomic_load_explicit(&code->heard.when, memory_order_relaxed)
+                           : 0;
+        if (when > ret->when)
+            *ret = (struct host_answer){
+                when, atomic_load_explicit(&code->heard.took, memory_order_relaxed),
+                geteuid() == 0};
+    }
+    service_table_release(table);
+}
+
 LSTATUS host_last_answer(const char *service, struct host_answer *ret)
 {
     struct host_answer latest = {0};
     look_into(place_answers(), geteuid(), service, &latest);
     if (geteuid() != 0 && !place_events())
         look_into(PLACE_ANSWERS_OF_ROOT, 0, service, &latest);
+    look_into_memory(service, &latest);
     if (!latest.when)
         return ERROR_FILE_NOT_FOUND;
     *ret = latest;

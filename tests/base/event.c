@@ -317,6 +317,20 @@ static void a_log_that_cannot_be_written_is_no_error(void **state)
     setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1);
     place_forget();
     event_log("Perflib", 1000, "S", NULL, NULL);
+    /* f_h14: the process remembers its own events, of 16 services */
+    struct event_last last;
+    char service[16];
+    for (int i = 0; i < 40; i++) {
+        snprintf(service, sizeof service, "S%d", i);
+        event_log("Perflib", 1001, service, NULL, NULL);
+    }
+    event_log("Perflib", 1002, "S3", NULL, NULL);
+    assert_true(event_last("S", &last));
+    assert_true(event_last("s3", &last));
+    assert_int_equal(last.id, 1002);
+    assert_false(event_last("S39", &last));
+    event_forget();
+    assert_false(event_last("S", &last));
 }
 
 static void tracing_is_off_unless_asked(void **state)

@@ -194,3 +194,13 @@ void last_event_no_names(const char *tool)
                 "OPENPERFLIB_VENDOR.\n",
                 tool);
 }
+
+bool last_event_root_refused(const char *tool)
+{
+    opl_load_event event;
+    if (opl_load_last_event("OPENPERFLIB_ROOT", &event))
+        return false;
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", tool, text_seen(event.text));
+    return true;
+}

@@ -33,5 +33,8 @@ void last_event_objects(void (*each)(void *self, DWORD object), void *self);
 /* Reports that no names, and so no objects, were found. If OPENPERFLIB_VENDOR was refused, prints
  * the event that has the reason. */
 void last_event_no_names(const char *tool);
+/* If OPENPERFLIB_ROOT was refused, prints the event that has the reason, and returns true: what is
+ * registered there is not seen, and nothing can be registered. */
+bool last_event_root_refused(const char *tool);
 
 #endif

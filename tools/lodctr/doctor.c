@@ -130,6 +130,8 @@ static void take_remark(void *self, const opl_load_remark *remark)
 static void print_end(const struct lodctr *opts, unsigned findings, const opl_load_restored *result)
 {
     const char *many = result->providers == 1 ? "" : "s";
+    if (opts->quiet || opts->refused)
+        return;
     if (!findings)
         printf("%zu provider%s: nothing to repair\n", result->providers, many);
     else
@@ -170,11 +172,11 @@ DWORD doctor(const struct lodctr *opts)
         service_each(take_failing, &visit);
         owners_done(&visit.owners);
     }
-    result.left += visit.failing;
+    result.left += visit.failing + opts->refused;
     bool empty = !result.providers && !opts->user;
     if (opts->json)
         json_end(&visit.json, &result, status);
-    else if (!status && !opts->quiet && !empty)
+    else if (!status && !empty)
         print_end(opts, visit.findings, &result);
     if (!status && empty) {
         last_event_no_names("lodctr");

@@ -5,6 +5,7 @@
  */
 #include "lodctr.h"
 
+#include "../common/last-event.h"
 #include "../view/text.h"
 
 #include <stdlib.h>
@@ -246,7 +247,8 @@ static void take_remark(void *self, const opl_load_remark *remark)
 
 static DWORD finish(const struct change_result *change, const char *text, DWORD status)
 {
-    if (status == ERROR_ACCESS_DENIED && change->reported && !change->opts->user)
+    if (status == ERROR_ACCESS_DENIED && change->reported && !change->opts->user &&
+        !change->opts->refused)
         fprintf(stderr, "lodctr: it was loaded with --user; repeat the command with --user\n");
     if (status)
         return change->reported ? status : status_complain("lodctr", change->opts->subject, status);
@@ -344,5 +346,6 @@ int main(int argc, char **argv)
         return status_exit("lodctr", ERROR_SUCCESS);
     if (wrong || id < 0 || check_options(&opts, &options, mode))
         return ERROR_INVALID_PARAMETER;
+    opts.refused = last_event_root_refused("lodctr");
     return status_exit("lodctr", run(&opts, mode));
 }

@@ -5,6 +5,8 @@
  */
 #include "lodctr.h"
 
+#include "../common/last-event.h"
+
 enum { UNREGISTER = 1, SILENT, REFUSED };
 /* regsvr32's exit codes; 2 would be a failure of COM, which is not used here. */
 enum { DONE = 0, FAIL_ARGUMENTS = 1, FAIL_LOAD = 3, FAIL_ENTRY = 4, FAIL_REGISTER = 5 };
@@ -70,6 +72,8 @@ int main(int argc, char **argv)
         options_complain(&options, "LIB is missing");
     if (id == OPTION_WRONG || (id == OPTION_END && count == 0))
         return FAIL_ARGUMENTS;
+    if (id == OPTION_END)
+        last_event_root_refused(TOOL);
     for (int i = 0; id == OPTION_END && i < count; i++) {
         int code = register_one(argv[i], quiet, remove);
         first = first ? first : code;

@@ -505,6 +505,13 @@ static bool connect_machine(const struct pcview *view)
     return !status;
 }
 
+/* False: neither events nor a machine can be read. */
+static bool begin(const struct pcview *view)
+{
+    bool refused = !view->block_count && last_event_root_refused("pcview");
+    return !(refused && view->events) && connect_machine(view);
+}
+
 int main(int argc, char **argv)
 {
     static struct pcview view;
@@ -515,7 +522,7 @@ int main(int argc, char **argv)
         return code;
     if (view.watch)
         return watch(&view);
-    if (!connect_machine(&view))
+    if (!begin(&view))
         return EXIT_FAILED;
     if (!view.events && !view.paths)
         load_names(&view);

@@ -209,8 +209,11 @@ static void read_journal(struct event_log *log)
 void event_log_read(struct event_log *log)
 {
     const char *root = getenv("OPENPERFLIB_ROOT");
+    opl_load_event event;
     *log = (struct event_log){0};
-    if (root && *root)
+    if (!opl_load_last_event("OPENPERFLIB_ROOT", &event)) /* other users may write there */
+        cannot_read(log, "OPENPERFLIB_ROOT", "it is not used");
+    else if (root && *root)
         read_files(log, root);
     else
         read_journal(log);

@@ -140,7 +140,7 @@ static int run_status(struct perfmon *perfmon)
 {
     struct providers providers;
     struct event_log log = {0};
-    int code = EXIT_GOOD;
+    int code = last_event_root_refused("perfmon") ? EXIT_TROUBLE : EXIT_GOOD;
     providers_read(perfmon, &providers);
     if (providers.missing || providers.status) {
         code = providers.missing ? print_missing(&providers) : EXIT_FAILED;
@@ -278,6 +278,15 @@ static void return_large_memory(void)
 #endif
 }
 
+/* Can the capture be read? Live data can, but without what is registered in a refused folder. */
+static bool can_begin(const char *files)
+{
+    if (files)
+        return can_read(files);
+    last_event_root_refused("perfmon");
+    return true;
+}
+
 static int run_window(const struct perfmon *perfmon, bool snapshot)
 {
     struct window_options options = {.machines = perfmon->machines,
@@ -292,7 +301,7 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
                                      .colours = perfmon->colours};
     if (!take_first_args(&options))
         return EXIT_USAGE;
-    if (options.files && !can_read(options.files))
+    if (!can_begin(options.files))
         return EXIT_FAILED;
     return_large_memory();
     if (options.files && options.plain) {

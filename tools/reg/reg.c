@@ -6,6 +6,7 @@
 #include "reg.h"
 
 #include "../view/view.h"
+#include "../common/last-event.h"
 #include "../common/options.h"
 
 #include <stdio.h>
@@ -198,6 +199,7 @@ int main(int argc, char **argv)
             return refuse_word(&options);
     if (id < 0)
         return id == OPTION_WRONG ? ERROR_INVALID_PARAMETER : options_status(id);
+    last_event_root_refused("reg");
     int status = run(&options, &reg);
     if (fflush(stdout) != 0 && !status)
         status = (int)complain("standard output", ERROR_WRITE_FAULT);

@@ -4,6 +4,7 @@
  * is Windows' with some additions.
  */
 #include "typeperf.h"
+#include "../common/last-event.h"
 #include "../common/machine-message.h"
 
 #include <errno.h>
@@ -219,6 +220,7 @@ static int count_counters(const struct typeperf *opts)
 
 static int run(const struct typeperf *opts)
 {
+    last_event_root_refused(tool.name);
     if (opts->output && !opts->explain && !output_file_free(tool.name, opts->output, opts->yes))
         return EXIT_FAILED;
     return opts->list ? list_objects(opts) : count_counters(opts);

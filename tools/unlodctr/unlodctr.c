@@ -2,6 +2,7 @@
 /* unlodctr: removes what lodctr loaded for a service. The exit code is the Win32 code of the
  * first error, or 0. */
 #include "../common/json.h"
+#include "../common/last-event.h"
 #include "../common/options.h"
 #include "../common/service.h"
 #include "../common/status.h"
@@ -218,5 +219,7 @@ int main(int argc, char **argv)
     int wrong = read_options(&opts, argc, argv);
     if (wrong)
         return wrong;
+    if (opts.service_count)
+        last_event_root_refused("unlodctr");
     return status_exit("unlodctr", opts.service_count ? remove_all(&opts) : ERROR_SUCCESS);
 }

@@ -10,6 +10,8 @@ static const char *advice(const struct load *load, LSTATUS status)
 {
     if (status != ERROR_ACCESS_DENIED)
         return "";
+    if (!place_machine())
+        return "; OPENPERFLIB_ROOT is not used, and event 4013 has the reason";
     if (load->options->user)
         return "; XDG_DATA_HOME can name another folder, HOME is ignored";
     return geteuid() == 0 ? "; check the owners of the folder and of .lock in it, and that no "
