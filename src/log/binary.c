@@ -61,7 +61,7 @@ struct binary {
     uint32_t part, parts;
     uint64_t body_offset;
     int body_kind;
-    bool in_catalogue;
+    bool in_catalogue, sampled; /* sampled: a sample was found */
     struct zone_rule zone;
     char zone_text[2][100];
 };
@@ -559,7 +559,7 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
 }
 
 /* Sets the capture's zone: name and bias of standard or daylight time, whichever was in force at
- * the first record. */
+ * `time`: of the first sample, or of the first record until there is a sample. */
 static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);
@@ -595,8 +595,12 @@ static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct r
         if (!file->facts.zone)
             set_zone(file, binary, ret->time);
         bool sample = ret->kind == KIND_SAMPLE || sample_matches(ret->body, ret->size);
-        if (sample && !lose_sample(file, binary, ret))
+        if (sample && !lose_sample(file, binary, ret)) {
+            if (!binary->sampled)
+                set_zone(file, binary, ret->time);
+            binary->sampled = true;
             return 0;
+        }
         if (sample)
             continue;
         if (ret->kind == KIND_CATALOGUE)

@@ -318,13 +318,13 @@ static void zones_have_english_names(void **state)
     assert_string_equal(zone_name("Mitteleuropa"), "Mitteleuropa");
 }
 
-/* The zone in July, when daylight saving time is in effect. */
+/* The zone of a first sample in July, when daylight saving time is in effect. */
 static void summer_has_its_own_name_and_bias(void **state)
 {
     (void)state;
     int fd = memory_file(golden.data, golden.len);
     LONGLONG july = INT64_C(131246415908740000) - 140 * INT64_C(864000000000);
-    assert_int_equal(pwrite(fd, &july, sizeof(july), 0x10048 + 16), (ssize_t)sizeof(july));
+    assert_int_equal(pwrite(fd, &july, sizeof(july), 0x10438 + 16), (ssize_t)sizeof(july));
     struct log *log = NULL;
     assert_int_equal(log_open_fd(fd, "capture", &log, NULL), 0);
     assert_string_equal(log_facts(log)->zone, "Pacific Daylight Time");
