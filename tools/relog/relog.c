@@ -243,15 +243,17 @@ static int check(struct relog *opts)
 
 /* ---- the work ---- */
 
-static int describe(const struct relog *opts, const struct input_log *source)
+static int describe(const struct relog *opts, struct input_log *source)
 {
     FILE *out = output_file_open(tool.name, opts->output);
     if (!out)
         return output_file_code();
     report_counters(source, out);
-    if (report_wanted(opts))
+    fflush(out);
+    int code = source_read(source, opts);
+    if (!code && report_wanted(opts))
         printf("\nThe command completed successfully.\n");
-    return output_file_close(tool.name, opts->output, out) ? EXIT_GOOD : EXIT_FAILED;
+    return output_file_close(tool.name, opts->output, out) ? code : EXIT_FAILED;
 }
 
 static int run(const struct relog *opts)

@@ -50,6 +50,9 @@ int source_open(struct input_log *source, const struct relog *opts);
 /* Creates a query of the counters, within the requested times. */
 int source_add(struct input_log *source, const struct relog *opts);
 void source_close(struct input_log *source);
+/* Reads all samples without writing them, to report what cannot be shown of them. Returns an exit
+ * code. */
+int source_read(struct input_log *source, const struct relog *opts);
 /* Does this status mean the end of the capture? */
 bool source_ended(PDH_STATUS status);
 /* Reports a capture that ends in the middle of a sample, and data that was not shown; returns the

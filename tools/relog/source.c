@@ -240,6 +240,33 @@ bool source_goes_on(struct input_log *source, PDH_STATUS status)
     return false;
 }
 
+/* Reads the next sample, and reports damage. Returns false if there is nothing more to read. */
+static bool read_sample(struct input_log *source, struct relog_order *order, int *code)
+{
+    LONGLONG time = 0;
+    PDH_STATUS status = PdhCollectQueryDataWithTime(source->query, &time);
+    if (pace_stopped())
+        *code = EXIT_FAILED;
+    else if (source_ended(status))
+        *code = source_end(source) ? EXIT_FAILED : *code;
+    else if (status)
+        *code = pdh_complain("relog", "reading a sample", status);
+    else
+        report_time(order, time);
+    return !pace_stopped() && (!status || source_goes_on(source, status));
+}
+
+int source_read(struct input_log *source, const struct relog *opts)
+{
+    struct relog_order order = {0};
+    int code = source_add(source, opts);
+    bool more = !code;
+    while (more)
+        more = read_sample(source, &order, &code);
+    report_order(opts, &order);
+    return code;
+}
+
 static void keep(void *path)
 {
     (void)path; /* the path is not freed, because the list owns it */
