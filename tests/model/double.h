@@ -8,6 +8,7 @@
 
 #include "../../tools/common/last-event.h"
 
+#include <openperflib/capture.h>
 #include <openperflib/unstable.h>
 #include <pdh.h>
 #include <pdhmsg.h>
@@ -33,6 +34,7 @@ static struct {
     /* the counter "Second" has only these instances */
     unsigned instance_count, second_first, second_count;
     unsigned capture_samples, range_samples;
+    const char *unshown; /* what a capture lost, known after its last sample; NULL: nothing */
     PDH_STATUS open_status;
     DWORD type; /* type of all counters; PDH has a formula for PERF_COUNTER_RAWCOUNT only */
     /* counts of what happened */
@@ -300,6 +302,16 @@ bool last_event_of_object(const char *object, char *ret, size_t capacity)
         return false;
     snprintf(ret, capacity, "belongs to Faulty (%u)", double_count(&pdh_double.collects));
     return true;
+}
+
+const char *opl_capture_problem(void)
+{
+    return NULL;
+}
+
+const char *opl_capture_unshown(void)
+{
+    return pdh_double.unshown;
 }
 
 PDH_STATUS PdhGetDataSourceTimeRangeA(const char *source, DWORD *entries, PDH_TIME_INFO *info,

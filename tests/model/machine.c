@@ -451,6 +451,7 @@ static void torn_captures(void **state)
         uint64_t count = source_now(i).tick;
         assert_true(count <= sample_count);
         assert_true(count > 0 || source_now(i).status != 0);
+        assert_true(count == sample_count || source_now(i).loss || source_now(i).status);
         const struct history *history = history_of(tables[i], "");
         for (uint64_t t = 1; history && t <= count; t++) {
             struct span span;

@@ -798,6 +798,19 @@ static void a_capture_with_other_counts_than_it_said(void **state)
     assert_true(model_table(model, table)->forgotten > 0);
 }
 
+/* Each table reads the capture; a line that two of them lose is there once. */
+static void a_capture_that_lost_samples(void **state)
+{
+    pdh_double.capture_samples = pdh_double.range_samples = 3;
+    pdh_double.unshown = "not shown: one\nnot shown: two";
+    model_add_capture(model, "a.blg");
+    model_add_table(model, 0, both, 2, true);
+    model_add_table(model, 0, first, 1, true);
+    UNTIL(source_now(0).state == MODEL_COMPLETE);
+    assert_string_equal(source_now(0).loss, "not shown: one\nnot shown: two");
+    assert_int_equal(source_now(0).status, 0);
+}
+
 static void a_capture_of_many_samples(void **state)
 {
     enum { SAMPLES = 200000 };
@@ -856,6 +869,7 @@ int main(void)
         CASE(a_capture_waits_for_who_takes_it),
         CASE(a_capture_that_is_not_taken_ends),
         CASE(a_capture_with_other_counts_than_it_said),
+        CASE(a_capture_that_lost_samples),
         CASE(a_capture_of_many_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

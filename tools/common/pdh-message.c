@@ -69,7 +69,7 @@ const char *pdh_message(PDH_STATUS status)
     return other;
 }
 
-static bool print_lines(const char *tool, const char *text)
+bool pdh_lines(const char *tool, const char *text)
 {
     fflush(stdout);
     for (const char *at = text; at && *at; at += strspn(at, "\n")) {
@@ -84,12 +84,12 @@ static bool print_lines(const char *tool, const char *text)
 
 bool pdh_remark(const char *tool)
 {
-    return print_lines(tool, opl_capture_problem());
+    return pdh_lines(tool, opl_capture_problem());
 }
 
 bool pdh_unshown(const char *tool)
 {
-    return print_lines(tool, opl_capture_unshown());
+    return pdh_lines(tool, opl_capture_unshown());
 }
 
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status)

@@ -12,6 +12,8 @@ const char *pdh_message(PDH_STATUS status);
 /* Prints "TOOL: ABOUT: message (0xC0000BB8)" on stderr, or what PDH's last call found wrong in a
  * capture, with the position. Returns the exit code: 1, or 4 for missing rights. */
 int pdh_complain(const char *tool, const char *about, PDH_STATUS status);
+/* Prints each line of the text on stderr, after the tool's name; false: there is no text (NULL). */
+bool pdh_lines(const char *tool, const char *text);
 /* Reports what PDH's last call found wrong in a capture although it succeeded; false: it found
  * nothing wrong. */
 bool pdh_remark(const char *tool);

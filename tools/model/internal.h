@@ -25,6 +25,7 @@ struct frame {
     double cost;
     PDH_STATUS status;
     bool complete; /* the capture has no more samples */
+    char *loss;    /* of a complete capture: see struct model_source; the frame owns it */
     size_t count;
     struct table_sample tables[];
 };
@@ -75,6 +76,7 @@ struct source {
     struct spec *finished;
     double begun;               /* when the present sample was begun; 0: none is being taken */
     struct model_source newest; /* for the drawing side: the state after the newest frame */
+    char *loss;                 /* memory of newest.loss */
     /* the times of ticks, for the drawing side; the sampler of a capture makes them before its
      * first sample */
     int64_t *times;

@@ -34,6 +34,7 @@ static void source_free(struct source *source)
 {
     pthread_cond_destroy(&source->wake);
     pthread_mutex_destroy(&source->mutex);
+    free(source->loss);
     free(source->times);
     free(source->name);
     free(source);
@@ -372,7 +373,11 @@ static void take_frame(struct source *source, struct frame *frame)
 {
     struct model_source *newest = &source->newest;
     if (frame->complete) {
-        newest->state = MODEL_COMPLETE; /* a status that reports damage stays */
+        newest->state = MODEL_COMPLETE;
+        newest->status = frame->status ? frame->status : newest->status; /* damage stays */
+        free(source->loss);
+        newest->loss = source->loss = frame->loss;
+        frame->loss = NULL;
         return;
     }
     newest->status = frame->status;

@@ -97,9 +97,12 @@ struct model_source {
     bool capture;
     enum model_state state;
     PDH_STATUS status; /* status of the last sample, or why there is no sample */
-    uint64_t tick;     /* number of the newest sample, from 1 */
-    int64_t time;      /* time of the newest sample, UTC, in 100 ns since 1601 */
-    double cost;       /* seconds that the newest sample took */
+    /* lines that say what could not be read or shown of a capture, valid until model_update; NULL:
+     * nothing */
+    const char *loss;
+    uint64_t tick; /* number of the newest sample, from 1 */
+    int64_t time;  /* time of the newest sample, UTC, in 100 ns since 1601 */
+    double cost;   /* seconds that the newest sample took */
     /* number of samples that were dropped, because they were not taken over in time */
     uint64_t dropped;
 };

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include "../common/last-event.h"
+#include <openperflib/capture.h>
 
 #include <errno.h>
 #include <math.h>
@@ -69,6 +70,9 @@ struct sampler {
     size_t count;
     uint64_t tick;
     bool sampled; /* at least one sample was taken */
+    /* what could not be read or shown of a capture, and the status of damage; NULL, 0: none */
+    char *loss;
+    PDH_STATUS damage;
     struct items values, ids, starts;
 };
 
@@ -550,6 +554,7 @@ void frame_free(struct frame *frame)
         free(frame->tables[i].names);
         free(frame->tables[i].texts);
     }
+    free(frame->loss);
     free(frame);
 }
 
@@ -855,6 +860,33 @@ static bool is_end(const struct sampler *sampler, DWORD status)
     return status == PDH_NO_MORE_DATA || (status == PDH_NO_DATA && sampler->sampled);
 }
 
+/* Adds the lines that are not there yet: several tables lose the same samples. */
+static void add_loss(struct sampler *sampler, const char *text)
+{
+    for (const char *at = text; at && *at; at += strspn(at, "\n")) {
+        size_t size = strcspn(at, "\n");
+        const char *old = sampler->loss;
+        char *line = strndup(at, size), *all = NULL;
+        if (line && !(old && strstr(old, line)) &&
+            asprintf(&all, "%s%s%s", old ? old : "", old ? "\n" : "", line) >= 0) {
+            free(sampler->loss);
+            sampler->loss = all;
+        }
+        free(line);
+        at += size;
+    }
+}
+
+/* Keeps what the last call of PDH, with which reading ended, could not read or show. */
+static void note_loss(struct sampler *sampler, PDH_STATUS status)
+{
+    bool torn = is_end(sampler, (DWORD)status) && opl_capture_problem();
+    if (torn || (DWORD)status == PDH_BINARY_LOG_CORRUPT)
+        sampler->damage = (PDH_STATUS)PDH_BINARY_LOG_CORRUPT;
+    add_loss(sampler, opl_capture_problem());
+    add_loss(sampler, opl_capture_unshown());
+}
+
 /* Reads the capture once, for one table. False: the sampler must end. */
 static bool read_capture(struct sampler *sampler, struct spec *spec)
 {
@@ -877,6 +909,8 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
         frame = NULL;
         sampler->sampled = true;
     }
+    if (frame)
+        note_loss(sampler, frame->status);
     if (frame && is_end(sampler, (DWORD)frame->status))
         frame_free(frame);
     else if (frame)
@@ -902,7 +936,10 @@ static void run_capture(struct sampler *sampler)
                 if (!read_capture(sampler, sampler->specs[i]))
                     return;
             }
-        struct frame *frame = sampler->count ? empty_frame(sampler->source, 0, true) : NULL;
+        struct frame *frame =
+            sampler->count ? empty_frame(sampler->source, sampler->damage, true) : NULL;
+        if (frame && sampler->loss)
+            frame->loss = strdup(sampler->loss);
         if (frame && !hand_over(sampler->source, frame))
             return;
     } while (wait_until(sampler->source, 0));
@@ -933,6 +970,7 @@ void *sampler_run(void *argument)
         PdhCloseQuery(sampler.query);
     }
     free(sampler.specs);
+    free(sampler.loss);
     free(sampler.values.data);
     free(sampler.ids.data);
     free(sampler.starts.data);

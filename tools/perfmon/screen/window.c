@@ -69,7 +69,14 @@ static void draw_top(const struct window *window, struct canvas *canvas)
     canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
 }
 
-/* Writes why no new samples arrive. False: samples do arrive. */
+static void join_lines(const char *lines, char *ret, size_t capacity)
+{
+    snprintf(ret, capacity, "%s", lines);
+    for (char *end = ret; (end = strchr(end, '\n'));)
+        *end = ';';
+}
+
+/* Writes why no new samples arrive, or what a capture lost. False: samples do arrive. */
 static bool describe_source(const struct window *window, char *ret, size_t capacity)
 {
     struct model_source source;
@@ -81,6 +88,8 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
     else if (source.state == MODEL_AWAY && !source.capture)
         snprintf(ret, capacity, "the last sample failed and is tried again: %s",
                  pdh_message(overview_problem(window->now->overview)));
+    else if (source.loss)
+        join_lines(source.loss, ret, capacity);
     else if (source.capture && source.status && (DWORD)source.status != PDH_NO_MORE_DATA)
         snprintf(ret, capacity, "%s: %s", source.name, pdh_message(source.status));
     else
@@ -553,24 +562,35 @@ static void wait_for_end(struct window *window)
     }
 }
 
-/* Prints the charted counters as a report. */
-static bool print_report(struct window *window, struct canvas *canvas)
+/* Reports what a capture lost, or why there are no samples. Returns relog's exit code for it. */
+static int report_source(const struct window *window)
 {
+    struct model_source source;
     char why[256];
+    model_source(window->model, window->now->source, &source);
+    if (pdh_lines("perfmon", source.loss))
+        return source.status ? EXIT_FAILED : EXIT_MISSING;
+    if (!describe_source(window, why, sizeof why))
+        return EXIT_GOOD;
+    fprintf(stderr, "perfmon: %s\n", text_seen(why));
+    return EXIT_FAILED;
+}
+
+/* Prints the charted counters as a report. Returns an exit code. */
+static int print_report(struct window *window, struct canvas *canvas)
+{
     int rows = (int)chart_lines(window->now->chart) + SNAPSHOT_ROWS; /* and rows for problems */
     if (!canvas_begin(canvas, rows, canvas->columns))
-        return false;
+        return EXIT_FAILED;
     chart_report(window->now->chart);
     chart_draw(window->now->chart, canvas, 0, rows);
     canvas_write(canvas, stdout);
-    if (!describe_source(window, why, sizeof why))
-        return true;
-    fprintf(stderr, "perfmon: %s\n", text_seen(why));
-    return false;
+    return report_source(window);
 }
 
-static bool snapshot_machine(struct window *window, struct canvas *canvas, struct machine *machine,
-                             bool report)
+/* Returns an exit code. */
+static int snapshot_machine(struct window *window, struct canvas *canvas, struct machine *machine,
+                            bool report)
 {
     window->now = machine;
     if (machine->files)
@@ -583,19 +603,21 @@ static bool snapshot_machine(struct window *window, struct canvas *canvas, struc
         fprintf(stderr, "perfmon: there is no sample of %s; \"%s%s\" shows why\n",
                 text_seen(machine_title(machine)), machine->name ? "pcview -m " : "perfmon status",
                 machine->name ? text_seen(machine->name) : "");
-        return false;
+        return EXIT_FAILED;
     }
     if (machine->object) {
         if (window->machine_count > 1)
             printf("%s: ", text_seen(machine_title(machine)));
-        return object_print(machine->object, canvas->utf8, canvas->columns, stdout);
+        if (!object_print(machine->object, canvas->utf8, canvas->columns, stdout))
+            return EXIT_FAILED;
+        return machine->files ? report_source(window) : EXIT_GOOD;
     }
     if (!canvas_begin(canvas, SNAPSHOT_ROWS, canvas->columns))
-        return false;
+        return EXIT_FAILED;
     draw_top(window, canvas);
     draw_overview(window, canvas, SNAPSHOT_ROWS, false);
     canvas_write(canvas, stdout);
-    return true;
+    return EXIT_GOOD;
 }
 
 int window_snapshot(const struct window_options *options, int columns)
@@ -605,10 +627,12 @@ int window_snapshot(const struct window_options *options, int columns)
     int code = EXIT_FAILED;
     if (window_begin(&window, options, true) && canvas_begin(&canvas, SNAPSHOT_ROWS, columns)) {
         code = EXIT_GOOD;
-        for (size_t i = 0; i < window.machine_count; i++)
-            if (!snapshot_machine(&window, &canvas, &window.machines[i],
-                                  !options->object && (options->path_count || options->files)))
-                code = EXIT_FAILED;
+        for (size_t i = 0; i < window.machine_count; i++) {
+            int wrong =
+                snapshot_machine(&window, &canvas, &window.machines[i],
+                                 !options->object && (options->path_count || options->files));
+            code = wrong ? wrong : code;
+        }
     }
     canvas_done(&canvas);
     window_end(&window);
