@@ -263,6 +263,7 @@ MISTAKE(controls_in_names, memcpy(at + ONE + 24, u"\x1b\x9b\r", 6);
         if (calls < 3 && write(1, "\033]0;said\007", 10) + write(2, "\033[31m", 5) < 0) errno = 0)
 MISTAKE(name_that_is_no_text, memcpy(at + ONE + 24, "\xfd\xff", 2))
 FIELD(code_page, OBJECT + PAGE, 77777)
+
 FIELD(instances_of_none, OBJECT + INSTANCES, -1)
 
 /* mistakes in the values */
@@ -291,8 +292,45 @@ static void put_time(unsigned char *at, ULONGLONG time, DWORD frequency)
 }
 MISTAKE(time_too_fast, put_time(at, now(), 1000))
 MISTAKE(time_too_slow, put_time(at, now() / 10000, 1000000))
-MISTAKE(time_in_ticks, put_time(at, now() / 100000, 100))
-MISTAKE(time_in_seconds, put_time(at, now() / 10000000, 1))
+
+/* Gives both instances a start, and the object the time, in ticks since boot. */
+static void put_start(unsigned char *at, DWORD ticks_a_second, ULONGLONG start)
+{
+    put_time(at, now() / (10000000 / ticks_a_second), ticks_a_second);
+    put_large(at + ONE_BLOCK + 8, start);
+    put_large(at + TWO_BLOCK + 8, start);
+}
+MISTAKE(time_in_ticks, put_start(at, 100, 1))
+MISTAKE(time_in_seconds, put_start(at, 1, 1))
+
+/* Times since the year 1601, as PerfTime should be. */
+#define EPOCH 116444736000000000
+static ULONGLONG clock_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (ULONGLONG)time.tv_sec * 10000000 + (ULONGLONG)time.tv_nsec / 100 + EPOCH;
+}
+static void put_age(unsigned char *at, ULONGLONG start)
+{
+    put_start(at, 10000000, start);
+    put_large(at + TIME, clock_now());
+}
+static ULONGLONG first_now(void)
+{
+    static ULONGLONG first;
+    return first = first ? first : clock_now();
+}
+MISTAKE(starts_once, put_age(at, first_now()))
+MISTAKE(starts_first_or_now, put_age(at, first_now()); put_large(at + TWO_BLOCK + 8, clock_now()))
+MISTAKE(starts_anew_once, put_age(at, calls < 100 ? first_now() : first_now() + 1))
+MISTAKE(age_as_start, put_age(at, now()))
+MISTAKE(unix_start, put_age(at, first_now() - EPOCH))
+MISTAKE(start_to_come, put_age(at, first_now() * 2))
+MISTAKE(started_before_boot, put_age(at, first_now() - now() - 30 * 86400 * 10000000ULL))
+MISTAKE(starts_always, put_age(at, clock_now()))
+MISTAKE(falls_as_it_starts, put_age(at, clock_now()); put(at + SHARE + TYPE, PERF_COUNTER_COUNTER);
+        put(at + ONE_BLOCK + 4, 100000 - calls))
 
 static void put_timer(unsigned char *at, ULONGLONG time)
 {

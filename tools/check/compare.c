@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares two answers to one query: values that can only grow must not have fallen in between.
  * Only objects are compared whose instances, and these instances' parents, are the same in both
- * answers and have the same start time. */
+ * answers and have the same start time, unless that changes in every answer. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -29,6 +29,7 @@ struct pair {
     opl_object_view object[2];
     opl_instance_view instance[2];
     char name[NAME_SIZE];
+    bool starts_change; /* the object's start times change in every answer, and show nothing */
 };
 
 /* Advances both objects to their next counter; false: one object has no more counters, or the
@@ -79,8 +80,7 @@ static void compare_counters(const struct pair *pair, struct report *report)
     }
 }
 
-/* True if this is the name of a sum. A sum falls when one of its instances ends. */
-static bool is_total(const char *name)
+bool is_total(const char *name)
 {
     return strncmp(name, "_Total", 6) == 0;
 }
@@ -124,13 +124,13 @@ static bool same_population(struct pair *pair, uint32_t number, int depth)
     struct pair own = *pair;
     int step = 1;
     uint32_t checked = number;
+    bool is_parent = number != pair->object[1].type.ObjectNameTitleIndex;
     if (!find_object(&own, number))
-        /* a parent object that is not in both answers belongs to another provider */
-        return number != pair->object[1].type.ObjectNameTitleIndex;
+        return is_parent; /* one that is not in both answers belongs to another provider */
     begin_instances(&own);
     while (step > 0 && (step = next_instances(&own)) > 0) {
         uint32_t parent = own.instance[1].definition.ParentObjectTitleIndex;
-        if (!is_the_same(&own))
+        if ((is_parent || !pair->starts_change) && !is_the_same(&own))
             return false;
         if (parent && parent != checked &&
             (depth == 0 || !same_population(pair, parent, depth - 1)))
@@ -214,13 +214,54 @@ void values_compare_times(struct check_answer *before, struct check_answer *now,
     }
 }
 
-void values_compare(struct check_answer *before, struct check_answer *now, struct report *report)
+/* True if both answers have the same instances of the object, and each has another start time. */
+static bool all_started_again(struct check_answer *before, struct check_answer *now,
+                              uint32_t number)
+{
+    struct pair pair = {.before = before, .now = now};
+    bool any = false;
+    int step = -1;
+    if (!before->data || !find_object(&pair, number))
+        return false;
+    begin_instances(&pair);
+    while ((step = next_instances(&pair)) > 0) {
+        if (is_total(pair.name))
+            continue;
+        if (is_the_same(&pair))
+            return false;
+        any = true;
+    }
+    return any && step == 0;
+}
+
+/* Reports start times that change in every answer. A start that is calculated from clocks may
+ * differ by their ticks, so times are compared that were read TICKS_MS apart. */
+static void compare_starts(struct check_answer *first, struct pair *pair, struct report *report)
+{
+    enum { OFTEN = 3, TICKS_MS = 50 };
+    uint32_t number = pair->object[1].type.ObjectNameTitleIndex;
+    pair->starts_change = first->data && pair->now->begin_ms - first->end_ms > TICKS_MS &&
+                          all_started_again(pair->before, pair->now, number) &&
+                          all_started_again(first, pair->now, number) &&
+                          all_started_again(first, pair->before, number);
+    if (!pair->starts_change)
+        return;
+    struct finding *finding =
+        report_add(report, WARNING, &(struct place){number, 0, NULL}, "start", IN_VALUES,
+                   "PERF_ELAPSED_TIME with the same value as long as the instance exists",
+                   "another value in each of three answers, for all instances");
+    pair->starts_change = finding && finding->times >= OFTEN;
+}
+
+void values_compare(struct check_answer *first, struct check_answer *before,
+                    struct check_answer *now, struct report *report)
 {
     struct pair pair = {.before = before, .now = now};
     while (opl_block_next_object(&now->block, &pair.object[1]))
         if (opl_block_find_object(&before->block, pair.object[1].type.ObjectNameTitleIndex,
                                   &pair.object[0])) {
             compare_times(&pair, report);
+            compare_starts(first, &pair, report);
             compare_instances(&pair, report);
         }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 enum { NAME_SIZE = 256, COUNTERS_MOST = 512, PARTIAL = 64 };
 
@@ -394,6 +395,37 @@ static void check_fraction(const struct scene *scene, const opl_instance_view *i
                    "%" PRIu64 " of %" PRIu64, part, whole);
 }
 
+/* Returns the seconds since this machine's boot, with the time in which it slept. */
+static double uptime(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return (double)time.tv_sec;
+}
+
+/* Reports a start time that is not between boot and now, for example a duration or a Unix time. A
+ * thing of another machine may be older than this boot, but not by many years. The things of an
+ * archived tree are not compared with this machine. */
+static void check_start(const struct scene *scene, const opl_instance_view *instance,
+                        const opl_counter_view *counter, const struct place *place)
+{
+    const double minute = 60, day = 86400, many_years = 10 * 365 * day;
+    const PERF_OBJECT_TYPE *type = &scene->object.type;
+    uint64_t start;
+    if (counter->definition.CounterType != PERF_ELAPSED_TIME || type->PerfFreq.QuadPart <= 0 ||
+        !opl_counter_number(&scene->answer->block, instance, counter, &start) ||
+        getenv("OPENPERFLIB_SYSROOT") || (place->instance && is_total(place->instance)))
+        return;
+    double age =
+        ((double)type->PerfTime.QuadPart - (double)start) / (double)type->PerfFreq.QuadPart;
+    double beyond = age < 0 ? -age : age - uptime();
+    if (beyond > minute)
+        report_add(scene->report, beyond > many_years ? MISTAKE : WARNING, place, "value",
+                   IN_VALUES, "the time of the start, in the units of PerfTime",
+                   "%" PRIu64 ", %.1f days %s", start, beyond / day,
+                   age < 0 ? "after PerfTime" : "before this machine's boot");
+}
+
 static void check_values(const struct scene *scene, const opl_instance_view *instance,
                          const char *name)
 {
@@ -411,6 +443,7 @@ static void check_values(const struct scene *scene, const opl_instance_view *ins
             check_text(scene, instance, &scene->counters[i], &place);
         else
             check_fraction(scene, instance, i, &place);
+        check_start(scene, instance, &scene->counters[i], &place);
     }
 }
 

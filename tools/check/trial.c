@@ -362,7 +362,7 @@ static bool collect_growing(struct trial *trial, const char *query, struct check
 static void take(struct trial *trial, struct check_answer *answer)
 {
     if (trial->last.data && answer->data)
-        values_compare(&trial->last, answer, trial->report);
+        values_compare(&trial->first, &trial->last, answer, trial->report);
     if (trial->last.data && answer->data)
         constants_compare(&trial->last, answer, trial->report);
     if (trial->first.data && answer->data)
@@ -740,8 +740,11 @@ static void try_pace(struct trial *trial)
     }
     if (good)
         pace_check(answers, trial->report);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (good)
+            take(trial, &answers[i]);
         answer_done(&answers[i]);
+    }
 }
 
 /* ---- Open and Close ---- */
