@@ -263,7 +263,7 @@ MISTAKE(controls_in_names, memcpy(at + ONE + 24, u"\x1b\x9b\r", 6);
         if (calls < 3 && write(1, "\033]0;said\007", 10) + write(2, "\033[31m", 5) < 0) errno = 0)
 MISTAKE(name_that_is_no_text, memcpy(at + ONE + 24, "\xfd\xff", 2))
 FIELD(code_page, OBJECT + PAGE, 77777)
-
+FIELD(utf16_in_utf8, OBJECT + PAGE, 65001)
 FIELD(instances_of_none, OBJECT + INSTANCES, -1)
 
 /* mistakes in the values */
@@ -510,6 +510,52 @@ DWORD finds_digits(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     snprintf(own, sizeof own, "%u", (unsigned)first_counter);
     return good(strstr(text, own) ? global : query, data, bytes, types);
 }
+
+/* Copies the query to a buffer that is too small for a long one. */
+static void check_length(LPCWSTR query, size_t most)
+{
+    size_t count = 0;
+    while (query[count])
+        count++;
+    if (count > most)
+        abort();
+}
+MISTAKE(aborts_at_40, check_length(query, 40))
+MISTAKE(aborts_at_1000, check_length(query, 1000))
+
+EXPORT DWORD first_100_words_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD first_100_words_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    if (queried_in(query, 100))
+        return good(query, data, bytes, types);
+    *bytes = *types = 0;
+    return ERROR_SUCCESS;
+}
+
+static __thread BOOL is_first;
+EXPORT DWORD first_thread_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
+DWORD first_thread_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
+{
+    is_first |= calls == 0;
+    if (is_first)
+        return good(query, data, bytes, types);
+    *bytes = *types = 0;
+    return ERROR_SUCCESS;
+}
+
+/* Defines a Collect that fails in one of `every` calls, whatever the space. */
+#define REFUSES(name, every)                                                                       \
+    EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
+    EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
+    {                                                                                              \
+        static unsigned times;                                                                     \
+        if (++times % (every) != 1 || times < 4)                                                   \
+            return good(query, data, bytes, types);                                                \
+        *bytes = *types = 0;                                                                       \
+        return ERROR_MORE_DATA;                                                                    \
+    }
+REFUSES(refuses_every_second, 2)
+REFUSES(refuses_every_fifth, 5)
 
 EXPORT DWORD first_word_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 DWORD first_word_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)

@@ -13,7 +13,7 @@ static void returned(struct report *report, const struct check_answer *answer, c
                      const char *expected, const char *found, int64_t number)
 {
     report_add(report, MISTAKE, &nowhere, field, IN_RETURNS, expected,
-               "%s%" PRId64 " (query \"%s\", %" PRIu32 " bytes of space)", found, number,
+               "%s%" PRId64 " (query \"%.100s\", %" PRIu32 " bytes of space)", found, number,
                answer->query, answer->capacity);
 }
 
@@ -86,7 +86,8 @@ bool answer_check_returns(const struct check_answer *answer, struct report *repo
         if (reply->status != ERROR_MORE_DATA)
             report_add(report, MISTAKE, &nowhere, "status", IN_RETURNS,
                        "ERROR_SUCCESS, also when there is nothing to answer",
-                       "%" PRIu32 ", %s (query \"%s\")", reply->status, reply->text, answer->query);
+                       "%" PRIu32 ", %s (query \"%.100s\")", reply->status, reply->text,
+                       answer->query);
         return false;
     }
     if (reply->outputs_kept && answer->capacity > 0) {

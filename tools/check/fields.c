@@ -460,6 +460,19 @@ static bool has_surrogate_alone(const unsigned char *text, size_t size)
     return false;
 }
 
+/* True for an existing code page whose texts end with one byte 0. */
+static bool ends_with_a_byte(DWORD page)
+{
+    return page != 0 && page != 1200 && code_page_known(page);
+}
+
+/* True if the text goes on after its first 0, and this 0 is the second half of a UTF-16 unit. */
+static bool is_utf16(const unsigned char *text, size_t length)
+{
+    const unsigned char *zero = memchr(text, 0, length);
+    return zero && (zero - text) % 2 && zero + 1 < text + length && zero[1];
+}
+
 static void check_instance_text(const struct scene *scene, const opl_instance_view *instance,
                                 const struct place *place)
 {
@@ -475,6 +488,11 @@ static void check_instance_text(const struct scene *scene, const opl_instance_vi
     else if (!ended)
         report_add(scene->report, WARNING, place, "NameLength", IN_INSTANCES,
                    "a length that includes the terminator", "%zu bytes without a 0", length);
+    if (ends_with_a_byte(scene->object.type.CodePage) && is_utf16(text, length))
+        report_add(scene->report, MISTAKE, place, "CodePage", IN_INSTANCES,
+                   "0, because the names are UTF-16",
+                   "%" PRIu32 ", by which a name ends at its first 0",
+                   (uint32_t)scene->object.type.CodePage);
     if (wide && has_surrogate_alone(text, length))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES, "valid UTF-16",
                    "an unpaired surrogate");

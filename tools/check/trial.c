@@ -50,6 +50,8 @@ struct trial {
     const char *query; /* a query that returned data; NULL: none */
     uint32_t capacity; /* a buffer size that is large enough for the answer to `query` */
     uint32_t size;     /* size of the last answer to `query` */
+    /* at least twice `size`: the space for which Collect then returned ERROR_MORE_DATA; 0: none */
+    uint32_t refused;
     struct check_answer first, last; /* the first and the last answer that were compared */
     double times[TIMES_MOST];
     struct usage loaded; /* resources in use before the first Open */
@@ -60,6 +62,7 @@ struct trial {
 };
 
 #define SLOW "time of Collect"
+#define REFUSAL "ERROR_MORE_DATA"
 #define LOADABLE "a library that can be loaded"
 static const struct place nowhere;
 
@@ -136,17 +139,20 @@ static const char *order_text(enum worker_order order)
 static void report_crash(struct trial *trial, const char *during)
 {
     const struct worker_channel *channel = trial->worker.channel;
-    char where[128] = "";
+    char where[128] = "", length[40] = "";
     int64_t beyond = channel->crash.beyond;
     bool requested = channel->request.order == ORDER_COLLECT;
+    size_t letters = strnlen(channel->request.query, sizeof channel->request.query);
+    if (requested && letters > 100)
+        snprintf(length, sizeof length, "... of %zu characters", letters);
     if (channel->crash.signal && channel->crash.in_guard)
         snprintf(where, sizeof where, ", %lld bytes %s the buffer", llabs((long long)beyond),
                  beyond < 0 ? "below" : "after the end of");
     struct finding *finding =
         report_add(trial->report, MISTAKE, &nowhere, during, IN_LIFE, "no crash",
-                   "SIG%s at address 0x%" PRIx64 "%s%s%.100s%s", sigabbrev_np(trial->worker.code),
+                   "SIG%s at address 0x%" PRIx64 "%s%s%.100s%s%s", sigabbrev_np(trial->worker.code),
                    channel->crash.address, where, requested ? " (query \"" : "",
-                   requested ? channel->request.query : "", requested ? "\")" : "");
+                   requested ? channel->request.query : "", length, requested ? "\")" : "");
     for (int i = 0; finding && i < WORKER_FRAMES && *channel->crash.frames[i]; i++) {
         size_t used = strlen(finding->details);
         snprintf(finding->details + used, sizeof finding->details - used, "%.127s\n",
@@ -306,6 +312,14 @@ static void check_time(struct trial *trial, const struct check_answer *answer)
         trial->ended = true;
 }
 
+static void note_refusal(struct trial *trial, const struct check_answer *answer)
+{
+    if (answer->reply.status == ERROR_MORE_DATA && answer->query == trial->query &&
+        trial->last.data && answer->capacity >= trial->capacity &&
+        answer->capacity / 2 >= trial->size)
+        trial->refused = answer->capacity;
+}
+
 /* Makes and checks one call. True: *ret has data whose lengths add up. Free with answer_done. */
 static bool collect(struct trial *trial, const char *query, uint32_t capacity, bool own_thread,
                     struct check_answer *ret)
@@ -331,6 +345,7 @@ static bool collect(struct trial *trial, const char *query, uint32_t capacity, b
         trial->usage[1] = ret->reply.usage;
     }
     check_time(trial, ret);
+    note_refusal(trial, ret);
     bool data = answer_check_returns(ret, trial->report);
     if (!data)
         return false;
@@ -358,11 +373,23 @@ static bool collect_growing(struct trial *trial, const char *query, struct check
     }
 }
 
+/* Reports an ERROR_MORE_DATA between two answers that had the same size and half as much space. */
+static void check_refusal(struct trial *trial, const struct check_answer *answer)
+{
+    if (trial->refused && trial->size == answer->size)
+        report_add(trial->report, MISTAKE, &nowhere, REFUSAL, IN_RETURNS,
+                   "an answer in the space that was sufficient before and after",
+                   "none in %" PRIu32 " bytes, of which it needs %zu", trial->refused,
+                   answer->size);
+    trial->refused = 0;
+}
+
 /* Compares the answer with the previous one, and keeps it for the next comparison. */
 static void take(struct trial *trial, struct check_answer *answer)
 {
     if (trial->last.data && answer->data)
         values_compare(&trial->first, &trial->last, answer, trial->report);
+    check_refusal(trial, answer);
     if (trial->last.data && answer->data)
         constants_compare(&trial->last, answer, trial->report);
     if (trial->first.data && answer->data)
@@ -463,6 +490,11 @@ static void try_similar(struct trial *trial)
     answer_done(&answer);
 }
 
+static bool is_empty(const struct check_answer *answer)
+{
+    return !answer->reply.status && answer->reply.end <= 0;
+}
+
 /* Tries the library's number at several positions of a query. Perflib passes a program's whole
  * query: the query may have the numbers of several providers, in any order. 2 is System, which
  * every query may name. */
@@ -475,7 +507,7 @@ static void try_positions(struct trial *trial)
             continue;
         snprintf(query, sizeof query, "%s%s%s", first ? "" : "2 ", trial->own, first ? " 2" : "");
         collect(trial, query, trial->capacity, false, &answer);
-        if (!trial->ended && !answer.reply.status && answer.reply.end <= 0)
+        if (!trial->ended && is_empty(&answer))
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                        "an answer to the numbers of its objects wherever they are in the query",
                        "none to \"%s\"", query);
@@ -583,12 +615,52 @@ static void try_sizes(struct trial *trial)
 
 static void try_threads(struct trial *trial)
 {
+    int empty = 0, calls = 0;
     for (int i = 0; i < 3; i++) {
         struct check_answer answer;
         if (!may(trial, STEP_THREADS, 1 + LEAK_CALLS))
             continue;
         if (collect(trial, trial->query, trial->capacity, true, &answer))
             take(trial, &answer);
+        else
+            empty += !trial->ended && is_empty(&answer);
+        calls++;
+        answer_done(&answer);
+    }
+    if (empty)
+        report_add(trial->report, empty == calls ? MISTAKE : WARNING, &nowhere, "Collect", IN_LIFE,
+                   "an answer in every thread", "none in %d of %d calls from new threads", empty,
+                   calls);
+}
+
+/* Writes at least `length` characters of numbers that are not the library's, and so large that they
+ * are hardly objects of this machine. */
+static void write_others(const struct trial *trial, size_t length, char text[WORKER_QUERY])
+{
+    unsigned long number = 900000;
+    for (size_t used = 0; used < length; number += 2)
+        if (!is_own(trial, number))
+            used += (size_t)sprintf(text + used, "%s%lu", used ? " " : "", number);
+}
+
+/* Tries long queries, with the library's numbers at their beginning and at their end. */
+static void try_long(struct trial *trial)
+{
+    static const size_t lengths[] = {200, 2000};
+    for (int i = 0; i < 4 && trial->query == trial->own; i++) {
+        struct check_answer answer;
+        char query[WORKER_QUERY], others[WORKER_QUERY] = "";
+        if (!may(trial, STEP_OWN, 1 + LEAK_CALLS))
+            continue;
+        write_others(trial, lengths[i / 2], others);
+        snprintf(query, sizeof query, "%s %s", i % 2 ? others : trial->own,
+                 i % 2 ? trial->own : others);
+        collect(trial, query, trial->capacity, false, &answer);
+        if (!trial->ended && is_empty(&answer))
+            report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
+                       "an answer to the numbers of its objects, however long the query is",
+                       "none to %zu characters that %s with \"%s\"", strlen(query),
+                       i % 2 ? "end" : "begin", trial->own);
         answer_done(&answer);
     }
 }
@@ -923,6 +995,7 @@ static void try_all(struct trial *trial)
         try_threads(trial);
         try_many(trial);
         try_pace(trial);
+        try_long(trial);
         try_second_open(trial);
     }
     if (close_once(trial, &reply))
@@ -952,6 +1025,7 @@ void trial_run(const struct registration *registration, struct report *report,
         /* a value that fell only once may come from the kernel, or from a new thing of that name */
         report_rare_as_warning(report, "falling value", 2);
         report_rare_as_warning(report, CHANGED_ID, ID_CHANGES);
+        report_rare_as_warning(report, REFUSAL, 2);
         report_rare_as_warning(report, SLOW, machine_is_busy() > 1 ? SLOW_MOST : 1);
         worker_end(&trial->worker, report);
         if (!report_mistakes(report) && registration->root && registration->service &&

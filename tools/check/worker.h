@@ -17,6 +17,7 @@ enum {
     WORKER_LOST = 97, /* exit code: the parent closed the socket */
     WORKER_MARK = 0x6368656b,
     WORKER_TEXT = 512,
+    WORKER_QUERY = 4096,
     WORKER_FRAMES = 6,
     WORKER_SIZE = 64 << 20, /* bytes; a provider that needs a larger buffer has failed */
     GUARD_BELOW = 4096,
@@ -76,7 +77,7 @@ struct worker_channel {
     struct {
         uint32_t order, capacity;
         bool null_buffer, own_thread;
-        char query[WORKER_TEXT];
+        char query[WORKER_QUERY];
     } request;
     struct worker_reply reply;
     struct { /* details of a crash */
