@@ -326,7 +326,7 @@ static int pin_in(int place, const struct pin_request *request, gid_t group)
     int code = folder < 0 ? EXIT_FAILED : pin_all(folder, request, group);
     if (folder >= 0)
         close(folder);
-    if (code != EXIT_GOOD) /* removes an empty folder, into which every query would look */
+    if (folder >= 0 && code != EXIT_GOOD) /* every query would look into an empty folder */
         unlinkat(place, BPF_NAME, AT_REMOVEDIR);
     return code == EXIT_GOOD ? open_passage(place, group, request->grant) : code;
 }
