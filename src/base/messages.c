@@ -162,7 +162,7 @@ const struct event_message event_messages[] = {
      "{Library} of {Service} was built for an unreleased version of openperflib and must be built again",
      "build it with the headers of the installed openperflib, or get a newer one from its author; see openperflib-object(3), VERSIONS"},
     {"Perflib", 4018, EVENT_ERROR, "Reason",
-     "the tables of a provider cannot be used: {Reason}",
+     "a provider passed a list of tables (opl_table_list) that cannot be used: {Reason}",
      "update openperflib to the version that the provider was built for, or build the provider again; see openperflib-object(3)"},
 
     {"LoadPerf", 1000, EVENT_INFO, "Service FirstCounter LastCounter FirstHelp LastHelp",

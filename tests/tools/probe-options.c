@@ -29,7 +29,8 @@ static const struct tool plain = {
 static const struct tool with_commands = {
     .name = "probe", .summary = "Probes.", .usage = "COMMAND [OPTION]...", .commands = commands};
 
-/* Prints what options_set makes of the options; plain words have no target. */
+/* Prints the variables that options_set has set, and how many arguments have no variable, as those
+ * that are no options. */
 static int print_set(int argc, char **argv)
 {
     struct options options;

@@ -238,7 +238,7 @@ static bool all_started_again(struct check_answer *before, struct check_answer *
  * differ by their ticks, so times are compared that were read TICKS_MS apart. */
 static void compare_starts(struct check_answer *first, struct pair *pair, struct report *report)
 {
-    enum { OFTEN = 3, TICKS_MS = 50 };
+    enum { OFTEN = 2, TICKS_MS = 50 };
     uint32_t number = pair->object[1].type.ObjectNameTitleIndex;
     pair->starts_change = first->data && pair->now->begin_ms - first->end_ms > TICKS_MS &&
                           all_started_again(pair->before, pair->now, number) &&
@@ -248,7 +248,7 @@ static void compare_starts(struct check_answer *first, struct pair *pair, struct
         return;
     struct finding *finding =
         report_add(report, WARNING, &(struct place){number, 0, NULL}, "start", IN_VALUES,
-                   "PERF_ELAPSED_TIME with the same value as long as the instance exists",
+                   "for PERF_ELAPSED_TIME the start time, the same as long as the instance exists",
                    "another value in each of three answers, for all instances");
     pair->starts_change = finding && finding->times >= OFTEN;
 }

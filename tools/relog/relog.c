@@ -47,7 +47,7 @@ static const struct option_row rows[] = {
     {'i', NULL, "FILE", CONFIG, "The same as -config.", "@files", true, NULL},
     {'q', "query", NULL, LIST, "List the counters; with -o to a file.", NULL, 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
-    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C or the end of a pipe.", NULL, 0, NULL},
+    {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C; from a pipe, until its writer closes it.", NULL, 0, NULL},
     {0, "merge", NULL, MERGE,
      "With several captures: join samples within half a second into one line, if no two have a value of the same counter.", NULL, 0, NULL},
     {0, "rename", "OLD=NEW", RENAME, "Replace OLD by NEW in the paths, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
