@@ -335,8 +335,8 @@ static struct file *earliest(struct log *log)
     return found;
 }
 
-/* Returns the status of a damaged file that was not reported yet, and marks it as reported; 0: there
- * is no such file. */
+/* Returns the status of a damaged file that was not reported yet, and marks it as reported; 0: no
+ * such file. */
 static PDH_STATUS describe_damage(struct log *log)
 {
     for (size_t i = 0; i < log->file_count; i++) {

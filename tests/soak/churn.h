@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that the program soak-churn shares with the program soak: for each process ID, which of the
- * processes that it started has that ID now. */
+/* Memory that the program soak-churn shares with the program soak: for each process ID, which of
+ * the processes that it started has that ID now. */
 #ifndef OPL_TEST_SOAK_CHURN_H
 #define OPL_TEST_SOAK_CHURN_H
 
