@@ -463,6 +463,38 @@ static void torn_captures(void **state)
     assert_true(most > 5);
 }
 
+/* Every third line is damaged: the others are read, in order, until there was too much damage. */
+static void f_h14_damaged_places_are_skipped(void **state)
+{
+    enum { LINES = 600, MOST = 100 };
+    static const char *const paths[] = {"\\Thing\\Count"};
+    for (unsigned lines = 30; lines <= LINES; lines += LINES - 30) {
+        char capture[128];
+        snprintf(capture, sizeof capture, "%s/damaged%u.csv", frozen_folder, lines);
+        FILE *file = fopen(capture, "w");
+        fputs("\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\m\\Thing\\Count\"\n", file);
+        for (unsigned t = 0; t < lines; t++)
+            fprintf(file, "\"%s2/2003 %02u:%02u:%02u.000\",\"%u\"\n", t % 3 ? "01/0" : "x",
+                    t / 3600, t / 60 % 60, t % 60, t);
+        fclose(file);
+        size_t number = (size_t)model_add_capture(model, capture);
+        unsigned table = model_add_table(model, number, paths, 1, true);
+        complete(number);
+        bool all = lines / 3 <= MOST;
+        const struct model_source now = source_now(number);
+        assert_int_equal(now.tick, all ? lines / 3 * 2 : MOST * 2);
+        assert_int_equal((DWORD)now.status, PDH_BINARY_LOG_CORRUPT);
+        assert_non_null(strstr(now.loss, "line 2, "));
+        assert_non_null(strstr(now.loss, "line 29, "));
+        assert_int_equal(strstr(now.loss, "more than 100 damaged places") == NULL, all);
+        for (uint64_t t = 1; t <= now.tick; t++) {
+            struct span span;
+            model_span(history_of(table, ""), 0, t, t + 1, &span);
+            assert_true(span.last == (double)((t - 1) / 2 * 3 + (t - 1) % 2 + 1));
+        }
+    }
+}
+
 static void a_capture_that_is_not_there(void **state)
 {
     static const char *const paths[] = {"\\Memory\\% Committed Bytes In Use"};
@@ -560,6 +592,7 @@ int main(int argc, char **argv)
         CASE(a_machine_that_cannot_be_reached),
         CASE(captures_equal_what_relog_writes),
         CASE(torn_captures),
+        CASE(f_h14_damaged_places_are_skipped),
         CASE(a_capture_that_is_not_there),
         CASE(processes_in_a_text_capture),
         CASE(a_capture_of_many_samples),

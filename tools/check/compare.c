@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares two answers to one query: values that can only grow must not have fallen in between.
- * Only objects are compared whose instances, and these instances' parents, are the same in both
- * answers and have the same start time, unless that changes in every answer. */
+ * Only objects are compared that have the same instances in both answers, and only instances that,
+ * like their parents, have the same start time in both, unless that changes in every answer. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -57,6 +57,36 @@ static bool is_the_same(const struct pair *pair)
     return true;
 }
 
+/* Also leaves the instance's name in pair->name. */
+static bool same_names(struct pair *pair)
+{
+    char before[NAME_SIZE];
+    opl_instance_name(&pair->before->block, &pair->object[0], &pair->instance[0], before,
+                      sizeof before);
+    opl_instance_name(&pair->now->block, &pair->object[1], &pair->instance[1], pair->name,
+                      sizeof pair->name);
+    return strcmp(before, pair->name) == 0;
+}
+
+/* True if the instance and its parents are still the same things. */
+static bool is_the_same_child(const struct pair *pair)
+{
+    enum { GENERATIONS = 4 }; /* a provider may name an instance as its own parent */
+    struct pair own = *pair;
+    bool same = pair->starts_change || is_the_same(pair);
+    for (int generation = 0; same && generation < GENERATIONS; generation++) {
+        struct pair child = own;
+        bool before = opl_instance_parent(&child.before->block, &child.instance[0], &own.object[0],
+                                          &own.instance[0]);
+        bool now = opl_instance_parent(&child.now->block, &child.instance[1], &own.object[1],
+                                       &own.instance[1]);
+        if (!before || !now)
+            return before == now;
+        same = same_names(&own) && is_the_same(&own);
+    }
+    return same;
+}
+
 static void compare_counters(const struct pair *pair, struct report *report)
 {
     opl_counter_view before = {0}, now = {0};
@@ -68,7 +98,7 @@ static void compare_counters(const struct pair *pair, struct report *report)
         if (!counts_up(definition->CounterType, info.is_base) ||
             !opl_counter_number(&pair->before->block, &pair->instance[0], &before, &first) ||
             !opl_counter_number(&pair->now->block, &pair->instance[1], &now, &second) ||
-            second >= first || wrapped(first, second))
+            second >= first || wrapped(first, second) || !is_the_same_child(pair))
             continue;
         report_add(report, MISTAKE,
                    &(struct place){pair->object[1].type.ObjectNameTitleIndex,
@@ -89,19 +119,13 @@ bool is_total(const char *name)
  * neither answer has a next instance, else -1. */
 static int next_instances(struct pair *pair)
 {
-    char before[NAME_SIZE];
     PERF_INSTANCE_DEFINITION *first = &pair->instance[0].definition;
     PERF_INSTANCE_DEFINITION *second = &pair->instance[1].definition;
     bool one = opl_object_next_instance(&pair->before->block, &pair->object[0], &pair->instance[0]);
     bool other = opl_object_next_instance(&pair->now->block, &pair->object[1], &pair->instance[1]);
     if (!one || !other)
         return one == other ? 0 : -1;
-    opl_instance_name(&pair->before->block, &pair->object[0], &pair->instance[0], before,
-                      sizeof before);
-    opl_instance_name(&pair->now->block, &pair->object[1], &pair->instance[1], pair->name,
-                      sizeof pair->name);
-    return strcmp(before, pair->name) == 0 &&
-                   first->ParentObjectTitleIndex == second->ParentObjectTitleIndex &&
+    return same_names(pair) && first->ParentObjectTitleIndex == second->ParentObjectTitleIndex &&
                    first->ParentObjectInstance == second->ParentObjectInstance
                ? 1
                : -1;
@@ -118,32 +142,20 @@ static bool find_object(struct pair *pair, uint32_t number)
            opl_block_find_object(&pair->now->block, number, &pair->object[1]);
 }
 
-/* True if the same instances are at the same positions, in the object and in its parent objects. */
-static bool same_population(struct pair *pair, uint32_t number, int depth)
+/* True if the same instances are at the same positions. */
+static bool same_population(const struct pair *pair)
 {
     struct pair own = *pair;
     int step = 1;
-    uint32_t checked = number;
-    bool is_parent = number != pair->object[1].type.ObjectNameTitleIndex;
-    if (!find_object(&own, number))
-        return is_parent; /* one that is not in both answers belongs to another provider */
     begin_instances(&own);
-    while (step > 0 && (step = next_instances(&own)) > 0) {
-        uint32_t parent = own.instance[1].definition.ParentObjectTitleIndex;
-        if ((is_parent || !pair->starts_change) && !is_the_same(&own))
-            return false;
-        if (parent && parent != checked &&
-            (depth == 0 || !same_population(pair, parent, depth - 1)))
-            return false;
-        checked = parent ? parent : checked;
-    }
+    while (step > 0)
+        step = next_instances(&own);
     return step == 0;
 }
 
 static void compare_instances(struct pair *pair, struct report *report)
 {
-    enum { GENERATIONS = 3 };
-    if (!same_population(pair, pair->object[1].type.ObjectNameTitleIndex, GENERATIONS))
+    if (!same_population(pair))
         return;
     begin_instances(pair);
     while (next_instances(pair) > 0)
@@ -170,7 +182,7 @@ static void compare_times(const struct pair *pair, struct report *report)
 static bool counts_changed(struct pair *pair)
 {
     uint64_t first, second;
-    if (!same_population(pair, pair->object[1].type.ObjectNameTitleIndex, 0))
+    if (!same_population(pair))
         return false;
     begin_instances(pair);
     while (next_instances(pair) > 0) {
@@ -179,7 +191,7 @@ static bool counts_changed(struct pair *pair)
             if (counts_up(now.definition.CounterType, false) &&
                 opl_counter_number(&pair->before->block, &pair->instance[0], &before, &first) &&
                 opl_counter_number(&pair->now->block, &pair->instance[1], &now, &second) &&
-                first != second)
+                first != second && is_the_same_child(pair))
                 return true;
     }
     return false;

@@ -7,6 +7,10 @@
 #include <pdhmsg.h>
 #include <stdbool.h>
 
+/* A tool reads no further in a capture with more damaged places, and says so. */
+enum { PDH_MOST_DAMAGE = 100 };
+#define PDH_MUCH_DAMAGE "more than 100 damaged places: the rest is not read"
+
 /* Returns a sentence with what went wrong and what to do; never NULL. Valid until the next call. */
 const char *pdh_message(PDH_STATUS status);
 /* Prints "TOOL: ABOUT: message (0xC0000BB8)" on stderr, or what PDH's last call found wrong in a

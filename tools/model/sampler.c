@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include "../common/last-event.h"
+#include "../common/pdh-message.h"
 #include <openperflib/capture.h>
 
 #include <errno.h>
@@ -73,6 +74,7 @@ struct sampler {
     /* what could not be read or shown of a capture, and the status of damage; NULL, 0: none */
     char *loss;
     PDH_STATUS damage;
+    int damaged; /* damaged places that were met since the capture was opened */
     struct items values, ids, starts;
 };
 
@@ -887,6 +889,24 @@ static void note_loss(struct sampler *sampler, PDH_STATUS status)
     add_loss(sampler, opl_capture_unshown());
 }
 
+/* Takes the next sample of the capture; damaged places before it are noted. NULL: no memory; a frame
+ * with a status is the last of this table. */
+static struct frame *take_undamaged(struct sampler *sampler, struct spec *spec)
+{
+    struct frame *frame;
+    while ((frame = take_frame(sampler, &spec, 1)) && frame->status) {
+        note_loss(sampler, frame->status);
+        if ((DWORD)frame->status != PDH_BINARY_LOG_CORRUPT)
+            break;
+        if (++sampler->damaged > PDH_MOST_DAMAGE) {
+            add_loss(sampler, PDH_MUCH_DAMAGE);
+            break;
+        }
+        frame_free(frame);
+    }
+    return frame;
+}
+
 /* Reads the capture once, for one table. False: the sampler must end. */
 static bool read_capture(struct sampler *sampler, struct spec *spec)
 {
@@ -894,6 +914,7 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
     struct frame *frame = NULL;
     bool go_on = true;
     sampler->tick = 0;
+    sampler->damaged = 0;
     spec->counters = counters_new(spec->column_count);
     PDH_STATUS status = PdhOpenQueryA(source->name, 0, &sampler->query);
     if (status || !spec->counters)
@@ -902,15 +923,13 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
     else
         add_counters(sampler, spec);
     while (go_on && !frame && !was_removed(source, spec)) {
-        frame = take_frame(sampler, &spec, 1);
+        frame = take_undamaged(sampler, spec);
         if (!frame || frame->status)
             break;
         go_on = hand_over(source, frame);
         frame = NULL;
         sampler->sampled = true;
     }
-    if (frame)
-        note_loss(sampler, frame->status);
     if (frame && is_end(sampler, (DWORD)frame->status))
         frame_free(frame);
     else if (frame)

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_DAMAGE = 100 };
-
 const char *source_kind(const char *file)
 {
     DWORD type = PDH_LOG_TYPE_UNDEFINED;
@@ -227,16 +225,16 @@ int source_end(struct input_log *source)
 {
     bool torn = pdh_remark("relog");
     source->missing += pdh_unshown("relog");
-    return source->damaged > MOST_DAMAGE || torn ? EXIT_FAILED : EXIT_GOOD;
+    return source->damaged > PDH_MOST_DAMAGE || torn ? EXIT_FAILED : EXIT_GOOD;
 }
 
 bool source_goes_on(struct input_log *source, PDH_STATUS status)
 {
     if ((DWORD)status != PDH_BINARY_LOG_CORRUPT)
         return false;
-    if (++source->damaged <= MOST_DAMAGE)
+    if (++source->damaged <= PDH_MOST_DAMAGE)
         return true;
-    fprintf(stderr, "relog: more than %d damaged places: the rest is not read\n", MOST_DAMAGE);
+    fputs("relog: " PDH_MUCH_DAMAGE "\n", stderr);
     return false;
 }
 
