@@ -889,7 +889,7 @@ static void note_loss(struct sampler *sampler, PDH_STATUS status)
     add_loss(sampler, opl_capture_unshown());
 }
 
-/* Takes the next sample of the capture; damaged places before it are noted. NULL: no memory; a frame
+/* Takes the next sample of the capture and notes damaged places before it. NULL: no memory; a frame
  * with a status is the last of this table. */
 static struct frame *take_undamaged(struct sampler *sampler, struct spec *spec)
 {
