@@ -116,7 +116,7 @@ LSTATUS file_read_most(int dir_fd, const char *path, size_t most, struct buffer 
 /* Returns what there is at `path` instead of a regular file, for messages: "it is a folder, not a
  * file". NULL: a regular file, or nothing. */
 const char *file_kind(const char *path);
-const char *file_kind_of(const struct stat *st); /* the same */
+const char *file_kind_of(const struct stat *st); /* like file_kind, by the stat data */
 /* Writes `path` completely or not at all: temporary file ".*.tmp" in the same folder, fsync,
  * rename, fsync of the folder. The new file has `mode`, whatever the umask. Its modification time
  * becomes later than `after` (if not NULL) by at least 1 ns, so that readers always notice the
@@ -214,9 +214,9 @@ void place_forget(void); /* tests only: reads the environment anew; all paths re
                           * invalid */
 
 /* ---- lock.c: locks that are free in a child of fork(); fork() waits for their holders ---- */
-/* UNCANCELLED: until the end of the block the thread cannot be cancelled, because pthread_cancel
- * would leave the lock or claim that it holds taken for ever. May be nested. A thread that holds a
- * lock cannot be cancelled anyway; a thread that takes a claim must be in an UNCANCELLED block. */
+/* UNCANCELLED: until the end of the block the thread cannot be cancelled, because a cancelled
+ * thread would never release its lock or claim. May be nested. A thread that holds a lock cannot be
+ * cancelled anyway; a thread that takes a claim must be in an UNCANCELLED block. */
 void cancel_forbid(void);
 void cancel_permit(void *unused);
 #define UNCANCELLED                                                                                \
@@ -393,7 +393,7 @@ struct event_last {
 void event_last_keep(const struct event_record *record);
 /* Returns in *ret the last event that programs of this user or of root logged about the service;
  * false: no such event since the machine started. What this process logged is known even if it may
- * not write the file. */
+ * not write the file of last events. */
 bool event_last(const char *service, struct event_last *ret);
 void event_last_forget(void); /* forgets what this process remembers */
 

@@ -23,8 +23,8 @@ struct detached_call {
     int kept; /* the only descriptor that stays open, or -1 */
 };
 
-/* Kernels before 5.9 have no close_range. Goes up to the hard limit, because a descriptor may be
- * above the soft limit if that was lowered. */
+/* For kernels before 5.9, which have no close_range. Closes numbers up to the hard limit, because a
+ * descriptor may be above the soft limit if that was lowered. */
 DETACHED static void close_one_by_one(int kept)
 {
     struct rlimit limit = {1024, 1024};

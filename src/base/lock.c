@@ -60,8 +60,8 @@ static void after_fork_in_parent(void)
 }
 
 /* The two lowest bits of a claim are its state. The higher bits hold the value of `forks` in the
- * process that took it: if it differs from this process's value, the claim was taken before a fork,
- * and is free here. */
+ * process that took the claim: if they differ from this process's `forks`, the claim was taken
+ * before a fork, and is free here. */
 enum { CLAIM_OPEN, CLAIM_TAKEN, CLAIM_AWAITED, CLAIM_BITS = 3, FORKED_ONCE = 4 };
 static uint32_t forks;
 

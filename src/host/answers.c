@@ -211,7 +211,7 @@ static void look_into(const char *path, uid_t owner, const char *service, struct
         close(fd);
 }
 
-/* The same for answers to this process, which may not be able to write the file. */
+/* Like look_into, for the answers to this process, which may not be able to write the file. */
 static void look_into_memory(const char *service, struct host_answer *ret)
 {
     struct service_table *table = service_table_last();

@@ -83,8 +83,7 @@ struct listed_object {
 struct service_table {
     unsigned holders;
     uint64_t generation;
-    int64_t valid_until; /* FILETIME: when the next quarantine ends, and the table must be rebuilt
-                          * */
+    int64_t valid_until; /* FILETIME when a quarantine ends and the table must be rebuilt */
     struct host_settings settings;
     struct service *services; /* the shipped services, then the others; each part sorted by name */
     size_t count, shipped;
@@ -141,10 +140,9 @@ struct backoff {
     int64_t until;        /* the provider is not queried before this value of clock_ticks */
     bool off;             /* the provider is not queried any more in this session */
     bool cleared;         /* the registry's values about its quarantine were removed */
-    bool lasts;           /* this state is kept after the session, until an answer passes the checks
-                           * */
-    bool answered;        /* the provider answered in this session */
-    bool kept;            /* the registry's value Unanswered could not be removed */
+    bool lasts;    /* this state stays after the session, until an answer passes the checks */
+    bool answered; /* the provider answered in this session */
+    bool kept;     /* the registry's value Unanswered could not be removed */
 };
 extern struct quarantine_clock {
     int64_t (*ticks)(void), (*filetime)(void);
@@ -166,8 +164,7 @@ enum provider_event {
     PROVIDER_ANSWERED,  /* the provider answered, and no query was waiting for the answer */
     PROVIDER_IN_TIME,   /* the provider answered in time; the answer is not checked yet */
     PROVIDER_PASSED,    /* the provider's answer passed all checks */
-    PROVIDER_SILENT,    /* Collect changed none of its outputs: the provider is disabled permanently
-                         * */
+    PROVIDER_SILENT,    /* Collect changed none of its outputs: the provider is disabled for good */
     /* no helper could be started, which is not the provider's fault: the provider is queried again
      * soon */
     PROVIDER_NO_HELPER,
@@ -311,8 +308,7 @@ struct fault_finding {
     enum fault fault;
     /* the numbers that were found; the fault's row in verdict.c names the event fields for them */
     uint64_t numbers[2];
-    enum fault because; /* for FAULT_LENGTH: another fault, because of which the answer is dropped
-                          * */
+    enum fault because; /* for FAULT_LENGTH: another fault, for which the answer is dropped */
     /* what the checks found in the answer; content.field NULL: nothing */
     struct wire_finding content;
     const char *owner; /* for FAULT_FOREIGN: the service that owns the object */

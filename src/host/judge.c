@@ -188,8 +188,8 @@ static void look_up_titles(struct service *service, const struct host_settings *
     }
 }
 
-/* Does not check a service without loaded texts: it has no names, so each of its numbers would be
- * reported. */
+/* Reports title numbers in the answer that have no name. A service without loaded texts is not
+ * checked, because each of its numbers would be reported. */
 static void owner_check_titles(struct service *service, const struct host_settings *settings,
                                const struct piece *piece)
 {

@@ -19,7 +19,7 @@
 
 /*
  * The buffer a provider writes to: private, with 1 KiB of a known pattern on both sides. Writing
- * and checking the patterns takes 0.06 us, too little to need a way without them.
+ * and checking the patterns takes 0.06 us, so there is no variant without them.
  * (docs/windows/articles.md#c125, docs/windows/articles.md#c126)
  */
 

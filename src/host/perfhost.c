@@ -69,8 +69,8 @@ static void *watch(void *argument)
     return argument;
 }
 
-/* Starts the thread, and returns when it runs. A fork() while a thread is being created could give
- * the child a lock (such as one of a sanitizer) whose holder does not exist there. */
+/* Starts the thread, and returns only when it runs: a fork() while the thread is being created
+ * could give the child a lock (such as a sanitizer's) that no thread of the child can release. */
 static bool watch_start(struct keeper_page *page, int event_fd)
 {
     watched = page;
@@ -392,8 +392,7 @@ static int start_keeper(void)
     bool client_is_known = fcntl(KEEPER_CLIENT_FD, F_GETFD) >= 0;
     keeper.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     prctl(PR_SET_DUMPABLE,
-          0); /* no core dump, and helpers of the same user cannot access our memory through /proc
-               * */
+          0); /* no core dump; helpers of the same user cannot access our memory through /proc */
     helper_prepare();
     sandbox_prepare();
     sigset_t child;

@@ -27,8 +27,7 @@ enum { MOST = 8 }; /* maximum number of recorded frames, including those of the 
 static void crash_prepare(void)
 {
     void *frame;
-    backtrace(&frame, 1); /* loads the library that backtrace needs now; after a crash that may fail
-                           * */
+    backtrace(&frame, 1); /* loads backtrace's library now, because after a crash that may fail */
 }
 
 /* Writes a place such as "farm.so+0x1234 (CollectFarm+0x20)"; outside of libraries, the address. */

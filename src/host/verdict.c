@@ -495,8 +495,7 @@ static const struct transition {
     /* what becomes of the counts: unchanged, end with the session, kept until an answer passes,
      * session ended, all forgotten */
     enum { SAME, TEMPORARY, PERSISTENT, SESSION_OVER, FORGOTTEN } past;
-    bool if_registered; /* `then` is not called for a service that was removed since the query began
-                         * */
+    bool if_registered; /* `then` is not called for a service that was removed during the query */
     void (*then)(struct service *, const struct host_settings *, const char *why);
     void (*on_probation)(struct service *, const struct host_settings *, const char *why);
 } transitions[PROVIDER_EVENTS] = {

@@ -442,7 +442,8 @@ static void report_loaded(struct install *install, opl_load_result *ret)
 }
 
 /* Refuses the name of a service that openperflib itself has, because another registration would
- * hide it or change its numbers; one in the user's layer, for the user's programs. */
+ * hide that service or change its numbers (a registration in the user's layer: for the user's
+ * programs). */
 static LSTATUS refuse_shipped(struct install *install)
 {
     struct service_view shipped;

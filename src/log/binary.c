@@ -408,7 +408,7 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     return is_ours(record, size) ? STEP_RECORD : STEP_OTHER;
 }
 
-/* Counts the records that follow the bytes that the buffer's head states. */
+/* Counts records as lost that lie after the end of the data that the buffer's head states. */
 static void lose_after_end(struct file *file, struct binary *binary, const struct byte_view *view)
 {
     while (binary->offset + RECORD_BODY <= view->got) {
@@ -559,7 +559,7 @@ static PDH_STATUS take_sample(struct file *file, struct binary *binary, const st
 }
 
 /* Sets the capture's zone: name and bias of standard or daylight time, whichever was in force at
- * `time`: of the first sample, or of the first record until there is a sample. */
+ * `time`, the time of the first sample (until there is a sample: of the first record). */
 static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);

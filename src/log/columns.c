@@ -102,8 +102,7 @@ static bool grow_table(struct columns *columns)
         return false;
     for (size_t i = 0; i < columns->count; i++) {
         struct column *column = columns->list[i];
-        if (!column->last) /* of several columns with the same path, only the first is in the table
-                            * */
+        if (!column->last) /* of several columns with one path, only the first is in the table */
             continue;
         uint32_t *head = chain_of(&grown, column->info.path);
         column->next = *head;

@@ -64,8 +64,7 @@ struct column {
     uint32_t twin; /* number + 1 of the next column with the same path; 0: no other column */
     /* of several columns with the same path ("twins") only the first uses the members below */
     uint32_t stamp; /* number of the catalogue that last named the path */
-    uint32_t turn;  /* number + 1 of the twin for the next time that this catalogue names the path
-                     * */
+    uint32_t turn;  /* number + 1 of the twin for the next time that this catalogue has the path */
     uint32_t last;  /* number + 1 of the last twin; 0: this column is not the first twin */
     uint32_t next;  /* number + 1 of the next column in the hash chain; 0: none */
     bool unwanted;

@@ -120,7 +120,7 @@ static bool is_status(DWORD cstatus)
 /* The functions that read a value return false if it is damaged. */
 static bool read_raw(const unsigned char *body, size_t size, struct log_value *value)
 {
-    /* longer than the alignment allows: what was recorded is something else */
+    /* longer than a raw value with its padding to 8 bytes: the bytes are not a raw value */
     if (size < RAW_SIZE || size >= RAW_SIZE + 8 || !is_status(get32(body)))
         return false;
     /* the layout of PDH_RAW_COUNTER on 64-bit Windows */

@@ -147,7 +147,7 @@ const char *zone_name(const char *stored)
 
 enum { LAST_YEAR = 9999 }; /* the last year that is accepted */
 
-/* Returns when the rule takes effect in `year`, in the local time that applies before. */
+/* Returns when the rule takes effect in `year`, in the local time that applies until then. */
 static LONGLONG moment_of(const SYSTEMTIME *rule, WORD year)
 {
     SYSTEMTIME day = *rule;

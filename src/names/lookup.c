@@ -183,8 +183,7 @@ uint32_t names_user_langid(void)
     static const char *const variables[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     for (size_t i = 0; i < COUNT(variables); i++) {
         const char *locale = getenv(variables[i]);
-        if (locale && *locale) /* the first variable that is set decides, even if its value is "C"
-                                * */
+        if (locale && *locale) /* the first variable that is set decides, even if it is "C" */
             return langid_of_locale(locale);
     }
     return ENGLISH_US;

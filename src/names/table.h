@@ -73,8 +73,7 @@ struct name_language *names_base(uint32_t language);
 const struct name_list *names_list(struct name_language *base, enum names_part part);
 /* Reads all texts of the base. False: no memory, and no base is valid any more. */
 bool names_load(struct name_language *base);
-bool names_note_highest(struct name_language *base); /* makes base->highest and nothing else valid
-                                                      * */
+bool names_note_highest(struct name_language *base); /* makes only base->highest valid */
 /* Returns the base of exactly this language, installed and loaded or not; NULL: there is no such
  * base. */
 struct name_language *names_base_exactly(uint32_t language);

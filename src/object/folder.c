@@ -73,7 +73,7 @@ LSTATUS folder_read(opl_provider *provider, struct folder *folder, const char *p
         close(fd);
         folder->kept.fd = -1;
     }
-    /* the kernel's names are in ascending order; in archived trees they have any order */
+    /* the kernel's names are in ascending order; those of OPENPERFLIB_SYSROOT have any order */
     bool ascending = true;
     for (size_t i = 1; i < folder->count; i++)
         ascending &= folder->numbers[i - 1] <= folder->numbers[i];
@@ -116,7 +116,7 @@ static bool count_by_reading(opl_provider *provider, const char *path, uint64_t 
 }
 
 /* Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors, readable by all users; in
- * older kernels and archived trees that size has another meaning. */
+ * older kernels, and below another OPENPERFLIB_SYSROOT, that size has another meaning. */
 static bool sizes_are_counts(opl_provider *provider)
 {
     struct stat own;
@@ -226,8 +226,8 @@ bool opl_reading_process_count(opl_reading *reading, uint64_t *ret)
 
 /*
  * Lists the folders in a folder and those below them: control groups, classes of devices. Reads the
- * kernel's directory entries into arrays that are reused, and sorts by name, because archived trees
- * have any order.
+ * kernel's directory entries into arrays that are reused, and sorts by name, because the files
+ * below another OPENPERFLIB_SYSROOT may have any order.
  */
 
 struct tree_entry {

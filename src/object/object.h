@@ -75,8 +75,7 @@ struct source {
     uint64_t keys_for;                    /* the serial for which the keys are valid */
     uint64_t words_for;                   /* the serial for which the words are valid */
     uint64_t checked_for;                 /* collection in which the kept folder was last checked */
-    uint64_t words[OBJECT_MAX_WORDS + 1]; /* values of the words of the line; the first is words[1]
-                                           * */
+    uint64_t words[OBJECT_MAX_WORDS + 1]; /* values of the line's words; the first is words[1] */
     /* number of words on the line; number of the last needed word */
     unsigned word_count, words_wanted;
     uint64_t columns_requested; /* bit n - 1: word n is needed */
@@ -360,9 +359,9 @@ int source_openat(int dir_fd, const char *path, int flags);
 bool source_lacked(void);
 /* returns the descriptor of the system root; -1: the root cannot be opened */
 int provider_root(opl_provider *provider);
-/* Returns the inode number of the calling thread's network namespace; 0: unknown, as in archived
- * trees. */
+/* Returns the inode number of the calling thread's network namespace; 0: unknown, as below another
+ * OPENPERFLIB_SYSROOT. */
 uint64_t provider_namespace(opl_provider *provider);
-bool provider_live(void); /* true if the system root is "/", not an archived tree */
+bool provider_live(void); /* true if the system root is "/", not another OPENPERFLIB_SYSROOT */
 
 #endif

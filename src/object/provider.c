@@ -426,8 +426,7 @@ static LSTATUS provider_find_out(opl_provider *provider)
         status = object_fix(object, provider);
     }
     if (source_lacked())
-        return ERROR_TOO_MANY_OPEN_FILES; /* the missing files may be readable at the next attempt
-                                           * */
+        return ERROR_TOO_MANY_OPEN_FILES; /* missing files may be readable at the next attempt */
     return provider->failed ? ERROR_NOT_ENOUGH_MEMORY : status;
 }
 

@@ -19,8 +19,8 @@
 /* ---- the root, and descriptors that stay open ---- */
 
 /*
- * The folder below which a provider opens all its files ("/", or the root of an archived tree), and
- * descriptors that stay open between collections.
+ * The folder below which a provider opens all its files ("/", or the folder OPENPERFLIB_SYSROOT),
+ * and descriptors that stay open between collections.
  */
 
 /* ---- kept descriptors ---- */
@@ -252,7 +252,7 @@ static int source_folder(opl_provider *provider, struct source *source)
     return kept_open(&source->kept, provider_root(provider), path, O_PATH | O_DIRECTORY);
 }
 
-/* Returns the slot in which the instance's file stays open, as only the first instances have one;
+/* Returns the slot in which the instance's file stays open, which only the first instances have;
  * NULL: the file is not kept open. */
 static struct persistent *source_persistent(const opl_reading *reading, struct source *source)
 {

@@ -24,8 +24,9 @@ enum { AGAIN_MS = 10 * 1000, STALE_MS = 60 * 1000, FIRST_WAIT_MS = 200 };
 
 /* ---- local ---- */
 
-/* Archived trees have a file "statfs" with a line for each file system: block size, blocks, free,
- * available, and the mount point as in proc/self/mountinfo, where a blank is written "\\040". */
+/* OPENPERFLIB_SYSROOT has a file "statfs" with a line for each file system: block size, blocks,
+ * free, available, and the mount point as in proc/self/mountinfo, where a blank is written
+ * "\\040". */
 static const opl_source archive = {"statfs"};
 
 static uint64_t next_number(const char **line)

@@ -20,8 +20,7 @@ enum query_kind {
 struct query {
     enum query_kind kind;
     const char
-        *text; /* text for the providers: the keyword in its canonical spelling, the rest unchanged
-                * */
+        *text; /* text for the providers: the keyword in canonical spelling, the rest unchanged */
     const char *machine;
     size_t machine_count;
     uint32_t language; /* 0x009 if the query names no language; LANGUAGE_USER is never set here */

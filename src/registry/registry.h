@@ -133,8 +133,7 @@ void registry_edit_end(struct registry_edit *edit);
 
 /* ---- mounts: keys that belong to other modules; one constant table in win32/tables.c ---- */
 struct mount {
-    const char *path; /* "HKEY_PERFORMANCE_DATA", or a key's path; "*" as its last part: any subkey
-                       * */
+    const char *path; /* "HKEY_PERFORMANCE_DATA", or a key's path; "*" as last part: any subkey */
     HKEY predefined;  /* the handle value of a predefined key, or NULL */
     /* called by RegQueryValueEx; implements all rules for sizes. `wide`: text in the answer is
      * UTF-16. */

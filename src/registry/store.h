@@ -20,8 +20,7 @@ struct file_state {
 struct layer_file {
     char *name;
     struct file_state state;
-    struct tree_key *tree; /* NULL: the file is ignored, because it is not trusted or cannot be read
-                            * */
+    struct tree_key *tree; /* NULL: the file is ignored, as it is not trusted or cannot be read */
     bool damaged;          /* a damaged line of the file was reported */
 };
 struct layer_folder {

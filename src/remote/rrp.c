@@ -304,8 +304,7 @@ static void reply_security(struct coder *coder, struct rrp_request *request,
 
 /* clang-format off */
 static const struct {
-    uint32_t root;     /* the predefined key that the call opens; 0: none, the request has a handle
-                        * */
+    uint32_t root;     /* predefined key that the call opens; 0: none, the request has a handle */
     uint16_t operation; /* number of the same operation in remote/proto.h; 0: none */
     /* codes what follows the handle; NULL: nothing follows the handle, or it is neither read nor
      * sent */

@@ -40,14 +40,10 @@ enum {
     RRP_DATA_BYTES = LIMIT_VALUE_BYTES
 };
 /* Properties of a call. */
-bool rrp_has_handle(unsigned opnum);      /* true: the request begins with the handle of an open key
-                                           * */
-uint16_t rrp_operation(unsigned opnum);   /* returns the number of the same operation in
-                                           * remote/proto.h; 0: none */
-uint32_t rrp_root_of(unsigned opnum);     /* returns the predefined key that the call opens; 0: none
-                                           * */
-enum rrp_call rrp_open_of(uint32_t root); /* returns the call that opens this key; RRP_CALLS: none
-                                           * */
+bool rrp_has_handle(unsigned opnum);      /* true: the request begins with an open key's handle */
+uint16_t rrp_operation(unsigned opnum);   /* the same operation's number in proto.h; 0: none */
+uint32_t rrp_root_of(unsigned opnum);     /* the predefined key that the call opens; 0: none */
+enum rrp_call rrp_open_of(uint32_t root); /* the call that opens this key; RRP_CALLS: none */
 
 struct rrp_handle {
     unsigned char bytes[RRP_HANDLE_BYTES];

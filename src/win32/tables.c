@@ -73,8 +73,8 @@ static LSTATUS close_data(void)
 
 /* ---- a language's key below Perflib ---- */
 
-/* Returns the language of a subkey: its number, or for CurrentLanguage the user's language. A
- * program that writes a name to each subkey writes that name to CurrentLanguage, too. */
+/* Returns the language of a subkey: its number, or for CurrentLanguage the user's language.
+ * CurrentLanguage is writable because some programs write to every subkey of Perflib. */
 static uint32_t language_of_key(const char *path)
 {
     const char *id = strrchr(path, '\\');

@@ -76,8 +76,8 @@ static bool has_index(const struct here *here, uint32_t index)
            index <= here->number[LAST_HELP];
 }
 
-/* True if the index's text belongs to the backup's layer: the layer that has the service of the
- * index; without a service the index decides. */
+/* True if the text of the index belongs to the backup's layer. A text belongs to the layer of the
+ * service that has the index; if no service has it, the index decides (USER_FIRST). */
 static bool is_in_layer(struct backup *backup, uint32_t index)
 {
     bool users = index >= USER_FIRST, found = has_index(backup->owner, index);

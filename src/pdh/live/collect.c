@@ -273,8 +273,7 @@ static void take_answer(struct machine_group *group, const struct machine_questi
     if (group->status == 0)
         note_times(group);
     else
-        group->frequency = 0; /* the next answer is not compared with an answer before this failure
-                               * */
+        group->frequency = 0; /* the next answer is not compared with one before this failure */
 }
 
 static void query_groups(struct pdh_query *query, struct machine_group *groups)

@@ -30,8 +30,7 @@ struct machine {
     struct language others[MOST_LANGUAGES];
     size_t other_count;
     bool others_known;
-    int64_t titles_ticks;             /* when the titles were read, or last found to be up to date
-                                       * */
+    int64_t titles_ticks;             /* when the titles were read, or last found up to date */
     uint32_t last_counter, last_help; /* values of a remote machine, as last read */
     struct object_infos caches[CACHES];
     size_t cache_capacity[CACHES];

@@ -198,7 +198,7 @@ static bool is_number(const char *name)
 }
 
 /* Finds the counter's columns. A wildcard or a number is compared with all columns, any other name
- * only with the two chains in which it can be. */
+ * only with the columns of its bucket and of bucket 0 (place_of). */
 static bool take_columns(struct counter *counter)
 {
     const struct log_source *source = log_source_of(counter);

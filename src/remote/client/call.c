@@ -405,8 +405,7 @@ static void receive_overdue(struct call *call)
         note_answer(target);
         start_sending(call);
     } else if (status != WAIT_TIMEOUT) {
-        target->answered = true; /* the machine was reached, so lose_link may send the request again
-                                  * */
+        target->answered = true; /* the machine was reached: lose_link may send the request again */
         lose_link(call, status);
     }
 }

@@ -250,8 +250,9 @@ static LSTATUS read_data(struct received *received, reading *read, const struct 
     return status;
 }
 
-/* Reads a value for any operation. In a performance key, as which Perflib\009 and \CurrentLanguage
- * open too, the name is a query; of one for counters, cost and hidden objects are checked. */
+/* Reads a value for any operation. In a performance key the value's name is a query; for a query of
+ * counters, the cost is checked and hidden objects are removed. (Perflib\009 and
+ * Perflib\CurrentLanguage are opened as performance keys.) */
 static LSTATUS read_value(struct received *received, reading *read, const char *name)
 {
     static struct query query;

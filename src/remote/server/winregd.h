@@ -24,8 +24,7 @@ enum {
     LIMIT_COSTLY = 4,
     LIMIT_IDLE_SECONDS = 10,    /* a client that was idle for so long may be ended for another
                                       * one */
-    LIMIT_REFUSED_SECONDS = 10, /* a client that may not read is disconnected after this time
-                                      * */
+    LIMIT_REFUSED_SECONDS = 10, /* a client that may not read is disconnected then */
     LIMIT_MESSAGE_SECONDS = 10, /* most time for receiving a request, from its first byte */
     LIMIT_REPLY_SECONDS = 30,   /* most time for sending a reply */
     LIMIT_AUDITS = 20,          /* maximum number of events about refused clients in
