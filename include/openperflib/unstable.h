@@ -47,8 +47,8 @@ const opl_table_list *opl_tables_load(const char *path, char why[OPL_TABLES_WHY]
 
 /* ---- for functions of OPL_FN ---- */
 /* A number that identifies the calling thread's network namespace, for providers that keep data
- * about its interfaces; 0 in archived trees, which have only one. The folder sys/class/net does
- * not depend on the thread: it shows the namespace in which sys was mounted. */
+ * about its interfaces; 0 below another system root, which has only one. The folder sys/class/net
+ * does not depend on the thread: it shows the namespace in which sys was mounted. */
 uint64_t opl_reading_namespace(opl_reading *reading);
 /* A number that changes whenever the file was read again: for a watched file, when it changed.
  * 0: unreadable. */
@@ -57,9 +57,9 @@ uint64_t opl_reading_version(opl_reading *reading, const opl_source *source);
  * ".." not counted; since Linux 6.2 the kernel counts the files of some folders, and that count is
  * used. False: unreadable. */
 bool opl_reading_folder_count(opl_reading *reading, const char *path, uint64_t *ret);
-/* How many processes the kernel has, zombies and kernel threads included: the kernel's own
- * count, which needs no walk over all of them and in a container covers the whole machine. In
- * archived trees, and where proc is not a proc file system, the numbered folders are counted. */
+/* How many processes the kernel has, zombies and kernel threads included: the kernel's own count,
+ * which needs no walk over all of them and in a container covers the whole machine. Below another
+ * system root, and where proc is not a proc file system, the numbered folders are counted. */
 bool opl_reading_process_count(opl_reading *reading, uint64_t *ret);
 /* The total and the free space of the file system that is mounted at `path`, which has no escapes
  * like \040. Below another system root: from its file "statfs". False: unknown. */
