@@ -130,7 +130,7 @@ DWORD APIENTRY OpenForeignData(LPWSTR devices)
 DWORD APIENTRY CollectForeignData(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     const WCHAR *name = query ? text_after_foreign(query) : NULL;
-    while (waitpid(-1, NULL, WNOHANG) > 0) /* no zombies of lost connections */
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* reaps the programs of lost connections */
         ;
     return name ? answer_for(name, data, bytes, types)
                 : opl_entry_collect_1(entry, query, data, bytes, types);

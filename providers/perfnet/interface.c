@@ -111,7 +111,7 @@ static void learn_names(const char *text)
 }
 
 /* Does sys/class/net show our namespace? If a single interface differs, sys/class/net shows another
- * namespace. Archived trees have only one namespace (number 0). */
+ * namespace. Below another OPENPERFLIB_SYSROOT there is only one namespace (number 0). */
 static bool compare_with_sys(opl_listing *listing)
 {
     if (interfaces_of == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cache (86): the cache of file pages. NT's interfaces to its cache (maps, pins, MDL reads) have no
- * equivalent in Linux; both have changed pages that are written to disk.
+ * equivalent in Linux; both systems have changed pages that are written to disk.
  */
 #include "perfos.h"
 
