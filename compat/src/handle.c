@@ -36,7 +36,8 @@ HANDLE opl_shim_handle(int descriptor, enum opl_shim_kind kind)
     return descriptor < 0 ? NULL : (HANDLE)(intptr_t)(descriptor | mark);
 }
 
-/* Since Linux 6.9 a pidfd is reported as a file, which cannot be read. */
+/* Returns the kind of a regular file: objects of object.c have a header; a pidfd, which counts as a
+ * regular file since Linux 6.9, is found by its link in /proc/self/fd. */
 static enum opl_shim_kind regular_kind(int descriptor)
 {
     struct opl_shim_header header;

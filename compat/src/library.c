@@ -163,7 +163,7 @@ HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags)
     return module;
 }
 
-/* dlsym and dlclose do not check pointers; only a loaded library has a path. */
+/* True if this is a loaded library, which has a path; dlsym and dlclose do not check pointers. */
 static bool is_loaded(HMODULE module)
 {
     char path[PATH_MAX];

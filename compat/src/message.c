@@ -239,7 +239,7 @@ DWORD WINAPI GetVersion(void)
     return (DWORD)BUILD << 16 | MINOR << 8 | MAJOR;
 }
 
-/* Fills only the fields of the smaller structure. */
+/* Accepts only OSVERSIONINFOA, not the larger OSVERSIONINFOEXA. */
 BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA version)
 {
     if (!version || version->dwOSVersionInfoSize != sizeof *version)

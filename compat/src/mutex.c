@@ -142,8 +142,8 @@ HANDLE WINAPI OpenMutexW(DWORD access, BOOL inherit, LPCWSTR name)
     return handle;
 }
 
-/* Called when a handle is closed. A held mutex stays mapped, because the C library's list points
- * to it. */
+/* Called when a handle is closed. A held mutex stays mapped, because the C library's list of held
+ * robust mutexes points to it. */
 void opl_shim_mutex_leave(int file)
 {
     opl_shim_lock();

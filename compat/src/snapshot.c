@@ -134,7 +134,7 @@ static void add_module(struct making *making, const char *path, uintptr_t start,
 
 /* Replaces `path`, an instance's name, by the real path: instance names have _ for the characters
  * that have a meaning in counter paths. Also finds the lowest address where the file is mapped.
- * False: no such file, as for the kernel's page. */
+ * False: the process has mapped no such file, for example if the image is the kernel's [vdso]. */
 static bool restore_path(DWORD process, char path[static PATH_MAX], uintptr_t *ret_start)
 {
     char line[PATH_MAX + 128], name[64];
@@ -158,7 +158,7 @@ static bool restore_path(DWORD process, char path[static PATH_MAX], uintptr_t *r
     return found;
 }
 
-/* An image's parent is the address space of its process, in the same answer. */
+/* Adds the modules of process `wanted`: images whose parent, an address space, has its number. */
 static void add_modules(struct making *making, DWORD wanted)
 {
     static const DWORD sizes[] = {788, 790, 792, 794, 796, 798, 800, 802}, number[] = {784};
