@@ -81,7 +81,7 @@ DWORD perfMapUnregister(const PerfMap *map);
 /* Is exactly this map registered? */
 BOOL perfMapIsRegistered(const PerfMap *map);
 
-/* ---- texts.c: the second module ---- */
+/* ---- texts.c: the module that has other languages' texts ---- */
 typedef struct {
     void *module;
     const PerfText *texts; /* NULL: there is no module with texts */

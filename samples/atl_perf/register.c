@@ -24,7 +24,7 @@ static const LPCWSTR numberNames[] = {TEXT("First Counter"), TEXT("Last Counter"
                                       TEXT("First Help"), TEXT("Last Help")};
 enum { NUMBERS = sizeof numberNames / sizeof *numberNames };
 
-/* Writes the four numbers into a list, in the order of the names of their values. */
+/* Writes the four numbers into a list, in the order of `numberNames`. */
 static void spread(const Numbers *numbers, DWORD list[NUMBERS])
 {
     list[0] = numbers->firstName;

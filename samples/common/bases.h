@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers names without lodctr, in the steps that the second article describes: for each subkey
- * of Perflib (a language), reads the base, appends pairs of number and text, and writes it back;
- * finally updates the two highest numbers.
+ * Registers names without lodctr, as a Windows program does (docs/windows/articles.md, "Registering
+ * without lodctr"): for each subkey of Perflib (a language), reads the base, appends pairs of
+ * number and text, and writes it back; finally updates the two highest numbers.
  */
 #ifndef SAMPLE_BASES_H
 #define SAMPLE_BASES_H

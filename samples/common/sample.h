@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the articles' providers: the numbers of their registration, and the words of a query.
- * Windows source, like the providers themselves: UNICODE and TEXT(), so that it compiles for
- * Windows and, with a wchar_t of 2 or of 4 bytes, for Linux; as C and as C++.
+ * Shared by the sample providers that two articles on Windows' counters describe: the numbers of
+ * their registration, and the words of a query. Windows source, like the providers themselves:
+ * UNICODE and TEXT(), so that it compiles for Windows and, with a wchar_t of 2 or of 4 bytes, for
+ * Linux; as C and as C++.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H

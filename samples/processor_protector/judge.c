@@ -2,9 +2,10 @@
 /*
  * Finds processes that have been busy for too long.
  *
- * Each record has the last raw sample of its process. PDH could cook the array by itself, but on
- * Windows PDH finds the previous sample by the instance's name, so a new process "cc" would be
- * compared with a "cc" that has ended. Here only samples of the same process are compared.
+ * Each record has the last raw sample of its process. PDH could compute the values of all processes
+ * by itself, but on Windows PDH finds the previous sample by the instance's name, so a new process
+ * "cc" would be compared with a "cc" that has ended. Here only samples of the same process are
+ * compared.
  */
 #include "protector.h"
 

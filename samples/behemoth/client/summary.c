@@ -58,7 +58,7 @@ int trouble_draw(FILE *out, const struct view *view)
     return 1;
 }
 
-/* Puts items side by side as long as they fit; uses at most a quarter of a low window. */
+/* Puts items side by side while they fit, in at most a quarter of the rows, but at least one. */
 int summary_draw(FILE *out, const struct view *view)
 {
     int lines = 1, used = 0, most = view->rows < 8 ? view->rows > 0 : view->rows / 4;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connections. Limits protect the server: a request has at most 272 bytes; an incomplete one is
- * closed after two seconds, an unread answer after five. There are at most 64 connections. If there
- * is no place or descriptor for a new one, the one that was idle longest is closed, first of users
- * other than root and the server's own. Connections of such users are also closed if their unread
- * answers need too much memory.
+ * The connections. Limits protect the server: a request has at most 272 bytes; a connection with an
+ * incomplete request is closed after two seconds, one with an unread answer after five. There are
+ * at most 64 connections. If there is no place or descriptor for a new connection, the one that was
+ * idle longest is closed: first those of users other than root and the server's own user.
+ * Connections of such users are also closed if their unread answers need too much memory.
  */
 #ifndef BEHEMOTH_SERVER_PEERS_H
 #define BEHEMOTH_SERVER_PEERS_H
