@@ -110,7 +110,7 @@ size_t answer_count(struct check_answer *answer)
     return count;
 }
 
-/* Does not check bases, offsets and duplicate numbers; fields.c does, with the registration. */
+/* Checks only lengths and alignment. fields.c checks bases, offsets and duplicate numbers. */
 bool answer_check_lengths(struct check_answer *answer, struct report *report)
 {
     struct wire_finding finding;

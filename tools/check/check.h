@@ -148,7 +148,7 @@ void answer_done(struct check_answer *answer);
 void fields_check(struct check_answer *answer, const struct registration *registration,
                   struct report *report);
 /* ---- compare.c: two answers to one query, the older one first ---- */
-/* `first` is an older answer than `before`, or has no data. */
+/* Reports values and times that fell from `before` to `now`. `first` is older, or has no data. */
 void values_compare(struct check_answer *first, struct check_answer *before,
                     struct check_answer *now, struct report *report);
 /* True if this is the name of a sum. A sum falls when one of its instances ends. */

@@ -229,7 +229,7 @@ bool worker_send(struct worker *worker, enum worker_order order, int most_ms, in
                  struct worker_reply *ret)
 {
     uint64_t number = ++worker->number, answer = 0;
-    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* to receive a late reply, too */
+    int whole_ms = most_ms * machine_is_busy() + most_ms / 2; /* half more, for late replies */
     *ret = (struct worker_reply){0};
     worker->channel->request.order = order;
     worker->end = WORKER_ANSWERED;
@@ -275,7 +275,7 @@ static void report_output(struct worker *worker, struct report *report)
 {
     static char text[32768];
     char summary[FINDING_TEXT];
-    /* the worker's descriptors share the position with this one */
+    /* the worker writes through this file position, so it is the size of the output */
     off_t size = lseek(worker->output_file, 0, SEEK_CUR);
     ssize_t count = pread(worker->output_file, text, sizeof text - 1, 0);
     if (count <= 0 || size <= 0)

@@ -377,8 +377,8 @@ static void check_text(const struct scene *scene, const opl_instance_view *insta
                    "an even number, of UTF-16", "%" PRIu32, (uint32_t)size);
 }
 
-/* Reports a percentage above 100, which viewers show as 100. Without "%" in its name, a fraction
- * may be a factor. */
+/* Reports a percentage above 100, which viewers show as 100. A fraction whose name does not begin
+ * with "%" may be a factor, and is not checked. */
 static void check_fraction(const struct scene *scene, const opl_instance_view *instance,
                            size_t counter, const struct place *place)
 {
@@ -404,8 +404,8 @@ static double uptime(void)
 }
 
 /* Reports a start time that is not between boot and now, for example a duration or a Unix time. A
- * thing of another machine may be older than this boot, but not by many years. The things of an
- * archived tree are not compared with this machine. */
+ * thing of another machine may be older than this boot, but not by many years. With
+ * OPENPERFLIB_SYSROOT the data may come from files of another machine, so nothing is checked. */
 static void check_start(const struct scene *scene, const opl_instance_view *instance,
                         const opl_counter_view *counter, const struct place *place)
 {
@@ -580,7 +580,7 @@ static int compare_keys(const void *left, const void *right)
                : 0;
 }
 
-/* Reports instances with equal names, parents and ids; longer names than keys are skipped. */
+/* Reports instances with equal names and parents. Names that do not fit into a key are skipped. */
 static void check_twins(const struct scene *scene, struct key *keys, size_t count)
 {
     struct place place = object_place(scene);
@@ -627,7 +627,7 @@ static void check_instances(const struct scene *scene)
     free(keys);
 }
 
-/* ---- parents that lead back, through any objects of the answer ---- */
+/* ---- instances that are their own ancestors, through any objects of the answer ---- */
 
 struct node {
     uint32_t object, parent, parent_instance;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares the progress of times in three answers with the monotonic clock. A time that is wrong by
- * its unit is wrong between the first two answers and between the last two. A stored answer is
- * renewed at once and then stays, and a long operation adds its whole duration when it ends: such
- * jumps are not in both intervals.
+ * Compares the progress of times in three answers with the monotonic clock. A time in a wrong unit
+ * is wrong in both intervals between the answers. A correct time may jump in one interval: when the
+ * provider renews an answer that it stores, or when a long operation ends and adds its whole
+ * duration.
  */
 #include "check.h"
 
@@ -75,8 +75,8 @@ static void check_frequency(const struct course *course)
 
 /* ---- timers ---- */
 
-/* Returns how much more of the processors' time than there is a timer has used in the interval, in
- * seconds; 0 or less: none. The times of processors are counted in ticks. */
+/* Returns by how many seconds the timer grew more than all processors together can run in the
+ * interval; 0 or less: not more. A tick is allowed, because processor time is counted in ticks. */
 static double excess(const struct course *course, int i, const opl_counter_view *counter,
                      const opl_instance_view instances[PACE_ANSWERS])
 {

@@ -124,8 +124,8 @@ static uint64_t name(void)
     return mix_text(0, text) + (uint64_t)prctl(PR_GET_DUMPABLE);
 }
 
-/* Returns the control words of x86: fegetround reads only one of the two, and no function reads the
- * precision of the x87. The flags of exceptions that have occurred are left out. */
+/* Returns the two control words of x86 (x87 and SSE): fegetround reads only one of them, and no
+ * function reads the precision of the x87. Flags of exceptions that occurred are left out. */
 static uint64_t float_settings(void)
 {
     uint64_t settings = 0;

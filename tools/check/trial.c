@@ -33,8 +33,8 @@ enum {
     SLOW_MOST = 2,  /* on a busy machine fewer slow calls than SLOW_MOST are no mistake */
     LEFT_MOST = 16, /* the test ends if more threads or children are left */
     PAUSE_MS = 20,
-    CUT_TRIES = 8,  /* in fewer tries an answer may be whole by chance, because instances change */
-    ID_CHANGES = 5, /* fewer changes may be new things with an old name */
+    CUT_TRIES = 8,           /* fewer tries may differ by chance, because instances begin and end */
+    ID_CHANGES = 5,          /* fewer changes may be new things with an old name */
     MAPPED_LEAST = 64 << 10, /* least leak of a round: mapped files grow by pages */
     TIMES_MOST = 2048
 };
@@ -50,7 +50,7 @@ struct trial {
     const char *query; /* a query that returned data; NULL: none */
     uint32_t capacity; /* a buffer size that is large enough for the answer to `query` */
     uint32_t size;     /* size of the last answer to `query` */
-    /* at least twice `size`: the space for which Collect then returned ERROR_MORE_DATA; 0: none */
+    /* a capacity of at least twice `size` that Collect then refused (ERROR_MORE_DATA); 0: none */
     uint32_t refused;
     struct check_answer first, last; /* the first and the last answer that were compared */
     double times[TIMES_MOST];
@@ -373,7 +373,8 @@ static bool collect_growing(struct trial *trial, const char *query, struct check
     }
 }
 
-/* Reports an ERROR_MORE_DATA between two answers that had the same size and half as much space. */
+/* Reports that Collect refused a buffer of at least twice the size of the answer, although the
+ * answers before and after the refusal have the same size. */
 static void check_refusal(struct trial *trial, const struct check_answer *answer)
 {
     if (trial->refused && trial->size == answer->size)
@@ -668,7 +669,7 @@ static void try_long(struct trial *trial)
 /* ---- resources that calls leave behind ---- */
 
 /* Returns the smallest growth in a round, if the values grew in every round and by about the same;
- * else 0. */
+ * else 0. Before the last round, a growth below `large` counts as 0. */
 static int64_t growth(const int64_t *values, int count, int64_t large)
 {
     int64_t least = INT64_MAX, most = 0;
@@ -757,7 +758,7 @@ static void try_many(struct trial *trial)
     double each = median(trial);
     int calls = calls_of_round(trial, each);
     int least = each * calls <= ROUND_MS || calls == 1 ? LEAK_ROUNDS - 1 : 0;
-    for (int i = 0; calls == 1 && i < 2; i++) /* the last two answers count as rounds */
+    for (int i = 0; calls == 1 && i < 2; i++) /* the usage after the last two answers counts, too */
         if (trial->usage[i].heap || trial->usage[i].threads)
             note_usage(&account, &trial->usage[i]);
     int first = account.count;

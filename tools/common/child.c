@@ -75,7 +75,7 @@ int child_end(pid_t child, int *ret_state)
     siginfo_t ended;
     if (child > 0) {
         kill(child, SIGKILL);
-        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT); /* does not free its number yet */
+        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT); /* the pid stays reserved */
         if (!has_others)
             other_child(child, &left);
         kill(-child, SIGKILL);

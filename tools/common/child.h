@@ -14,7 +14,8 @@ int machine_is_busy(void);
 pid_t child_fork(void);
 /* Kills the child, if it still runs, and all processes that it started, and waits for them (not for
  * those outside its session if this process had other children before). *ret_state is as by
- * waitpid; `child` 0: was waited for already. Returns how many processes the child had left. */
+ * waitpid; `child` 0: the child was waited for already. Returns how many of its processes still
+ * ran. */
 int child_end(pid_t child, int *ret_state);
 
 #endif

@@ -58,7 +58,7 @@ static void choose_top(struct sheet *sheet, const double *values)
     sheet->shown = sheet->top < sheet->count ? sheet->top : sheet->count;
 }
 
-/* ---- CSV and TSV: as in captures with a zone, otherwise as on Windows' console ---- */
+/* ---- CSV and TSV: as in captures if `zone` is set, else as on Windows' console ---- */
 
 static bool capture_begin(struct sheet *sheet)
 {

@@ -41,7 +41,7 @@ static void take_finding(void *self, const opl_load_finding *finding)
            finding->kind, text_seen(finding->text));
 }
 
-/* True if the library's file exists. In this layer a missing file was already reported. */
+/* True if the library's file exists. In this layer, opl_load_doctor has reported a missing file. */
 static bool library_is_there(const struct service_settings *service)
 {
     char path[PATH_MAX];

@@ -17,7 +17,7 @@
 
 struct lodctr {
     const char *subject; /* argument of /E, /D, /L, --register, --unregister */
-    bool refused;        /* OPENPERFLIB_ROOT is not used, as was reported */
+    bool refused;        /* OPENPERFLIB_ROOT was refused and is not used; this was reported */
     bool check, dry_run, json, quiet, user, remove;
     bool drop_ins; /* the files belong to packages */
     unsigned code_page;

@@ -149,7 +149,7 @@ static PDH_STATUS collect(struct readings *all)
     return (DWORD)status == PDH_NO_DATA ? 0 : status; /* each counter shows why it has no data */
 }
 
-/* Is the instance missing whose lack was reported with the counter before? */
+/* Is the counter's instance missing, and was that reported with the previous counter already? */
 static bool is_reported(const struct readings *all, const struct path_reading *reading)
 {
     return reading > all->items && reading->value.status == PDH_CSTATUS_NO_INSTANCE &&

@@ -505,7 +505,7 @@ static bool connect_machine(const struct pcview *view)
     return !status;
 }
 
-/* False: neither events nor a machine can be read. */
+/* Connects to the machine, if one is given. False: the events or the machine cannot be read. */
 static bool begin(const struct pcview *view)
 {
     bool refused = !view->block_count && last_event_root_refused("pcview");

@@ -278,7 +278,8 @@ static void return_large_memory(void)
 #endif
 }
 
-/* Can the capture be read? Live data can, but without what is registered in a refused folder. */
+/* Can the capture be read? Without a capture: true, and reports an OPENPERFLIB_ROOT that was
+ * refused, because the providers that are registered there are missing. */
 static bool can_begin(const char *files)
 {
     if (files)

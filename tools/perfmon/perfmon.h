@@ -126,7 +126,7 @@ void provider_next(const struct provider *provider, const struct owners *owners,
 struct catalogue *find_object(const struct perfmon *perfmon, const char *files, char *word,
                               const char **ret_instances, int *ret_code);
 
-/* ---- print.c, as-json.c; both return how many files of the state are unusable ---- */
+/* ---- print.c, as-json.c; both return how many files of the providers' state are unusable ---- */
 unsigned status_print(const struct perfmon *perfmon, const struct providers *providers,
                       const struct event_log *log);
 unsigned status_json(const struct perfmon *perfmon, const struct providers *providers,

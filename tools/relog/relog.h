@@ -73,7 +73,7 @@ struct relog_report {
     LONGLONG first, last;
     unsigned long samples;
     struct relog_order {
-        unsigned long read, backward, place; /* `place`: number of the first of these samples */
+        unsigned long read, backward, place; /* `place`: number of the first backward sample */
         LONGLONG newest, least; /* time of the last sample that was read; lowest time */
         LONGLONG from, to;      /* the times before and after the first step backwards */
     } order;

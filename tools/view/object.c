@@ -101,7 +101,7 @@ static bool load_counters(struct view_object *object, const struct view_names *n
                       names_english(names, at.definition.CounterNameTitleIndex));
         counter->hidden = counter->type.is_base || at.definition.CounterType == PERF_COUNTER_NODATA;
     }
-    for (size_t i = 0; i < object->counter_count; i++) { /* the array stays in place now */
+    for (size_t i = 0; i < object->counter_count; i++) { /* from here on the array does not move */
         struct view_counter *counter = &object->counters[i];
         counter->title =
             title_or_number(names, counter->now.definition.CounterNameTitleIndex, counter->number);
@@ -124,7 +124,7 @@ static void pair_counters(struct view_object *object)
 }
 
 /* The position at which the search for a parent continues: children are mostly in their parents'
- * order, so continuing there makes thousands of threads fast. */
+ * order, so each search is short even with thousands of threads. */
 struct parents {
     uint32_t title_index; /* title index of the parents' object; 0: no search yet */
     bool found;
