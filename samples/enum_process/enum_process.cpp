@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enum_process: the list of all processes and their ids, read as the articles do it: straight from
- * HKEY_PERFORMANCE_DATA, with bare pointers, in a buffer that grows until the answer fits.
+ * enum_process: the list of all processes and their ids, read as old Windows programs do: straight
+ * from HKEY_PERFORMANCE_DATA, with bare pointers, in a buffer that grows until the answer fits.
  *
  * Compiles for Windows and for Linux (-fshort-wchar -fpermissive). It trusts the block, as the
  * programs of its time did; new programs should use <openperflib/block.h>.
