@@ -81,7 +81,7 @@ BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *time, LPFILETIME ret)
     struct tm same = parts;
     if (time->wYear < 1601 || time->wYear > 30827 || time->wMilliseconds > 999)
         return opl_shim_fail(ERROR_INVALID_PARAMETER);
-    time_t seconds = timegm(&same); /* normalizes a 30th of February, so the comparison finds it */
+    time_t seconds = timegm(&same); /* a February 30 becomes another day, so it is found below */
     if (same.tm_mon != parts.tm_mon || same.tm_mday != parts.tm_mday ||
         same.tm_hour != parts.tm_hour || same.tm_min != parts.tm_min || same.tm_sec != parts.tm_sec)
         return opl_shim_fail(ERROR_INVALID_PARAMETER);

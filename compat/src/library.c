@@ -31,7 +31,7 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Finds `name` in any letter case in the folder `path`, and appends the real name to `path`. */
+/* Appends to the folder `path` the real name of `name` in any letter case; false: none. */
 static bool find_in_folder(char path[static PATH_MAX], const char *name)
 {
     size_t used = strlen(path);

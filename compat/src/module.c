@@ -31,7 +31,7 @@ static int look_through(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Compares file names, ignoring case and the endings .so and .dll: "PERF.DLL" is perf.so. */
+/* True if the names are equal but for case and the endings .so and .dll: "PERF.DLL" is perf.so. */
 static bool is_same_file(const char *path, const char *wanted)
 {
     const char *slash = strrchr(path, '/');

@@ -21,8 +21,8 @@ static int count_of(const struct opl_shim_text *made)
     return made->failed || made->count > INT_MAX ? -1 : (int)made->count;
 }
 
-/* What happens to a text that does not fit: its length or -1 is returned; END_OPEN writes no
- * terminator; END_EMPTY writes no text. */
+/* What happens to a text that does not fit: END_LENGTH returns its length, the others -1; END_OPEN
+ * writes no terminator; END_EMPTY writes no text. */
 enum end { END_LENGTH, END_MINUS, END_OPEN, END_EMPTY };
 
 /* Copies the text, at most `capacity` units; returns its length or -1, see enum end. */

@@ -293,8 +293,8 @@ static BOOL next_row(HANDLE snapshot, enum table table, bool first, void *row)
     return TRUE;
 }
 
-/* Reads the next entry and copies it to `entry`, with `narrow` in the structure that has UTF-8
- * texts. The members before the first text are the same in both structures. */
+/* Reads the next entry and copies it to `entry`; `narrow`: the structure that has UTF-8 texts. The
+ * members before the first text are the same in both structures. */
 static BOOL next_entry(HANDLE snapshot, enum table table, bool narrow, bool first, void *entry)
 {
     static const size_t narrow_bytes[TABLES] = {sizeof(PROCESSENTRY32), 0, sizeof(MODULEENTRY32)};

@@ -155,8 +155,8 @@ static void mount_set(struct perfdisk_mount *mount, const struct mount_line *lin
     mount->waits = waits(line);
 }
 
-/* Adds the file system of a line. A device has only one entry: its mount at "/", or else its
- * first. */
+/* Adds the file system of a line. A device has only one entry: its mount at "/", or else its first.
+ * False: no memory. */
 static bool mounts_add(opl_reading *reading, struct perfdisk_mounts **mounts,
                        const struct mount_line *line)
 {

@@ -47,8 +47,8 @@ static void make_name(const char *label, size_t label_bytes, const char *what, c
     opl_sanitize_name(name + used, NAME_SIZE - used, what, bytes, false);
 }
 
-/* The lines ERR and MIS of /proc/interrupts count errors, not interrupts, and have one number for
- * the whole machine instead of one for each processor. */
+/* False for ERR and MIS: these lines of /proc/interrupts count errors, not interrupts, and have one
+ * number for the whole machine instead of one for each processor. */
 static bool is_interrupt(const char *label, size_t bytes)
 {
     return !(bytes == 3 && (strncasecmp(label, "ERR", 3) == 0 || memcmp(label, "MIS", 3) == 0));

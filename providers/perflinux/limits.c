@@ -75,7 +75,7 @@ static bool keys(opl_reading *reading, uint64_t *ret)
     return true;
 }
 
-/* a / a_max > b / b_max */
+/* True if a / a_max > b / b_max. */
 static bool is_fuller(uint64_t a, uint64_t a_max, uint64_t b, uint64_t b_max)
 {
     return b_max == 0 || (a_max > 0 && (double)a / (double)a_max > (double)b / (double)b_max);

@@ -18,7 +18,7 @@ struct slab {
 
 /* Parses a line such as "dentry 100 120 192 21 1 : tunables 0 0 0 : slabdata 6 6 0": objects in
  * use, objects, bytes of an object, objects and pages of a slab; after "slabdata", slabs in use and
- * slabs. */
+ * slabs. False: another line. */
 static bool read_line(const char *line, char name[NAME_SIZE], struct slab *ret)
 {
     uint64_t words[5];

@@ -358,8 +358,9 @@ static void add_threads(struct record_list *list, const struct group *group)
         add_thread(list, list->members[next].record, list->members[next].time, ordinal++);
 }
 
-/* Threads ended while the BPF program summed them, so the values are read from proc, which locks
- * the list. Times in proc are coarser, but the shown values do not decrease. */
+/* Adds a process whose threads ended while the BPF program summed them: reads its values from proc,
+ * which locks the list of threads. Times in proc are coarser, but the shown values do not decrease.
+ * False: the process has ended. */
 static bool add_from_proc(struct record_list *list, const char *folder, const char *name,
                           size_t length, struct shown *now)
 {

@@ -168,7 +168,7 @@ static bool read_record(const char *record, struct event_last *ret)
 }
 
 /* Reads the service's record. Another program may overwrite the record meanwhile, so the copy is
- * valid only if two reads give the same bytes. */
+ * valid only if two reads give the same bytes. False: no valid copy. */
 static bool read_whole(int fd, const char *service, char record[static RECORD + 1])
 {
     for (int i = 0; i < TRIES; i++) {

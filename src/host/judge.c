@@ -305,7 +305,8 @@ static struct fault_finding judge_bytes(struct service *service,
     return content.grave;
 }
 
-/* Reports that the pattern before or after the buffer was overwritten (check 4). */
+/* Reports that the pattern before or after the buffer was overwritten (check 4). Returns whether
+ * the answer is kept. */
 static bool report_guard(struct service *service, const struct host_settings *settings,
                          const struct answer *answer)
 {

@@ -167,8 +167,8 @@ void library_report_load(const struct service *service, LSTATUS status, const ch
                    *why && status != ERROR_PROC_NOT_FOUND ? why : NULL);
 }
 
-/* Compares the file's time and size with those recorded when it was installed or first trusted
- * (docs/windows/providers.md#d1). */
+/* True if the file has the time and size that were recorded when it was installed or first trusted,
+ * or if none were recorded (docs/windows/providers.md#d1). */
 static bool matches_code(const struct service *service, const char *real_path)
 {
     struct stat st;

@@ -64,7 +64,7 @@ void verdict_set_level(uint32_t level)
     atomic_store(&event_level, level);
 }
 
-/* EventLogLevel 1: events for users; 2: also warnings for authors of providers (2000 to 2999). */
+/* True if logged. EventLogLevel 1: events for users; 2: also authors' warnings (2000 to 2999). */
 static bool is_wanted(unsigned id)
 {
     uint32_t level = atomic_load(&event_level);

@@ -64,7 +64,7 @@ static LSTATUS complete_scan(struct install *install)
                : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* Keeps the present numbers in a repair, if the ini file still needs the same number of them. */
+/* In a repair, keeps the present numbers if the ini file needs as many; false: new ones. */
 static bool keep_numbers(struct install *install)
 {
     const uint32_t *old = install->view.number;

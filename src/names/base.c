@@ -204,7 +204,7 @@ static bool add_hand_part(struct name_language *base, enum names_part part, cons
     return name_pairs_each(multi.data, multi.len + 1, add_hand_pair, &base->hand[part]);
 }
 
-/* Marks the language LLL of a key Perflib\LLL as installed, even without a vendor's file. */
+/* Marks LLL of a key Perflib\LLL as installed, even without a vendor's file. False: no memory. */
 static bool add_perflib_key(void *self, const char *name)
 {
     bool *complete = self;
@@ -291,7 +291,7 @@ static bool walk_services(struct name_language *base, bool keep)
 }
 
 /* Applies a value of SOFTWARE\openperflib\Languages: 1 if the language was installed, 0 if it was
- * removed. */
+ * removed. False: no memory. */
 static bool add_choice(void *self, const struct registry_value *value)
 {
     bool *complete = self;
@@ -307,7 +307,7 @@ static bool add_choice(void *self, const struct registry_value *value)
     return *complete;
 }
 
-/* Reads the texts of a language when they are first needed. */
+/* Reads the texts of a language when they are first needed. False: no memory. */
 bool names_load(struct name_language *base)
 {
     if (!base || base->loaded)

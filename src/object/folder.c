@@ -183,7 +183,7 @@ static bool other_folders(opl_provider *provider, int fd, uint64_t *ret)
 }
 
 /* Counts processes by the link count of the folder proc: one link each for "." and "..", for each
- * other folder, and for each process. */
+ * other folder, and for each process. False: the count is not known. */
 static bool count_by_links(opl_provider *provider, int fd, uint64_t *ret)
 {
     struct stat proc;

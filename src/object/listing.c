@@ -371,7 +371,7 @@ static bool rows_failed_as_if_gone(const opl_listing *listing)
     return false;
 }
 
-/* Reads all rows of an instance; reading_begin must have been called. */
+/* Reads all rows of an instance, after reading_begin. False: it is gone, or no memory. */
 static bool listing_read(opl_listing *listing, const char *name, size_t name_bytes)
 {
     struct source *main = listing_main_source(listing->object);

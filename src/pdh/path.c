@@ -42,7 +42,8 @@ static bool at_fence(const struct path_text *scan, const char *at)
 
 /* ---- the parts of a path ---- */
 
-/* Reads the machine: \\machine, or //machine in the syntax for shells. Most paths have none. */
+/* Reads the machine: \\machine, or //machine in the syntax for shells. Most paths have none. False:
+ * its name is empty, or nothing follows it. */
 static bool scan_machine(struct path_text *scan, struct pdh_path *path)
 {
     bool windows = scan->fence[0] == '\\';

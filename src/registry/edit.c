@@ -243,7 +243,7 @@ static void items_done(struct items *items)
 }
 
 /* Copies the strings into one block: the canonical path, the key as written in the file, the
- * value's name and its data. */
+ * value's name and its data. False: no memory. */
 static bool keep_strings(struct item *item, const char *path, const opl_reg_entry *entry)
 {
     const char *name = entry->name ? entry->name : "";

@@ -572,7 +572,7 @@ static bool file_changed(int dir_fd, const struct layer_file *file)
     return !file_state_same(&now, &file->state);
 }
 
-/* Checks at most `most` files for changes, from the file after the last checked one on. */
+/* True if one of at most `most` files has changed, from the file after the last checked one on. */
 static bool any_file_changed(struct layer_folder *folder, size_t most)
 {
     int fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -197,7 +197,7 @@ static int hex_digit(char digit)
     return digit > ' ' && found ? (int)(found - digits) : -1;
 }
 
-/* Reads the next line if it continues a hex value; any other line is left to be read again. */
+/* Reads the next line if it continues a hex value; false: another line, which is read again. */
 static bool next_hex_line(struct reader *reader, struct span *line)
 {
     struct span next;

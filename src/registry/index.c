@@ -556,8 +556,8 @@ static bool is_suitable(const struct layer_folder *folders, const struct tree_ke
 }
 
 /* Replaces the file `name`. The file is not synced: an incomplete index has a wrong hash and is
- * ignored. All writers use one name for the temporary file, so only one process writes at a
- * time. */
+ * ignored. All writers use one name for the temporary file, so only one process writes at a time.
+ * False: not replaced. */
 static bool replace_file(int folder, const char *name, const struct buffer *bytes)
 {
     struct stat st;

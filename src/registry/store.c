@@ -115,8 +115,8 @@ static bool merge_folder(struct tree_key *root, const struct layer_folder *folde
     return true;
 }
 
-/* Adds the keys that exist whatever the files contain: roots and keys that belong to other
- * modules. */
+/* Adds the keys that exist whatever the files contain: roots and keys that belong to other modules.
+ * False: no memory. */
 static bool add_fixed_keys(struct tree_key *root)
 {
     static const char *const roots[] = {

@@ -109,7 +109,7 @@ struct tree_key *tree_find(const struct tree_key *root, const char *path)
 }
 
 /* Makes space for one more element of `size` bytes. An array that is part of an index (capacity 0)
- * is copied. */
+ * is copied. False: no memory. */
 static bool grow(void *array_pointer, size_t count, size_t *capacity, size_t size)
 {
     void **array = array_pointer;
@@ -262,7 +262,7 @@ bool tree_write_key_tombstone(struct tree_key *root, const char *path)
 }
 
 /* Merges the file's values of one key. The values stay lazy while no other file has values for the
- * key. */
+ * key. False: no memory. */
 static bool merge_values(struct tree_key *merged, const struct tree_key *file)
 {
     if (tree_is_lazy(file) && !tree_is_lazy(merged) && !merged->value_count)

@@ -64,7 +64,7 @@ static void swap_header(PERF_DATA_BLOCK *header)
 
 /* ---- the block ---- */
 
-/* Records the first damage found in a walk of this block. */
+/* Records the first damage found in a walk of this block; returns false. */
 static bool damaged(opl_block *block, opl_block_fault fault, size_t offset)
 {
     if (block->fault == OPL_BLOCK_GOOD) {

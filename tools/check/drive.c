@@ -19,7 +19,7 @@ enum { OUTPUT_MOST = 1 << 20 };
 
 /* ---- the sanitizer that the library was built with ---- */
 
-/* Finds the full name of the runtime among the library's NEEDED entries, by its beginning. */
+/* Finds in the library's file the runtime whose name begins with `begin`; false: none. */
 static bool needed(const unsigned char *file, size_t size, const char *begin, char out[64])
 {
     const char *at = memmem(file, size, begin, strlen(begin));
@@ -197,7 +197,7 @@ static void find_out(struct worker *worker)
 }
 
 /* Receives the number of the order that was carried out; the first message also carries the
- * descriptor of the listener. */
+ * descriptor of the listener. False: nothing was received. */
 static bool receive(struct worker *worker, uint64_t *ret_number)
 {
     union {

@@ -355,7 +355,7 @@ static bool collect(struct trial *trial, const char *query, uint32_t capacity, b
     return ret->size > 0 && answer_check_lengths(ret, trial->report);
 }
 
-/* Retries with larger buffers, as programs do. */
+/* Like collect, but retries with larger buffers, as programs do. */
 static bool collect_growing(struct trial *trial, const char *query, struct check_answer *ret)
 {
     for (uint32_t capacity = FIRST_SIZE;; capacity *= 4) {

@@ -136,7 +136,7 @@ static void keep_best(struct similar_name best[SIMILAR], struct similar_name fre
         }
 }
 
-/* Reports an object that is registered, but whose provider did not answer. */
+/* Reports an object that is registered, but whose provider did not answer; false: it is not. */
 static bool report_silence(const struct requested_object *wanted)
 {
     char service[1024], title[256];

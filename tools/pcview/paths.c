@@ -120,7 +120,7 @@ static void add_paths(struct pcview *view, struct readings *all)
 
 /* ---- samples ---- */
 
-/* Reads type and unit of the counter. The type decides whether one sample is enough. */
+/* Reads type and unit of the counter; true if the type needs two samples. */
 static bool look_at_type(struct path_reading *reading)
 {
     struct view_counter *kind = &reading->kind;

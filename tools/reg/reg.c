@@ -119,7 +119,7 @@ static int refuse_word(const struct options *options)
     return ERROR_INVALID_PARAMETER;
 }
 
-/* Stores an argument: a command has KEY, or KEY and FILE, or FILE. */
+/* Stores an argument: a command has KEY, KEY and FILE, or FILE. False: one too many. */
 static bool take_arg(struct reg *reg, int command, const char *word)
 {
     const char **first = command == IMPORT ? &reg->file_name : &reg->key_name;

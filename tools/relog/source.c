@@ -62,7 +62,7 @@ static int compare_paths(const void *one, const void *other)
     return strcasecmp(one, other);
 }
 
-/* Adds a path, unless the list has it: a counter that two patterns match is one column. */
+/* Adds a path once: a counter that two patterns match is one column. False: no memory. */
 static bool take_once(struct input_log *source, const char *path)
 {
     if (tfind(path, &source->seen, compare_paths))

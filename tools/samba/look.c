@@ -162,7 +162,7 @@ static void look_at_drop_in(struct samba *samba)
 
 /* ---- processes that have loaded the library ---- */
 
-/* Finds the first line of /proc/PID/NAME that contains `part`. */
+/* Finds the first line of /proc/PID/NAME that contains `part`; false: none. */
 static bool find_line(const char *pid, const char *name, const char *part, char *ret,
                       size_t capacity)
 {

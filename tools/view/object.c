@@ -311,7 +311,7 @@ static void pair_instances(struct view_object *object)
     free(fresh);
 }
 
-/* Numbers instances with equal names and equal parents, for display: name, name#1, name#2. */
+/* Numbers instances with equal names and parents: name, name#1, name#2. False: no memory. */
 static bool number_copies(struct view_object *object)
 {
     struct keyed *keys = calloc(object->instance_count + 1, sizeof *keys);

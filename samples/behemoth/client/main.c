@@ -315,7 +315,7 @@ static int explain(LSTATUS status, bool registered)
     return EXIT_FAILED;
 }
 
-/* A machine that does not list its languages is assumed to have all of them. */
+/* Is the language installed? A machine that lists none is assumed to have all. */
 static bool has_language(void)
 {
     char languages[READER_LANGUAGES], all[READER_LANGUAGES + 2], wanted[16];

@@ -307,7 +307,7 @@ static size_t find_object_columns(const struct survey *survey, const struct log_
 }
 
 /* Finds the objects of all columns. `any_machine`: objects with the same name on different machines
- * are merged. */
+ * are merged. False: no memory. */
 static bool survey_begin(struct survey *survey, struct log_source *source, bool any_machine)
 {
     survey->column_count = log_columns(source->log);
@@ -351,7 +351,7 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
     return good;
 }
 
-/* Reads all samples once, but only those columns whose names are in the samples. */
+/* Reads all samples once, but only columns whose names are in the samples. False: no memory. */
 static bool survey_samples(struct survey *survey, struct log_source *source)
 {
     const struct log_sample *sample;

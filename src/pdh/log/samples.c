@@ -171,7 +171,7 @@ static bool column_fits(const struct counter *counter, const struct log_column *
            name_fits(path->object, column->object) && name_fits(path->counter, column->counter);
 }
 
-/* Adds the column if the counter's path matches it. */
+/* Adds the column if the counter's path matches it. False: no memory. */
 static bool take_column(struct counter *counter, uint32_t number)
 {
     const struct log_column *column = log_column(log_source_of(counter)->log, number);
@@ -198,7 +198,7 @@ static bool is_number(const char *name)
 }
 
 /* Finds the counter's columns. A wildcard or a number is compared with all columns, any other name
- * only with the columns of its bucket and of bucket 0 (place_of). */
+ * only with the columns of its bucket and of bucket 0 (place_of). False: no memory. */
 static bool take_columns(struct counter *counter)
 {
     const struct log_source *source = log_source_of(counter);
@@ -481,8 +481,8 @@ static void sample_counter(struct counter *counter, const struct log_sample *fro
     counter_sampled(counter, &sample, true);
 }
 
-/* Assigns to the counters the columns that were added to the capture when data was appended to
- * it. */
+/* Assigns to the counters the columns that were added to the capture when data was appended to it.
+ * False: no memory. */
 static bool join_new_columns(struct pdh_query *query)
 {
     struct log_source *source = (struct log_source *)query->source;

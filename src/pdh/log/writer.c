@@ -53,7 +53,7 @@ static bool add_single(struct capture_writer *writer, PDH_HCOUNTER counter, cons
     return column->path;
 }
 
-/* Adds a column for one instance; in its path "a#1" is the second instance named "a". */
+/* Adds a column for one instance; in its path "a#1" is the second "a". False: not added. */
 static bool add_instance(struct capture_writer *writer, PDH_HCOUNTER counter, const char *path)
 {
     PATH_AUTO parts = {0};

@@ -40,7 +40,7 @@ static bool add_sid(struct peer *peer, const char *kind, unsigned number)
     return buffer_printf(&peer->sids, "%s%u", kind, number) && buffer_add_byte(&peer->sids, '\0');
 }
 
-/* Sets the name and SIDs of a local user; one of them is S-1-5-11, authenticated users. */
+/* Sets name and SIDs of a local user; one is S-1-5-11, authenticated users. False: no memory. */
 static bool add_user(struct peer *peer, gid_t group)
 {
     const struct passwd *user = getpwuid(peer->uid);
