@@ -137,7 +137,7 @@ static void print_indexed(DWORD index, const char *text)
         print_value_text(name, text);
 }
 
-/* Are the objects' numbers in the packaged block? If not, the language bases have their texts. */
+/* Are the objects' numbers in the packaged block? If not, the files LLL.names have their texts. */
 static bool in_packaged_block(void)
 {
     return object_count && objects[0]->index >= BLOCK_FIRST;

@@ -95,7 +95,7 @@ static DWORD path_of(HMODULE module, char path[static PATH_MAX])
         strcpy(path, whole);
     if (module && path[0])
         return ERROR_SUCCESS;
-    /* the record of the program itself has no name */
+    /* dl_iterate_phdr has no name for the program itself */
     void *program = module ? dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     bool is_program = !module || program == module;
     if (program)

@@ -61,7 +61,7 @@ static uint32_t store_place(const struct store *store, uint32_t process)
 {
     uint32_t low = 0, high = store->count, next = store->at + 1;
     if (next < store->count && store->entries[next].process == process)
-        return next; /* processes are read in this order */
+        return next; /* processes are read in ascending order */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (store->entries[middle].process < process)
@@ -292,7 +292,7 @@ static void list_readable(opl_listing *listing)
     const uint32_t *numbers;
     size_t count;
     char folder[16];
-    if (opl_listing_count(listing) > 0) /* added together with Process V2 */
+    if (opl_listing_count(listing) > 0) /* perfproc_add_io added them, for Process V2 */
         return;
     if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count))
         return;

@@ -109,7 +109,7 @@ static void add_process(opl_listing *processes, struct companions with, uint32_t
     snprintf(folder, sizeof folder, "%u", (unsigned)number);
     if (!perfproc_read_process(processes, folder, "", 0))
         return;
-    if (with.io) /* at once, so that the files are read once */
+    if (with.io) /* here, because its files are read already */
         perfproc_add_io(with.io, folder);
     if ((with.threads || with.details) &&
         !add_threads(processes, with.threads, with.details, number))

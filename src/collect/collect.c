@@ -97,7 +97,7 @@ static size_t counter_block_lacking(const unsigned char *at, const PERF_OBJECT_T
             return 0;
         from += definition.ByteLength;
     }
-    /* a provider that states a larger block is in error: do not pad */
+    /* a larger block is a mistake of the provider: do not pad */
     enum { LARGEST = 1 << 16 };
     size = (size + 7) / 8 * 8;
     uint64_t there = object->DefinitionLength < left ? left - object->DefinitionLength : 0;

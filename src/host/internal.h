@@ -286,8 +286,8 @@ enum fault {
     FAULT_LENGTH,       /* the returned pointer and length disagree; the pointer is used */
     FAULT_SILENT,       /* Collect changed none of its outputs */
     FAULT_OVERRUN,      /* the returned pointer is in the guard after the buffer */
-    FAULT_HEAP,         /* the returned pointer is beyond that guard */
-    FAULT_GUARD,        /* a guard was overwritten */
+    FAULT_HEAP,         /* the returned pointer is beyond the guard after the buffer */
+    FAULT_GUARD,        /* the guard before or after the buffer was overwritten */
     FAULT_OBJECTS,      /* object lengths do not add up */
     FAULT_DEFINITIONS,  /* definition lengths do not add up */
     FAULT_INSTANCES,    /* instances do not end with their object */

@@ -568,8 +568,8 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
 
-/* Counts a sample whose record has the kind of another record, or an impossible time. Returns false
- * if the sample can be shown. */
+/* Counts a sample as lost whose record has the kind of another record, or an impossible time.
+ * Returns false if the sample can be shown. */
 static bool lose_sample(struct file *file, struct binary *binary, const struct record *record)
 {
     unsigned long long offset = record->offset;

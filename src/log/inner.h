@@ -88,7 +88,7 @@ PDH_STATUS columns_add(struct columns *columns, const struct log_column *like, u
 
 /* ---- names.c: the names of objects and counters in the capture, for each machine ---- */
 struct column_names {
-    struct buffer text; /* the machine's name, then the names */
+    struct buffer text; /* the machine's name, then its objects' and counters' names */
     struct column_name {
         uint32_t index, offset; /* offset of the name in `text`; 0: this entry is free */
     } * table;

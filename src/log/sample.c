@@ -191,8 +191,8 @@ static bool take_names(struct item_array *array, const unsigned char *body, size
     return true;
 }
 
-/* Returns how many names of the array's items are not behind the items, where the names are; and
- * counts 1 if more items fit there than the array should have. */
+/* Returns how many names of the array's items are not after the last item, where all names belong;
+ * plus 1 if another item would fit before the first name: then `count` is too small. */
 static size_t misplaced(const unsigned char *body, size_t length, size_t count)
 {
     size_t names = ITEMS_HEAD + count * ITEM_SIZE, first = length, lost = 0;

@@ -74,8 +74,8 @@ static char *read_messages(const char *path)
 
 /* ---- the message ---- */
 
-/* Returns the rank of a language; the highest has the user's, then follow the same language of
- * another country, English, and any other. */
+/* Returns a language's rank: 4 for the user's language, 3 for that language of another country, 2
+ * for English, 1 for any other. */
 static int rank(LANGID language, LANGID wanted)
 {
     return language == wanted                                 ? 4

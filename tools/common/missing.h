@@ -15,7 +15,7 @@ PDH_STATUS missing_part(const char *path, PDH_STATUS status, char *similar, size
  * all. */
 void missing_rights(const char *tool, const char *object);
 
-/* Calls missing_rights for a path with a pattern, which does not match omitted counters. */
+/* Calls missing_rights if the path's counter is a pattern: it matches no omitted counters. */
 void missing_rights_of_all(const char *tool, const char *path);
 
 /* Like pdh_complain, but `similar` names follow the message. */
