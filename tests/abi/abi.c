@@ -139,7 +139,7 @@ static void is_wholly_there(void)
     assert_true(opl_object_next_instance(&block, &object, &instance));
     opl_instance_name(&block, &object, &instance, name, sizeof name);
     assert_string_equal(name, "two");
-    /* the table gives the parent object's address */
+    /* the provider's table has the parent object's address; the answer must have its number */
     assert_int_equal(instance.definition.ParentObjectTitleIndex, FIRST);
     assert_int_equal(instance.definition.ParentObjectInstance, 0);
     if (*events())

@@ -101,8 +101,8 @@ SAME(opl_table_list, v1_table_list, reserved);
 _Static_assert(OPL_SUM == 0 && OPL_MEAN == 1 && OPL_NONE == 2 && OPL_NOW == 3, "totals");
 _Static_assert(OPL_RUNTIME_PAGE == -1 && OPL_RUNTIME_HZ == -2, "units");
 
-/* The usual sizes on the two kinds of machines, so that a change that affects both headers is
- * noticed. */
+/* The usual sizes on 64-bit and 32-bit machines, so that a change that was made in the present
+ * headers and in version1.h is noticed. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(opl_unit) == 16 && sizeof(opl_value) == 72 &&
                                        sizeof(opl_source) == 64 && sizeof(opl_counter) == 320 &&
                                        sizeof(opl_object) == 200 && sizeof(opl_table_list) == 104),

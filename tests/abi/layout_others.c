@@ -67,8 +67,8 @@ FROZEN(opl_build_counter);
 FROZEN(opl_build_object_info);
 FROZEN(opl_build);
 
-/* The usual sizes, and those of the Windows structures that are members, so that a change that
- * affects both is noticed. */
+/* The usual sizes of our structures, so that a change of a Windows structure that is a member is
+ * noticed, too. */
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(opl_block) == 120 && sizeof(opl_object_view) == 80 &&
                     sizeof(opl_counter_view) == 56 && sizeof(opl_instance_view) == 64 &&

@@ -2,7 +2,7 @@
 /*
  * A library as it was built before the tables had a version, without our headers: its rows have
  * another length, it calls functions that no longer exist, and it stores the engine's state itself.
- * Built with -DALONE, it calls no function of ours, so it can be loaded.
+ * Built with -DALONE, it calls no function of ours, so the present library can load it.
  */
 #include <stdbool.h>
 #include <stddef.h>
