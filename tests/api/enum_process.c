@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of processes in the German document: its sample is run as a program, and its way of
- * walking through the block is tried here. */
+/* The list of processes in the German article (docs/windows/articles.md#c105): its sample is run as
+ * a program, and its way of walking through the block is tried here. */
 #include "../skip.h"
 #include <setjmp.h>
 #include <stdbool.h>

@@ -498,7 +498,8 @@ static void compare(opl_block *block, opl_object_view *object, opl_instance_view
     CHECK_IS(number_of(block, object, instance, 174), (uint64_t)seen->vsz * 1024);
     long long set = (long long)number_of(block, object, instance, 180) / 1024;
     CHECK(llabs(set - (long long)seen->rss) <= (long long)seen->rss / 20 + 1024);
-    size_t same = strcspn(seen->name, "-+"); /* the kernel thread's present or last work follows */
+    /* in the name of a kernel thread, its present or last work follows */
+    size_t same = strcspn(seen->name, "-+");
     same = same > 15 ? 15 : same;
     CHECK(!strpbrk(name, "\\/#*()"));
     if (seen->vsz == 0 && strncmp(name, seen->name, same) != 0) /* no memory: a kernel thread */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PdhFormatFromRawValue as a program calls it: the arguments arrive where they belong. */
+/* PdhFormatFromRawValue and PdhEnumMachines as a program calls them: arguments arrive where they
+ * belong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The performance keys as a program sees them: query strings, sizes, statuses, unchanged outputs,
- * and the header. Expected values are from the checklist, docs/windows/queries.md and the observed
- * facts.
+ * and the header. Expected values are from docs/windows: articles.md, queries.md and observed.md.
  */
 #include <openperflib/block.h>
 #include <windows.h>

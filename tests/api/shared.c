@@ -159,8 +159,8 @@ static void a_killed_owner_takes_it_along(void **state)
     assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
 }
 
-/* A process of a hundred that create, use and lose the same memory at the same time. No process
- * ever sees memory that is only half created. */
+/* Runs in each of twenty processes, which create, use and lose the same memory at the same time. No
+ * process ever sees memory that is only half created. */
 static void race(void)
 {
     for (int i = 0; i < 50; i++) {
