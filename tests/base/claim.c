@@ -69,7 +69,8 @@ static void waiting_has_an_end(void **state)
     assert_int_equal(counted, ROUNDS);
 }
 
-/* The process forks while one thread has the claim and another thread waits for it. */
+/* The process forks while one thread has the claim and another waits for it: in the child, the
+ * claim is free. */
 static void a_claim_is_open_in_a_child(void **state)
 {
     pthread_t waiting;

@@ -102,7 +102,8 @@ static void a_flood_is_held_back(void **state)
     assert_non_null(strstr(log.data, "failed (and 599 more like this);"));
     event_log("Perflib", 1014, "Other", NULL, "failed");
     event_log("Perflib", 1015, "Flood", NULL, "failed");
-    assert_int_equal(lines(&log), 13); /* events of other services are not held back */
+    /* another service, or another event of the same service, is not held back */
+    assert_int_equal(lines(&log), 13);
     now += (int64_t)61 * CLOCK_TICKS_PER_SECOND;
     event_log("Perflib", 1014, "Flood", NULL, "failed");
     assert_int_equal(lines(&log), 14);
@@ -286,7 +287,8 @@ static void *keep_first(void *name)
     return NULL;
 }
 
-/* The writers do not know of each other: each opens the file by itself, like another process. */
+/* Several threads keep their first records at one moment. Each opens the file by itself, like
+ * another process; no record is lost. */
 static void first_records_at_one_moment_are_all_kept(void **state)
 {
     enum { WRITERS = 6, ROUNDS = 100 };

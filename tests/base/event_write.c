@@ -143,7 +143,7 @@ static void note_lines(const char *path, bool seen[WRITERS][LINES_EACH])
     size_t whole = 20 + strlen("\tS\t1\terror\t\t") + LINE_LENGTH;
     assert_int_equal(file_read(AT_FDCWD, path, &log), 0);
     const char *at = memchr(log.data, '\n', log.len);
-    at = path == events ? log.data : at + 1; /* after the lines that filled the file */
+    at = path == events ? log.data : at + 1; /* in the old file, after the line that filled it */
     for (const char *end; at < log.data + log.len; at = end + 1) {
         int writer, number;
         end = strchr(at, '\n');
@@ -439,7 +439,8 @@ static void journald_gets_a_field_for_each_value(void **state)
     close(fd);
 }
 
-/* A count has the fields of the last event before it, so that journalctl -x explains it. */
+/* The entry that reports a count of held-back events has the fields of the last of them, so that
+ * journalctl -x explains it. */
 static void a_count_has_the_fields_of_the_last_event(void **state)
 {
     BUFFER_AUTO entry = {0};
@@ -491,7 +492,7 @@ static void a_journal_that_does_not_read_is_not_waited_for(void **state)
     close(fd);
 }
 
-/* "<27>Jan  1 00:00:00 openperflib[PID]: text; advice" */
+/* The line must be "<27>Jan 1 00:00:00 openperflib[PID]: text; advice". */
 static void assert_syslog_line(const char *line, size_t length)
 {
     char wanted[64];
@@ -555,7 +556,7 @@ static void no_log_at_all_is_reported(void **state)
     assert_int_equal(errno, 4711);
 }
 
-/* The program's own connection to its log stays unchanged. */
+/* Writing an event leaves no descriptor open: the next free number is the same as before. */
 static void no_descriptor_stays_open(void **state)
 {
     int fd = listen_at(journal, SOCK_DGRAM), before = dup(fd);

@@ -280,7 +280,8 @@ static void only_few_are_trusted(void **state)
     }
 }
 
-/* Other users may be able to create a name for any file here, and root would write to it. */
+/* Other users may create links in such a folder, and root must not write to the files that these
+ * lead to. */
 static void only_a_file_with_one_name_is_overwritten(void **state)
 {
     struct stat st;

@@ -68,7 +68,7 @@ static void f_c3_ones_own_folder_is_used(void **state)
     expect_vendor(folder);
     snprintf(deep, sizeof deep, "%s/not/there", folder);
     expect_vendor(deep);
-    /* files are created with umask 002, and the group is the user's own */
+    /* a folder that was made with umask 002 is trusted, if its group is the user's own */
     assert_int_equal(chmod(folder, 0775), 0);
     assert_int_equal(chown(folder, (uid_t)-1, getegid()), 0);
     expect_vendor(folder);
