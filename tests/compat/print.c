@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program as the documents show it: names of tchar.h, wide printf in the standard's form and in
- * Windows' older form, a printf that takes a DWORD for %lu. Compiled as C and C++, ANSI and
+ * A program as Microsoft's documents show it: names of tchar.h, wide printf in the standard's form
+ * and in Windows' older form, a printf that takes a DWORD for %lu. Compiled as C and C++, ANSI and
  * Unicode.
  */
 #include <windows.h>

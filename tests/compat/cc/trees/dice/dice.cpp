@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A provider in C++, ANSI: reads what an application has written to a mapping that a mutex guards,
-// in the documents' steps: open, lock, check the size, copy, release.
+// in the steps of Microsoft's Collect document: open, lock, check the size, copy, release.
 #include <WINDOWS.H>
 #include <winperf.h>
 #include "..\shared\dice.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the library by its name while the program runs. */
+/* Loads the library of bell.cpp by its name while the program runs, and calls Ring once. */
 #include <windows.h>
 #include <stdio.h>
 #include <stdlib.h>

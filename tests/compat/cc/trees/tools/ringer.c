@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is linked with the library: it rings once. */
+/* A program that is linked with the library of bell.cpp, and calls Ring once. */
 #include <windows.h>
 #include <stdio.h>
 
