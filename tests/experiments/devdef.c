@@ -168,7 +168,8 @@ static int begin(void **state)
     lab_open();
     install_language("00C");
     install_language("007");
-    /* the document's machine has no packaged block after its own numbers */
+    /* the machine in the document has no numbers above Windows' own, so these packaged services are
+     * removed */
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfLinux");
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, "SYSTEM\\CurrentControlSet\\Services\\PerfForeign");
     last_counter = lab_get_dword(LAB_PERFLIB, "Last Counter");

@@ -31,7 +31,8 @@ const char *calls_so_far(void);
 void expect_calls(const char *wanted);
 /* Exactly these events were written since the last check, as "warning 2000, error 1017". */
 void expect_events(const char *wanted);
-/* Expects an event for each time, the first ten singly, and no other event. */
+/* Expects an event for each time, and no other: the first ten singly, and one with the count of the
+ * rest when the key is closed. */
 void expect_each_time(unsigned id, int times);
 /* The line with the answer to a query, without the query: "status 0, 1 try, 2:17". */
 const char *answer_to(const char *question);
