@@ -370,7 +370,8 @@ static void f_b4_a_number_without_a_name(void **state)
     assert_string_equal(events(), "");
 }
 
-/* A counter whose base is missing would be divided by another counter's base. */
+/* An answer in which a counter's base is missing is dropped: the counter would be divided by
+ * another counter's base. */
 static void f_b4_a_counter_without_its_base_is_dropped(void **state)
 {
     struct answer answer = good();

@@ -310,7 +310,8 @@ static void go_on_in_a_child(void)
     isolate_free(shared);
 }
 
-/* A child of fork that only ends, and a child that first frees our resources. */
+/* A child of fork only ends, another one first frees our resources: the parent keeps its helper
+ * process. */
 static void lose_nothing_by_children(void)
 {
     int pid, first;
@@ -533,7 +534,7 @@ static void memory_is_sealed(void **state)
 }
 
 /* The client is killed while one provider is in an endless loop and another has stopped its own
- * process. */
+ * process. The caller checks that the helper processes end. */
 static void die_suddenly(void)
 {
     struct isolated_provider *isolated = new_isolated(), *other = new_isolated();
@@ -558,7 +559,8 @@ static void helpers_end_with_their_client(void **state)
     assert_true(gone_within(ids->helper, 3));
 }
 
-/* Another process kills the keeper and helper processes. */
+/* The keeper, then a helper process, is killed: this is reported at the next query, and the query
+ * after it gets a new helper process. */
 static void lose_the_keeper(void)
 {
     struct isolated_provider *isolated = new_isolated(), *idle = new_isolated();

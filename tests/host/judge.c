@@ -281,7 +281,8 @@ static void try_with(const char *query, DWORD capacity, unsigned times)
     }
 }
 
-/* A provider that always needs more space than it is offered, however fast that grows. */
+/* A provider that always needs more space than it is offered, however fast that grows, is reported
+ * after ten queries. */
 static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
 {
     install("faulty_open", "collect_more_data");
@@ -294,7 +295,7 @@ static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
 }
 
 /* For a shipped provider, the event says how much space it needs, and what the space is for: here
- * the processes, in a container perhaps two. */
+ * the number of processes, which may be only 2 in a container. */
 static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
 {
     unsigned long needed = 0, processes = 0;

@@ -320,8 +320,8 @@ static char *channel_start(void)
     return first;
 }
 
-/* Since Linux 6.17 one call can move several mappings: the address is that of the page below the
- * channel. */
+/* Like remap_collect, but moves the page below the channel together with the channel, which one
+ * call can do since Linux 6.17. */
 PROCEDURE remap_from_below_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { PAGE = 4096, BOTH = 2 * PAGE, BEYOND = 128 << 20, MOVE = MREMAP_MAYMOVE | MREMAP_FIXED };
@@ -603,7 +603,8 @@ PROCEDURE overwrite_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD o
     return ERROR_SUCCESS;
 }
 
-/* Overwrites the page of the channel that both sides share, before the buffer's place is known. */
+/* Overwrites the page of the channel that both sides share. Open has no pointer to the buffer, so
+ * the page is found in /proc/self/maps. */
 static DWORD overwrite_page(int value)
 {
     char line[512];
@@ -710,7 +711,7 @@ PROCEDURE thread_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD obje
     return answer(data, bytes, objects, text);
 }
 
-/* The child writes long after the answer. */
+/* Starts a child that writes to the buffer 100 ms later, long after the answer. */
 PROCEDURE fork_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[32], *start = *data;
