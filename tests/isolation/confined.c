@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* The provider Visitor was not called, in no process, and the log says why. */
+/* The provider Visitor ran in no process, and the log says why. */
 static void check_refused(const char *why)
 {
     CHECK_IS(visitor_process(), 0);
@@ -202,7 +202,8 @@ INDEPENDENT(subreaper_gets_the_helper_as_an_orphan)
     int status = 0, reaped = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         reaped++;
-    /* at most Victim's helper process, which crashed; the process that starts them still runs */
+    /* at most Victim's helper process, which crashed; the keeper, which starts helper processes,
+     * still runs */
     CHECK(reaped <= 1);
     pid_t own = fork();
     if (own == 0)

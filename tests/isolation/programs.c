@@ -133,7 +133,7 @@ INDEPENDENT(all_descriptors_closed_between_queries)
     CHECK(answers("230", 230));
     close(0), close(1), close(2);
     bool standard = visitor_process() == helper && answers("230", 230);
-    /* 0 is free, so the library uses none of 0, 1, 2 */
+    /* open returns the lowest free descriptor; if it is 0, the library has taken none of 0, 1, 2 */
     int taken = open("/dev/null", O_RDWR | O_CLOEXEC);
     exit(failures || !standard || taken != 0);
 }
@@ -274,8 +274,8 @@ static void wait_to_be_killed(void)
         pause();
 }
 
-/* Returns how long one exit takes. Sanitizers search for leaks at exit, and other programs may use
- * the processors. */
+/* Returns how many seconds one exit takes. It can be long, because sanitizers search for leaks at
+ * exit, and other programs use the processors. */
 static double exit_once(void)
 {
     int status = -1;
@@ -288,7 +288,7 @@ static double exit_once(void)
     return took;
 }
 
-/* If exit waited for the provider, each would take a second or more. */
+/* If exit waited for the provider, each of the measured exits would take a second or more. */
 INDEPENDENT(exit_while_a_provider_hangs_returns_at_once)
 {
     double least = exit_once();
