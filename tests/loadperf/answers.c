@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider for any service. Its file is svc-N.so; the program that loads it tells the provider by
- * which number it answers. It has one object with one counter.
+ * A provider for any service. Its file is svc-N.so; the program that loads it has the function
+ * first_number, which returns the number N's First Counter. It has one object with one counter.
  */
 #include <windows.h>
 

@@ -693,8 +693,8 @@ static void every_kind_of_damage_is_repaired(void **state)
         }
 }
 
-/* Are numbers and names lost without an Object List? Then nothing shows which numbers they were,
- * and the doctor must say so. */
+/* Does the doctor report numbers that it cannot restore? It may do so only for the two services
+ * without an Object List. */
 static bool no_witness(void)
 {
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
@@ -1050,7 +1050,8 @@ static void a_file_in_utf_16_is_left(void **state)
     assert_found("UTF-16");
 }
 
-/* Numbers that are in use: found by the doctor, and when another machine's backup is restored. */
+/* If the doctor gives a service new numbers, because its numbers are in use, this is an event; in a
+ * dry run it is none. */
 static void overlaps_and_moves_are_events(void **state)
 {
     put_service_ini("A");

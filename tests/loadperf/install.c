@@ -68,8 +68,8 @@ static void c62_a_record_by_hand_stays_by_hand(void **state)
     assert_text(PERFORMANCE_KEY, "Library", NULL);
 }
 
-/* A file with a thousand services: of its values only the needed sections are read; of its
- * deletions all. */
+/* A file with 300 other services: the service's section is found in the middle, and a deletion at
+ * the end counts. */
 static void a_record_among_many_is_found(void **state)
 {
     BUFFER_AUTO text = {0};
@@ -96,7 +96,8 @@ static void a_record_among_many_is_found(void **state)
     assert_int_equal(load("my.ini"), ERROR_FILE_NOT_FOUND);
 }
 
-/* A setup program deletes the whole service, and registers it again. */
+/* A setup program deletes the whole service, and registers it again: the service is loaded as if it
+ * were new. */
 static void a_deleted_service_can_come_again(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -503,7 +504,8 @@ static void a_full_disk_changes_nothing(void **state)
     assert_loaded("MyPerf", 1848, 1852);
 }
 
-/* A file that was cut off at any byte is not loaded, or can be loaded again. */
+/* If the service's registry file is cut off anywhere, the service is still loaded, or can be loaded
+ * again. */
 static void a_torn_file_loads_again(void **state)
 {
     BUFFER_AUTO whole = {0};

@@ -126,7 +126,7 @@ static void c99_what_shipped_files_get_wrong_is_passed_over(void **state)
     assert_remark("warning my.ini:0: language 01F is not installed");
     assert_no_remark("error");
     assert_loaded("MyPerf", 1848, 1852);
-    /* an object without a text is an object */
+    /* TWO of [objects] has no text there, but is an object nevertheless */
     assert_text(PERFORMANCE_KEY, "Object List", "1848 1852");
     assert_name(1850, 9, "First");
     assert_name(1848, 9, "Mine");
@@ -160,7 +160,7 @@ static void a_missing_help_is_empty(void **state)
     assert_int_equal(result.helps, 0);
     assert_text(PERFORMANCE_KEY "\\Names\\009", "1853", "");
     assert_name(1853, 9, NULL);
-    assert_last(1852); /* Last Help includes the empty one */
+    assert_last(1852); /* Last Help includes the empty explanation */
 }
 
 /* A missing English text that another language replaces causes one warning only. */
