@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of reading captures: the one that Windows made, in its three formats, and damaged copies.
- * The argument "all" tries every truncation instead of every thirteenth. */
+ * With the argument N, every N-th bit is flipped and every N-th truncation is tried. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 #include "../skip.h"
 #include "log/log.h"
 
-/* Which bits and lengths are damaged: log-read-slow tries every third bit and length, log-read one
- * bit of every byte; "test-log-read-slow 1" tries all. */
+/* Which bits are flipped, and at which lengths captures are cut off: every ninth bit and every 61st
+ * length; in log-read-slow, whose argument is 3, every third of both. */
 static struct stride {
     size_t bits, bytes;
 } stride = {9, 61};
@@ -243,7 +243,7 @@ static void a_circular_log_is_put_in_order(void **state)
             assert_int_equal(next(log)->time, made_start + i * INT64_C(10000000));
         ends(log);
         assert_null(log_problem(log));
-        assert_false(log_losses(log)->any); /* not even the buffer that was overwritten */
+        assert_false(log_losses(log)->any); /* the overwritten buffer is no loss, either */
         assert_int_equal(log_rewind(log), 0);
     }
     log_close(log);
@@ -745,8 +745,8 @@ static void impossible_times_are_no_samples(void **state)
 }
 
 /* Columns whose names differ only in letters outside ASCII, and columns with the same name; a
- * second head has the same columns in the same order. It must not compare each column with all
- * columns before it. */
+ * second head has the same columns in the same order. The reader must not compare each column with
+ * all columns before it. */
 static void many_columns_of_like_names_are_found(void **state)
 {
     enum { MANY = 20000 };

@@ -166,8 +166,8 @@ static void the_sample_before_comes_when_wanted(void **state)
 
 enum { FIRST = 0x438, SAMPLE = 816, IN_BUFFER = 79 };
 
-/* Makes a capture of the recording's head and catalogue, then buffers of samples, one second
- * apart. */
+/* Makes a capture: CounterSamples.blg, then more buffers of samples, one second apart. Returns its
+ * descriptor; *ret_first is the time of the last sample before these buffers. */
 static int make_binary(LONGLONG *ret_first)
 {
     char path[4096];

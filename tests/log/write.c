@@ -63,7 +63,7 @@ static struct log *open_one(const char *path)
     return log;
 }
 
-/* ---- the identity ---- */
+/* ---- a capture that is read and written is unchanged ---- */
 
 static void copy(const char *from, const char *to)
 {
