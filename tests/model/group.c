@@ -265,7 +265,8 @@ static void limits_of_groups(void **state)
     }
 }
 
-/* The ticks of a process are seen in another interval than those of the processors. */
+/* The ticks of a process are seen in another interval than those of the processors: the unexplained
+ * time is never negative, and right on average. */
 static void ticks_that_are_late(void **state)
 {
     struct ended *ended = ended_new();

@@ -48,7 +48,7 @@ static void rows_are(size_t count, const uint64_t *identities)
         spec.newest.rows[i] = (struct row){.name = "row", .identity = identities[i]};
 }
 
-/* Adds a sample as the drawing side does. */
+/* Adds a sample as the drawing thread of perfmon does. */
 static void add_sample(uint64_t tick)
 {
     spec.table.tick = tick;
@@ -461,7 +461,8 @@ static void spans_of_all_that_there_is(void **state)
     assert_true(span.least == 2 && span.average == 2);
 }
 
-/* A capture with more samples than its summary says. */
+/* A capture with more samples than its summary says: no value is wrong, but the last ones may be
+ * missing. */
 static void a_capture_that_is_longer_than_it_said(void **state)
 {
     struct span span;

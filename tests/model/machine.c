@@ -231,7 +231,7 @@ static void an_end_leaves_no_gap_in_other_rates(void **state)
         write_bytes(pid, pid * 2000, pid * 8000);
     tick = source_now(0).tick;
     model_pause(model, false);
-    /* the first sample in which they have grown, which must have a rate */
+    /* the first sample in which the byte counts have grown, which must have a rate */
     now = after(table, tick);
     while (table_cell(now, table_row(now, last), 2)->number == 0)
         now = after(table, now->tick);

@@ -519,8 +519,8 @@ static void everything_is_quick(unsigned table)
     ASSERT_QUICK(model_pause(model, false));
 }
 
-/* The first source hangs at once, the second after some samples; the third continues. All end in
- * time. */
+/* Two sources hang, and no call of the model waits for them; the third source continues. The two
+ * continue when their calls return. A model whose sources hang is freed in time. */
 static void hangs(unsigned call)
 {
     double_hang(call, "\\\\stuck");
@@ -798,7 +798,8 @@ static void a_capture_with_other_counts_than_it_said(void **state)
     assert_true(model_table(model, table)->forgotten > 0);
 }
 
-/* Each table reads the capture; a line that two of them lose is there once. */
+/* Each table reads the capture by itself; a message about losses that two tables get is shown
+ * once. */
 static void a_capture_that_lost_samples(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 3;
