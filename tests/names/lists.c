@@ -32,7 +32,7 @@ static bool is_there(const char *file)
     return access(path_of(file), F_OK) == 0;
 }
 
-/* Expects the names of indices 900000 and 4, searched in both directions, and an explanation. */
+/* Expects the names of indices 900000 and 4, searched by index and by name, and an explanation. */
 static void assert_answers(const char *name, const char *german, const char *help)
 {
     assert_name(900000, 9, name);
@@ -348,7 +348,8 @@ static void some_sources_make_no_list(void **state)
     assert_false(is_there(ENGLISH_LIST) || is_there(HELP_LIST) || is_there(INDEX));
 }
 
-/* A file changes after all files were checked and before its texts are read. */
+/* A file changes after all files were checked and before its texts are read: no list is written,
+ * because it would lack these texts. */
 static void a_text_that_was_not_read_is_not_missing_for_others(void **state)
 {
     put_sources();
