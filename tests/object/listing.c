@@ -5,7 +5,8 @@
 
 /* ---- memory that runs out ---- */
 
-static long allocations_left = -1; /* the allocations that succeed; -1: all */
+/* how many allocations succeed before all others fail; -1: none fails */
+static long allocations_left = -1;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
@@ -320,7 +321,8 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     provider = kept;
 }
 
-/* A folder without any process cannot be proc, because the process that counts is one itself. */
+/* A folder proc without any process gives no count instead of 0, because the process that counts is
+ * one itself. */
 static void a_folder_without_processes_is_no_proc(void **state)
 {
     (void)state;

@@ -96,8 +96,8 @@ static void names_may_come_and_go(void **state)
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 20);
 }
 
-/* The positions of names are checked each time: names of the same length in another order are other
- * names. */
+/* The positions of names are checked each time: if names of the same length change places, each
+ * keeps its own value. */
 static void names_are_looked_at_each_time(void **state)
 {
     (void)state;
