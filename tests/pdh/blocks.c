@@ -221,7 +221,8 @@ static void values_are_found_by_their_names(void **state)
     assert_true(value_of(faults) == 30);
 }
 
-/* A process is identified by its number and its start time, in captures too. */
+/* In captures, too, a rate has no value if the process of this name is another one, which its
+ * number or its start time shows. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");

@@ -165,8 +165,8 @@ static void columns_of_a_later_head_join(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* Two files as one source: the recording, and a file whose samples are between the recording's
- * samples. */
+/* Two files as one source: CounterSamples.blg, and a file whose samples lie between. The rates of
+ * the first file are the same as if it were alone. */
 static void rates_go_on_behind_samples_of_another_file(void **state)
 {
     static struct table whole;
@@ -307,7 +307,7 @@ static void bound_files_are_one_source(void **state)
     query_close(second);
 }
 
-/* A handle that is bound to no files means live data, which Get-Counter uses. */
+/* A handle that is bound to no files, as Get-Counter of PowerShell makes it, means live data. */
 static void bound_to_nothing_is_the_present(void **state)
 {
     PDH_HLOG source = NULL;

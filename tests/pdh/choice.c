@@ -130,7 +130,7 @@ PDH_STATUS live_source_open(struct data_source **ret)
     return 0;
 }
 
-/* The source is not a capture, which would have an order of its own. */
+/* Replaces the function of the module log: the tests use live data only, never a capture. */
 PDH_STATUS log_source_open(struct pdh_from from, enum source_use use, struct data_source **ret)
 {
     return (PDH_STATUS)PDH_DATA_SOURCE_IS_REAL_TIME;

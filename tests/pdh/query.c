@@ -182,7 +182,8 @@ static void a_counter_of_an_absent_machine_is_kept(void **state)
     assert_int_equal(raw.CStatus, PDH_CSTATUS_NO_MACHINE);
 }
 
-/* An object gets another number if its service is registered again. */
+/* An object gets another number if its service is registered again: its counters are found
+ * again. */
 static void an_object_comes_back_under_another_number(void **state)
 {
     PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
@@ -307,7 +308,8 @@ static void names_may_hold_what_paths_are_made_of(void **state)
 
 /* ---- pairs without a value ---- */
 
-/* A process is identified by its number and its start time. */
+/* A rate has no value if the process of this name is another one, which its number or its start
+ * time shows. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");
@@ -329,7 +331,8 @@ static void another_process_of_that_name_has_no_common_value(void **state)
     no_value(faults, PDH_CSTATUS_INVALID_DATA);
 }
 
-/* The first process "twin" ends: the name "twin" now means the process that was "twin#1". */
+/* The first process "twin" ends: the name "twin" now means the process that was "twin#1", so its
+ * rate has no value. */
 static void a_process_that_moves_up_has_no_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(twin)\\Page Faults/sec");
@@ -353,7 +356,8 @@ static void a_process_that_moves_up_has_no_value(void **state)
     assert_int_equal(items[1].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
 }
 
-/* The two clocks differ because the wall clock was set, or the machine slept. */
+/* If the two clocks differ, because the wall clock was set or the machine slept, a rate has no
+ * value. */
 static void an_interval_of_two_lengths_has_no_value(void **state)
 {
     PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
