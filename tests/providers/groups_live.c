@@ -305,7 +305,7 @@ static void child_job_memory(void)
     if (!write_file("memory.swap.max", "0"))
         not_reported("swap of groups");
     IS(job(102102), 0);
-    IS(write_file("memory.max", "8388608"), true); /* less than it has */
+    IS(write_file("memory.max", "8388608"), true); /* less than the group has */
     IS(job(102102), 8388608);
     char more = 'm';
     IS(write(orders[1], &more, 1), 1);
@@ -422,7 +422,7 @@ static unsigned same_rows(const opl_object_view *details, const opl_instance_vie
         DWORD index = row.definition.CounterNameTitleIndex;
         bool is_io = (index >= 1412 && index <= 1424) || index > 101800;
         if (is_io && !answer_counter(process, 1412, false, &same))
-            continue; /* absent in Process, because of some process it may not be read */
+            continue; /* absent in Process, because this user may not read it of some process */
         IS(answer_counter(process, row.definition.CounterNameTitleIndex, false, &same), true);
         IS(opl_counter_number(&answer_block, one, &row, &value), true);
         IS(opl_counter_number(&answer_block, other, &same, &theirs), true);

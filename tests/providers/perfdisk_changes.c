@@ -110,7 +110,8 @@ static void a_small_fall_is_another_disk(void **state)
     VALUE(PHYSICAL, "sda", 202, 3 * 10000);
 }
 
-/* The kernel rounds busy times to its ticks, so they may be ahead of the clock. */
+/* The kernel rounds busy times to its ticks, so they may be ahead of the clock; then the
+ * idle time stays the same. */
 static void idle_time_never_goes_back(void **state)
 {
     begin();

@@ -178,7 +178,8 @@ static struct work work_of(unsigned object, const char *name)
     return work;
 }
 
-/* Since Linux 6.6 tmpfs accepts O_DIRECT, too. */
+/* Is the file's system in memory? Since Linux 6.6 O_DIRECT does not show it, because tmpfs accepts
+ * O_DIRECT. */
 static bool is_in_memory(int fd)
 {
     struct statfs fs;

@@ -604,7 +604,7 @@ static void send_message_6(int fd, uint8_t type)
     IS(sendto(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&to, sizeof to), sizeof bytes);
 }
 
-/* before and after the messages; by kind; received and sent */
+/* values[0] before the messages, [1] after; then the kind; then [0] received, [1] sent */
 static uint64_t values[2][KINDS_6][2];
 
 static void take_values(unsigned object, const struct kind *list, size_t count, unsigned when)

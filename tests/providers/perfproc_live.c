@@ -459,7 +459,7 @@ static void texts_of_this_process(void **state)
                 strlen(path) > 64);
 }
 
-/* The names, from proc or, if they are pinned, from the kernel's records. */
+/* The names of Process V2 end with the process's number, but for that of _Total. */
 static void names_of_process_v2_have_numbers(void **state)
 {
     opl_object_view object;

@@ -445,7 +445,8 @@ static void descriptors_beyond_1024_count(void **state)
     waitpid(pid, NULL, 0);
 }
 
-/* Kernel threads have longer names than others, which show their work. */
+/* The names of kernel threads show their work, so they may be longer than 15 bytes; records have
+ * them, too. */
 static void kernel_threads_are_there(void **state)
 {
     (void)state;
@@ -475,7 +476,7 @@ static void times_are_finer_than_ticks(void **state)
     assert_true(fine > 0);
 }
 
-/* Some kernels omit processes from BPF iterators: the files of these are read, some ten at most. */
+/* Some kernels omit processes from BPF iterators: the files of these are opened, 40 at most. */
 static void a_steady_query_opens_what_is_pinned(void **state)
 {
     (void)state;
