@@ -30,7 +30,7 @@ static struct {
     struct operation operations[MOST_OPERATIONS];
     int operation_count;
     int files_by_fd[MOST_FDS]; /* number of the file, plus 1 */
-    bool forget_syncs;         /* ignores syncs, to test that the model notices */
+    bool forget_syncs;         /* ignores syncs, to test that the model then finds losses */
 } disk;
 
 static struct file_steps real_steps;

@@ -58,7 +58,8 @@ static void what_a_package_says_is_deleted_too(void **state)
     assert_text(KEY "\\Sub", "z", NULL);
 }
 
-/* A value that the user's layer would hide is refused, and with it all values of its layer. */
+/* A value for the machine's layer that the user's layer would hide is refused, and with it all
+ * other values for the machine's layer. */
 static void all_or_nothing(void **state)
 {
     put("user/registry.d/a.reg", HEADER "[" KEY "]\n\"y\"=\"user\"\n");

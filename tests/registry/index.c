@@ -219,7 +219,8 @@ static void read_index(struct buffer *ret)
     assert_int_equal(file_read(AT_FDCWD, path_of(INDEX), ret), ERROR_SUCCESS);
 }
 
-/* Makes a tree from changed bytes, and reads all of it. */
+/* Makes a tree from the bytes of a damaged index, and reads all of it; `seal`: with a correct
+ * checksum. */
 static LSTATUS parse(const struct buffer *bytes, size_t size, bool seal)
 {
     struct index index = {0};

@@ -200,7 +200,7 @@ static void the_generation_follows_the_files(void **state)
     assert_int_not_equal(second, first);
     assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_SZ, "3", 2), ERROR_SUCCESS);
     assert_int_not_equal(registry_generation(), second);
-    usleep(60 * 1000); /* the folder is settled: from now on only its attributes are read */
+    usleep(60 * 1000); /* after this time without a change only the folder's attributes are read */
     second = registry_generation();
     assert_int_equal(registry_generation(), second);
     put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n"); /* edited in place */
@@ -221,7 +221,7 @@ static void files_edited_in_place_are_found_in_turn(void **state)
         snprintf(name, sizeof name, "machine/registry.d/%02d.reg", i);
         put(name, HEADER "[" KEY "]\n\"x\"=\"1\"\n");
     }
-    usleep(60 * 1000); /* waits until the folder is settled */
+    usleep(60 * 1000); /* waits until the folder's last change is old enough */
     folder.path = strdup(path_of("machine/registry.d"));
     assert_int_equal(folder_refresh(&folder, 0, &changed), ERROR_SUCCESS);
     assert_true(changed);
@@ -367,7 +367,7 @@ static void assert_manual(const char *layer, const char *expected)
 }
 
 /* docs/registry.md: "name"=- and [-key] delete what earlier files have, so they are written only if
- * an earlier file has it. */
+ * an earlier file has that value or key. */
 static void only_what_a_file_below_says_leaves_a_deletion_behind(void **state)
 {
     put("vendor/data/registry.d/a.reg",
@@ -454,8 +454,8 @@ static void below_a_deleted_key_everything_is_reported(void **state)
     no_manual();
 }
 
-/* A key that is left without values stays a key, unless no other layer has it and it is removed
- * with its last value. */
+/* A key that has lost its last value stays, empty; but registry_delete_last_value deletes it and
+ * its empty parents, at most as many keys as its last argument says. */
 static void the_last_value_takes_its_key_along(void **state)
 {
     set_text(KEY "\\A\\B", "x", "1");
@@ -565,8 +565,7 @@ static void a_program_without_standard_input(void **state)
     }
 }
 
-/* A key that exists in a package only because of a value is not kept by the package's deletions
- * below it. */
+/* A file that deletes a key does not create the keys above it. */
 static void steps_to_a_deletion_make_no_key(void **state)
 {
     uint32_t type;
