@@ -286,8 +286,7 @@ static int query_as(uid_t uid)
     return server_join(pid);
 }
 
-/* Four users have all connections that other users may have, and use none of them: the others are
- * still served. */
+/* Four users hold idle connections, as many as they get: twelve other users are still served. */
 static void f_c10_few_users_do_not_shut_out_the_others(void **state)
 {
     enum { NEWCOMERS = 12 };
@@ -332,8 +331,8 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
         close(fds[i]);
 }
 
-/* On one stream too many a caller cannot name a user, and the server closes it at the next
- * request. */
+/* On one stream more than MostStreams a caller cannot name a user, and the server closes this
+ * stream at the next request. */
 static void f_c10_one_too_many_is_hung_up_on(void **state)
 {
     int fds[3];

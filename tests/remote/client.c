@@ -249,8 +249,8 @@ static void pdh_paths_name_a_machine(void **state)
     assert_int_equal(server_join(server_fork(cook_a_far_counter)), 0);
 }
 
-/* The article's remote experiment: its provider is loaded by the server, and its functions are
- * called in order. */
+/* The remote experiment of the second article: the provider is loaded by the server, and its
+ * functions are called in order. */
 static void c60_the_provider_is_loaded_at_the_server(void **state)
 {
     char calls[512];
@@ -452,8 +452,8 @@ static void a_vanished_client_leaves_nothing(void **state)
     assert_string_equal(calls, "attach, Open, Collect, Close, detach");
 }
 
-/* A provider that never returns blocks the process of its client, but no other client waits for
- * it. */
+/* If a client is killed while its query hangs in a provider, the server's process for this client
+ * ends. */
 static void a_client_that_vanishes_ends_its_query(void **state)
 {
     struct lab_service service = {.name = "MyPerf",

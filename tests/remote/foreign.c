@@ -251,7 +251,7 @@ static void make_shell(void)
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Shell", path);
 }
 
-/* From the helper process: the program for the connection is neither refused nor ended. */
+/* The provider starts ssh from its helper process, in which ssh is neither refused nor ended. */
 static void c121_a_machine_by_ssh(void **state)
 {
     enum { SYSTEM = 2 };

@@ -222,8 +222,8 @@ static void counters_of_one_that_never_answers(void **state)
     fake_stop(&mute);
 }
 
-/* A machine becomes unreachable between two collections, and comes back within the pause of one or
- * two seconds. */
+/* A machine becomes unreachable between two collections, and comes back before the next attempt to
+ * connect, which is made after one or two seconds. */
 static void one_that_goes_and_comes_back(void **state)
 {
     struct fake fake = {.name = "COMING", .base = 300, .frequency = 10000000};

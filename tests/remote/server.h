@@ -22,8 +22,8 @@ extern pid_t server_pid;
 /* Runs a function in a new process, whose exit code is the function's result. */
 pid_t server_fork(int (*run)(void));
 int server_join(pid_t pid);
-/* Writes the notes of one process, such as "attach, Open, Collect": the process of the first note,
- * whose number is returned. */
+/* Writes to `ret` the notes of the process that wrote the first note, such as "attach, Open,
+ * Collect", and returns this process's number. */
 pid_t server_notes(char *ret, size_t capacity);
 void server_forget_notes(void);
 bool server_gone(pid_t pid); /* waits for at most ten seconds */

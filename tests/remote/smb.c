@@ -69,8 +69,8 @@ static void serve_value(uint32_t root, const char *path, const char *name, uint3
 
 /* ---- bytes ---- */
 
-/* The bytes of a query by the document: opnum 17, a handle, "2" with its NUL, and a capacity of 64
- * bytes. */
+/* The bytes of a query as MS-RRP describes them: opnum 17, a handle, "2" with its NUL, and a
+ * capacity of 64 bytes. */
 static void a_query_has_the_documented_bytes(void **state)
 {
     static const unsigned char head[] = {4, 0, 4, 0},

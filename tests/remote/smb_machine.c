@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's side of a dozen calls, as the document describes them; handles are numbers. */
+/* The server's side of a dozen calls, as MS-RRP describes them; handles are numbers. */
 #include "smb_machine.h"
 
 #include <openperflib/block.h>
