@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Clients that others wrote, Samba's client library and impacket, as users of the remote registry: both
-send the calls' bytes as they are made here (impacket's own helper for queries takes seconds for a
-megabyte). And the request form of our server, made here a second time."""
+"""Two clients of the remote registry, Samba's client library and impacket: both send the calls' bytes that
+are made here (impacket's own helper for queries takes seconds for a megabyte). And requests in the
+format of our server, whose code is written here a second time."""
 import socket
 import struct
 
