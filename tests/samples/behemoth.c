@@ -307,7 +307,7 @@ static void c120_no_server_at_all(void **state)
 
 /* ---- the time of day ---- */
 
-/* By how many seconds this process, and a provider in it, see the time of day too late. */
+/* By how many seconds the time of day in this process, and in a provider in it, is ahead. */
 static int64_t ahead_seconds;
 
 #if __SIZEOF_LONG__ == 8

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples' answers byte by byte; their functions are called as the host calls them. A provider
- * written by hand, as in the article, and its counterpart with the builder must answer the same.
+ * The samples' answers byte by byte; their functions are called as the library calls them. A
+ * provider written by hand, as in the second article, and its counterpart with the builder must
+ * answer the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,7 +146,7 @@ static void c69_myperf1_is_the_articles_first_example(void **state)
     assert_int_equal(answer.status, ERROR_SUCCESS);
     assert_int_equal(answer.types, 1);
     assert_int_equal(answer.size, OBJECT_SIZE);
-    /* in the golden block, this number is that of the name + 1 */
+    /* the explanation's number, which in the golden block is the name's number + 1 */
     set_dword(expected, 132 - 112, FIRST_HELP);
     assert_memory_equal(answer.bytes, expected, OBJECT_SIZE);
     sample_close(&sample);

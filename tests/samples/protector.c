@@ -142,7 +142,8 @@ static void a_number_that_is_used_again_is_somebody_new(void **state)
     assert_true(too_long(100));
 }
 
-/* The first process "cc" ends: the second one was "cc#1", and is "cc" from now on. */
+/* The first process "cc" ends: the second one was "cc#1", and is "cc" from now on. It must not get
+ * the first one's times. */
 static void a_name_that_moves_to_another_moves_nothing_else(void **state)
 {
     (void)state;
