@@ -69,8 +69,8 @@ static bool is_time(DWORD type)
 
 /* ---- bounds ---- */
 
-/* proc/PID/stat has two times, each rounded down to ticks; proc/stat counts whole ticks, and later
- * those that a sleeping processor has missed. */
+/* By how many seconds a time may be inexact: proc/PID/stat has two times, each rounded down to
+ * ticks; proc/stat counts whole ticks, and later those that a sleeping processor has missed. */
 static double ticks_of(const struct judged *is)
 {
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);

@@ -127,8 +127,8 @@ static void judge_known(const struct known *known)
                    known->row->name, (unsigned)steps_title(known->index), value);
         return;
     }
-    /* a single collection in between, which PDH did not make, is no reason for a missing value;
-     * more can be */
+    /* the value must be there if at most one collection in between was not made by PDH; if several
+     * were, it may be missing */
     bool due = !known->interval->set && known->count - known->before <= 2 && known->seconds > 0.002;
     bool fraction = is->rule == STEPS_PERCENT || is->rule == STEPS_RATIO;
     tally.exact += valid;

@@ -55,8 +55,7 @@ bool watch_add(struct watch *watch, PDH_HQUERY query)
 
 /* ---- a sample ---- */
 
-/* Makes the buffer large enough. Growing it follows the library's answer: PDH_MORE_DATA, then the
- * data. */
+/* Returns `old` if it has `needed` bytes, else a larger buffer, whose size is written to *size. */
 static void *capacity_for(void *old, DWORD *size, DWORD needed)
 {
     if (needed <= *size)
