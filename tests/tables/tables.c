@@ -210,8 +210,8 @@ static void object_in_its_hundred(const opl_object *object)
               (unsigned)object->help_index);
 }
 
-/* The hundred for additional counters of Windows' objects: System and Job Object have one each, and
- * Process IO has what processes read and write. */
+/* The first of the hundred numbers for our counters of an object. Of Windows' objects, System and
+ * Job Object have a hundred each; those of processes use that of Process IO. */
 static unsigned hundred_of(unsigned object)
 {
     return object == 2                                           ? 101400
