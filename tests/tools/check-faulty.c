@@ -514,7 +514,8 @@ DWORD finds_digits(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return good(strstr(text, own) ? global : query, data, bytes, types);
 }
 
-/* Copies the query to a buffer that is too small for a long one. */
+/* Aborts if the query has more than `most` characters, like a provider that copies it to a small
+ * buffer. */
 static void check_length(LPCWSTR query, size_t most)
 {
     size_t count = 0;
@@ -546,7 +547,7 @@ DWORD first_thread_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types
     return ERROR_SUCCESS;
 }
 
-/* Defines a Collect that fails in one of `every` calls, whatever the space. */
+/* Defines a Collect that fails in one of `every` calls, whatever the buffer's size. */
 #define REFUSES(name, every)                                                                       \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \

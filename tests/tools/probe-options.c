@@ -29,8 +29,8 @@ static const struct tool plain = {
 static const struct tool with_commands = {
     .name = "probe", .summary = "Probes.", .usage = "COMMAND [OPTION]...", .commands = commands};
 
-/* Prints the variables that options_set has set, and how many arguments have no variable, as those
- * that are no options. */
+/* Prints the variables that options_set has set, and how many arguments (words, and options without
+ * a variable) set none. */
 static int print_set(int argc, char **argv)
 {
     struct options options;
