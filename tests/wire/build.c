@@ -63,13 +63,14 @@ static void c69_the_first_example(void **state)
     assert_int_equal(built.status, ERROR_SUCCESS);
     assert_int_equal(built.size, 184);
     assert_int_equal(built.types, 1);
-    /* the article's counter block has 36 bytes and 4 more after it; ours has 40 */
+    /* the counter block in the second article has 36 bytes, and 4 unused bytes after it; ours has
+     * 40 */
     golden_set(&golden, 256, 40);
     assert_memory_equal(built.bytes, golden.data + 112, 184);
     golden_done(&golden);
 }
 
-/* With `packed`, the answer is that of the article, byte by byte. */
+/* With `packed`, the answer is that of the second article, byte by byte. */
 static void c69_the_first_example_packed(void **state)
 {
     struct golden golden;
