@@ -237,7 +237,7 @@ static void rights_are_checked(void **state)
     assert_int_equal(RegCloseKey(writer), ERROR_SUCCESS);
 }
 
-/* docs/windows/articles.md#c28 */
+/* docs/windows/articles.md#c28: all these names mean this machine. */
 static void c28_connect_to_this_machine_by_its_names(void **state)
 {
     char host[256] = "", slashed[260], dotted[300];
