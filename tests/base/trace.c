@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* Redirects what trace writes on stderr to a file of the test. */
+/* Sets `ret` to what trace writes on stderr for this text. */
 static void catch_trace(struct buffer *ret, const char *text)
 {
     char folder[64];
