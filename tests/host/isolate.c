@@ -574,7 +574,7 @@ static void f_c8_helper_starts_threads_but_no_processes(void **state)
 {
     run_query("start_collect");
     take_text();
-    /* fork: EPERM, twice; system() could not start its shell */
+    /* the thread was started; fork: EPERM, which is 1; system() could not start its shell */
     assert_string_equal(answer, "1 1 32512");
 }
 

@@ -509,7 +509,7 @@ static void *nothing(void *argument)
     return argument;
 }
 
-/* Starts a thread, and processes in three ways. */
+/* Starts a thread, and processes by fork and by system. Answers with the results. */
 PROCEDURE start_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[64];
