@@ -41,8 +41,8 @@ static void line_for(char *line, size_t capacity, const char *format)
     snprintf(line, capacity, format, test_root);
 }
 
-/* docs/windows/articles.md#c68, Q188769: if the first word is not a dummy, the ini file's name is
- * taken for the dummy. */
+/* docs/windows/articles.md#c68, Q188769: the first word is skipped, whatever it is. Unless exactly
+ * one ini file follows it, the result is ERROR_INVALID_PARAMETER. */
 static void c68_the_first_word_is_a_dummy(void **state)
 {
     static const char *const bad[] = {

@@ -52,7 +52,8 @@ static void a_missing_service_is_error_2(void **state)
 }
 
 /* docs/windows/articles.md#c40, docs/windows/articles.md#c62: the registration is written without
- * lodctr, as in the article. It stays in its file. */
+ * lodctr, as in the second article. lodctr writes its numbers and texts to a file of its own, and
+ * removes no more than these. */
 static void c62_a_record_by_hand_stays_by_hand(void **state)
 {
     put_ini(ini_head, ini_texts);

@@ -41,8 +41,8 @@ static const char packaged[] =
            "\"Last Help\"=dword:00000801\n\"Object List\"=\"2048\"\n"
            "[" PERFORMANCE_KEY "\\Names\\009]\n\"2048\"=\"Packaged\"\n\"2049\"=\"Help\"\n";
 
-/* A package's file is not changed, but hidden by a deletion in another file; loading makes it
- * visible again. */
+/* A package's file is not changed: a deletion in another file hides its numbers and texts. If the
+ * service is loaded again, it gets new ones. */
 static void what_a_package_says_is_deleted_from_behind(void **state)
 {
     put("vendor/data/registry.d/MyPerf.reg", packaged);
