@@ -231,7 +231,8 @@ static uint64_t bytes_read(void)
     return line ? strtoull(line + 7, NULL, 10) : 0;
 }
 
-/* Lines with as many columns as Process has counters on a large machine. */
+/* Lines with as many columns as Process has counters on a large machine: the reader reads the file
+ * at most four times in all. */
 static void a_long_line_is_not_read_again_and_again(void **state)
 {
     enum { COLUMNS = 20000 };
