@@ -239,7 +239,7 @@ static void processes_keep_their_identity(void **state)
 }
 
 /* Rows have the same identity whether the first column is a missing counter with a bracket in its
- * name, another counter, or the id. */
+ * name, another counter, or ID Process. */
 static void identity_does_not_depend_on_the_columns(void **state)
 {
     static const char *const paths[] = {"\\Process(*)\\Nonsense (bytes)",
