@@ -206,7 +206,8 @@ static struct account order(char what)
     return account;
 }
 
-/* Starts the worker in a group of this name. What it did before is not counted for the group. */
+/* Starts the worker in a new group below the group `above`; "": below the root. What the worker did
+ * before is not counted for the group. */
 static void begin(const char *above)
 {
     char path[300], number[16];

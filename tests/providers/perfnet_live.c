@@ -171,7 +171,8 @@ static void read_totals(uint64_t ret[TOTALS])
         ret[i] = number(NETWORK, "lo", totals[i]);
 }
 
-/* There is no other traffic in this namespace, except IPv6 from time to time. */
+/* The totals grow by exactly what the test sends: there is no other traffic in this namespace,
+ * except IPv6 from time to time. */
 static void child_totals(void)
 {
     const uint64_t bytes = TIMES * (BYTES + 28);
@@ -229,8 +230,8 @@ static void child_connections(void)
             {TCPV4, NULL, 646, 0}, {TCPV4, NULL, 642, 0});
 }
 
-/* Sends to a neighbour that never answers: requests are sent again, which does not count as sent
- * segments. */
+/* Sends to a neighbour that never answers: requests are sent again, which counts as retransmitted
+ * segments, not as sent ones. */
 static void child_lost_segments(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(80)};
@@ -479,8 +480,8 @@ static void *other_thread(void *arg)
     return NULL;
 }
 
-/* Threads of one process, each in its own namespace; and a thread that changes from one namespace
- * to another. */
+/* Threads of one process, each in its own namespace, and a thread that changes to another
+ * namespace: each sees the packets of its own. */
 static void child_threads(void)
 {
     pthread_t thread;

@@ -266,7 +266,7 @@ static uint64_t read_bytes_of(uint64_t id)
 }
 
 /* When a child is waited for, the kernel adds what the child did to the io file of its parent, and
- * its faults at the same moment. */
+ * its faults at the same moment. It must not be counted as the parent's input and output. */
 static void f_b2_what_children_did_is_not_counted_again(void **state)
 {
     (void)state;

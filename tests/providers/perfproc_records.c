@@ -267,8 +267,7 @@ static void storm_end(pid_t storm)
 
 /* ---- comparing ---- */
 
-/* Does the counter never decrease? Peaks may: they disappear with the memory when a process
- * ends. */
+/* Does the counter never decrease? Peaks do: they disappear with the memory when a process ends. */
 static bool is_monotone(DWORD index)
 {
     static const DWORD all[] = {PROCESSOR_TIME, USER_TIME, SYSTEM_TIME, 28,   146,    1412,  1414,
@@ -344,8 +343,7 @@ static bool is_workers_thread(const struct seen *seen)
     return is_worker(seen->values[field_of(before, ID)]);
 }
 
-/* The records have the order of /proc and the same names; this includes instances that are in only
- * one of them. */
+/* The records are in the order of /proc: Idle, the processes by number, _Total. */
 static void records_are_in_the_order_of_proc(void)
 {
     for (size_t i = 2; i + 1 < records->count; i++)

@@ -251,7 +251,7 @@ static void all_250_of_256_processors(void **state)
     assert_int_equal(count_of(INFORMATION), 250 + 8 + 1); /* node 12 has no processors */
     VALUE(INFORMATION, "7,_Total", 6, (9000 * 26 + 2 * (26 * 224 + 25 * 13)) * tick() / 26);
     run_query("perfos", "cpu256", "238");
-    /* proc/interrupts has more than 64 KiB here, so it is not read */
+    /* proc/interrupts of this machine has more than 64 KiB, so it is not read */
     assert_false(answer_has(PROCESSOR, 148));
     VALUE(PROCESSOR, "249", 1334, 4500 + 10 * 249);
     VALUE(PROCESSOR, "_Total", 1334, 250 * 4500 + 10 * 249 * 125);
