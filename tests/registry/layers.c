@@ -548,8 +548,8 @@ static void no_descriptor_stays_open_and_none_of_others_is_closed(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-/* In a program without standard input, such as a daemon, the library's files may get descriptor
- * 0. */
+/* In a program without standard input, such as a daemon, the library's files may get descriptor 0.
+ * They are used as any others, and closed. */
 static void a_program_without_standard_input(void **state)
 {
     int kept = dup(0);
