@@ -242,8 +242,8 @@ static bool has_forbidden(const char *name)
     return strpbrk(name, "\\()/#*") != NULL;
 }
 
-/* Names must be unique, because paths find things by name: an object's name among all objects, a
- * counter's name in its object. */
+/* Paths find things by name. So an object of our own block must have a name that is valid in a path
+ * and is none of Windows' names, and its counters must have different names. */
 static void names_are_clear(const opl_object *object)
 {
     if (!in_block(object->index))
