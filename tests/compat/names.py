@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 HEADERS = ("windows.h", "winperf.h", "pdh.h", "pdhmsg.h", "loadperf.h", "psapi.h", "strsafe.h", "tchar.h")
-# what has several shapes is called
+# functions with several forms are not linked by name alone, but called
 GENERIC = {"wprintf": 'wprintf(L"x")', "wcscpy_s": 'wcscpy_s((WCHAR *)words, 1, L"x")',
            "wcsncpy_s": 'wcsncpy_s((WCHAR *)words, 1, L"x", 1)'}
 

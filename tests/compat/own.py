@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-# nothing else is in the path: neither Windows' headers nor what stands beside
+# beginnings of the macros that our own headers may define
 OURS = re.compile(r"_|OPL_|opl_|OPENPERFLIB_")
 
 
@@ -51,7 +51,7 @@ def main():
             found = macros(command, f"#include <openperflib/{name}>\n") - known
             faults += [f"{compiler}: {name} defines {macro}" for macro in sorted(found)
                        if not OURS.match(macro)]
-        # the test itself: Windows' header has such macros
+        # checks the test itself: winperf.h defines macros that it must find
         windows = macros([*command, "-I" + os.path.join(include, "openperflib-windows")],
                          "#include <winperf.h>\n")
         if "PERF_DETAIL_NOVICE" not in windows or "FAR" not in windows:
