@@ -38,7 +38,7 @@ TYPES = {
     0x20470500: ("timer", "base", False, False), 0x20570500: ("timer", "base", False, False),
     0x20670500: ("timer", "base", False, False),
 }
-# counters that only serve others, and headings: no column, and nothing is lost
+# bases of other counters, and headings: they have no column, which is no loss
 HIDDEN = {0x40030401, 0x40030402, 0x40030403, 0x40030500, 0x40030503, 0x42030500, 0x40000200}
 
 
@@ -326,7 +326,7 @@ class Capture:
         catalogue, last = [], None
         for kind, time, body in everything:
             if kind == CATALOGUE:
-                # what stands behind samples is a new one; a long one has several records
+                # a catalogue after samples is a new one; a long catalogue has several records
                 catalogue = (catalogue if last != SAMPLE else []) + list(read_catalogue(body))
             elif kind == SAMPLE:
                 self.add_sample(catalogue, time, body)
