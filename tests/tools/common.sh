@@ -8,7 +8,7 @@ export OPENPERFLIB_ROOT="$folder/root" COLUMNS=100 LC_ALL=C.UTF-8
 unset NO_COLOR LANG LC_MESSAGES OPENPERFLIB_TRACE OPENPERFLIB_SYSROOT
 count=0
 
-# check NAME COMMAND...: good if the command is
+# check NAME COMMAND...: prints "ok" if the command succeeds
 check() {
     count=$((count + 1))
     checked=$1
@@ -33,12 +33,12 @@ run() {
     return 1
 }
 
-# says TEXT: the output has a line with this text; warns TEXT: the error output has
+# says TEXT: standard output has a line with this text; warns TEXT: standard error has one
 says() { grep -qF -- "$1" "$folder/out" || { cat "$folder/out" "$folder/err"; false; }; }
 warns() { grep -qF -- "$1" "$folder/err" || { cat "$folder/out" "$folder/err"; false; }; }
 silent() { [ ! -s "$folder/err" ] || { cat "$folder/err"; false; }; }
 
-# same FILE: the output is exactly that file
+# same FILE: standard output is exactly this file
 same() { diff -u "$1" "$folder/out"; }
 
 finish() { echo "1..$count"; }
