@@ -226,9 +226,9 @@ static void needless_files_are_left_alone(void **state)
     (void)state;
     struct answer answer = run_query(u"2000");
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + TAG), 11);
-    /* the file has tag 0 */
+    /* herd/1/tag is 0, so its letter is not read */
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + TAG), 0);
-    /* the file has no such key */
+    /* herd/2/letter has no key x */
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0);
 }
 
