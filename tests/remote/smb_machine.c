@@ -14,7 +14,8 @@ static struct {
     char path[300];
     bool open;
 } keys[KEYS];
-static uint32_t generation; /* handles of an earlier connection are invalid */
+/* of the connection, and in each handle: those of an earlier connection are invalid */
+static uint32_t generation;
 
 static void put(struct buffer *ret, uint32_t number)
 {
