@@ -861,7 +861,8 @@ static void another_users_server_is_not_trusted(void **state)
         report_skipped("only root can be another user");
         return;
     }
-    assert_int_equal(seteuid(65534), 0); /* the peer's user is the one who called listen */
+    /* the kernel takes the user who calls listen for the user of the peer */
+    assert_int_equal(seteuid(65534), 0);
     char kept[sizeof place];
     memcpy(kept, place, sizeof kept);
     snprintf(place, sizeof place, "/tmp/opl-foreign-%ld", (long)getpid());
