@@ -17,7 +17,7 @@ struct expected {
 static void b3_each_type_keeps_its_pair(void **state)
 {
     const struct expected rows[] = {
-        {0,  99,           0,              1, TICKS,        false}, /* a base at the beginning */
+        {0,  99,           0,              1, TICKS,        false}, /* a base without a counter */
         {1,  4294967294,   BLOCK_TIME,     1, TICKS,        false}, /* COUNTER_COUNTER */
         {2,  1600,         block_filetime, 1, TICKS,        false}, /* 100NSEC_TIMER */
         {3,  2400,         OBJECT_TIME,    1, OBJECT_TICKS, false}, /* OBJ_TIME_TIMER */
