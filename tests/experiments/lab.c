@@ -36,7 +36,7 @@ static void be_the_keeper(int test)
     _exit(0);
 }
 
-/* Without pidfd_open, the folder of an aborted test remains. */
+/* Without pidfd_open no process is started, and the folder of an aborted test remains. */
 void lab_keep(void)
 {
     fflush(NULL);

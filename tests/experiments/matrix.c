@@ -181,7 +181,7 @@ static const char *result_of(size_t job)
     return text;
 }
 
-/* Runs one row at all its levels. */
+/* Checks the results of one row at all its levels; run_all has run the cases. */
 static void c123_to_c129_every_third_party_at_every_level(void **state)
 {
     const struct kind *kind = *state;
