@@ -197,7 +197,7 @@ static void old_kernel(void **state)
     run_query("old419", "Global");
     assert_false(answer_has(INTERFACE, BANDWIDTH)); /* 4294967295 means unknown */
     VALUE(IPV4, NULL, 580, 1190);
-    VALUE(ICMP, NULL, 636, 2270); /* this kernel's line has two keys fewer before it */
+    VALUE(ICMP, NULL, 636, 2270); /* here it has two keys fewer before it than in laptop4 */
     VALUE(UDPV4, NULL, 442, 4040);
     assert_string_equal(answer_names(IPV6), "no object");
     assert_string_equal(answer_names(ICMPV6), "no object");

@@ -56,7 +56,7 @@ static void send_datagrams_to_nobody(void)
     char byte = 0;
     struct sockaddr_in address = at_port(4243);
     int out = socket(AF_INET, SOCK_DGRAM, 0);
-    for (int i = 0; i < 3; i++) /* the kernel limits the rate of its answers */
+    for (int i = 0; i < 3; i++) /* few: the kernel limits the rate of its answers */
         IS(sendto(out, &byte, 1, 0, (struct sockaddr *)&address, sizeof address), 1);
     close(out);
 }

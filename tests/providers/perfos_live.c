@@ -52,7 +52,8 @@ static bool there(const char *path, const char *word)
     return reading(path, word, 1) != 0;
 }
 
-/* The processor's interrupts in proc/interrupts, if all processors are online. */
+/* The processor's interrupts in /proc/interrupts, whose columns are its online processors: right
+ * only if all are online. */
 static uint64_t interrupts_of(unsigned cpu)
 {
     char line[65536];

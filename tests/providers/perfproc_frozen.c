@@ -175,7 +175,8 @@ static void jobs_have_names_of_their_own(void **state)
     VALUE(JOB, "a|b~2", 1522, 4000);
     VALUE(JOB, "a_b", 1522, 3000);
     VALUE(JOB, "x_2d", 1522, 5000);
-    assert_int_equal(instances(JOB_DETAILS), 8 * 2); /* number 0: a process of another namespace */
+    /* each group has 21, 22, and a process of another namespace, which has the number 0 */
+    assert_int_equal(instances(JOB_DETAILS), 8 * 2);
     VALUE(JOB, "a_b", 1518, 3);
 }
 
