@@ -273,7 +273,7 @@ static void refusals_are_noted(void **state)
     int lines = 0;
     for (const char *at = lab_read("events"); (at = strstr(at, "anna may not read")); at++)
         lines++;
-    assert_int_equal(lines, AT_MOST); /* lines in a minute */
+    assert_int_equal(lines, AT_MOST); /* the limit of lines in a minute */
 }
 
 /* How many of `many` streams a caller may use. */

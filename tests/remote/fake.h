@@ -23,7 +23,7 @@ struct fake_state {
     int delay_ms;  /* delay of each answer to a query of data */
     int hang;      /* while not 0, queries of data get no answer */
     int mute;      /* while not 0, no request gets an answer */
-    uint32_t last; /* the machine's Last Counter; base + 100 is an object without title */
+    uint32_t last; /* the machine's Last Counter; base + 100 adds the title "Newcomer" */
     uint32_t level;
     int names_read, queries, connections;
 };

@@ -158,8 +158,8 @@ static const struct fake_value *find_value(const struct fake_machine *machine, u
     return NULL;
 }
 
-/* Answers a query of a value: pointer and value of the type, then the array's pointer, then its
- * capacity. */
+/* Answers a query of a value. After the name, the request has a pointer and the type, then the
+ * pointer of the array, then its capacity. */
 static void query_value(struct fake_machine *machine, const struct buffer *request, uint32_t key,
                         struct buffer *reply)
 {
