@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each of our own headers, alone, defines no macro but OPL_..., in C and C++; and the constants of format.h
-have the values of winperf.h.
+"""Each of our own headers, alone, defines no macro but OPL_..., in C and C++; and the constants of
+format.h have the values of winperf.h.
 
 usage: own.py SOURCE_ROOT [FLAG]...
 """
