@@ -4,7 +4,7 @@
 
 usage: blg_make.py [--small] SEED FILE
 
-The same seed makes the same file; its traits are printed. Their names are the arguments of Maker.has.
+The same seed makes the same file; its traits are printed. Maker.has takes their names.
 --small: few of everything in buffers of 1 to 4 KiB, for the fuzzer's corpus.
 """
 import random

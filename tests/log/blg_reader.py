@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A second reader of .blg captures, written from docs/format.md alone, with which the library's is compared.
+"""A second reader of .blg captures, written from docs/format.md alone, with which the library's is
+compared.
 
 usage: blg_reader.py FILE
 
