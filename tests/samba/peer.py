@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Two clients of the remote registry, Samba's client library and impacket: both send the calls' bytes that
-are made here (impacket's own helper for queries takes seconds for a megabyte). And requests in the
-format of our server, whose code is written here a second time."""
+"""Two clients of the remote registry, Samba's client library and impacket: both send the calls'
+bytes that are made here (impacket's own helper for queries takes seconds for a megabyte). And
+requests in the format of our server, whose code is written here a second time."""
 import socket
 import struct
 
