@@ -212,6 +212,89 @@ static void names_of_groups(void **state)
     assert_true(line_named(&lines[2], 1, "(not known)"));
 }
 
+/* Paths of control groups as these programs make them. */
+static void names_of_containers(void **state)
+{
+#define ID "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
+#define CUT "\xe2\x80\xa6"
+    static const struct {
+        const char *path, *name;
+    } expected[] = {
+        {"/system.slice/docker-" ID ".scope",                                    "0f1e2d3c4b5a"     },
+        {"/system.slice/docker-0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5" CUT, "0f1e2d3c4b5a"     },
+        {"/docker/" ID,                                                          "0f1e2d3c4b5a"     },
+        {"/docker/" ID "/system.slice/nginx.service",                            "0f1e2d3c4b5a"     },
+        {"/docker/" ID "/docker/a" ID,                                           "0f1e2d3c4b5a"     }, /* 65 digits are no number of a container */
+        {"/docker/aaaa" CUT,                                                     NULL               },
+        {"/ecs/task/" ID,                                                        "0f1e2d3c4b5a"     },
+        {"/machine.slice/libpod-" ID ".scope/container",                         "0f1e2d3c4b5a"     },
+        {"/machine.slice/libpod-conmon-" ID ".scope",                            NULL               }, /* it watches from outside */
+        {"/libpod_parent/libpod-" ID,                                            "0f1e2d3c4b5a"     },
+        {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" CUT, NULL               },
+        {"libpod-" ID ".scope",                                                  "0f1e2d3c4b5a"     }, /* then the unit says it */
+        {"cri-containerd-0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978" CUT,  "0f1e2d3c4b5a"     },
+        {"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" CUT,  NULL               },
+        {"/kubepods.slice/kubepods-pod1_2.slice/crio-" ID ".scope",              "0f1e2d3c4b5a"     },
+        {"/kubepods.slice/kubepods-pod1_2.slice/crio-conmon-" ID ".scope",       NULL               },
+        {"/kubepods/pod12345678-9abc-def0-1234-56789abcdef0/0f1e2d3c4b5a6" CUT,  "0f1e2d3c4b5a"     },
+        {"/kubepods/burstable/pod12345678-9abc-def0-1234-56789abcdef0/0f1" CUT,
+         "12345678-9abc-def0-1234-56789abcdef0"                                                     },
+        {"/kubepods/besteffort/pod1234/" ID,                                     "0f1e2d3c4b5a"     },
+        {"/system.slice/nerdctl-" ID ".scope",                                   "0f1e2d3c4b5a"     },
+        {"/lxc/web",                                                             "web"              },
+        {"/lxc/web/ns/system.slice/cron.service",                                "web"              },
+        {"/lxc.payload/web",                                                     "web"              },
+        {"/lxc.payload.web.1/init.scope",                                        "web.1"            },
+        {"/lxc.monitor.web",                                                     NULL               },
+        {"/machine.slice/machine-fedora.scope",                                  "fedora"           },
+        {"/machine.slice/machine-qemu\\x2d1\\x2dvm.scope/libvirt/vcpu0",         "qemu\\x2d1\\x2dvm"},
+        {"/machine.slice/systemd-nspawn@box.service/payload",                    "box"              },
+        {"system.slice|docker-" ID ".scope",                                     "0f1e2d3c4b5a"     }, /* the name of an instance */
+        {"/docker/" ID "/lxc/inner",                                             "inner"            },
+        {"/system.slice/docker.service",                                         NULL               },
+        {"/system.slice/docker-" ID ".service",                                  NULL               },
+        {"/system.slice/lxc.service",                                            NULL               },
+        {"/user.slice/user-1000.slice/session-3.scope",                          NULL               },
+        {"/user.slice/machine-x",                                                NULL               },
+        {"/machine.slice/machine-.scope",                                        NULL               },
+        {"/lxc",                                                                 NULL               },
+        {"/lxc//",                                                               NULL               },
+        {"/",                                                                    NULL               },
+        {"",                                                                     NULL               },
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        size_t length = 0;
+        const char *name = container_of(expected[i].path, &length);
+        if (expected[i].name)
+            assert_int_equal(length, strlen(expected[i].name));
+        if (expected[i].name && name)
+            assert_memory_equal(name, expected[i].name, length);
+        if (!name != !expected[i].name)
+            fail_msg("%s", expected[i].path);
+    }
+}
+
+static void containers_and_the_host(void **state)
+{
+    const char *const texts[][TEXTS] = {
+        {[GROUP] = "/docker/" ID,                 [UNIT] = ""},
+        {[GROUP] = "/kubepods.slice/kub" CUT,                                       [UNIT] = "cri-containerd-" ID ".scope"},
+        {[GROUP] = "/system.slice/cron.service",[UNIT] = "cron.service"},
+        {[GROUP] = "/",  [UNIT] = ""},
+        {[GROUP] = "",                                       [UNIT] = ""},
+        {[GROUP] = NULL                          },
+    };
+    struct line lines[7];
+    for (size_t i = 0; i < 7; i++) {
+        lines[i] = line_of(&played[0], 0);
+        lines[i].texts = i < 6 ? texts[i] : NULL;
+    }
+    assert_int_equal(group_lines(lines, 7, BY_CONTAINER), 3);
+    assert_int_equal(line_named(lines, 3, "0f1e2d3c4b5a")->members, 2);
+    assert_int_equal(line_named(lines, 3, group_host)->members, 2);
+    assert_int_equal(line_named(lines, 3, "(not known)")->members, 3);
+}
+
 /* Limits, as group_add_limits reads them, of a slice, a service in it, and one with a long name. */
 static void limits_of_groups(void **state)
 {
@@ -221,6 +304,8 @@ static void limits_of_groups(void **state)
         {.name = "system.slice|web.service|x_1"},
         {.name = "system.slice|webmail.service"},
         {.name = "docker-0123456789.scope"},
+        {.name = "system.slice|web.service|lxc.payload.a_1"},
+        {.name = "system.slice|web.service|lxc.payload.a_1|inner"},
     };
     static const struct cell cells[][LINE_VALUES - MEMORY_LIMIT] = {
         {{100}, {0},   {1},  {2},  {3},   {4} },
@@ -228,9 +313,11 @@ static void limits_of_groups(void **state)
         {{50},  {400}, {21}, {22}, {23},  {24}},
         {{0},   {0},   {31}, {32}, {NAN}, {34}},
         {{0},   {0},   {41}, {42}, {43},  {44}},
+        {{70},  {0},   {51}, {52}, {53},  {54}},
+        {{7},   {0},   {61}, {62}, {63},  {64}},
     };
     const struct table table = {.column_count = LINE_VALUES - MEMORY_LIMIT,
-                                .row_count = 5,
+                                .row_count = 7,
                                 .rows = rows,
                                 .cells = cells[0]};
     static const struct {
@@ -238,17 +325,19 @@ static void limits_of_groups(void **state)
         enum grouping grouping;
         double memory, processor, throttled, pressure; /* `pressure` of memory */
     } expected[] = {
-        {"web.service",                   BY_UNIT,    100, 150, 11,  13 },
-        {"/system.slice/web.service",     BY_GROUP,   100, 150, 11,  13 },
-        {"/system.slice/web.service/x#1", BY_GROUP,   50,  150, 21,  23 },
-        {"webmail.service",               BY_UNIT,    100, NAN, 31,  NAN},
-        {"docker-0123\xe2\x80\xa6",       BY_UNIT,    NAN, NAN, 41,  43 },
-        {"/docker-0123456\xe2\x80\xa6",   BY_GROUP,   NAN, NAN, 41,  43 },
-        {"docker-0123",                   BY_UNIT,    NAN, NAN, NAN, NAN},
-        {"web",                           BY_UNIT,    NAN, NAN, NAN, NAN},
-        {"web.service",                   BY_PROGRAM, NAN, NAN, NAN, NAN},
-        {"/",                             BY_GROUP,   NAN, NAN, NAN, NAN},
-        {"(none)",                        BY_UNIT,    NAN, NAN, NAN, NAN},
+        {"web.service",                   BY_UNIT,      100, 150, 11,  13 },
+        {"/system.slice/web.service",     BY_GROUP,     100, 150, 11,  13 },
+        {"/system.slice/web.service/x#1", BY_GROUP,     50,  150, 21,  23 },
+        {"webmail.service",               BY_UNIT,      100, NAN, 31,  NAN},
+        {"docker-0123\xe2\x80\xa6",       BY_UNIT,      NAN, NAN, 41,  43 },
+        {"/docker-0123456\xe2\x80\xa6",   BY_GROUP,     NAN, NAN, 41,  43 },
+        {"a#1",                           BY_CONTAINER, 70,  150, 51,  53 },
+        {"(host)",                        BY_CONTAINER, NAN, NAN, NAN, NAN},
+        {"docker-0123",                   BY_UNIT,      NAN, NAN, NAN, NAN},
+        {"web",                           BY_UNIT,      NAN, NAN, NAN, NAN},
+        {"web.service",                   BY_PROGRAM,   NAN, NAN, NAN, NAN},
+        {"/",                             BY_GROUP,     NAN, NAN, NAN, NAN},
+        {"(none)",                        BY_UNIT,      NAN, NAN, NAN, NAN},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct line line = {.name = expected[i].name, .name_length = strlen(expected[i].name)};
@@ -604,6 +693,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(played_processes),
         cmocka_unit_test(names_of_groups),
+        cmocka_unit_test(names_of_containers),
+        cmocka_unit_test(containers_and_the_host),
         cmocka_unit_test(limits_of_groups),
         cmocka_unit_test(ticks_that_are_late),
         cmocka_unit_test_setup_teardown(a_frozen_machine, frozen_make, frozen_remove),

@@ -12,6 +12,7 @@
 enum { TICKS_PER_SECOND = 100, TICKS_OF_NOISE = 5, GROUPS_MOST = 4096 };
 static const bool sums[LINE_VALUES] = {[CPU] = true,  [TIME] = true,    [MEMORY] = true,
                                        [READ] = true, [WRITTEN] = true, [THREADS] = true};
+const char group_host[] = "(host)";
 /* seconds that may pass between the readings of two objects in one sample */
 static const double slack = 0.1;
 
@@ -38,11 +39,27 @@ static uint64_t hash(uint64_t sum, const char *text, size_t length)
     return sum;
 }
 
+/* Names the line as its container. The path of a control group may be cut off before the container,
+ * but the unit may name it, too. */
+static void name_container(struct line *line)
+{
+    const char *group = line->texts[GROUP], *unit = line->texts[UNIT], *name = NULL;
+    if (group)
+        name = container_of(group, &line->name_length);
+    if (!name && unit)
+        name = container_of(unit, &line->name_length);
+    if (!name)
+        line->name_length = strlen(name = group && *group ? group_host : "(not known)");
+    line->name = name;
+}
+
 void group_name(struct line *line, enum grouping grouping)
 {
     static const enum line_text ids[GROUPINGS] = {
         [BY_USER] = USER, [BY_UNIT] = UNIT, [BY_GROUP] = GROUP};
-    if (grouping > BY_PROGRAM) {
+    if (grouping == BY_CONTAINER && line->texts) {
+        name_container(line);
+    } else if (grouping > BY_PROGRAM) {
         const char *text = line->texts ? line->texts[ids[grouping]] : NULL;
         line->name = text && *text ? text : line->texts ? "(none)" : "(not known)";
         line->name_length = strlen(line->name);
@@ -86,13 +103,29 @@ unsigned group_add_limits(struct model *model, size_t source)
     return model_add_table(model, source, paths, sizeof paths / sizeof *paths, false);
 }
 
-/* True if `job`, which has | in place of slashes, is the line's unit or control group. A long name
- * of a line ends in an ellipsis. */
+/* True if the name of an instance begins with `name`, for which it has other characters in place of
+ * some. */
+static bool begins_with(const char *job, const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (job[i] != name[i] && (!job[i] || !strchr("/\\#*()", name[i])))
+            return false;
+    return length > 0;
+}
+
+/* True if `job`, which has | in place of slashes, is the line's unit, container or control group. A
+ * long name of a line ends in an ellipsis. */
 static bool is_group(const char *job, const struct line *line, enum grouping grouping)
 {
     static const char ellipsis[] = "\xe2\x80\xa6";
     const char *last = strrchr(job, '|'), *name = line->name;
     size_t length = line->name_length, cut = sizeof ellipsis - 1;
+    if (grouping == BY_CONTAINER) {
+        size_t found = 0;
+        const char *container = container_of(job, &found);
+        return container && found == length && (!last || container > last) &&
+               begins_with(container, name, length);
+    }
     if (grouping == BY_UNIT && last)
         job = last + 1;
     if (grouping == BY_GROUP && length && *name == '/') {
@@ -101,11 +134,7 @@ static bool is_group(const char *job, const struct line *line, enum grouping gro
     }
     bool whole = length < cut || memcmp(name + length - cut, ellipsis, cut) != 0;
     length -= whole ? 0 : cut;
-    /* names of instances have other characters in place of these */
-    for (size_t i = 0; i < length; i++)
-        if (job[i] != name[i] && (!job[i] || !strchr("/\\#*()", name[i])))
-            return false;
-    return length > 0 && (!whole || !job[length]);
+    return begins_with(job, name, length) && (!whole || !job[length]);
 }
 
 /* Lowers the line's limits to those of the group and of the groups above it, because a limit also

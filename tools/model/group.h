@@ -34,7 +34,7 @@ enum line_value {
     PROCESS_VALUES = MEMORY_LIMIT
 };
 enum line_text { USER, STATE, UNIT, GROUP, COMMAND, TEXTS };
-enum grouping { BY_PROCESS, BY_PROGRAM, BY_USER, BY_UNIT, BY_GROUP, GROUPINGS };
+enum grouping { BY_PROCESS, BY_PROGRAM, BY_USER, BY_UNIT, BY_CONTAINER, BY_GROUP, GROUPINGS };
 
 struct line {
     const char *name;
@@ -58,7 +58,12 @@ struct line {
  * that no member has stays unknown. */
 size_t group_lines(struct line *lines, size_t count, enum grouping grouping);
 /* Gives the line the name and the identity of its group. */
+extern const char group_host[]; /* the name of the group of all processes outside of containers */
 void group_name(struct line *line, enum grouping grouping);
+/* Returns the name of the innermost container in the path of a control group, or in a part of it:
+ * the first 12 digits of a number, or a name. NULL: there is none. Parts of a path end at / or, as
+ * in names of instances, at |. */
+const char *container_of(const char *path, size_t *ret_length);
 /* Compares lines for sorting: by name, then by the name's length. */
 int group_compare_names(const struct line *left, const struct line *right);
 

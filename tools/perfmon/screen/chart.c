@@ -710,7 +710,7 @@ static bool legend_key(struct chart *chart, int key)
     const struct line *line = &chart->lines[chart->cursor.at];
     if (moved && chart->cursor.at < chart->count)
         chart->selected = (struct hidden){line->table->id, line->history->identity};
-    else if (key == '<' || key == '>')
+    else if (key == '<' || key == '>' || key == KEY_F(6))
         sort_next(chart, key == '<' ? -1 : 1);
     else if (key == 'i')
         chart->ascending = !chart->ascending;

@@ -590,15 +590,17 @@ static void add_selected(const struct object *object, struct window *window)
 static bool column_key(struct object *object, int key)
 {
     int count = object->of->single ? 0 : (int)object->of->counter_count;
-    if (key == KEY_LEFT || key == '<')
+    if (key == KEY_F(6) && object->column + 1 == count)
+        object->column = BY_ORDER;
+    else if (key == KEY_LEFT || key == '<')
         object->column -= object->column > BY_ORDER;
-    else if (key == KEY_RIGHT || key == '>')
+    else if (key == KEY_RIGHT || key == '>' || key == KEY_F(6))
         object->column += object->column + 1 < count;
-    else if (key == 'i' || key == KEY_F(6))
+    else if (key == 'i')
         object->ascending = !object->ascending;
     else
         return false;
-    if (key != 'i' && key != KEY_F(6))
+    if (key != 'i')
         object->ascending = false;
     return true;
 }
@@ -619,6 +621,7 @@ bool object_key(struct object *object, int key, struct window *window)
     switch (key) {
     case '/':
     case KEY_F(3):
+    case KEY_F(4):
         object->filter.open = true;
         return true;
     case ESCAPE:

@@ -286,12 +286,13 @@ bool actions_key(struct processes *processes, int key, struct window *window)
     }
     if (processes->filter.open)
         return false;
+    bool nice = key == 'n' || key == KEY_F(7) || key == KEY_F(8);
     bool list = window->view == VIEW_PROCESSES && !processes->alone;
-    if (key == 'x' || key == KEY_F(9) || key == 'n') {
+    if (key == 'x' || key == KEY_F(9) || nice) {
         if (!choose_targets(processes, window))
             return true;
-        actions->question = key == 'n' ? QUESTION_NICE : QUESTION_SIGNAL;
-        actions->nice = (struct field){.open = key == 'n'};
+        actions->question = nice ? QUESTION_NICE : QUESTION_SIGNAL;
+        actions->nice = (struct field){.open = nice};
         put_question(actions, window);
     } else if (key == ' ' && list) {
         mark(processes, window);

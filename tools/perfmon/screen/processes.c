@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 static const struct {
@@ -48,7 +49,7 @@ static const struct {
     [COMMAND] = {"Command Line",  "COMMAND", 12, 0},
 };
 static const char *const group_titles[GROUPINGS] = {"PROCESS", "PROGRAM", "USER", "UNIT",
-                                                   "CONTROL GROUP"};
+                                                   "CONTAINER", "CONTROL GROUP"};
 /* clang-format on */
 
 /* The column of users is narrower on narrow screens, so that at 80 columns command lines fit. */
@@ -431,21 +432,52 @@ static const char *text_in(const struct line *line, size_t id, int width)
     return id == COMMAND && width < PROGRAM_ONLY && *text != '[' && last ? last + 1 : text;
 }
 
+/* Writes the name of a container, in which systemd has escaped characters such as '-' as \\x2d; or
+ * the host's name for the processes that are in none. */
+static void container_text(const struct processes *processes, const struct line *line, char *ret,
+                           size_t capacity)
+{
+    struct model_source source;
+    char host[256] = "";
+    unsigned character;
+    size_t used = 0;
+    if (line->name == group_host) {
+        model_source(processes->model, processes->source, &source);
+        if (!*source.name)
+            gethostname(host, sizeof host - 1);
+        snprintf(ret, capacity, "(host %s)", *source.name ? source.name : host);
+        return;
+    }
+    for (size_t i = 0; i < line->name_length && used + 1 < capacity; i++) {
+        bool escaped = sscanf(line->name + i, "\\x%2x", &character) == 1;
+        ret[used++] = escaped ? (char)character : line->name[i];
+        i += escaped ? strlen("x2d") : 0;
+    }
+    ret[used] = 0;
+}
+
 static void draw_line(const struct processes *processes, struct canvas *canvas, int row,
                       const struct layout *layout, const struct line *line)
 {
-    char text[TEXT_SIZE] = "", prefix[256];
+    char text[TEXT_SIZE] = "", prefix[256], container[256];
     const char *mark = identities_have(&processes->marked, line->identity) ? "*" : "";
     const char *name = line->name;
-    if (processes->grouping == BY_GROUP)
+    int length = (int)line->name_length;
+    if (processes->grouping == BY_GROUP) {
         name = path_end(name, layout->name - 2);
+        length -= (int)(name - line->name);
+    } else if (processes->grouping == BY_CONTAINER && line->members) {
+        container_text(processes, line, container, sizeof container);
+        name = container;
+        length = (int)strlen(name);
+    }
     tree_prefix(line, canvas->utf8, layout->name, prefix, sizeof prefix);
     if (processes->grouping && line->members > 1)
         snprintf(text, sizeof text, " (%u)", line->members);
     else if (line->hidden)
         snprintf(text, sizeof text, " (+%u)", line->hidden);
-    canvas_print(canvas, row, 0, layout->name - 1, STYLE_PLAIN, "%s%s%.*s%s", prefix, mark,
-                 (int)(line->name + line->name_length - name), name, text);
+    canvas_print(canvas, row, 0, layout->name - 1, STYLE_PLAIN, "%s%s%.*s%s", prefix, mark, length,
+                 name, text);
     for (size_t c = 0; c < LINE_VALUES; c++) {
         if (!layout->number[c])
             continue;
@@ -532,6 +564,7 @@ static bool sort_key(struct processes *processes, int key)
     switch (key) {
     case KEY_LEFT:
     case KEY_RIGHT:
+    case KEY_F(6):
         sort_next(processes, key == KEY_LEFT ? -1 : 1);
         return true;
     case 'P':
@@ -547,7 +580,6 @@ static bool sort_key(struct processes *processes, int key)
         sort_by(processes, WRITTEN);
         return true;
     case 'i':
-    case KEY_F(6):
         processes->ascending = !processes->ascending;
         return true;
     default:
@@ -628,6 +660,7 @@ static bool look_key(struct processes *processes, int key, struct window *window
         return true;
     case '/':
     case KEY_F(3):
+    case KEY_F(4):
         processes->filter.open = true;
         return true;
     case ESCAPE:

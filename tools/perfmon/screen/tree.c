@@ -288,7 +288,7 @@ bool tree_key(struct tree *tree, int key, struct window *window)
         return true;
     if (tree->cursor.at < tree->count && node_key(tree, key, window))
         return true;
-    if (key == '/' || key == KEY_F(3))
+    if (key == '/' || key == KEY_F(3) || key == KEY_F(4))
         tree->filter.open = true;
     else if (key == ESCAPE)
         tree->filter.text[0] = 0;

@@ -200,11 +200,11 @@ static const struct {
     {"left, right", "sort by another column; i reverses the order"},
     {"P M R W", "sort by processor, memory, bytes read, bytes written"},
     {"/", "show only what matches: text, user:www, unit:nginx, cpu>5, mem>1G"},
-    {"G", "one line for each process, program, user, unit, control group"},
+    {"G", "one line for each process, program, user, unit, container, control group"},
     {"(ended)", "processor time that belongs to no listed process: of interrupts, and of those that ended between two samples."
                 " All lines together have the machine's busy time: "
                 "user and kernel, without waiting for disks and without stolen time"},
-    {"MEM MAX, CPU MAX", "the lowest limit of the unit or group and those above it; THROTTLE: time that CPU MAX stopped it; WAIT: time its tasks waited"},
+    {"MEM MAX, CPU MAX", "the lowest limit of the unit, container or group and those above it; THROTTLE: time that CPU MAX stopped it; WAIT: time its tasks waited"},
     {"t", "the tree of parents: - folds, + unfolds, * unfolds all"},
     {"c", "in the tree, a filter also shows all descendants of the processes that match"},
     {"K", "show or hide kernel threads"},
