@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Sourced by the tests that look at perfmon's screen: the program $perfmon in tmux.
 # shellcheck shell=sh
-# shellcheck disable=SC2154
+# shellcheck disable=SC2034,SC2154
 if ! command -v tmux >/dev/null; then
     echo "ok $((count + 1)) # SKIP the screen: tmux is not installed"
     echo "1..$((count + 1))"
     exit
 fi
-number=0
+number=0 keep=
 mux() { tmux -S "$folder/tmux$number" -f /dev/null "$@"; }
 trap 'mux kill-server 2>/dev/null; rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
@@ -16,6 +16,9 @@ open() { # COLUMNS ROWS TERM ARGUMENT...
     shift 3
     mux kill-server 2>/dev/null
     number=$((number + 1))
+    # what keys have set is kept only with "keep"; an earlier perfmon may still save it
+    [ "$keep" ] || export XDG_CONFIG_HOME="$folder/config$number"
+    settings=$XDG_CONFIG_HOME/openperflib/perfmon.conf
     # the shell around it writes how it ended and what it left of the terminal
     mux new-session -d -s one -x "$columns" -y "$rows" \
         "stty -g >'$folder/before'; TERM=$term '$perfmon' $* 2>'$folder/err'; echo \$? >'$folder/code'; stty -g >'$folder/after'; sleep 60"
@@ -34,4 +37,5 @@ ended() { # CODE
     for _ in $(seq 100); do [ -s "$folder/code" ] && [ -s "$folder/after" ] && break; sleep 0.1; done
     [ "$(cat "$folder/code")" = "$1" ] && cmp "$folder/before" "$folder/after"
 }
+again() { keep=1; begin "$@"; code=$?; keep=; return $code; }
 begin() { rm -f "$folder/code" "$folder/after"; open "$@" && until_says 'all .*%'; }

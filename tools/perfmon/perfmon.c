@@ -332,7 +332,7 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
 int main(int argc, char **argv)
 {
     struct options options;
-    struct perfmon perfmon = {.events = DEFAULT_EVENTS, .seconds = 1};
+    struct perfmon perfmon = {.events = DEFAULT_EVENTS};
     struct text_list list = {0};
     int id = options_begin(&options, &tool, argc, argv);
     if (id < 0)

@@ -140,6 +140,19 @@ int canvas_wrap(struct canvas *canvas, int row, int column, int width, int lines
     return used;
 }
 
+wchar_t canvas_mark(const struct canvas *canvas, enum style style)
+{
+    static const struct {
+        wchar_t fancy, simple;
+    } marks[STYLES] = {
+        [STYLE_WARN] = {L'\u2592', L'-'},
+        [STYLE_BAD] = {L'\u2593', L'='},
+        [STYLE_LINE + 2] = {L'\u2591', L'.'}
+    };
+    wchar_t mark = canvas->utf8 ? marks[style].fancy : marks[style].simple;
+    return canvas->marks && mark ? mark : canvas->utf8 ? L'\u2588' : L'#';
+}
+
 void canvas_bar(struct canvas *canvas, int row, int column, int width, double from, double to,
                 enum style style)
 {
@@ -150,10 +163,10 @@ void canvas_bar(struct canvas *canvas, int row, int column, int width, double fr
     int last = (int)lround(fmin(fmax(to, 0), 1) * width * EIGHTHS);
     for (int i = first / EIGHTHS; i < width && i * EIGHTHS < last; i++) {
         int filled = last - i * EIGHTHS < EIGHTHS ? last - i * EIGHTHS : EIGHTHS;
-        if (canvas->utf8)
+        if (canvas->utf8 && canvas_mark(canvas, style) == parts[EIGHTHS])
             canvas_put(canvas, row, column + i, style, parts[filled]);
         else if (filled >= EIGHTHS / 2)
-            canvas_put(canvas, row, column + i, style, L'#');
+            canvas_put(canvas, row, column + i, style, canvas_mark(canvas, style));
     }
 }
 

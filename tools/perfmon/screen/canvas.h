@@ -33,6 +33,7 @@ struct canvas {
     int rows, columns;
     bool utf8;    /* the terminal can show more than ASCII */
     bool braille; /* the terminal can also show Braille characters and colours */
+    bool marks;   /* bars of each style have a mark of their own, not only a colour */
     struct canvas_cell *cells;
 };
 
@@ -56,6 +57,8 @@ void canvas_style(struct canvas *canvas, int row, int column, int width, enum st
  * used. */
 int canvas_wrap(struct canvas *canvas, int row, int column, int width, int lines, enum style style,
                 const char *text);
+/* Returns the character that bars of this style are made of. */
+wchar_t canvas_mark(const struct canvas *canvas, enum style style);
 /* Draws the part from `from` to `to` (0 to 1) of a bar that is `width` columns long, in steps of an
  * eighth of a column. */
 void canvas_bar(struct canvas *canvas, int row, int column, int width, double from, double to,

@@ -16,6 +16,11 @@ void terminal_end(void)
 {
 }
 
+void terminal_palette(bool colour_blind)
+{
+    (void)colour_blind;
+}
+
 int terminal_signal(void)
 {
     return 0;

@@ -291,10 +291,15 @@ static const struct {
 /* Draws the legend of the bars at the right: the name of each part in the style of that part. */
 static void draw_shares(struct area *area, int row)
 {
-    int at = area->column + area->width - 26;
-    for (size_t i = 0; i < SHARES && row < area->last; i++)
+    bool marks = area->canvas->marks;
+    int at = area->column + area->width - (marks ? 26 + SHARES : 26);
+    for (size_t i = 0; i < SHARES && row < area->last; i++) {
+        if (marks)
+            canvas_put(area->canvas, row, at++, shares[i].style,
+                       canvas_mark(area->canvas, shares[i].style));
         at += 1 + canvas_text(area->canvas, row, at, area->column + area->width - at,
                               shares[i].style, shares[i].name);
+    }
 }
 
 static void draw_processor(struct area *area, const struct table *table, size_t r,

@@ -273,6 +273,11 @@ static void mark(struct processes *processes, struct window *window)
     processes->selected = processes->lines[processes->cursor.at].identity;
 }
 
+static bool is_nice(int key)
+{
+    return key == 'n' || key == KEY_F(7) || key == KEY_F(8);
+}
+
 bool actions_key(struct processes *processes, int key, struct window *window)
 {
     struct actions *actions = &processes->actions;
@@ -286,7 +291,7 @@ bool actions_key(struct processes *processes, int key, struct window *window)
     }
     if (processes->filter.open)
         return false;
-    bool nice = key == 'n' || key == KEY_F(7) || key == KEY_F(8);
+    bool nice = is_nice(key);
     bool list = window->view == VIEW_PROCESSES && !processes->alone;
     if (key == 'x' || key == KEY_F(9) || nice) {
         if (!choose_targets(processes, window))

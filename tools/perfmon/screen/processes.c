@@ -528,7 +528,46 @@ void processes_view(struct processes *processes, struct canvas *canvas, int row,
         processes_draw(processes, canvas, row, last, true);
 }
 
-/* ---- keys ---- */
+/* ---- settings and keys ---- */
+
+/* Watches the table of limits only for the groupings that show limits, because reading them takes
+ * long. */
+static void watch_limits(struct processes *processes)
+{
+    bool wanted = processes->grouping >= BY_UNIT;
+    if (wanted && !processes->limits)
+        processes->limits = group_add_limits(processes->model, processes->source);
+    if (wanted)
+        return;
+    model_remove_table(processes->model, processes->limits);
+    processes->limits = 0;
+}
+
+void processes_settings(const struct processes *processes, struct settings *ret)
+{
+    bool tree = processes->tree;
+    ret->values[SET_TREE] = tree;
+    ret->values[tree ? SET_TREE_SORT : SET_SORT] = processes->sort;
+    ret->values[tree ? SET_TREE_ORDER : SET_ORDER] = processes->ascending;
+    ret->values[tree ? SET_SORT : SET_TREE_SORT] = processes->other.sort;
+    ret->values[tree ? SET_ORDER : SET_TREE_ORDER] = processes->other.ascending;
+    ret->values[SET_GROUPS] = processes->grouping;
+    ret->values[SET_KERNEL] = processes->kernel;
+}
+
+void processes_apply(struct processes *processes, const struct settings *settings)
+{
+    const double *values = settings->values;
+    bool tree = values[SET_TREE] != 0;
+    processes->tree = tree;
+    processes->sort = (enum line_value)values[tree ? SET_TREE_SORT : SET_SORT];
+    processes->ascending = values[tree ? SET_TREE_ORDER : SET_ORDER] != 0;
+    processes->other.sort = (enum line_value)values[tree ? SET_SORT : SET_TREE_SORT];
+    processes->other.ascending = values[tree ? SET_ORDER : SET_TREE_ORDER] != 0;
+    processes->grouping = (enum grouping)values[SET_GROUPS];
+    processes->kernel = values[SET_KERNEL] != 0;
+    watch_limits(processes);
+}
 
 const char *processes_problem(const struct processes *processes)
 {
@@ -630,19 +669,6 @@ static void open_selected(struct processes *processes, struct window *window)
     } else {
         snprintf(window->message, sizeof window->message, "only a single process has details");
     }
-}
-
-/* Watches the table of limits only for the two groupings that show limits, because reading them
- * takes long. */
-static void watch_limits(struct processes *processes)
-{
-    bool wanted = processes->grouping >= BY_UNIT;
-    if (wanted && !processes->limits)
-        processes->limits = group_add_limits(processes->model, processes->source);
-    if (wanted)
-        return;
-    model_remove_table(processes->model, processes->limits);
-    processes->limits = 0;
 }
 
 /* Handles the keys that change which processes are shown, and how. False: another key. */

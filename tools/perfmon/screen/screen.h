@@ -17,6 +17,8 @@
  *
  * plain      what changes, as lines of text
  *
+ * settings   what keys have set: a list, and the file that keeps it (config)
+ *
  * selections saved ones: lists of counters for the chart
  *
  * tree       all objects, counters and instances, with explanations; adds to the chart
@@ -42,6 +44,9 @@ enum {
 /* Starts to use the terminal. False: this terminal cannot be used; a message was printed. */
 bool terminal_begin(bool colours);
 void terminal_end(void);
+/* Sets the colours; `colour_blind`: those that people with any kind of colour blindness can
+ * distinguish. */
+void terminal_palette(bool colour_blind);
 /* Returns the signal that ends the program; 0: none. */
 int terminal_signal(void);
 void terminal_size(int *ret_rows, int *ret_columns);
@@ -124,13 +129,36 @@ struct machine {
     struct object *object; /* NULL until an object is chosen */
 };
 
+/* What the user's keys have set, and a file keeps. */
+enum setting {
+    SET_PALETTE,
+    SET_INTERVAL, /* seconds between samples */
+    SET_SORT,     /* enum line_value, of the list of processes */
+    SET_ORDER,    /* 1: ascending */
+    SET_TREE,
+    SET_TREE_SORT,
+    SET_TREE_ORDER,
+    SET_GROUPS, /* enum grouping */
+    SET_KERNEL, /* 1: kernel threads are shown */
+    SETTINGS
+};
+struct settings {
+    double values[SETTINGS]; /* numbers, or positions of the choice */
+};
+struct settings_view {
+    bool open;
+    struct cursor cursor;
+};
+
 struct window {
     struct model *model;
     struct machine *machines, *now; /* all machines, and the machine that is shown */
     size_t machine_count;
     struct cursor machine_cursor;
     struct selections selections;
+    struct settings_view settings;
     double seconds;
+    int palette; /* a value of SET_PALETTE */
     /* `rule`: the rule for the sentence "held up by" is shown in place of the help */
     bool paused, help, rule;
     struct cursor help_line;
@@ -161,6 +189,9 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
 
 struct processes *processes_new(struct model *model, size_t source);
 void processes_free(struct processes *processes);
+/* Gets and sets those settings that the list of processes has. */
+void processes_settings(const struct processes *processes, struct settings *ret);
+void processes_apply(struct processes *processes, const struct settings *settings);
 /* True once the bytes that processes read and write are known, as far as they can be. */
 bool processes_ready(struct processes *processes);
 /* With `rest` processes are not read, which saves time while they are not shown. */
@@ -218,6 +249,31 @@ bool object_print(struct object *object, bool utf8, int columns, FILE *out);
 bool selections_draw(struct selections *selections, struct canvas *canvas, int row, int last);
 bool selections_key(struct selections *selections, int key, struct window *window);
 
+/* ---- config.c ---- */
+enum { CONFIG_PATH_SIZE = 2000 };
+/* Writes the path of a file or folder below $XDG_CONFIG_HOME/openperflib; false: errno is the
+ * reason, ENOENT if the user has no home folder. */
+bool config_path(const char *below, char ret[CONFIG_PATH_SIZE]);
+struct config_file {
+    FILE *file;
+    char path[CONFIG_PATH_SIZE], partial[CONFIG_PATH_SIZE + 8];
+};
+/* Begins to write a file, which only the user may read, under another name, so that it is never
+ * incomplete; config_end gives it its name. False: errno is the reason, and nothing has changed. */
+bool config_begin(struct config_file *file, const char *path);
+bool config_end(struct config_file *file);
+
+/* ---- settings.c ---- */
+/* Changes the settings that the user's file has. Writes into `problem` what is wrong with the file;
+ * "": nothing. */
+void settings_read(struct settings *settings, char *problem, size_t capacity);
+/* Saves what has changed; prints why it could not be saved. */
+void settings_write(const struct settings *before, const struct settings *now);
+void settings_draw(struct settings_view *view, const struct settings *settings,
+                   struct canvas *canvas, int row, int last);
+/* Handles a key; true: a setting has changed. */
+bool settings_key(struct settings_view *view, struct settings *settings, int key);
+
 /* ---- machines.c ---- */
 /* Adds a machine or capture to the model, and its views if `views` is set; false: no memory. */
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
@@ -233,6 +289,8 @@ bool machines_key(struct window *window, int key);
 int plain_run(struct window *window);
 
 /* ---- window.c ---- */
+/* Returns the next shorter or longer interval between samples. */
+double window_seconds(double seconds, bool shorter);
 /* Shows the table of the object `of`. */
 void window_open_object(struct window *window, const struct catalogue_object *of,
                         const char *instances);
@@ -244,7 +302,7 @@ struct window_options {
     size_t path_count;
     const struct catalogue_object *object; /* the object whose table is shown first; NULL: none */
     const char *instances;                 /* pattern of that object's instances; NULL: all */
-    double seconds;
+    double seconds;                        /* 0: not given */
     bool colours, utf8, braille, plain;
     bool chart; /* the chart is shown first */
 };

@@ -10,65 +10,32 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { ESCAPE = 27, PATH_SIZE = 2000 };
+enum { ESCAPE = 27 };
 static const char ending[] = ".txt";
 
 /* Writes the path of a selection's file, or of their folder if `name` is NULL; false: the user
  * has no home folder, or the path is too long. */
-static bool selection_path(const char *name, char ret[PATH_SIZE])
+static bool selection_path(const char *name, char ret[CONFIG_PATH_SIZE])
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    bool own = config && *config == '/';
-    if (!own && !(home && *home == '/'))
-        return errno = ENOENT, false;
-    int length =
-        snprintf(ret, PATH_SIZE, "%s%s/openperflib/selections%s%s%s", own ? config : home,
-                 own ? "" : "/.config", name ? "/" : "", name ? name : "", name ? ending : "");
-    return length < PATH_SIZE || (errno = ENAMETOOLONG, false);
+    char below[CONFIG_PATH_SIZE];
+    snprintf(below, sizeof below, "selections%s%s%s", name ? "/" : "", name ? name : "",
+             name ? ending : "");
+    return config_path(below, ret);
 }
 
-/* Creates the missing folders of a path of a file; false: errno is the reason. */
-static bool make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        int failed = mkdir(path, 0700);
-        *slash = '/';
-        if (failed && errno != EEXIST)
-            return false;
-    }
-    return true;
-}
-
-/* Writes the selection's file. The file is first written under another name, so that it is never
- * incomplete. */
 static bool write_selection(const char *name, const struct chart *chart)
 {
-    char path[PATH_SIZE], partial[PATH_SIZE + 8];
-    if (!selection_path(name, path) || !make_folders(path))
-        return false;
-    snprintf(partial, sizeof partial, "%s.new", path);
-    FILE *file = fopen(partial, "we");
-    if (!file)
+    char path[CONFIG_PATH_SIZE];
+    struct config_file file;
+    if (!selection_path(name, path) || !config_begin(&file, path))
         return false;
     for (size_t i = 0; chart_path(chart, i); i++)
-        fprintf(file, "%s\n", chart_path(chart, i));
-    bool good = !ferror(file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int error = errno;
-    fclose(file);
-    if (good && rename(partial, path) == 0)
-        return true;
-    errno = good ? errno : error;
-    error = errno;
-    unlink(partial);
-    errno = error;
-    return false;
+        fprintf(file.file, "%s\n", chart_path(chart, i));
+    return config_end(&file);
 }
 
 static int compare_names(const void *left, const void *right)
@@ -78,7 +45,7 @@ static int compare_names(const void *left, const void *right)
 
 static void read_names(struct selections *selections)
 {
-    char folder[PATH_SIZE];
+    char folder[CONFIG_PATH_SIZE];
     struct dirent *entry;
     text_list_done(&selections->names);
     DIR *directory = selection_path(NULL, folder) ? opendir(folder) : NULL;
@@ -118,7 +85,7 @@ static void report(struct window *window, const char *what, const char *name)
 static void save(struct selections *selections, struct window *window)
 {
     const char *name = selections->name.text;
-    char path[PATH_SIZE];
+    char path[CONFIG_PATH_SIZE];
     if (!*name)
         return;
     if (*name == '.' || strchr(name, '/'))
@@ -132,7 +99,7 @@ static void save(struct selections *selections, struct window *window)
 
 static void open_selected(struct selections *selections, struct window *window)
 {
-    char path[PATH_SIZE];
+    char path[CONFIG_PATH_SIZE];
     struct text_list paths = {0};
     const char *name = selections->names.texts[selections->cursor.at];
     if (!selection_path(name, path) || !text_list_read(&paths, path)) {
@@ -150,7 +117,7 @@ static void open_selected(struct selections *selections, struct window *window)
 
 static void delete_selected(struct selections *selections, struct window *window)
 {
-    char path[PATH_SIZE];
+    char path[CONFIG_PATH_SIZE];
     const char *name = selections->names.texts[selections->cursor.at];
     if (!selection_path(name, path) || unlink(path))
         report(window, "not deleted:", name);

@@ -21,6 +21,7 @@ enum { ESCAPE_MILLISECONDS = 25 };
 static volatile sig_atomic_t ending;
 static attr_t attributes[STYLES];
 static short pairs[STYLES];
+static bool coloured;
 static struct termios before;
 static SCREEN *screen;
 static MEVENT mouse;
@@ -44,40 +45,49 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Sets the colours, which people with any kind of colour blindness can distinguish; every line has
- * a mark, too. */
+/* Every line of a chart has a mark, too. */
+void terminal_palette(bool colour_blind)
+{
+    static const struct {
+        short fixed[4], few[LINE_STYLES], many[LINE_STYLES];
+    } palettes[2] = {
+        {{COLOR_CYAN, COLOR_GREEN, COLOR_YELLOW, COLOR_RED},
+         {COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA, COLOR_GREEN, COLOR_BLUE, COLOR_RED, COLOR_WHITE,
+          COLOR_CYAN},
+         {39, 214, 177, 36, 33, 203, 252, 228} },
+        {{COLOR_WHITE, COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA},
+         {COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA, COLOR_WHITE, COLOR_BLUE, COLOR_CYAN,
+          COLOR_YELLOW, COLOR_MAGENTA},
+         {117, 214, 36, 227, 33, 202, 175, 252}},
+    };
+    static const short safe[4] = {252, 75, 227, 202};
+    static const enum style fixed[4] = {STYLE_TITLE, STYLE_GOOD, STYLE_WARN, STYLE_BAD};
+    bool many = COLORS >= 256;
+    if (!coloured)
+        return;
+    for (short i = 0; i < 4; i++) {
+        pairs[fixed[i]] = i + 1;
+        init_pair(i + 1, many && colour_blind ? safe[i] : palettes[colour_blind].fixed[i], -1);
+    }
+    for (short i = 0; i < LINE_STYLES; i++) {
+        pairs[STYLE_LINE + i] = i + 5;
+        init_pair(i + 5, many ? palettes[colour_blind].many[i] : palettes[colour_blind].few[i], -1);
+    }
+}
+
 static void begin_styles(bool colours)
 {
-    static const short few[LINE_STYLES] = {COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA, COLOR_GREEN,
-                                           COLOR_BLUE, COLOR_RED,    COLOR_WHITE,   COLOR_CYAN};
-    static const short many[LINE_STYLES] = {39, 214, 177, 36, 33, 203, 252, 228};
     attributes[STYLE_WEAK] = colours ? A_DIM : A_NORMAL;
     attributes[STYLE_STRONG] = A_BOLD;
     attributes[STYLE_TITLE] = A_BOLD;
     attributes[STYLE_BAR] = attributes[STYLE_SELECTED] = A_REVERSE;
     attributes[STYLE_BAD] = A_BOLD;
-    if (!colours || !has_colors())
+    coloured = colours && has_colors();
+    if (!coloured)
         return;
     start_color();
     use_default_colors();
-    short next = 1;
-    const struct {
-        enum style style;
-        short colour;
-    } fixed[] = {
-        {STYLE_TITLE, COLOR_CYAN  },
-        {STYLE_GOOD,  COLOR_GREEN },
-        {STYLE_WARN,  COLOR_YELLOW},
-        {STYLE_BAD,   COLOR_RED   }
-    };
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++, next++) {
-        init_pair(next, fixed[i].colour, -1);
-        pairs[fixed[i].style] = next;
-    }
-    for (int i = 0; i < LINE_STYLES; i++, next++) {
-        init_pair(next, COLORS >= 256 ? many[i] : few[i], -1);
-        pairs[STYLE_LINE + i] = next;
-    }
+    terminal_palette(false);
 }
 
 /* True if the terminal can move the cursor. newterm also accepts terminals that cannot, such as

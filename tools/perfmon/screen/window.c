@@ -20,6 +20,7 @@ enum {
     SNAPSHOT_ROWS = 60,
     SNAPSHOT_WAIT = 15000,
     AWAY_WAIT = 1000,
+    DEFAULT_SECONDS = 1,
     ESCAPE = 27,
     CONTROL_L = 'L' - 64
 };
@@ -192,6 +193,9 @@ static const struct {
     {"p, space", "pause and continue; in the list of processes, space marks the selected process instead"},
     {"m", "the list of machines, if there are several; Enter shows one"},
     {"s, S", "sample more often, less often"},
+    {"C", "colours for colour-blind people, with marks in bars, or the usual ones"},
+    {"F2", "all settings; what keys have changed is saved at the end"},
+    {"F1 to F10", "as in htop: F1 help, F2 settings, F3 and F4 /, F5 t, F6 sort by the next column, F7 and F8 n, F9 x, F10 quit"},
     {"w", "the rule behind \"held up by\""},
     {"", ""},
     {"Overview and processes", ""},
@@ -204,7 +208,8 @@ static const struct {
     {"(ended)", "processor time that belongs to no listed process: of interrupts, and of those that ended between two samples."
                 " All lines together have the machine's busy time: "
                 "user and kernel, without waiting for disks and without stolen time"},
-    {"MEM MAX, CPU MAX", "the lowest limit of the unit, container or group and those above it; THROTTLE: time that CPU MAX stopped it; WAIT: time its tasks waited"},
+    {"MEM MAX, CPU MAX", "the lowest limit of the unit, container or group and those above it; "
+                         "THROTTLE: time that CPU MAX stopped it; WAIT: time its tasks waited"},
     {"t", "the tree of parents: - folds, + unfolds, * unfolds all"},
     {"c", "in the tree, a filter also shows all descendants of the processes that match"},
     {"K", "show or hide kernel threads"},
@@ -269,6 +274,21 @@ static void draw_overview(struct window *window, struct canvas *canvas, int last
     processes_draw(window->now->processes, canvas, row, last, active);
 }
 
+static struct settings settings_now(const struct window *window)
+{
+    struct settings settings = {
+        .values = {[SET_PALETTE] = window->palette, [SET_INTERVAL] = window->seconds}
+    };
+    processes_settings(window->now->processes, &settings);
+    return settings;
+}
+
+static void draw_settings(struct window *window, struct canvas *canvas, int last)
+{
+    struct settings settings = settings_now(window);
+    settings_draw(&window->settings, &settings, canvas, 1, last);
+}
+
 static void draw(struct window *window, struct canvas *canvas)
 {
     int last = canvas->rows - 1;
@@ -277,6 +297,8 @@ static void draw(struct window *window, struct canvas *canvas)
         canvas_wrap(canvas, 2, 1, canvas->columns - 2, last - 2, STYLE_PLAIN, overview_rule);
     else if (window->help)
         draw_help(window, canvas, 2);
+    else if (window->settings.open)
+        draw_settings(window, canvas, last);
     else if (window->view == VIEW_OVERVIEW)
         draw_overview(window, canvas, last, true);
     else if (window->view == VIEW_PROCESSES)
@@ -306,15 +328,35 @@ void window_open_object(struct window *window, const struct catalogue_object *of
     window->view = VIEW_OBJECT;
 }
 
-static void change_seconds(struct window *window, bool shorter)
+double window_seconds(double seconds, bool shorter)
 {
     static const double steps[] = {0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60};
     size_t count = sizeof steps / sizeof *steps, at = 0;
-    while (at + 1 < count && steps[at] < window->seconds)
+    while (at + 1 < count && steps[at] < seconds)
         at++;
     at = shorter ? at - (at > 0) : at + (at + 1 < count);
-    window->seconds = steps[at];
-    model_set_seconds(window->model, window->seconds);
+    return steps[at];
+}
+
+static void set_palette(struct window *window, int palette)
+{
+    window->palette = palette;
+    terminal_palette(palette != 0);
+    terminal_redraw();
+}
+
+static void set_seconds(struct window *window, double seconds)
+{
+    window->seconds = seconds;
+    model_set_seconds(window->model, seconds);
+}
+
+static void apply(struct window *window, const struct settings *settings)
+{
+    set_palette(window, (int)settings->values[SET_PALETTE]);
+    set_seconds(window, settings->values[SET_INTERVAL]);
+    for (size_t i = 0; i < window->machine_count; i++)
+        processes_apply(window->machines[i].processes, settings);
 }
 
 /* Handles a mouse click, which may choose a view in the bottom line. */
@@ -359,6 +401,33 @@ static bool take_view_key(struct window *window, int key)
                                            : processes_key(now->processes, key, window);
 }
 
+/* Handles a key while the settings are shown. */
+static bool take_settings_key(struct window *window, int key)
+{
+    struct settings settings = settings_now(window);
+    if (settings_key(&window->settings, &settings, key))
+        apply(window, &settings);
+    return true;
+}
+
+/* Handles the keys that change or show settings. */
+static bool change_key(struct window *window, int key)
+{
+    if (key == KEY_F(2)) {
+        window->settings.open = true;
+    } else if (key == 's' || key == 'S') {
+        set_seconds(window, window_seconds(window->seconds, key == 's'));
+    } else if (key == 'C') {
+        set_palette(window, !window->palette);
+        snprintf(window->message, sizeof window->message, "%s",
+                 window->palette ? "colours for colour-blind people, with marks in bars"
+                                 : "the usual colours");
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* Handles a key. False: the user wants to leave. */
 static bool take_key(struct window *window, int key)
 {
@@ -368,7 +437,8 @@ static bool take_key(struct window *window, int key)
         window->rule = false;
         return true;
     }
-    if (take_view_key(window, key))
+    if (window->settings.open ? take_settings_key(window, key)
+                              : take_view_key(window, key) || change_key(window, key))
         return true;
     switch (key) {
     case 'q':
@@ -382,10 +452,6 @@ static bool take_key(struct window *window, int key)
     case 'p':
         window->paused = !window->paused;
         model_pause(window->model, window->paused);
-        break;
-    case 's':
-    case 'S':
-        change_seconds(window, key == 's');
         break;
     case 'w':
         window->help = window->rule = true;
@@ -412,6 +478,7 @@ static void loop(struct window *window, const struct window_options *options)
                            window->view > VIEW_PROCESSES || &window->machines[i] != window->now);
         model_update(window->model);
         window->rows = rows;
+        canvas.marks = window->palette || !options->colours;
         draw(window, &canvas);
         terminal_show(&canvas);
         int key = terminal_key(model_descriptor(window->model), IDLE_MILLISECONDS);
@@ -468,8 +535,9 @@ static bool add_machine(struct window *window, const struct window_options *opti
 
 static bool window_begin(struct window *window, const struct window_options *options, bool print)
 {
-    *window = (struct window){.seconds = options->seconds,
-                              .model = model_new(options->seconds),
+    double seconds = options->seconds > 0 ? options->seconds : DEFAULT_SECONDS;
+    *window = (struct window){.seconds = seconds,
+                              .model = model_new(seconds),
                               .machines = calloc(options->machine_count, sizeof *window->machines)};
     if (!window->model || !window->machines)
         return false;
@@ -494,6 +562,20 @@ static void window_end(struct window *window)
         model_free(window->model);
 }
 
+/* Settings of the command line are for this time only: just what keys change is saved. */
+static void run_with_settings(struct window *window, const struct window_options *options)
+{
+    struct settings before = settings_now(window);
+    settings_read(&before, window->message, sizeof window->message);
+    if (options->seconds > 0)
+        before.values[SET_INTERVAL] = options->seconds;
+    apply(window, &before);
+    loop(window, options);
+    struct settings now = settings_now(window);
+    terminal_end();
+    settings_write(&before, &now);
+}
+
 int window_run(const struct window_options *options)
 {
     struct window window;
@@ -508,10 +590,8 @@ int window_run(const struct window_options *options)
         return code;
     }
     bool good = terminal_begin(options->colours);
-    if (good) {
-        loop(&window, options);
-        terminal_end();
-    }
+    if (good)
+        run_with_settings(&window, options);
     window_end(&window);
     /* ends by the signal, so that the calling shell sees that signal */
     if (terminal_signal() > 0) {
