@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { SHORT_ID = 12, WHOLE_ID = 64 };
-static const char ellipsis[] = "\xe2\x80\xa6", hex[] = "0123456789abcdef";
+static const char ellipsis[] = "\xe2\x80\xa6";
 
 /* A part of a path that names a container: `before`, then 64 hexadecimal digits or (`named`) a
  * name, then `after` or nothing. `above`: the part before it must be this one. */
@@ -31,16 +31,23 @@ static const struct {
     {"besteffort",  "pod",             "",         true },
 };
 
+static size_t digits_of(const char *text)
+{
+    size_t count = 0;
+    while ((text[count] >= '0' && text[count] <= '9') || (text[count] >= 'a' && text[count] <= 'f'))
+        count++;
+    return count;
+}
+
 /* Returns the length of the container's name at the start of `text`, the rest of a part of
  * `length` bytes; 0: none. Digits may be cut off by an ellipsis. */
 static size_t name_length(const char *text, size_t length, const char *after, bool named)
 {
-    size_t end = strlen(after), digits = strspn(text, hex);
+    size_t end = strlen(after), digits = named ? 0 : digits_of(text);
     bool ends = end && length > end && !memcmp(text + length - end, after, end);
-    if (named)
-        return end && !ends ? 0 : length - end;
-    bool cut = digits >= SHORT_ID && digits < WHOLE_ID &&
-               !strncmp(text + digits, ellipsis, strlen(ellipsis));
+    if (named || digits < SHORT_ID)
+        return !named || (end && !ends) ? 0 : length - end;
+    bool cut = digits < WHOLE_ID && !strncmp(text + digits, ellipsis, strlen(ellipsis));
     bool whole = digits == WHOLE_ID && (length == WHOLE_ID || (ends && length == WHOLE_ID + end));
     return cut || whole ? SHORT_ID : 0;
 }
@@ -58,6 +65,8 @@ const char *container_of(const char *path, size_t *ret_length)
         part += strspn(part, "/|");
         length = strcspn(part, "/|");
         for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+            if (*patterns[i].before && *patterns[i].before != *part)
+                continue; /* most parts end here, at once */
             size_t skip = strlen(patterns[i].before);
             if (length <= skip || memcmp(part, patterns[i].before, skip) != 0 ||
                 (patterns[i].above && !is_part(above, above_length, patterns[i].above)))
