@@ -6,6 +6,8 @@
 
 #include "../common/last-event.h"
 
+#include <winbase.h>
+
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -43,6 +45,13 @@ static size_t list_count(const char *list)
     for (; list && *list; list += strlen(list) + 1)
         count++;
     return count;
+}
+
+static void load_names(struct catalogue *catalogue)
+{
+    char language[8];
+    snprintf(language, sizeof language, "%03X", PRIMARYLANGID(GetUserDefaultUILanguage()));
+    names_load(&catalogue->names, language);
 }
 
 static const char *explain(struct catalogue *catalogue, const char *title)
@@ -262,7 +271,7 @@ static void *catalogue_run(void *argument)
     struct catalogue *catalogue = argument;
     bool stop = false;
     char *list = read_objects(catalogue);
-    names_load(&catalogue->names, "009");
+    load_names(catalogue);
     for (char *at = list; at && *at; at += strlen(at) + 1)
         add_object(catalogue, at);
     if (!catalogue->machine && !catalogue->files)
@@ -351,7 +360,7 @@ struct catalogue *catalogue_find(const char *machine, const char *files, const c
     *ret_status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (!catalogue)
         return NULL;
-    names_load(&catalogue->names, "009");
+    load_names(catalogue);
     catalogue->objects = calloc(1, sizeof *catalogue->objects);
     struct catalogue_object *object = catalogue->objects;
     if (object && (object->name = full_name(catalogue, name))) {

@@ -15,7 +15,8 @@ static bool ellipsis_is_utf8;
 
 bool text_begin(void)
 {
-    setlocale(LC_ALL, "");
+    if (!setlocale(LC_ALL, "")) /* one of the locales is not installed, but this one may be */
+        setlocale(LC_CTYPE, "");
     ellipsis_is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (!ellipsis_is_utf8)
         setlocale(LC_CTYPE, "C.UTF-8");

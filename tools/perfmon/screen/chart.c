@@ -458,7 +458,10 @@ static void draw_title(const struct chart *chart, struct canvas *canvas, int row
         [BY_LEAST] = "MINIMUM", [BY_MOST] = "MAXIMUM", [BY_DURATION] = "DURATION"};
     char text[TEXT_SIZE];
     bool sorted = of == chart->sort;
-    snprintf(text, sizeof text, "%s%s", titles[of], !sorted ? "" : chart->ascending ? "<" : ">");
+    snprintf(text, sizeof text, "%s%s", local(titles[of]),
+             !sorted            ? ""
+             : chart->ascending ? "<"
+                                : ">");
     enum style style = sorted ? STYLE_TITLE : STYLE_WEAK;
     if (of == BY_NAME)
         canvas_text(canvas, row, column, VALUE, style, text);
@@ -505,7 +508,7 @@ static void draw_legend(struct chart *chart, struct canvas *canvas, int row, int
     else
         draw_title(chart, canvas, row, 2, BY_NAME);
     canvas_text(canvas, row, name, UNIT, STYLE_WEAK, "UNIT");
-    canvas_right(canvas, row, name + UNIT, SCALE, STYLE_WEAK, "SCALE");
+    canvas_right(canvas, row, name + UNIT, SCALE, STYLE_WEAK, local("SCALE"));
     for (int i = 0; i < chart->values; i++)
         draw_title(chart, canvas, row, name + UNIT + SCALE + i * VALUE, (enum sort)(BY_LAST + i));
     cursor_fit(&chart->cursor, chart->count, (size_t)(last - row - 1));

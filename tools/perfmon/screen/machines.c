@@ -26,6 +26,16 @@ bool machine_begin(struct machine *machine, struct model *model, const char *nam
     return machine->overview && machine->processes && machine->chart;
 }
 
+void machine_forget(struct machine *machine)
+{
+    if (machine->object)
+        object_free(machine->object);
+    if (machine->tree)
+        tree_free(machine->tree);
+    machine->object = NULL;
+    machine->tree = NULL;
+}
+
 void machine_end(struct machine *machine)
 {
     if (machine->overview)
@@ -34,10 +44,7 @@ void machine_end(struct machine *machine)
         processes_free(machine->processes);
     if (machine->chart)
         chart_free(machine->chart);
-    if (machine->object)
-        object_free(machine->object);
-    if (machine->tree)
-        tree_free(machine->tree);
+    machine_forget(machine);
 }
 
 const char *machine_title(const struct machine *machine)
@@ -58,10 +65,10 @@ static enum style describe(const struct machine *machine, const struct model *mo
     struct model_source source;
     model_source(model, machine->source, &source);
     if (source.state == MODEL_AWAY)
-        snprintf(ret, capacity, "away, tried again: %s",
+        snprintf(ret, capacity, local("away, tried again: %s"),
                  pdh_message(overview_problem(machine->overview)));
     else if (source.state == MODEL_SILENT)
-        snprintf(ret, capacity, "no answer");
+        snprintf(ret, capacity, "%s", local("no answer"));
     else
         return overview_verdict(machine->overview, ret, capacity), STYLE_PLAIN;
     return STYLE_BAD;
@@ -71,10 +78,11 @@ void machines_draw(struct window *window, struct canvas *canvas, int row, int la
 {
     char text[256];
     struct cursor *cursor = &window->machine_cursor;
-    canvas_text(canvas, row, 0, NAME, STYLE_TITLE, "MACHINE");
-    canvas_right(canvas, row, NAME, SHARE, STYLE_TITLE, "CPU %");
-    canvas_right(canvas, row, NAME + SHARE, SHARE, STYLE_TITLE, "MEM %");
-    canvas_text(canvas, row, NAME + 2 * SHARE + 2, canvas->columns, STYLE_TITLE, "HELD UP BY");
+    canvas_text(canvas, row, 0, NAME, STYLE_TITLE, local("MACHINE"));
+    canvas_right(canvas, row, NAME, SHARE, STYLE_TITLE, local("CPU %"));
+    canvas_right(canvas, row, NAME + SHARE, SHARE, STYLE_TITLE, local("MEM %"));
+    canvas_text(canvas, row, NAME + 2 * SHARE + 2, canvas->columns, STYLE_TITLE,
+                local("HELD UP BY"));
     cursor_fit(cursor, window->machine_count, (size_t)(last - row - 1));
     cursor->row = row + 1;
     for (size_t i = cursor->first; i < window->machine_count && ++row < last; i++) {

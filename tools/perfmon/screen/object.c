@@ -378,7 +378,7 @@ static int draw_titles(struct object *object, struct canvas *canvas, int row, in
     }
     canvas_text(canvas, row + (int)most - 1, 0, name,
                 object->column == BY_ORDER ? STYLE_TITLE : STYLE_WEAK,
-                object->column == BY_ORDER && object->ascending ? "INSTANCE<" : "INSTANCE");
+                object->column == BY_ORDER && object->ascending ? "INSTANCE<" : local("INSTANCE"));
     for (size_t c = object->first; c < object->end; at += 2 + object->widths[c++]) {
         size_t count = column_title(object, c, object->widths[c], lines);
         for (size_t i = 0; i < count; i++) {
@@ -476,7 +476,7 @@ static void draw_explanation(const struct object *object, struct canvas *canvas,
     if (column && column->status)
         text = pdh_message(column->status);
     canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
-                text ? text : "There is no explanation.");
+                text ? text : local("There is no explanation."));
 }
 
 static void draw_head(const struct object *object, struct canvas *canvas, int row)
@@ -531,7 +531,7 @@ void object_draw(struct object *object, struct canvas *canvas, int row, int last
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
                     *object->filter.text   ? "nothing matches the filter"
                     : object_ready(object) ? "there are no instances now"
-                                           : "the first sample is being taken");
+                                           : local("the first sample is being taken"));
     if (end < last)
         draw_explanation(object, canvas, end);
 }

@@ -153,7 +153,7 @@ static bool verdict_pressure(const struct overview *overview, char *ret, size_t 
                                  table->rows[most].name, fmin(limit, 100));
     }
     if (used && used < capacity)
-        snprintf(ret + used, capacity - used, " of the time some task waited");
+        snprintf(ret + used, capacity - used, "%s", local(" of the time some task waited"));
     return used > 0;
 }
 
@@ -168,7 +168,8 @@ static bool verdict_disk(const struct overview *overview, char *ret, size_t capa
             continue;
         most = busy;
         found = true;
-        snprintf(ret, capacity, "disk %s is busy %.0f %% of the time", table->rows[r].name, busy);
+        snprintf(ret, capacity, local("disk %s is busy %.0f %% of the time"), table->rows[r].name,
+                 busy);
     }
     return found;
 }
@@ -181,22 +182,22 @@ void overview_verdict(const struct overview *overview, char *ret, size_t capacit
     struct model_source source;
     model_source(overview->model, overview->source, &source);
     if (!overview_ready(overview) && source.capture)
-        snprintf(ret, capacity, "not known: the capture has no such counters");
+        snprintf(ret, capacity, "%s", local("not known: the capture has no such counters"));
     else if (!overview_ready(overview))
         snprintf(ret, capacity, "%s",
                  source.state == MODEL_STARTING || source.state == MODEL_GOOD
-                     ? "the first sample is being taken"
-                     : "not known: there is no sample");
+                     ? local("the first sample is being taken")
+                     : local("not known: there is no sample"));
     else if (verdict_pressure(overview, ret, capacity) || verdict_disk(overview, ret, capacity))
         return;
     else if (busy >= 90)
-        snprintf(ret, capacity, "processors are busy %.0f %% of the time", busy);
+        snprintf(ret, capacity, local("processors are busy %.0f %% of the time"), busy);
     else if (memory >= 95)
-        snprintf(ret, capacity, "memory: %.0f %% is used", memory);
+        snprintf(ret, capacity, local("memory: %.0f %% is used"), memory);
     else if (swap >= 95)
-        snprintf(ret, capacity, "swap: %.0f %% is used", swap);
+        snprintf(ret, capacity, local("swap: %.0f %% is used"), swap);
     else
-        snprintf(ret, capacity, "nothing");
+        snprintf(ret, capacity, "%s", local("nothing"));
 }
 
 PDH_STATUS overview_problem(const struct overview *overview)
@@ -235,22 +236,23 @@ void overview_facts(const struct overview *overview, char *ret, size_t capacity)
     int used = 0;
     *ret = 0;
     if (*up != '-')
-        used = snprintf(ret, capacity, "up %s", up);
+        used = snprintf(ret, capacity, local("up %s"), up);
     if (!isnan(value_of(overview, SYSTEM, NULL, SYSTEM_LOAD)))
-        used += snprintf(ret + used, capacity - (size_t)used, "   load %.2f %.2f %.2f",
+        used += snprintf(ret + used, capacity - (size_t)used, local("   load %.2f %.2f %.2f"),
                          value_of(overview, SYSTEM, NULL, SYSTEM_LOAD),
                          value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 1),
                          value_of(overview, SYSTEM, NULL, SYSTEM_LOAD + 2));
     if (!isnan(processes))
-        used += snprintf(ret + used, capacity - (size_t)used, "   %.0f processes", processes);
+        used +=
+            snprintf(ret + used, capacity - (size_t)used, local("   %.0f processes"), processes);
     if (!isnan(threads))
-        used += snprintf(ret + used, capacity - (size_t)used, ", %.0f threads", threads);
+        used += snprintf(ret + used, capacity - (size_t)used, local(", %.0f threads"), threads);
     if (frequency > 0)
         used += snprintf(ret + used, capacity - (size_t)used, "   %.2f GHz", frequency / 1000);
     if (degrees > -50)
         used += snprintf(ret + used, capacity - (size_t)used, "   %.0f \u00b0C", degrees);
     if (!isnan(charge))
-        snprintf(ret + used, capacity - (size_t)used, "   battery %.0f mWh", charge);
+        snprintf(ret + used, capacity - (size_t)used, local("   battery %.0f mWh"), charge);
 }
 
 /* ---- panels ---- */
@@ -272,9 +274,9 @@ static void draw_head(struct area *area, const char *title, const char *legend)
     int row, used;
     if (!area_next(area, &row))
         return;
-    used = canvas_text(area->canvas, row, area->column, area->width, STYLE_TITLE, title);
+    used = canvas_text(area->canvas, row, area->column, area->width, STYLE_TITLE, local(title));
     canvas_right(area->canvas, row, area->column + used + 1, area->width - used - 1, STYLE_WEAK,
-                 legend);
+                 local(legend));
 }
 
 enum { LABEL = 8, NUMBER = 7, SHARES = 4 };
@@ -292,13 +294,15 @@ static const struct {
 static void draw_shares(struct area *area, int row)
 {
     bool marks = area->canvas->marks;
-    int at = area->column + area->width - (marks ? 26 + SHARES : 26);
+    int at = area->column + area->width + 1;
+    for (size_t i = 0; i < SHARES; i++)
+        at -= text_width(local(shares[i].name)) + 1 + marks;
     for (size_t i = 0; i < SHARES && row < area->last; i++) {
         if (marks)
             canvas_put(area->canvas, row, at++, shares[i].style,
                        canvas_mark(area->canvas, shares[i].style));
         at += 1 + canvas_text(area->canvas, row, at, area->column + area->width - at,
-                              shares[i].style, shares[i].name);
+                              shares[i].style, local(shares[i].name));
     }
 }
 
@@ -350,7 +354,7 @@ static void draw_processors(struct area *area, const struct overview *overview)
         count += single(table->rows[r].name);
     draw_head(area, "Processors", "");
     draw_shares(area, area->row - 1);
-    draw_processor(area, table, total, "all");
+    draw_processor(area, table, total, local("all"));
     draw_history(area, table, total);
     if (count > (size_t)(area->last - area->row) || count < 2)
         return; /* single processors are not drawn, only the total */
@@ -382,17 +386,17 @@ static void draw_memory(struct area *area, const struct overview *overview)
     char bytes[TEXT_SIZE], detail[2 * TEXT_SIZE];
     draw_head(area, "Memory", "used, available");
     text_bytes(value_of(overview, MEMORY, NULL, MEMORY_AVAILABLE), bytes);
-    snprintf(detail, sizeof detail, "%s available", bytes);
-    draw_share(area, "memory", value_of(overview, USAGE, NULL, USAGE_MEMORY), detail);
+    snprintf(detail, sizeof detail, local("%s available"), bytes);
+    draw_share(area, local("memory"), value_of(overview, USAGE, NULL, USAGE_MEMORY), detail);
     double swap = value_of(overview, USAGE, NULL, USAGE_SWAP);
     double free_swap = value_of(overview, USAGE, NULL, USAGE_SWAP_FREE) * MEBI;
     int row;
     text_bytes(free_swap, bytes);
-    snprintf(detail, sizeof detail, "%s available", bytes);
+    snprintf(detail, sizeof detail, local("%s available"), bytes);
     if (swap > 0 || free_swap > 0)
-        draw_share(area, "swap", swap, detail);
+        draw_share(area, local("swap"), swap, detail);
     else if (swap == 0 && area_next(area, &row))
-        canvas_text(area->canvas, row, area->column, area->width, STYLE_WEAK, "no swap");
+        canvas_text(area->canvas, row, area->column, area->width, STYLE_WEAK, local("no swap"));
 }
 
 static void draw_pressure(struct area *area, const struct overview *overview)
@@ -405,7 +409,7 @@ static void draw_pressure(struct area *area, const struct overview *overview)
         double full = value(table, r, PRESSURE_FULL);
         text_percent(full, text);
         if (!isnan(full))
-            snprintf(detail, sizeof detail, "all: %.8s %%", text);
+            snprintf(detail, sizeof detail, local("all: %.8s %%"), text);
         /* the share may be above 100, because the kernel's waiting time may jump ahead a little */
         double some = value(table, r, PRESSURE_SOME);
         draw_share(area, table->rows[r].name, some > 100 ? 100 : some, detail);
@@ -452,7 +456,7 @@ static void draw_disks(struct area *area, const struct overview *overview)
         if (!single(space->rows[r].name))
             continue;
         text_bytes(value(space, r, 1) * MEBI, bytes);
-        snprintf(detail, sizeof detail, "%s free", bytes);
+        snprintf(detail, sizeof detail, local("%s free"), bytes);
         draw_share(area, space->rows[r].name, 100 - value(space, r, 0), detail);
     }
 }

@@ -36,9 +36,9 @@ static void describe_machine(struct plain *plain, const struct window *window,
         lines = plain->count + 2 < LINES_MOST ? LINES_MOST - plain->count - 2 : 0;
     if (plain->count + 2 > LINES_MOST)
         return;
-    snprintf(plain->now[plain->count++], LINE, "%sheld up by: %s", title, verdict);
-    snprintf(plain->now[plain->count++], LINE, "%sprocessors %s %%, memory %s %%", title, shares[0],
-             shares[1]);
+    snprintf(plain->now[plain->count++], LINE, local("%sheld up by: %s"), title, verdict);
+    snprintf(plain->now[plain->count++], LINE, local("%sprocessors %s %%, memory %s %%"), title,
+             shares[0], shares[1]);
     for (size_t i = 0; i < lines; i++) {
         int used = snprintf(plain->now[plain->count], LINE, "%s", title);
         chart_line(machine->chart, i, plain->now[plain->count++] + used, LINE - (size_t)used);

@@ -398,21 +398,23 @@ static void draw_head(const struct processes *processes, struct canvas *canvas, 
     size_t count = processes->line_count;
     for (size_t i = 0; i < processes->line_count; i++)
         count -= processes->lines[i].members == 0;
-    int used = snprintf(text, sizeof text, "%s (%zu)", group_titles[processes->grouping], count);
+    int used =
+        snprintf(text, sizeof text, "%s (%zu)", local(group_titles[processes->grouping]), count);
     if (processes->marked.count && !processes->grouping)
         snprintf(text + used, sizeof text - (size_t)used, " *%zu", processes->marked.count);
     canvas_text(canvas, row, 0, layout->name, STYLE_TITLE, text);
     for (size_t c = 0; c < LINE_VALUES; c++) {
         bool sorted = c == processes->sort;
         const char *mark = !sorted ? "" : processes->ascending ? "<" : ">";
-        snprintf(text, sizeof text, "%s%s", columns[c].title, mark);
+        snprintf(text, sizeof text, "%s%s", local(columns[c].title), mark);
         if (layout->number[c])
             canvas_right(canvas, row, layout->number[c], columns[c].width,
                          sorted ? STYLE_TITLE : STYLE_WEAK, text);
     }
     for (size_t i = 0; i < TEXTS; i++)
         if (layout->text[i])
-            canvas_text(canvas, row, layout->text[i], texts[i].width, STYLE_WEAK, texts[i].title);
+            canvas_text(canvas, row, layout->text[i], texts[i].width, STYLE_WEAK,
+                        local(texts[i].title));
 }
 
 /* Returns the end of a path that is too long, because the last part distinguishes paths. */

@@ -19,6 +19,8 @@
  *
  * settings   what keys have set: a list, and the file that keeps it (config)
  *
+ * language   the language of counters, and own texts
+ *
  * selections saved ones: lists of counters for the chart
  *
  * tree       all objects, counters and instances, with explanations; adds to the chart
@@ -62,6 +64,19 @@ void terminal_show(const struct canvas *canvas);
 int terminal_key(int descriptor, int milliseconds);
 /* Gets the mouse's position when terminal_key returned TERMINAL_CLICK. */
 void terminal_click(int *ret_row, int *ret_column);
+
+/* ---- language.c ---- */
+/* Returns the text in the user's language, if there is a translation. */
+const char *local(const char *text) __attribute__((format_arg(1)));
+/* Finds the user's language. Own texts are in it only if the terminal shows more than ASCII. */
+void language_begin(bool utf8);
+/* Makes language_set safe while other threads run; called before there are any. */
+void language_prepare(void);
+/* Sets the language, a value of SET_LANGUAGE, for what is read from now on. */
+void language_set(int language, bool utf8);
+/* Returns the installed language after the present one. */
+int language_next(void);
+const char *language_name(int language);
 
 /* ---- text.c ---- */
 /* Write short texts: 12.3k (number), 123 (whole), 12.3 (percent), 1.50 GiB (bytes), 3 d 4:05 or
@@ -132,6 +147,7 @@ struct machine {
 /* What the user's keys have set, and a file keeps. */
 enum setting {
     SET_PALETTE,
+    SET_LANGUAGE,
     SET_INTERVAL, /* seconds between samples */
     SET_SORT,     /* enum line_value, of the list of processes */
     SET_ORDER,    /* 1: ascending */
@@ -158,7 +174,8 @@ struct window {
     struct selections selections;
     struct settings_view settings;
     double seconds;
-    int palette; /* a value of SET_PALETTE */
+    int palette, language; /* values of SET_PALETTE and SET_LANGUAGE */
+    bool utf8;
     /* `rule`: the rule for the sentence "held up by" is shown in place of the help */
     bool paused, help, rule;
     struct cursor help_line;
@@ -279,6 +296,8 @@ bool settings_key(struct settings_view *view, struct settings *settings, int key
 bool machine_begin(struct machine *machine, struct model *model, const char *name,
                    const char *files, bool views);
 void machine_end(struct machine *machine);
+/* Frees what has names of counters in the language of before. */
+void machine_forget(struct machine *machine);
 /* Returns the machine's name, or that of this host or of the capture. */
 const char *machine_title(const struct machine *machine);
 void machines_draw(struct window *window, struct canvas *canvas, int row, int last);

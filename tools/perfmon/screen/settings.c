@@ -27,6 +27,9 @@ static const char *const orders[CHOICES] = {"largest_first", "smallest_first"};
 static const char *const no_yes[CHOICES] = {"no", "yes"};
 static const char *const groups[CHOICES] = {"process", "program", "user", "unit", "container",
                                             "control_group"};
+/* in the order of language.c */
+static const char *const names_of_languages[CHOICES] = {"environment", "en", "de",
+                                                       "es",          "fr", "ru"};
 static const char *const palettes[CHOICES] = {"usual", "colour_blind"};
 /* `choices`: the values; NULL: a number from `least` to `most` */
 static const struct {
@@ -35,6 +38,7 @@ static const struct {
     double least, most;
 } rows[SETTINGS] = {
     [SET_PALETTE]    = {"palette", "C", palettes, 0, 0},
+    [SET_LANGUAGE]   = {"language", "L", names_of_languages, 0, 0},
     [SET_INTERVAL]   = {"interval", "s S", NULL, 0.05, 3600},
     [SET_SORT]       = {"sort", "left right", columns, 0, 0},
     [SET_ORDER]      = {"order", "i", orders, 0, 0},
@@ -209,7 +213,7 @@ void settings_draw(struct settings_view *view, const struct settings *settings,
     char value[128];
     cursor_fit(&view->cursor, SETTINGS, (size_t)(last - row - 1));
     canvas_text(canvas, row, 0, canvas->columns, STYLE_TITLE,
-                "Settings   Enter: the next value   Escape: back");
+                local("Settings   Enter: the next value   Escape: back"));
     view->cursor.row = row + 1;
     for (int i = (int)view->cursor.first; i < SETTINGS && ++row < last; i++) {
         value_text(i, settings->values[i], value, sizeof value);

@@ -133,7 +133,7 @@ static void draw_node(const struct tree *tree, struct canvas *canvas, int row,
             canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "%s %s", mark, object->name);
         if (object->why)
             canvas_text(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WARN,
-                        "does not answer");
+                        local("does not answer"));
         else if (!object->single)
             canvas_print(canvas, row, used + 2, canvas->columns - used - 2, STYLE_WEAK,
                          "%zu instance%s", object->instance_count,
@@ -169,7 +169,7 @@ static void draw_explanation(const struct tree *tree, struct canvas *canvas, int
     canvas_wrap(canvas, row + 1, 1, canvas->columns - 2, EXPLAIN_LINES - 1, STYLE_PLAIN,
                 object->why ? why
                 : explain   ? explain
-                            : "There is no explanation.");
+                            : local("There is no explanation."));
 }
 
 void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
@@ -178,15 +178,16 @@ void tree_draw(struct tree *tree, struct canvas *canvas, int row, int last)
     renew_instances(tree);
     make_nodes(tree);
     if (tree->filter.open || *tree->filter.text)
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, "search: %s%s",
+        canvas_print(canvas, row, 0, canvas->columns, STYLE_TITLE, local("search: %s%s"),
                      tree->filter.text, tree->filter.open ? "_" : "");
     else if (ready < count || !count)
-        canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK, "reading %zu of %zu objects",
-                     ready, count);
-    else
         canvas_print(canvas, row, 0, canvas->columns, STYLE_WEAK,
-                     "%zu objects   / search   right: open   Enter: add to the chart   o: table",
-                     count);
+                     local("reading %zu of %zu objects"), ready, count);
+    else
+        canvas_print(
+            canvas, row, 0, canvas->columns, STYLE_WEAK,
+            local("%zu objects   / search   right: open   Enter: add to the chart   o: table"),
+            count);
     int end = last - row > 2 * EXPLAIN_LINES ? last - EXPLAIN_LINES : last;
     cursor_fit(&tree->cursor, tree->count, end - row > 1 ? (size_t)(end - row - 1) : 1);
     tree->cursor.row = row + 1;

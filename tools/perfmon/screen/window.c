@@ -59,11 +59,12 @@ static void draw_top(const struct window *window, struct canvas *canvas)
     clock_text(window, when, sizeof when);
     struct model_source source;
     model_source(window->model, window->now->source, &source);
-    int used = snprintf(right, sizeof right, "%s%s ", window->paused ? "PAUSED  " : "", when);
+    int used =
+        snprintf(right, sizeof right, "%s%s ", window->paused ? local("PAUSED  ") : "", when);
     if (!source.capture)
-        snprintf(right + used, sizeof right - (size_t)used, " every %g s ", window->seconds);
+        snprintf(right + used, sizeof right - (size_t)used, local(" every %g s "), window->seconds);
     canvas_style(canvas, 0, 0, canvas->columns, STYLE_BAR);
-    int width = (int)strlen(right);
+    int width = text_width(right);
     fit_facts(facts, canvas->columns - width - text_width(machine_title(window->now)) - 5);
     canvas_print(canvas, 0, 0, canvas->columns - width, STYLE_BAR, " %s   %s",
                  machine_title(window->now), facts);
@@ -83,11 +84,12 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
     struct model_source source;
     model_source(window->model, window->now->source, &source);
     if (source.state == MODEL_SILENT)
-        snprintf(ret, capacity,
-                 "no new sample: a provider or the machine does not answer; \"perfmon "
-                 "status\" shows which");
+        snprintf(
+            ret, capacity, "%s",
+            local("no new sample: a provider or the machine does not answer; \"perfmon status\" "
+                  "shows which"));
     else if (source.state == MODEL_AWAY && !source.capture)
-        snprintf(ret, capacity, "the last sample failed and is tried again: %s",
+        snprintf(ret, capacity, local("the last sample failed and is tried again: %s"),
                  pdh_message(overview_problem(window->now->overview)));
     else if (source.loss)
         join_lines(source.loss, ret, capacity);
@@ -120,6 +122,7 @@ static void draw_message(struct canvas *canvas, const char *text)
 /* Draws an entry of the bottom line if the whole of it fits; returns the column after it. */
 static int draw_entry(struct canvas *canvas, int at, enum style style, const char *text)
 {
+    text = local(text);
     if (at + text_width(text) > canvas->columns)
         return at;
     return at + 2 + canvas_text(canvas, canvas->rows - 1, at, canvas->columns - at, style, text);
@@ -138,8 +141,8 @@ static bool draw_filter(const struct window *window, struct canvas *canvas)
         return false;
     const char *problem =
         window->view == VIEW_OBJECT ? "" : processes_problem(window->now->processes);
-    snprintf(text, sizeof text, "filter: %s%s   %s", filter->text, filter->open ? "_" : "",
-             *problem ? problem : "Escape shows all");
+    snprintf(text, sizeof text, local("filter: %s%s   %s"), filter->text, filter->open ? "_" : "",
+             *problem ? problem : local("Escape shows all"));
     if (*problem)
         draw_message(canvas, text);
     else
@@ -154,8 +157,8 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
     memset(window->view_ends, 0, sizeof window->view_ends);
     if (window->help) {
         canvas_text(canvas, row, 0, canvas->columns, STYLE_WEAK,
-                    window->rule ? "any key closes this"
-                                 : "up, down: more of this help; any other key closes it");
+                    window->rule ? local("any key closes this")
+                                 : local("up, down: more of this help; any other key closes it"));
         return;
     }
     if (draw_filter(window, canvas))
@@ -194,6 +197,7 @@ static const struct {
     {"m", "the list of machines, if there are several; Enter shows one"},
     {"s, S", "sample more often, less often"},
     {"C", "colours for colour-blind people, with marks in bars, or the usual ones"},
+    {"L", "another language"},
     {"F2", "all settings; what keys have changed is saved at the end"},
     {"F1 to F10", "as in htop: F1 help, F2 settings, F3 and F4 /, F5 t, F6 sort by the next column, F7 and F8 n, F9 x, F10 quit"},
     {"w", "the rule behind \"held up by\""},
@@ -248,15 +252,16 @@ static void draw_help(struct window *window, struct canvas *canvas, int row)
     const int count = (int)(sizeof help / sizeof *help), last = canvas->rows - 1;
     int width = canvas->columns - KEYS - 2, fit = 0; /* entries on the last page */
     for (int used = row; fit < count && width > 0; fit++) {
-        used += 1 + (int)strlen(help[count - 1 - fit].text) / width;
+        used += 1 + text_width(local(help[count - 1 - fit].text)) / width;
         if (used > last)
             break;
     }
     cursor_fit(&window->help_line, (size_t)(count - fit + 1), 1);
     for (int i = (int)window->help_line.at; i < count && row < last; i++) {
         canvas_text(canvas, row, 1, canvas->columns - 1, *help[i].text ? STYLE_PLAIN : STYLE_TITLE,
-                    help[i].key);
-        int used = canvas_wrap(canvas, row, KEYS + 1, width, last - row, STYLE_PLAIN, help[i].text);
+                    local(help[i].key));
+        int used =
+            canvas_wrap(canvas, row, KEYS + 1, width, last - row, STYLE_PLAIN, local(help[i].text));
         row += used > 1 ? used : 1;
     }
 }
@@ -265,7 +270,7 @@ static void draw_overview(struct window *window, struct canvas *canvas, int last
 {
     char verdict[200];
     overview_verdict(window->now->overview, verdict, sizeof verdict);
-    int used = canvas_text(canvas, 1, 0, canvas->columns, STYLE_WEAK, " held up by: ");
+    int used = canvas_text(canvas, 1, 0, canvas->columns, STYLE_WEAK, local(" held up by: "));
     canvas_text(canvas, 1, used, canvas->columns - used, STYLE_STRONG, verdict);
     int processes = last - 2 > 16 ? (last - 2) / 3 : 4;
     int row = last - processes > 2
@@ -277,7 +282,9 @@ static void draw_overview(struct window *window, struct canvas *canvas, int last
 static struct settings settings_now(const struct window *window)
 {
     struct settings settings = {
-        .values = {[SET_PALETTE] = window->palette, [SET_INTERVAL] = window->seconds}
+        .values = {[SET_PALETTE] = window->palette,
+                   [SET_LANGUAGE] = window->language,
+                   [SET_INTERVAL] = window->seconds}
     };
     processes_settings(window->now->processes, &settings);
     return settings;
@@ -294,7 +301,7 @@ static void draw(struct window *window, struct canvas *canvas)
     int last = canvas->rows - 1;
     draw_top(window, canvas);
     if (window->rule)
-        canvas_wrap(canvas, 2, 1, canvas->columns - 2, last - 2, STYLE_PLAIN, overview_rule);
+        canvas_wrap(canvas, 2, 1, canvas->columns - 2, last - 2, STYLE_PLAIN, local(overview_rule));
     else if (window->help)
         draw_help(window, canvas, 2);
     else if (window->settings.open)
@@ -345,6 +352,21 @@ static void set_palette(struct window *window, int palette)
     terminal_redraw();
 }
 
+/* Changes the language. The tree and the table of an object are made anew, with other names. */
+static void set_language(struct window *window, int language)
+{
+    if (language == window->language)
+        return;
+    window->language = language;
+    language_set(language, window->utf8);
+    for (size_t i = 0; i < window->machine_count; i++)
+        machine_forget(&window->machines[i]);
+    if (window->view == VIEW_OBJECT)
+        window->view = VIEW_TREE;
+    if (window->view == VIEW_TREE)
+        window->now->tree = tree_new(window->now->name, window->now->files);
+}
+
 static void set_seconds(struct window *window, double seconds)
 {
     window->seconds = seconds;
@@ -354,6 +376,7 @@ static void set_seconds(struct window *window, double seconds)
 static void apply(struct window *window, const struct settings *settings)
 {
     set_palette(window, (int)settings->values[SET_PALETTE]);
+    set_language(window, (int)settings->values[SET_LANGUAGE]);
     set_seconds(window, settings->values[SET_INTERVAL]);
     for (size_t i = 0; i < window->machine_count; i++)
         processes_apply(window->machines[i].processes, settings);
@@ -417,6 +440,9 @@ static bool change_key(struct window *window, int key)
         window->settings.open = true;
     } else if (key == 's' || key == 'S') {
         set_seconds(window, window_seconds(window->seconds, key == 's'));
+    } else if (key == 'L') {
+        set_language(window, language_next());
+        snprintf(window->message, sizeof window->message, "%s", language_name(window->language));
     } else if (key == 'C') {
         set_palette(window, !window->palette);
         snprintf(window->message, sizeof window->message, "%s",
@@ -536,7 +562,9 @@ static bool add_machine(struct window *window, const struct window_options *opti
 static bool window_begin(struct window *window, const struct window_options *options, bool print)
 {
     double seconds = options->seconds > 0 ? options->seconds : DEFAULT_SECONDS;
+    language_begin(options->utf8);
     *window = (struct window){.seconds = seconds,
+                              .utf8 = options->utf8,
                               .model = model_new(seconds),
                               .machines = calloc(options->machine_count, sizeof *window->machines)};
     if (!window->model || !window->machines)
@@ -579,6 +607,7 @@ static void run_with_settings(struct window *window, const struct window_options
 int window_run(const struct window_options *options)
 {
     struct window window;
+    language_prepare();
     if (!window_begin(&window, options, false)) {
         fputs("perfmon: there is not enough memory\n", stderr);
         window_end(&window);
