@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Provider libraries of each kind that exists or will exist, in this process and in helper
- * processes: libraries with Windows' ABI; with tables from the time before tables had a version;
- * with tables of version 1; and with tables of later versions.
+ * Loads and queries a provider library of each kind that exists or will exist, in this process and
+ * in a helper process: a library with Windows' ABI; with tables (constant arrays that describe its
+ * objects and counters) from the time before tables had a version; with tables of version 1; and
+ * with tables of later versions.
  */
 #include <openperflib/block.h>
 #include <openperflib/unstable.h>
@@ -146,7 +147,8 @@ static void is_wholly_there(void)
         fail_msg("%s", events());
 }
 
-/* The library answers, also when it is queried a second time, as in a steady query. */
+/* Checks that the library works in this process and in a helper process, at the first query and at
+ * a second one, which no longer loads and opens the library. */
 static void runs(const char *name)
 {
     for (DWORD isolation = INSIDE; isolation <= HELPER; isolation++) {
@@ -205,8 +207,9 @@ static void tables_without_a_version_are_refused(void **state)
     refused("unversioned_alone", 4017, REBUILD);
 }
 
-/* A library that uses a member which this version does not know is refused, because a false value
- * would be worse than no value. */
+/* A library that uses a structure member which this version of openperflib does not know is
+ * refused: a value that was read without regard to that member could be false, which would be worse
+ * than no value. */
 static void what_is_not_known_here_is_refused(void **state)
 {
     (void)state;

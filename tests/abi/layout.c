@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares the present headers with version 1 of the interface. If this file does not compile,
- * existing libraries would be read wrongly: undo the change of the header. A new member takes the
- * place of a reserved member (change it here, too), or stands after the last member of version 1,
- * and then only the lengths of version 1 are compared here.
+ * Compares the present headers with version 1 of the interface to provider libraries, which
+ * version1.h repeats. If this file does not compile, existing libraries would be read wrongly: undo
+ * the change of the header. A new member takes the place of a reserved member (change it here,
+ * too), or stands after the last member of version 1, and then only the lengths of version 1 are
+ * compared here.
  */
 #include <openperflib/object.h>
 
@@ -101,8 +102,8 @@ SAME(opl_table_list, v1_table_list, reserved);
 _Static_assert(OPL_SUM == 0 && OPL_MEAN == 1 && OPL_NONE == 2 && OPL_NOW == 3, "totals");
 _Static_assert(OPL_RUNTIME_PAGE == -1 && OPL_RUNTIME_HZ == -2, "units");
 
-/* The usual sizes on 64-bit and 32-bit machines, so that a change that was made in the present
- * headers and in version1.h is noticed. */
+/* The sizes on 64-bit machines as plain numbers: if the same change is made in the present
+ * headers and in version1.h, the comparisons above still succeed, but this one fails. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(opl_unit) == 16 && sizeof(opl_value) == 72 &&
                                        sizeof(opl_source) == 64 && sizeof(opl_counter) == 320 &&
                                        sizeof(opl_object) == 200 && sizeof(opl_table_list) == 104),

@@ -2,8 +2,8 @@
 /*
  * Compares the other structures of our headers that programs allocate: those of block.h and
  * build.h, whose layout never changes. If this file does not compile, existing programs would be
- * damaged: undo the change of the header, or add a function for a new structure. unstable.h, load.h
- * and regfile.h promise nothing.
+ * damaged: undo the change of the header, or add a function for a new structure. The structures of
+ * unstable.h, load.h and regfile.h may change, so they are not compared.
  */
 #include <openperflib/block.h>
 #include <openperflib/build.h>
@@ -67,8 +67,8 @@ FROZEN(opl_build_counter);
 FROZEN(opl_build_object_info);
 FROZEN(opl_build);
 
-/* The usual sizes of our structures, so that a change of a Windows structure that is a member is
- * noticed, too. */
+/* The sizes on 64-bit machines as plain numbers: a change of a Windows structure that is a member
+ * of ours changes both sides of the comparisons above, so only this one fails. */
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(opl_block) == 120 && sizeof(opl_object_view) == 80 &&
                     sizeof(opl_counter_view) == 56 && sizeof(opl_instance_view) == 64 &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library with Windows' ABI and without our headers: three functions, and structures that are
- * written here as Windows has them. Such a library runs without being built again.
+ * A provider library with Windows' ABI that does not include our headers: three functions, and
+ * structures that are written here as Windows has them. Such a library runs without being built
+ * again.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library as it was built before the tables had a version, without our headers: its rows have
- * another length, it calls functions that no longer exist, and it stores the engine's state itself.
- * Built with -DALONE, it calls no function of ours, so the present library can load it.
+ * A provider library as it was built before the tables (the arrays that describe objects and
+ * counters) had a version. The structures are repeated here, because our headers have changed
+ * since: its rows (one for each counter) have another length, it calls functions that no longer
+ * exist, and it stores openperflib's state itself. Built with -DALONE, it calls no function of
+ * ours, so the present library can load it.
  */
 #include <stdbool.h>
 #include <stddef.h>

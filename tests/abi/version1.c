@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library as it was built with version 1, without our headers. Macros build variants of it.
- * LATER: as a later version may build it, with one member more in each structure. BEYOND: one of
- * these new members is used. RESERVED, SOURCE: a member that version 1 reserves is used. SHORT:
- * rows are shorter than those of version 1.
+ * A provider library as it was built with version 1 of the interface. It includes version1.h, not
+ * our present headers. Macros build variants of it. LATER: as a later version may build it, with
+ * one member more in each structure. BEYOND: one of these new members is used. RESERVED, SOURCE: a
+ * member that version 1 reserves is used. SHORT: the rows of the tables (one for each counter) are
+ * shorter than those of version 1.
  */
 #include "version1.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Version 1 of the interface between provider libraries and openperflib, written a second time.
- * Libraries that were built with it are in use, so this file never changes. It does not include our
+ * Version 1 of the interface between provider libraries and openperflib, copied by hand. Libraries
+ * that were built with this version are in use, so this file never changes. It does not include our
  * headers: layout.c compares them with this file.
  */
 #ifndef OPL_TEST_ABI_VERSION1_H
