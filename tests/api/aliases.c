@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of counters that other monitoring agents use: a path with such a name leads to our counter
- * with the same meaning, when it is added, checked or expanded. Other names stay unknown.
+ * Alternative names: names that other monitoring agents use for counters. A path with such a name
+ * leads to our counter with the same meaning, whether a program adds, validates or expands the
+ * path. All other names that we do not have stay unknown.
  */
 #include <pdh.h>
 #include <pdhmsg.h>
@@ -149,7 +150,8 @@ static void values_are_those_of_the_machine(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
-/* A processor is found by its number alone. The value is checked, not only the name. */
+/* Paths with an alternative name select a processor by its number. The value is compared, too,
+ * because a wrong processor would have the same counter. */
 static void a_processor_is_found_by_its_number(void **state)
 {
     static const char *const paths[] = {"\\Processor(3)\\% IO Wait Time",
@@ -197,8 +199,8 @@ static void stars_behind_what_has_no_instances(void **state)
     assert_true(value_at("\\Network(wlp2s0)\\Total Bytes") == 1002 + 9002);
 }
 
-/* Only these alternative names accept brackets after an object without instances, and only "(*)":
- * all other paths follow docs/windows/pdh.md#f4. */
+/* After an object without instances, only the alternative names accept brackets, and only "(*)". In
+ * all other paths such brackets are refused, as on Windows (docs/windows/pdh.md#f4). */
 static void other_brackets_are_refused(void **state)
 {
     static const char *const paths[] = {"\\Memory(*)\\Available Bytes", "\\Memory(x)\\Pages/sec",
@@ -213,7 +215,8 @@ static void other_brackets_are_refused(void **state)
     }
 }
 
-/* Alternative names of which docs/counters says that we have no such counter stay unknown. */
+/* Names that other agents use, but for which we have no counter (docs/counters lists them), are
+ * refused as unknown. */
 static void names_without_a_meaning_stay_unknown(void **state)
 {
     static const char *const paths[] = {"\\System\\Users",

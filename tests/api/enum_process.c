@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of processes in the German article (docs/windows/articles.md#c105): its sample is run as
- * a program, and its way of walking through the block is tried here. */
+/* The list of processes in the German article (docs/windows/articles.md#c105): the article's sample
+ * is run as a program, and the article's loop over the objects and instances of a block is repeated
+ * here. */
 #include "../skip.h"
 #include <setjmp.h>
 #include <stdbool.h>

@@ -321,7 +321,8 @@ static void processes_threads_and_users(void **state)
     assert_false(GetUserNameA(name, NULL));
 }
 
-/* Reads from standard error what OPENPERFLIB_TRACE shows. */
+/* With OPENPERFLIB_TRACE=1, OutputDebugString and MessageBox write to standard error, which is a
+ * pipe here. */
 static void debug_strings_are_traced(void **state)
 {
     char seen[512] = "";

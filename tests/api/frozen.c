@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH on a frozen machine that the test changes while it runs. */
+/* PDH functions on a frozen machine: the library reads a copy of files of /proc and /sys instead of
+ * the real ones, and the test changes this copy while it runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

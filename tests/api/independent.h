@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests written from the documents alone, without knowledge of the code. Each test runs in a child
- * process with its own root and environment, because the library reads its environment only once.
+ * process with its own root folder (OPENPERFLIB_ROOT) and environment, because the library reads
+ * its environment only once.
  */
 #ifndef OPL_API_INDEPENDENT_H
 #define OPL_API_INDEPENDENT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library inside unfriendly programs, tested from the documents alone: threads, forks, signals,
- * closed descriptors, no disk space, no rights, setuid, no /proc. After each of these everything
- * must work again.
+ * The library in programs that make its work difficult, tested from the documents alone: threads,
+ * forks, signals, closed descriptors, a full disk, missing rights, setuid, no /proc. When the
+ * difficulty is over, every call must work again.
  */
 #include "independent.h"
 
@@ -196,7 +196,8 @@ static unsigned open_count(int lists[1024])
     return count;
 }
 
-/* Replaces each descriptor that the library keeps open by a file of the program. */
+/* The program's own file takes the number of each descriptor that the library keeps open (dup2).
+ * The library must notice it: it neither uses nor closes the program's file. */
 INDEPENDENT(descriptors_taken_over_by_the_program)
 {
     char path[128];
@@ -368,7 +369,7 @@ INDEPENDENT(without_rights_writing_is_error_5)
     CHECK(answer_has(230));
 }
 
-/* Mounts a file system over the root folder, visible to this process only. */
+/* Mounts a new tmpfs over test_root (not over "/"); only this process sees it. */
 static void mount_over_root(const char *options, unsigned long flags)
 {
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -419,8 +420,8 @@ INDEPENDENT(a_read_only_disk_is_reported)
     CHECK(answer_has(2) && answer_has(230));
 }
 
-/* Runs as the setuid copy of this program. Returns 3 if the library used an environment variable,
- * which a setuid program must ignore. */
+/* Runs in the setuid copy of this program. Returns SKIPPED if setuid had no effect, 0 if the
+ * library ignored OPENPERFLIB_ROOT, as it must in a setuid program, and 3 if it did not. */
 static int look_as_setuid(void)
 {
     HKEY key = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The performance keys, tested once more from the documents alone: odd query strings and calls,
- * languages, names written without lodctr, and answers compared with ps, /proc and recorded blocks
- * of Windows.
+ * The performance keys, tested once more from the documents alone: unusual query strings and calls,
+ * languages, counter names that are written to the registry without lodctr, and answers compared
+ * with ps, /proc and recorded blocks of Windows.
  */
 #include "independent.h"
 
@@ -43,11 +43,13 @@ INDEPENDENT(queries_of_any_length)
     for (int i = 0; i < MANY; i++)
         text[i] = i % 2 ? ' ' : '2';
     text[MANY] = '\0';
-    CHECK_IS(run_query(text), ERROR_INVALID_PARAMETER); /* longer than the name of any value */
+    /* a query string is a value's name, and no name is this long */
+    CHECK_IS(run_query(text), ERROR_INVALID_PARAMETER);
     CHECK_IS(answer_size, sizeof(answer));
     text[16000] = '\0';
     CHECK_IS(run_query(text), 0);
-    CHECK_IS(answer_objects(), 1); /* as documented, duplicates are harmless */
+    /* object 2 was requested many times, and is in the answer once */
+    CHECK_IS(answer_objects(), 1);
     for (const char *unit = "2x٢"; *unit; unit++) {
         memset(text, *unit, 16000);
         CHECK_IS(run_query(text), 0);
@@ -219,8 +221,8 @@ static void languages_follow_the_locale(void **state)
         in_child(language_body);
 }
 
-/* Reads a name base as the library OSHI does, and appends a pair of index and text. Returns the new
- * size. */
+/* Reads a language base (the list of all indices with their texts) as the library OSHI does,
+ * appends an index with its text, and writes the base back. Returns the new size in bytes. */
 static DWORD append_pair(HKEY key, const char *value, unsigned index, const char *text)
 {
     static char base[1 << 20];
@@ -236,8 +238,8 @@ static DWORD append_pair(HKEY key, const char *value, unsigned index, const char
     return size;
 }
 
-/* docs/windows/articles.md#c80: writes names into every subkey of Perflib, from Last Counter + 2
- * on, then raises Last Counter and Last Help. */
+/* Installs names as docs/windows/articles.md#c80 describes: adds them to every language's subkey of
+ * Perflib, with indices from Last Counter + 2 on, then raises Last Counter and Last Help. */
 INDEPENDENT(c80_names_by_hand_in_every_language)
 {
     char code[16], query[32], text[64];
@@ -279,7 +281,8 @@ INDEPENDENT(c80_names_by_hand_in_every_language)
     CHECK_IS(RegCloseKey(perflib), 0);
 }
 
-/* Reads the whole base of a language as UTF-16, which must have the same texts as the A form. */
+/* Reads all names of one language (019: Russian) as UTF-16: the W function must return the same
+ * texts as the A function. */
 INDEPENDENT(wide_names_are_the_same_names)
 {
     static WCHAR wide[1 << 20];
@@ -297,8 +300,8 @@ INDEPENDENT(wide_names_are_the_same_names)
     free(narrow);
 }
 
-/* Compares a block recorded on Windows with ours: objects and counters that both have must be equal
- * in everything except values. */
+/* Compares a block recorded on Windows with ours: objects and counters that are in both blocks must
+ * be equal in everything except their values. */
 static void like_windows(const char *file, const char *query, DWORD index, bool has_default)
 {
     static unsigned char theirs[1 << 20];
@@ -323,7 +326,7 @@ static void like_windows(const char *file, const char *query, DWORD index, bool 
     CHECK_IS(new.type.HeaderLength, 64);
     DWORD last = 0, default_theirs = 0, default_ours = 1, matched = 0, own = 0;
     for (memset(&found, 0, sizeof(found)); opl_object_next_counter(&ours, &new, &found);)
-        /* a counter of ours, which Windows does not have */
+        /* indices from 100000 on are counters that only we have */
         own += found.definition.CounterNameTitleIndex >= 100000;
     while (opl_object_next_counter(&windows, &old, &theirs_at)) {
         if (theirs_at.position == (DWORD)old.type.DefaultCounter)
@@ -341,7 +344,8 @@ static void like_windows(const char *file, const char *query, DWORD index, bool 
             CHECK_IS(found.definition.DefaultScale, theirs_at.definition.DefaultScale);
             CHECK_IS(found.definition.DetailLevel, theirs_at.definition.DetailLevel);
             CHECK_IS(found.definition.CounterSize, theirs_at.definition.CounterSize);
-            CHECK(matched == 0 || found.position > last); /* in Windows' order */
+            /* our counters are in the order in which Windows has them */
+            CHECK(matched == 0 || found.position > last);
             last = found.position;
             matched++;
         }
@@ -378,8 +382,8 @@ static uint64_t number_of(opl_block *block, opl_object_view *object, opl_instanc
     return value;
 }
 
-/* Every instance of Thread has a process of the same block as parent, and all threads of a process
- * are listed. */
+/* In one answer, the parent of each instance of the object Thread is an instance of Process, and
+ * each process is the parent of as many threads as its counter Thread Count says. */
 INDEPENDENT(threads_and_their_processes)
 {
     opl_block block;
@@ -415,7 +419,8 @@ INDEPENDENT(threads_and_their_processes)
     }
 }
 
-/* Counters for which _Total is not a sum over processes. */
+/* Counters of Process for which _Total is not the sum: the ids of the process (784) and of its
+ * parent (1410), Priority Base (682) and Elapsed Time (684). */
 static bool is_no_sum(DWORD title)
 {
     return title == 784 || title == 1410 || title == 682 || title == 684;
@@ -498,7 +503,8 @@ static void compare(opl_block *block, opl_object_view *object, opl_instance_view
     CHECK_IS(number_of(block, object, instance, 174), (uint64_t)seen->vsz * 1024);
     long long set = (long long)number_of(block, object, instance, 180) / 1024;
     CHECK(llabs(set - (long long)seen->rss) <= (long long)seen->rss / 20 + 1024);
-    /* in the name of a kernel thread, its present or last work follows */
+    /* ps shows a kernel thread's work after "-" or "+": it changes, so only the part before it is
+     * compared */
     size_t same = strcspn(seen->name, "-+");
     same = same > 15 ? 15 : same;
     CHECK(!strpbrk(name, "\\/#*()"));
@@ -535,8 +541,8 @@ INDEPENDENT(processes_beside_ps)
 }
 
 /* Compares System's counts with the lists of processes and threads in the same answer. Other
- * programs start and end processes while these are read, so only one of twenty answers must
- * agree. */
+ * programs start and end processes while these are read, so the test succeeds if one of twenty
+ * answers agrees (up to a difference of 8). */
 INDEPENDENT(system_agrees_with_the_lists)
 {
     opl_block block;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Edge cases of keys and values, and two processes on one registry, as the Win32 documents and
- * docs/registry.md describe them.
+ * Edge cases of keys and values, and two processes that use the same registry, as the Win32
+ * documents and docs/registry.md describe it.
  */
 #include "independent.h"
 
@@ -109,7 +109,8 @@ INDEPENDENT(multi_texts_without_their_zeros)
     memset(back, 'x', sizeof(back));
     size = sizeof(back);
     CHECK_IS(RegGetValueA(key, NULL, "m", RRF_RT_REG_MULTI_SZ, &type, back, &size), 0);
-    CHECK_IS(size, 7); /* both missing zeros were added */
+    /* 5 bytes were stored, and both missing zeros were added: the text's and the list's */
+    CHECK_IS(size, 7);
     CHECK(!memcmp(back, "ab\0cd\0", 7));
     WCHAR wide[16];
     size = sizeof(wide);
@@ -241,7 +242,8 @@ INDEPENDENT(handles_of_all_wrong_kinds)
         CHECK_IS(RegFlushKey(wrong[i]), ERROR_INVALID_HANDLE);
         CHECK_IS(RegCloseKey(wrong[i]), ERROR_INVALID_HANDLE);
     }
-    /* both forms of a root key's handle are accepted, and no others */
+    /* HKEY_LOCAL_MACHINE as a 32-bit number and as the same number sign-extended to 64 bits: both
+     * are accepted, and no other forms */
     CHECK_IS(RegOpenKeyExA((HKEY)(uintptr_t)0x80000002u, TEST_KEY, 0, KEY_READ, &result), 0);
     CHECK_IS(RegCloseKey(result), 0);
     CHECK_IS(RegOpenKeyExA((HKEY)(uintptr_t)0xffffffff80000002u, TEST_KEY, 0, KEY_READ, &result),
@@ -270,7 +272,9 @@ INDEPENDENT(many_keys_open_at_once)
     CHECK_IS(RegCloseKey(keys[7]), ERROR_INVALID_HANDLE);
 }
 
-/* One process writes and reports it through a pipe; another must read the new value at once. */
+/* Runs in the reading process. The other process writes a number to the registry, then sends the
+ * same number through the pipe `from`: when it arrives, this process must read the new value at
+ * once. */
 static void read_on_signal(int from)
 {
     HKEY key = NULL;
@@ -308,7 +312,8 @@ INDEPENDENT(another_process_sees_a_write_at_once)
     CHECK_IS(RegCloseKey(key), 0);
 }
 
-/* Replaces a file as package managers do: a new file is renamed over the old one. */
+/* Replaces a .reg file of the registry as package managers do: a new file is renamed over the old
+ * one. */
 INDEPENDENT(a_replaced_file_is_seen_at_once)
 {
     char folder[128], path[192], fresh[192];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of the packaged block, as a program sees them: nothing was registered, but their
- * numbers, names and explanations exist, and paths find them.
+ * The packaged block: the range of indices from 100000 on, which belongs to objects that ship with
+ * openperflib. Without any registration, a program finds these objects' numbers, names,
+ * explanations and paths.
  */
 #include <openperflib/block.h>
 #include <windows.h>
@@ -16,7 +17,8 @@
 
 static char base[4 << 20];
 
-/* The text of a number, searched in a whole base. */
+/* The text of the index `number` in the language base that `query` returns (all indices with their
+ * texts). */
 static const char *text_of(const char *query, const char *number)
 {
     DWORD size = sizeof base, type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PdhFormatFromRawValue and PdhEnumMachines as a program calls them: arguments arrive where they
- * belong. */
+/* PdhFormatFromRawValue and PdhEnumMachines as a program calls them: each argument must reach the
+ * right parameter of the function inside the library. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -116,8 +116,8 @@ static bool untouched(const void *text, size_t bytes)
     return true;
 }
 
-/* Did the function succeed? PdhEnumObjectItems returns two lists, and may ask for more memory for
- * the list that is not tested. */
+/* Did the function succeed? PdhEnumObjectItems ("counters...") fills two lists: it may return
+ * PDH_MORE_DATA because of the list that is not tested, which is no failure. */
 static bool succeeds(PDH_STATUS status, const struct function *function)
 {
     bool two = !strncmp(function->name, "counters", 8);
@@ -160,7 +160,8 @@ static void follows_the_rules(const struct function *function, bool wide)
     assert_true(untouched((char *)text + needed * size, sizeof texts[0] - needed * size));
 }
 
-/* Both forms return the same text, with as many characters: all texts are ASCII here. */
+/* The A and W forms return the same text and the same length in characters, because all texts are
+ * ASCII here. */
 static void both_forms_are_alike(void **state)
 {
     for (size_t i = 0; i < COUNT(functions); i++) {

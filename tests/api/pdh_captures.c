@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures through the public functions: the 250 values of Windows' own recording from all three
- * formats, and the recording's records as they are in the files. (docs/windows/types.md#b4,
+ * Captures (files with recorded samples), read through the public functions: a recording that
+ * Windows made, with 250 values, gives the same values from its three formats (BLG, CSV, TSV), and
+ * its raw records are returned as they are in the files. (docs/windows/types.md#b4,
  * docs/windows/pdh.md#f2)
  */
 #include <setjmp.h>
@@ -243,7 +244,8 @@ static void records_end_before_their_return(void **state)
     record_of("wide.csv", wide, 2 * (sizeof narrow - 1), wide_line, 2 * (sizeof line - 1));
 }
 
-/* A time finds the last record that is not newer: one tick before the third record, the second. */
+/* PdhReadRawLogRecord returns the newest record that is not later than the given time. For example,
+ * one tick (100 ns) before the third record's time it returns the second record. */
 static void the_record_before_a_moment(void **state)
 {
     PDH_HLOG log = opened(blg, PDH_LOG_TYPE_BINARY);

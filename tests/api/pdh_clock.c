@@ -143,8 +143,9 @@ static void a_steady_second(void **state)
     all_have(PDH_CSTATUS_VALID_DATA);
 }
 
-/* The clock is set an hour forward and back, by a leap second, and by a twentieth of a second; the
- * machine sleeps a night. */
+/* The wall clock jumps while the monotonic clock does not: it is set by an hour, by a second (as at
+ * a leap second) and by 50 ms, each forward and back; 8 hours are a night in which the machine
+ * sleeps. Rates over such an interval have no value. */
 static void a_clock_that_was_set(void **state)
 {
     static const int64_t jumps[] = {3600LL * SECOND,     -3600LL * SECOND, SECOND,  -SECOND,
@@ -193,8 +194,8 @@ static void an_interruption_between_the_clocks(void **state)
     assert_true(rate_is(0, PDH_CSTATUS_VALID_DATA) == 1000);
 }
 
-/* A capture has blanks for the rates of such an interval; a counter that needs only one sample has
- * its number. */
+/* If the clock was set in an interval, a CSV capture has a blank for each rate of this interval. A
+ * counter that needs only one sample still has its number. */
 static void a_capture_has_blanks(void **state)
 {
     char path[128], line[1024];
@@ -213,7 +214,8 @@ static void a_capture_has_blanks(void **state)
     assert_non_null(fgets(line, sizeof line, file));
     assert_non_null(fgets(line, sizeof line, file));
     fclose(file);
-    assert_non_null(strstr(line, ",\" \",\"")); /* a blank for the rate, then the length */
+    /* a blank for the rate, then the number of processes */
+    assert_non_null(strstr(line, ",\" \",\""));
     assert_non_null(strstr(line, ",\" \",\" \",\" \"\r\n"));
 }
 

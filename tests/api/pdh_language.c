@@ -114,8 +114,8 @@ static void patterns_are_found_in_every_language(void **state)
     assert_status(PdhValidatePathA("\\No such*\\6"), PDH_CSTATUS_NO_OBJECT);
 }
 
-/* If names in the user's language match a pattern, other languages are not searched: German names
- * and English ones begin with "Pro". */
+/* If names in the user's language match a pattern, other languages are not searched. For example,
+ * German and English names begin with "Pro", but only German ones are found. */
 static void a_pattern_means_the_users_language_first(void **state)
 {
     const char *all = expanded("\\Prozessor(0)\\*zeit (%)");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths and lists of pdh.h as a program sees them, on a frozen machine. (docs/windows/pdh.md,
- * docs/windows/pdh.md#f9) */
+/* The functions of pdh.h for paths and lists, called as a program does, on a frozen machine (a copy
+ * of files of /proc and /sys). (docs/windows/pdh.md, docs/windows/pdh.md#f9) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -151,7 +151,7 @@ static void odd_names_are_found_as_a_whole(void **state)
     expands("\\Odd Names(TWIN (2)" POSITION, 0, "@\\Odd Names(twin (2)" POSITION "|");
     expands("\\Odd Names(a/b" POSITION, 0, "@\\Odd Names(a/b" POSITION "|");
     assert_int_equal(value_at("\\Odd Names(Twin#0" POSITION), 0);
-    /* the instance of this whole name, not the second "twin" */
+    /* an instance is named "twin#1": it is found, not the second instance named "twin" */
     assert_int_equal(value_at("\\Odd Names(twin#1" POSITION), 3);
     assert_int_equal(value_at("\\Odd Names(twin (2)" POSITION), 2);
     assert_int_equal(value_at("\\Odd Names(a/b" POSITION), 4);

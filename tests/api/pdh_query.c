@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries of pdh.h as a program sees them, on a frozen machine: which status is returned if several
- * arguments are wrong. The order of checks is that of Windows. (docs/windows/pdh.md#f2,
- * docs/windows/pdh.md#f6)
+ * Queries of pdh.h, as a program calls them, on a frozen machine (a copy of files of /proc and
+ * /sys): which status is returned, also if several arguments are wrong. Arguments are checked in
+ * the order in which Windows checks them. (docs/windows/pdh.md#f2, docs/windows/pdh.md#f6)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -233,7 +233,8 @@ static void f_d1_info_of_exactly_the_structure(void **state)
         assert_null(to.info.narrow.szFullPath);
         for (size_t i = 0; i < sizeof to.after; i++)
             assert_int_equal(to.after[i], 0x5a);
-        /* the size of the structure, but the explanation was requested, too */
+        /* this size has space for the structure, but not for the explanation that was requested,
+         * too */
         size = sizeof to.info;
         assert_status(PdhGetCounterInfoA(counter, TRUE, &size, &to.info.narrow), PDH_MORE_DATA);
         assert_true(size > sizeof to.info);

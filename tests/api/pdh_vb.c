@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PdhVb...: a loop of a Visual Basic program on a frozen machine, and what is refused.
- * (docs/windows/pdh.md#f2) */
+/* The functions PdhVb...: used in a loop, as a Visual Basic program does, on a frozen machine (a
+ * copy of files of /proc and /sys); and which arguments they refuse. (docs/windows/pdh.md#f2) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

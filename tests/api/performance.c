@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The performance keys as a program sees them: query strings, sizes, statuses, unchanged outputs,
- * and the header. Expected values are from docs/windows: articles.md, queries.md and observed.md.
+ * and the block's header. Expected values are from docs/windows: articles.md, queries.md and
+ * observed.md.
  */
 #include <openperflib/block.h>
 #include <windows.h>
@@ -354,7 +355,9 @@ static void c26_last_counter_and_help(void **state)
     assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE, perflib, "Last Counter", RRF_RT_REG_DWORD,
                                   NULL, &last, &bytes),
                      0);
-    assert_int_equal(last, 109998); /* the last number of the packaged block */
+    /* the last number of the packaged block, the range of indices for objects that ship with
+     * openperflib */
+    assert_int_equal(last, 109998);
     assert_int_equal(RegGetValueA(HKEY_LOCAL_MACHINE, perflib, "Last Help", RRF_RT_REG_DWORD, NULL,
                                   &last, &bytes),
                      0);

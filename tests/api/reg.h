@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the Reg functions share: a root folder of their own. They include public
- * headers only. */
+/* Shared by the tests of the Reg functions: a new root folder (OPENPERFLIB_ROOT), in which their
+ * registry is stored. These tests include public headers only. */
 #ifndef OPL_API_REG_H
 #define OPL_API_REG_H
 

@@ -303,8 +303,8 @@ static int tries_that_were_refused(void)
     return refused;
 }
 
-/* If the user may not write the machine's layer, the result is error 5, and nothing is written to
- * the user's layer instead. */
+/* If the user has no right to write the machine's registry files, a write to HKEY_LOCAL_MACHINE
+ * fails with error 5, and does not go to the user's own registry files instead. */
 static void no_rights_is_error_5_and_nothing_falls_through(void **state)
 {
     char machine[96], user[96];
@@ -431,7 +431,8 @@ static void f_d4_new_names_change_the_write_time(void **state)
     assert_true(before != 0);
     assert_true(names_written() == before);
     HKEY key;
-    usleep(20000); /* longer than a tick of the file system's clock */
+    /* so that the next write gives the file another time: longer than a clock tick */
+    usleep(20000);
     assert_int_equal(
         RegCreateKeyA(HKEY_LOCAL_MACHINE,
                       "SYSTEM\\CurrentControlSet\\Services\\Melon\\Performance\\Names\\009", &key),

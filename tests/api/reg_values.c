@@ -266,7 +266,8 @@ static void terminators_there_are_none_twice(void **state)
     assert_int_equal(RegCloseKey(key), ERROR_SUCCESS);
 }
 
-/* docs/registry.md: bytes that are not UTF-8 become U+FFFD; valid characters stay. */
+/* docs/registry.md: in a text, bytes that are not UTF-8 are read as U+FFFD; valid characters
+ * stay. */
 static void text_of_bad_bytes_becomes_readable(void **state)
 {
     HKEY key = made(KEY_ALL_ACCESS);

@@ -137,7 +137,8 @@ static unsigned objects(void)
 static void a_killed_owner_takes_it_along(void **state)
 {
     end(start(other_creates));
-    assert_int_equal(objects(), 1); /* no other process has removed the dead object yet */
+    /* the killed process's object still has its file: a process that opens the name removes it */
+    assert_int_equal(objects(), 1);
     assert_null(OpenFileMappingA(FILE_MAP_READ, FALSE, NAME));
     assert_int_equal(GetLastError(), ERROR_FILE_NOT_FOUND);
     assert_int_equal(objects(), 0);
@@ -159,8 +160,8 @@ static void a_killed_owner_takes_it_along(void **state)
     assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
 }
 
-/* Runs in each of twenty processes, which create, use and lose the same memory at the same time. No
- * process ever sees memory that is only half created. */
+/* Runs in each of twenty processes, which create, use and close the same shared memory at the same
+ * time. No process ever sees memory that is only half created. */
 static void race(void)
 {
     for (int i = 0; i < 50; i++) {
@@ -300,7 +301,7 @@ static void without_a_name_and_of_files(void **state)
 static void other_owns(void)
 {
     HANDLE mutex = CreateMutexA(NULL, TRUE, "shared mutex");
-    WaitForSingleObject(mutex, 0); /* owns it twice */
+    WaitForSingleObject(mutex, 0); /* a second wait: now it owns the mutex twice */
 }
 
 static void c122_a_killed_owner_is_reported(void **state)

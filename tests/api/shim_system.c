@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Windows sources request from the system: libraries, priorities, locks, messages, ini files,
- * processes and network statistics. Compared with /proc, the loader and the C library.
+ * The Win32 functions with which sources of Windows providers use the operating system: libraries,
+ * priorities, locks, messages, ini files, processes and network statistics. Their results are
+ * compared with /proc, the dynamic loader and the C library.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -360,7 +361,8 @@ static void c132_processes_and_threads(void **state)
     assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
     assert_int_equal(pthread_create(&other, NULL, stay, &barrier), 0);
     pthread_barrier_wait(&barrier);
-    usleep(300000); /* the provider may answer with data of this age */
+    /* the data in an answer may be this old (300 ms); the new thread must be in it */
+    usleep(300000);
     assert_true(is_process((DWORD)getpid(), &entry));
     HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
     assert_true(snapshot != INVALID_HANDLE_VALUE);
@@ -417,7 +419,9 @@ static void c132_all_of_proc(void **state)
         if (file)
             fclose(file);
         if (!name || up - (double)started / (double)sysconf(_SC_CLK_TCK) < 30)
-            continue; /* ended, or started after the snapshot's data was read */
+            /* the process has ended, or is younger than 30 s, so it may be missing in the
+             * snapshot */
+            continue;
         count++;
         missing += number < COUNT(seen) && !seen[number];
     }
@@ -567,7 +571,8 @@ static void c132_statistics_are_the_kernels(void **state)
             fail_msg("%s.%s: %u is not between %u and %u", rows[i].protocol, rows[i].name,
                      *rows[i].value, before[i], after);
     }
-    /* Linux has no counter for it, so the field is unknown */
+    /* the library has no counters for these two settings of the kernel, so the fields say
+     * "unknown" */
     assert_int_equal(tcp.dwRtoAlgorithm, OPL_STATISTIC_UNKNOWN);
     assert_int_equal(ip.dwDefaultTTL, OPL_STATISTIC_UNKNOWN);
     assert_int_equal(GetTcpStatistics(NULL), ERROR_INVALID_PARAMETER);

@@ -88,7 +88,8 @@ static void texts(void **state)
     assert_string_equal(narrow, "n w");
     assert_int_equal(opl_swprintf(out, 32, u"%s %S %c %C", u"w", "n", u'a', 'b'), 7);
     assert_memory_equal(out, u"w n a b", 16);
-    /* bytes that are not UTF-8 are unchanged if text is not converted */
+    /* %s copies bytes to bytes without conversion, so even bytes that are not UTF-8 are
+     * unchanged */
     assert_int_equal(opl_sprintf(narrow, "%s", "\xff\xfe"), 2);
     assert_string_equal(narrow, "\xff\xfe");
     /* %c prints a zero, too */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A steady query allocates nothing: after a few rounds, no malloc at all happens in
- * RegQueryValueEx(HKEY_PERFORMANCE_DATA) for the system's objects, a third-party provider in its
- * helper process and names; nor in PdhCollectQueryData and the formatting of values and arrays.
+ * A steady query allocates nothing: after a few rounds, RegQueryValueEx(HKEY_PERFORMANCE_DATA) does
+ * not call malloc, whether the query is for the system's objects, for a third-party provider in its
+ * helper process, or for names. Neither do PdhCollectQueryData and the functions that format values
+ * and arrays.
  */
 #include <windows.h>
 #include <pdh.h>
@@ -128,7 +129,9 @@ static void a_steady_query_allocates_nothing(void **state)
     static const char *const queries[] = {"2 4 86 238 260 700", "230",         "Global",  "22222",
                                           "nonsense",           "Counter 009", "Help 007"};
     watch();
-    usleep(100 * 1000); /* the registry's folder is read at every query until it is some time old */
+    /* if the registry's folder has just changed, every query reads it again, which allocates
+     * memory */
+    usleep(100 * 1000);
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
         if (!becomes_steady(run_query, queries[i]))
             fail_msg("\"%s\" allocates", queries[i]);

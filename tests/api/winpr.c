@@ -33,7 +33,7 @@ static const char *file_of(void *function)
 }
 
 #ifdef LINKED
-/* The names are bound to our functions by the compiler. */
+/* Our headers bind these names to our functions when a program is compiled. */
 static void names_reach_us(void)
 {
     const uintptr_t functions[] = {(uintptr_t)RegOpenKeyExA,
