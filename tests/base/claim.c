@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A claim (a lock of the library) belongs to one thread at a time. A fork does not wait for a
- * claim, and in the child the claim is free. */
+/* A claim (a lock of the library) belongs to one thread at a time. fork() does not wait until a
+ * claim is released, and in the child process the claim is free. */
 #include "base/base.h"
 
 #include <setjmp.h>
@@ -54,7 +54,8 @@ static void *try_for_a_while(void *nothing)
     return NULL;
 }
 
-/* A thread that stops waiting does not disturb the holder and the other waiting threads. */
+/* A thread that waits for the claim with a time limit, and gives up, does not disturb the thread
+ * that holds the claim, nor other waiting threads. */
 static void waiting_has_an_end(void **state)
 {
     pthread_t waiting, hasty;

@@ -96,8 +96,8 @@ static void a_flood_is_held_back(void **state)
     BUFFER_AUTO log = {0};
     for (int i = 0; i < 1000; i++, now += CLOCK_TICKS_PER_SECOND / 10)
         event_log("Perflib", 1014, "Flood", NULL, "failed");
-    /* of the events of 100 s, the first ten are written singly, and the next after a minute, with
-     * the count of those that were held back */
+    /* 1000 equal events in 100 s: the first ten are written as they come, then after 60 s one line
+     * with the count of those that were held back since */
     assert_int_equal(lines(&log), 11);
     assert_non_null(strstr(log.data, "failed (and 599 more like this);"));
     event_log("Perflib", 1014, "Other", NULL, "failed");
@@ -136,14 +136,17 @@ static void a_count_is_reported_with_any_event_a_minute_later(void **state)
     assert_int_equal(lines(&log), 24); /* the count is written only once */
     event_log("Perflib", 1014, "Flood", NULL, "failed");
     assert_int_equal(lines(&log), 25);
-    report_flood("Flood", 5); /* held back again, with the text of the first events */
+    /* all five are held back, because an event of this kind was written less than a minute ago */
+    report_flood("Flood", 5);
     now += (int64_t)60 * CLOCK_TICKS_PER_SECOND;
     event_log("Perflib", 1015, "Other", NULL, NULL);
     assert_int_equal(lines(&log), 27);
     assert_non_null(strstr(log.data, "failed (and 5 more like this)"));
 }
 
-/* Closing the key after each query does not bypass the limit of one line per minute. */
+/* When a session ends (the program closes the key), the count of held-back events is written, but
+ * at most once a minute: a program that closes the key after each query does not get a line each
+ * time. */
 static void a_count_is_reported_at_the_end_of_a_session(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -164,8 +167,8 @@ static void a_count_is_reported_at_the_end_of_a_session(void **state)
     assert_int_equal(lines(&log), 12);
 }
 
-/* A child process does not report its parent's counts, because a server with a process for each
- * client would write a line for each client. */
+/* A child process does not report the counts of its parent's held-back events: a server that forks
+ * for each client would write such a line for each client. */
 static void a_child_does_not_say_its_parents_counts(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -183,7 +186,8 @@ static void a_child_does_not_say_its_parents_counts(void **state)
     assert_non_null(strstr(log.data, "failed (and 15 more like this)"));
 }
 
-/* Counts are reported a few at a time, not a thousand lines with one event; none is forgotten. */
+/* If many counts of held-back events wait, each new event brings only a few of them into the log,
+ * so that one event never writes a thousand lines. No count is lost. */
 static void many_counts_are_reported_bit_by_bit(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -222,7 +226,8 @@ static void threads_count_together(void **state)
     assert_non_null(strstr(log.data, "(and 790 more like this)"));
 }
 
-/* A thousand providers fail at every query: the count of each is kept. */
+/* A thousand providers fail at every query: each provider's held-back events are counted
+ * separately. */
 static void many_providers_are_all_held_back(void **state)
 {
     BUFFER_AUTO log = {0};
@@ -319,7 +324,7 @@ static void a_log_that_cannot_be_written_is_no_error(void **state)
     setenv("OPENPERFLIB_ROOT", "/proc/nowhere", 1);
     place_forget();
     event_log("Perflib", 1000, "S", NULL, NULL);
-    /* f_h14: the process remembers its own events, of 16 services */
+    /* f_h14: without a file, the process remembers the last event of each of at most 16 services */
     struct event_last last;
     char service[16];
     for (int i = 0; i < 40; i++) {

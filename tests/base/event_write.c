@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/event_write.c: the event file, which several processes write in turn, and the
- * sockets of journald and syslog. */
+/* Tests of base/event_write.c: the file with events, which several processes write, and which is
+ * replaced when it is full; and the sockets of journald and syslog. */
 #include "test.h"
 #include "../temp.h"
 
@@ -118,8 +118,9 @@ static void a_file_that_cannot_be_renamed_is_emptied(void **state)
     assert_in_range(size_of(events), 1 << 20, 4 << 20);
 }
 
-/* Several processes write at the moment when the file is full. Each numbers its lines; no line may
- * be lost, torn or doubled. */
+/* Several processes write at the moment when the file is full, and one of them renames it. Each
+ * process numbers its lines, so that the test sees that none is missing, incomplete or there
+ * twice. */
 enum { ROUNDS = 40, WRITERS = 4, LINES_EACH = 5, LINE_LENGTH = 1500 };
 
 static void write_some(int writer, int start)
@@ -143,7 +144,8 @@ static void note_lines(const char *path, bool seen[WRITERS][LINES_EACH])
     size_t whole = 20 + strlen("\tS\t1\terror\t\t") + LINE_LENGTH;
     assert_int_equal(file_read(AT_FDCWD, path, &log), 0);
     const char *at = memchr(log.data, '\n', log.len);
-    at = path == events ? log.data : at + 1; /* in the old file, after the line that filled it */
+    /* the old file begins with the long line of fill_the_file, which is skipped */
+    at = path == events ? log.data : at + 1;
     for (const char *end; at < log.data + log.len; at = end + 1) {
         int writer, number;
         end = strchr(at, '\n');
@@ -278,7 +280,8 @@ static void set_file_limit(rlim_t limit)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &storage), 0);
 }
 
-/* The limit on file sizes cuts a line in two and sends SIGXFSZ, which ends a program by default. */
+/* With RLIMIT_FSIZE, a write stores only half of a line, and SIGXFSZ would end the program. The
+ * library must survive the signal and remove the half line. */
 static void half_a_line_is_taken_back(void **state)
 {
     assert_int_equal(write_text("whole"), 0);
@@ -314,11 +317,12 @@ static void a_pipe_is_not_waited_for(void **state)
 {
     assert_int_equal(mkfifo(events, 0600), 0);
     for (int i = 0; i < 3; i++)
-        write_text("x"); /* returns whether or not the line was written */
+        write_text("x"); /* the result does not matter, only that the call returns */
 }
 
-/* The only free descriptors are those to which the program's printf writes: then no event is
- * written. */
+/* The program has closed 0, 1 and 2, and these are the only free descriptors. The library must not
+ * open the event file as one of them, because the program's printf would then write to it: the
+ * event is lost instead. */
 static void standard_output_is_left_alone(void **state)
 {
     pid_t child = fork();
@@ -348,7 +352,8 @@ static int listen_at(const char *path, int kind)
     return fd;
 }
 
-/* Receives one message, with the content of its descriptor if it has one. */
+/* Receives one message. If it passes a descriptor (as long messages to journald do), reads the
+ * content of that file instead. */
 static void receive(int fd, struct buffer *ret)
 {
     static char storage[1 << 18];
@@ -439,8 +444,8 @@ static void journald_gets_a_field_for_each_value(void **state)
     close(fd);
 }
 
-/* The entry that reports a count of held-back events has the fields of the last of them, so that
- * journalctl -x explains it. */
+/* The entry that reports a count of held-back events has the same fields as the last held-back
+ * event, so that journalctl -x shows that event's explanation. */
 static void a_count_has_the_fields_of_the_last_event(void **state)
 {
     BUFFER_AUTO entry = {0};

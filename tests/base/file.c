@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of base/file.c: every step of a write fails, is incomplete, or is interrupted once. */
+/* Tests of base/file.c: in turn, each step of replacing a file (open, write, sync, rename) fails or
+ * is interrupted, and every write stores only a part. */
 #include "test.h"
 #include "../temp.h"
 #include "../skip.h"
@@ -117,8 +118,9 @@ static void time_is_later_than_asked(void **state)
     assert_true(st.st_mtim.tv_sec > future.tv_sec);
 }
 
-/* Each step fails in turn. The result is an error, the old file is unchanged, and no temporary file
- * is left. Only the last step, the sync of the folder, fails when the new file is already there. */
+/* Each step of replacing a file fails in turn. Then the result is an error, the old file is
+ * unchanged, and no temporary file is left. One exception: when the last step (the sync of the
+ * folder) fails, the new file has already replaced the old one. */
 static void any_failed_step_leaves_the_old_file(void **state)
 {
     static const struct {
@@ -280,8 +282,8 @@ static void only_few_are_trusted(void **state)
     }
 }
 
-/* Other users may create links in such a folder, and root must not write to the files that these
- * lead to. */
+/* In a folder like /tmp, other users can create a link with the name of a file that root is going
+ * to write. Root must refuse it, and not overwrite the file to which the link leads. */
 static void only_a_file_with_one_name_is_overwritten(void **state)
 {
     struct stat st;

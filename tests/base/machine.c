@@ -151,7 +151,8 @@ static void without_it_the_usual_places(void **state)
     assert_string_equal(place_sysroot(), "/");
     setenv("XDG_DATA_HOME", "relative", 1);
     place_forget();
-    /* the home folder is that of the password file */
+    /* a relative XDG_DATA_HOME is ignored, and HOME as well: the home folder is read from
+     * /etc/passwd */
     assert_true(!place_user() || !strstr(place_user(), "bent"));
     assert_true(!place_user() || !strstr(place_user(), "relative"));
     place_forget();

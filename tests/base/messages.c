@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The message catalog is complete (docs/windows/providers.md#d5, docs/windows/registration.md#e7),
- * and the texts of each row can be made. */
+ * and every row of it has a valid text. */
 #include "test.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The events of the reference (and LoadPerf 2000) that can occur here, written a second time. */
+/* The ids of Windows' events (docs/windows) that can occur here, and of LoadPerf 2000: a copy by
+ * hand, with which the catalog is compared. */
 static const struct {
     const char *source;
     enum event_level level;
@@ -97,7 +98,8 @@ static void every_brace_is_a_field(void **state)
     }
 }
 
-/* Field names consist of letters, and names that a structured log uses itself stay free. */
+/* The names of an event's fields consist of letters only, and none is a name that the library
+ * itself uses for each event in the journal (`taken`). */
 static void field_names_are_words_of_letters(void **state)
 {
     static const char *const taken[] = {"Source", "Id", "Level", "Repeated"};
@@ -114,7 +116,7 @@ static void field_names_are_words_of_letters(void **state)
     }
 }
 
-/* Other texts precede and follow these texts, so they end without a period. */
+/* Texts of events and of advice are parts of a longer line, so they must not end with a period. */
 static void texts_are_phrases(void **state)
 {
     for (size_t i = 0; i < event_message_count; i++) {
@@ -134,7 +136,7 @@ static void every_event_has_its_own_message_id(void **state)
         event_message_id(event_messages[i].source, event_messages[i].id, ids[i]);
     event_message_id("Application Popup", 26, ids[count]);
     event_message_id("Another", 1000, ids[count + 1]);
-    /* all events of programs share one message id */
+    /* events that programs report (here those of any unknown source) share one message id */
     assert_string_equal(ids[count], ids[count + 1]);
     for (size_t i = 0; i <= count; i++) {
         assert_int_equal(strlen(ids[i]), 32);

@@ -2,8 +2,8 @@
 /*
  * OPENPERFLIB_ROOT and OPENPERFLIB_VENDOR name a folder below a sticky folder. Another user
  * replaces the folder's parent all the time: by a link to a trusted folder of root, by a link to a
- * folder of their own, by nothing. The argument is the time in seconds. At no moment may anything
- * behind a link be accepted, created or changed.
+ * folder of their own, by nothing. The library must never accept, create or change anything behind
+ * such a link. The argument is how long to try, in seconds.
  */
 #include "../skip.h"
 #include "../temp.h"
@@ -71,8 +71,8 @@ static _Noreturn void attack(void)
     }
 }
 
-/* Is this a folder that root created in the sticky folder? That is a correct result; the folder is
- * removed for the next round. */
+/* Is `path` a folder (not a link) that root owns? Then the library created it itself in the sticky
+ * folder, which is correct; the caller removes it for the next round. */
 static bool is_own_folder(const char *path)
 {
     struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which variables of the environment are trusted, and which of them are passed to programs that the
- * library starts. */
+/* Which environment variables the library trusts (those that name a folder which no other user can
+ * replace), and which ones it passes to programs that it starts. */
 #include "../skip.h"
 #include "../temp.h"
 #include "test.h"
@@ -107,7 +107,8 @@ static void f_c3_what_others_may_write_is_not_used(void **state)
     assert_int_equal(chmod(folder, 0777), 0);
     expect_vendor_refused(folder, "others may write");
     expect_vendor_refused(deep, "others may write");
-    char both[256]; /* the variable's value, and the folder above it that is the reason */
+    /* the event names the variable's value, and the folder above it that others may write */
+    char both[256];
     snprintf(both, sizeof both, "%s: others may write %s (", deep, folder);
     expect_vendor_refused(deep, both);
     assert_int_equal(chmod(folder, 01777), 0); /* sticky: only root's folder in it is trusted */
@@ -133,8 +134,8 @@ static void f_c3_another_users_folder_is_not_used(void **state)
     expect_vendor_refused(deep, "others may write");
 }
 
-/* A root folder that is refused is not replaced by the system's state: what was meant to be
- * separate would be written there. */
+/* If the folder that OPENPERFLIB_ROOT names is refused, the library uses no folder at all, not the
+ * system's usual ones: the caller wanted to keep its data separate from the system's. */
 static void f_c3_a_refused_root_is_no_root_at_all(void **state)
 {
     setenv("OPENPERFLIB_ROOT", link_path, 1);
@@ -146,7 +147,8 @@ static void f_c3_a_refused_root_is_no_root_at_all(void **state)
     assert_null(place_answers());
 }
 
-/* Both variables are refused. No root folder is left for events, so they go to the journal. */
+/* OPENPERFLIB_VENDOR and OPENPERFLIB_ROOT are refused; an event about each goes to the journal,
+ * because the folder for the event file is refused, too. */
 static void both_refused_variables_are_named(void **state)
 {
     static struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -169,7 +171,8 @@ static void both_refused_variables_are_named(void **state)
     assert_non_null(strstr(text[1], "OPENPERFLIB_ROOT"));
 }
 
-/* If every user could create the folder, the library creates it before another user can. */
+/* The root folder does not exist yet, and its parent is like /tmp, where every user could create
+ * it. So the library creates it at once, before another user does. */
 static void f_c3_a_root_in_tmp_is_made(void **state)
 {
     char path[128];
@@ -186,7 +189,8 @@ static void f_c3_a_root_in_tmp_is_made(void **state)
     assert_int_equal(st.st_mode & 07777, 0755);
 }
 
-/* In a chroot, "/" belongs to an ordinary user, which does not make this user root. */
+/* In a chroot, "/" may belong to an ordinary user. This must not make that user as trusted as
+ * root. */
 static void f_c11_the_owner_of_a_chroot_is_not_root(void **state)
 {
     if (geteuid() != 0) {

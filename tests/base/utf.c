@@ -37,7 +37,8 @@ static void each_invalid_byte_is_replaced(void **state)
     assert_true(utf8_valid("aé\0€", 7));
 }
 
-/* An empty text may be NULL: clang's sanitizer would notice arithmetic on NULL. */
+/* An empty text may be given as NULL; clang's sanitizer would report it if the functions added to
+ * this pointer. */
 static void empty_text_may_be_null(void **state)
 {
     struct buffer units = {0};
@@ -134,7 +135,8 @@ static void comparing_orders_by_fold(void **state)
 {
     assert_int_equal(text_compare_fold("straße ПРИВЕТ", "STRAßE привет"), 0);
     assert_true(text_compare_fold("a", "B") < 0);
-    /* folding means upper case, and '_' comes after 'Z' */
+    /* letters are compared as upper case, so '_' comes after all letters: it is between 'Z' and
+     * 'a' */
     assert_true(text_compare_fold("_", "A") > 0);
     assert_true(text_compare_fold("ab", "a") > 0);
     assert_true(text_compare_fold("", "a") < 0);
