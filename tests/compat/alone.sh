@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every public header, alone, compiles without a warning: alone.sh SOURCE_ROOT COMPILER [FLAG...]
-# (the flags set language, standard and mode). Also compiles system.h: the system's own headers still
-# work when they are included after ours.
+# (the flags set language, standard and mode). Also compiles system.h, which includes the system's headers
+# after ours: they must still work.
 root=$1
 shift
 command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
@@ -24,7 +24,8 @@ echo 'int main(void) { return 0; }' | "$@" -fsyntax-only - 2>/dev/null || {
     echo "$* cannot compile at all"
     exit 77
 }
-# our own headers alone in the search path; then those of Windows and of compat/, with the folders of the .pc file
+# first only our own headers are in the search path; then also Windows' headers and those of compat/, in the
+# order of the .pc file
 set -- "$@" -I"$root/include"
 for path in "$root"/include/openperflib/*.h; do
     echo "#include <openperflib/${path##*/}>" | compile "${path##*/}" "$@"

@@ -2,7 +2,8 @@
 /*
  * Sizes, offsets, types and prototypes, checked by the compiler: this file is compiled with our
  * headers (gcc, clang, 64 and 32 bits) and with the headers of mingw-w64. layout.py checks that
- * every structure and field of our headers is here. With -DWRONG the compilation must fail.
+ * this file mentions every structure and field of our headers. With -DWRONG one check is false on
+ * purpose, and the compilation must fail.
  */
 #include <windows.h>
 #include <winperf.h>

@@ -6,8 +6,8 @@
 
 `ours` compiles with include/openperflib-windows in the path, `own` with the compiler's own headers (mingw-w64). Two
 files are compiled: layout.c (sizes, offsets, prototypes) and one generated here, which asserts the
-value of every constant that our headers define. Then each once more with one wrong value, which must
-fail. Exit 77 when the compiler is absent.
+value of every constant that our headers define. Then each file is compiled once
+more with one wrong value: this must fail. Exit 77 when the compiler is absent.
 """
 import os
 import re
@@ -20,7 +20,7 @@ HEADERS = ('windef.h', 'winerror.h', 'winbase.h', 'winreg.h', 'winperf.h', 'pdh.
            'winuser.h', 'loadperf.h')
 INCLUDES = '#include <windows.h>\n#include <winperf.h>\n#include <pdh.h>\n#include <pdhmsg.h>\n' \
            '#include <loadperf.h>\n'
-WORDS = {'CONST', 'VOID', 'PASCAL'}  # not values
+WORDS = {'CONST', 'VOID', 'PASCAL'}  # macros that are no values
 
 
 def include_path(root):
@@ -40,7 +40,7 @@ def constants(root):
     found = []
     for _, text in headers(root):
         for name, value in re.findall(r'^#define ([A-Z][A-Z0-9_]*) +(\S+)', text, flags=re.M):
-            of_a_form = value in (name + 'A', name + 'W', name + '_A', name + '_W')  # a type's
+            of_a_form = value in (name + 'A', name + 'W', name + '_A', name + '_W')  # the A or W form of a type
             if not name.startswith(('OPL_', 'OPENPERFLIB_')) and name not in WORDS \
                     and not of_a_form:
                 found.append(name)
@@ -48,7 +48,7 @@ def constants(root):
 
 
 def fields(root):
-    """(structure, field) of every public structure; nested ones by their innermost name."""
+    """Yields (structure, field) for every public structure; a field of a nested structure by its own name only."""
     for _, text in headers(root):
         for body, name in re.findall(r'^typedef (?:struct|union) _\w+ \{(.*?)^\} (\w+)', text,
                                      flags=re.S | re.M):
@@ -66,7 +66,7 @@ def compile_text(command, text, folder):
 
 
 def our_values(root, names, folder):
-    """What our own headers say, evaluated by the host's compiler."""
+    """The values of these constants in our headers, evaluated by a program that the host's compiler builds."""
     program = os.path.join(folder, 'values')
     lines = ''.join(f'    print((ULONGLONG)(ULONG_PTR)({name}));\n' if name.startswith(('HKEY_', 'INVALID_HANDLE')) else
                     f'    print((ULONGLONG)({name}));\n' for name in names)

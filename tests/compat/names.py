@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every name of docs/windows-names.tsv is declared and links, or is refused with a reason and absent.
+"""Checks each name of docs/windows-names.tsv: either our headers declare it and it can be linked, or the table
+gives a reason why it is not supported, and it does not exist.
 
 usage: names.py SOURCE_ROOT BUILD_ROOT COMPILER [FLAG]...
 """
@@ -11,7 +12,7 @@ import sys
 import tempfile
 
 HEADERS = ("windows.h", "winperf.h", "pdh.h", "pdhmsg.h", "loadperf.h", "psapi.h", "strsafe.h", "tchar.h")
-# functions with several forms are not linked by name alone, but called
+# macros or overloaded functions, whose name alone cannot be linked: they are called
 GENERIC = {"wprintf": 'wprintf(L"x")', "wcscpy_s": 'wcscpy_s((WCHAR *)words, 1, L"x")',
            "wcsncpy_s": 'wcsncpy_s((WCHAR *)words, 1, L"x", 1)'}
 
@@ -39,7 +40,7 @@ def build(place, compiler, source, *flags):
     path = os.path.join(place, "names." + language)
     with open(path, "w", encoding="utf-8") as file:
         file.write(source)
-    # a function's type does not matter here, only that there is one
+    # -w: a warning, for example of a wrong type, does not matter, only whether the name exists
     return subprocess.run([*compiler, "-x", language, path, "-x", "none", "-w", "-o",
                            os.path.join(place, "names"), *flags], stderr=subprocess.PIPE, text=True)
 

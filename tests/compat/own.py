@@ -23,7 +23,7 @@ def macros(command, text):
 
 
 def numbers(root):
-    """What the enumerators of format.h and the macros of winperf.h say differently."""
+    """Returns the constants that have one value in format.h and another in winperf.h."""
     def read(path):
         with open(os.path.join(root, "include", path), encoding="utf-8") as file:
             return file.read()

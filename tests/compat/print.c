@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program as Microsoft's documents show it: names of tchar.h, wide printf in the standard's form
- * and in Windows' older form, a printf that takes a DWORD for %lu. Compiled as C and C++, ANSI and
- * Unicode.
+ * and in Windows' older form, and a printf that prints a DWORD (32 bits here) with %lu. Compiled as
+ * C and C++, ANSI and Unicode.
  */
 #include <windows.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that uses names without A or W: every generic name of our headers, compiled in both
- * modes. */
+/* A program that uses names without A or W: every such generic name of our headers, compiled with
+ * UNICODE and without. */
 #include <windows.h>
 #include <winperf.h>
 

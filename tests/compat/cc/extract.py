@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Takes the printed programs out of the source documents: extract.py FOLDER OUTPUT
 
-Only what typesetting lost is put back: line ends behind comments that ran into the code, blanks in
-`extern"C"`. What the documents leave to the reader (the registry's two numbers, the data) is ours, and
-so are the ini files. The sketch in the lodctr paper is not a program; its table of structures is.
+Only characters that typesetting lost are put back: the line end between a comment and the code after
+it, the blank in `extern"C"`. What the documents leave to the reader (the registry's two numbers, the data) is ours, and
+so are the ini files. The document on lodctr has only a sketch of a
+program; just its table of structures is used.
 """
 import glob
 import os
@@ -120,13 +121,13 @@ def write(output, name, text):
 
 
 def rejoin(text):
-    """The line ends that ran away behind comments, and the blanks of extern "C"."""
+    """Returns the text with the lost line ends after comments, and with the lost blank in extern "C"."""
     text = re.sub(r'extern\s*"C"\s*__declspec', 'extern "C" __declspec', text)
     text = re.sub(r'(//[^\n]*?)((?:extern "C"|return |for \(|int count = |counter\.Counter|#include ?"))', r"\1\n\2", text)
     text = re.sub(r'(#include ?"[^"]+")(//)', r"\1 \2", text)
     while re.search(r'(#include ?"[^"\n]+"[^\n]*?)(#include ?")', text):
         text = re.sub(r'(#include ?"[^"\n]+"[^\n]*?)(#include ?")', r"\1\n\2", text)
-    # a statement that begins behind a comment's end: the comment is Cyrillic, the code is not
+    # a statement directly after a comment: the comment ends where Cyrillic letters end, and Latin ones begin
     text = re.sub(r"(// [^\n]*[а-яё.\"])(?=(?:counter|instance|type|bl)\.)", r"\1\n", text)
     return text
 
@@ -168,7 +169,7 @@ def paper(folder, output):
     body = "\n".join(lines)
     symbols = re.search(r"// begin devdef\.H file\n(.*?)// end devdef", body, re.DOTALL).group(1)
     table = re.search(r"(MY_DEVICE_CTR_DEFINITION MyDeviceCtrDefinition = \{.*?\n\};)", body, re.DOTALL).group(1)
-    # a parenthesis that stands too late
+    # corrects a misplaced parenthesis of the document
     table = table.replace("(sizeof(MY_DEVICE_CTR_DEFINITION-sizeof", "(sizeof(MY_DEVICE_CTR_DEFINITION)-sizeof")
     names = re.search(r"// begin \.INI file example\n(.*?)// end \.INI", body, re.DOTALL).group(1)
     write(output, "devdef.h", symbols)

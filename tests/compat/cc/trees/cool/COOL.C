@@ -17,7 +17,7 @@ static CRITICAL_SECTION section;
 static OPEN pOpen;
 static COLLECT pCollect;
 static CLOSE pClose;
-static int class; /* a name, as this is no C++ */
+static int class; /* `class` is a valid name, because this is C, not C++ */
 
 BOOL APIENTRY DllMain(HINSTANCE hInstance, DWORD dwReason, LPVOID lpReserved)
 {
@@ -57,7 +57,7 @@ DWORD APIENTRY CoolCollect(LPWSTR lpQuery, LPVOID *lppData, LPDWORD lpcbData, LP
     dwResult = pCollect(lpQuery, lppData, lpcbData, lpTypes);
     if (dwResult == ERROR_SUCCESS && *lpcbData) {
         PERF_OBJECT_TYPE *pObject = (PERF_OBJECT_TYPE *)pBegin;
-        /* the first counter tells something else */
+        /* gives the first counter another value */
         *(DWORD *)(pBegin + pObject->DefinitionLength +
                    ((PERF_COUNTER_DEFINITION *)(pObject + 1))->CounterOffset) = 4711 + class;
     }

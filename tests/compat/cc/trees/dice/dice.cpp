@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A provider in C++, ANSI: reads what an application has written to a mapping that a mutex guards,
-// in the steps of Microsoft's Collect document: open, lock, check the size, copy, release.
+// A provider in C++, ANSI: reads what an application (player.cpp) writes to a file mapping that a
+// mutex guards. It does so in the steps that Microsoft's document on Collect lists: open the mapping,
+// lock the mutex, check the size, copy, release.
 #include <WINDOWS.H>
 #include <winperf.h>
 #include "..\shared\dice.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The application: writes two numbers to the mapping and waits to be killed; with an argument it
-// holds the mutex meanwhile.
+// holds the mutex while it waits.
 #include <windows.h>
 #include "../shared/dice.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the last object as existing readers do: even if it has no instances, a counter block is
- * read. */
+/* Reads the last object of the answer as existing programs for Windows do: they read a counter
+ * block after the definitions even if the object has no instances. */
 #include <windows.h>
 #include <winperf.h>
 #include <stdio.h>

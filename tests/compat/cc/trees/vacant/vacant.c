@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider whose object may have instances but has none, with nothing after its definitions. */
+/* A provider whose object can have instances but has none now: the object ends with its counter
+ * definitions. Programs that read further (last.c) must not read beyond the answer. */
 #include <windows.h>
 #include <winperf.h>
 
