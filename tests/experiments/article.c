@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The experiments of the second article. Each has its own name, with the exact sequence of calls
- * and events, and is done twice: with the provider in the querying process (Isolation = 0), and in
- * a helper process. Every session is a new process, like every start of the article's program.
- * (docs/windows/articles.md#c39)
+ * The experiments that the second source article describes. Each is a test that expects the exact
+ * sequence of calls of the provider and of events, and runs twice: with the provider in the
+ * querying process (Isolation = 0), and in a helper process. Every session is a new process, like
+ * every start of the article's program. (docs/windows/articles.md#c39)
  */
 #include "session.h"
 
@@ -151,8 +151,8 @@ static void c38_c52_object_2_v2(void **state)
     expect_events("");
 }
 
-/* A counter cannot be added to another provider's object: the answer then has two objects of this
- * number, if the registration allows it. */
+/* A provider cannot add a counter to another provider's object (here to System, number 2). If its
+ * registration lets it return that number, the answer has two objects with the number 2. */
 static void c38_system_stays_as_it_was(void **state)
 {
     char alone[64];
@@ -232,8 +232,8 @@ static void c57_c58_open_denied(void **state)
     assert_int_equal(disabled(), 0);
 }
 
-/* If no other provider is queried, exactly these calls happen: the library is loaded, opened and
- * unloaded at every query. */
+/* The only provider's Open returns ERROR_ACCESS_DENIED: exactly these calls happen, because each
+ * query loads the library, calls Open and unloads the library. */
 static void c57_open_denied_alone(void **state)
 {
     install("record_open_denied", "record_object", NULL);

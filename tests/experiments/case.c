@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs one case. The faulty third-party provider is registered as "Faulty" between the shipped
- * providers and a good one; a query asks for the objects of all three. Expected: the answer is a
- * valid block with System and the good provider's object; Faulty's object is in it or not, as
- * kinds.c defines; Faulty's event was written, and no event about another provider; the query took
- * no longer than the deadline and the start of helper processes on a busy machine; the state of the
- * querying program is unchanged.
+ * Runs one case: one kind of fault at one test level. The faulty third-party provider is registered
+ * as "Faulty" between the providers that ship with openperflib and a correct third-party provider;
+ * a query asks for the objects of all three. Expected: the answer is a valid block with System and
+ * the good provider's object; Faulty's object is in it or not, as kinds.c defines; Faulty's event
+ * was written, and no event about another provider; the query took no longer than the deadline and
+ * the start of helper processes on a busy machine; the state of the querying program is unchanged.
  */
 #include "case.h"
 
@@ -51,7 +51,8 @@ static const char *library_path(const char *name)
     return path;
 }
 
-/* Writes the head of a library for another kind of machine: i386, or x86-64 on 32-bit machines. */
+/* Writes a file that begins like a library for another kind of machine, so that it cannot be
+ * loaded: i386, or x86-64 on 32-bit machines. */
 static void write_other_class(void)
 {
     enum { WIDE = sizeof(void *) == 4 };
@@ -183,8 +184,9 @@ static void check_others(const char *when, bool sound)
         fprintf(report, "%s: damaged: %s\n", when, opl_block_fault_text(fault));
 }
 
-/* Must the answer be a valid block? At test level 1 all lengths are correct, but names and values
- * may be outside their places. */
+/* Must the whole answer be a valid block? Not if the faulty data may be kept or dropped (EITHER),
+ * because kept data may have names and values in wrong places. At test level 1 the flag SOUND
+ * demands a valid block of these kinds, too. */
 static bool is_sound(const struct kind *kind, int level)
 {
     return level == 1 ? kind->at[0].kept != EITHER || kind->flags & SOUND
@@ -228,7 +230,8 @@ static void check_event(const struct outcome *wanted)
                 *lab_events("Faulty", false) ? lab_read("events") : "none");
 }
 
-/* Return codes, and lengths that stay inside the buffer, never disable a provider. */
+/* A provider is never disabled because of a wrong return code, or of a wrong length that stays
+ * inside the buffer. */
 static void check_disabled(const struct kind *kind, const struct outcome *wanted)
 {
     bool disabled = lab_get_dword(lab_performance("Faulty"), "Disable Performance Counters") == 1;
@@ -262,8 +265,8 @@ static void check_silence(void)
         fprintf(report, "something was printed: %s%.2000s\n", lab_read("out"), lab_read("err"));
 }
 
-/* Queries several times: the returned bytes belong to the caller, so they are complete and never
- * change afterwards. */
+/* Queries several times. The returned bytes belong to the caller: they must be complete, and must
+ * not change afterwards, even if the provider still writes to its own buffer. */
 static void query_again_and_again(const struct kind *kind, int level)
 {
     static unsigned char copy[FIRST_SIZE];

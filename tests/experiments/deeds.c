@@ -2,8 +2,8 @@
 /*
  * A provider of misdeeds: each Collect procedure does something to its own process, or tries to
  * reach another process. Only in a helper process can such a provider run without harm; see
- * kinds.c. Nothing runs without a limit, and nothing can harm more than the helper process, the
- * querying program and the test's folder.
+ * kinds.c. Every deed is limited in time and memory, and none can harm more than the helper
+ * process, the querying program and the test's folder.
  */
 #include "third_party.h"
 
@@ -74,7 +74,8 @@ static void sleep_for_ever(void)
         sleep(3600);
 }
 
-/* Notes whether an attempt was refused, as it should be, or allowed. */
+/* Appends to $OPENPERFLIB_ROOT/notes whether an attempt was refused, as it should be, or
+ * allowed. */
 static void note_refusal(long result)
 {
     third_party_note(result < 0 ? "refused" : "allowed");

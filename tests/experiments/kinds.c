@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mistakes of third-party providers, one row for each kind: what Collect (or Open, Close, the
- * library) does, and for the test levels 1, 2, 3 and 4 whether the data is kept and which event is
- * written (docs/windows/providers.md#d4, docs/experiments.md). In every case, System and another
- * third-party provider still answer the same query. docs/third-party.md is generated from these
- * rows.
+ * library) does, and for the test levels 1 to 4 (ExtCounterTestLevel: 1 makes all checks, 4 none)
+ * whether the data is kept and which event is written (docs/windows/providers.md#d4,
+ * docs/experiments.md). In every case, System and another third-party provider still answer the
+ * same query. docs/third-party.md is generated from these rows.
  */
 #include "kinds.h"
 
@@ -16,7 +16,8 @@
 #define ANY {EITHER, WHATEVER, 0}
 #define NO {NOT_RUN, 0, 0}
 /* ALWAYS: the same outcome at every level; ALL_CHECKS: an outcome at level 1, which makes all
- * checks; GUARDED: an outcome at the levels 1 to 3, which check the guards */
+ * checks; GUARDED: an outcome at the levels 1 to 3, which check the guards (known bytes around the
+ * provider's buffer) */
 #define ALWAYS(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__}
 #define ALL_CHECKS(...) {__VA_ARGS__, ANY, ANY, ANY}
 #define GUARDED(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, NO}
@@ -132,7 +133,8 @@ static const struct kind lies[] = {
     {"writes_over_the_query", "overwrites the query string", ALWAYS(K(NONE)), 0},
 };
 
-/* What a library does to its process has the same outcome at every level. */
+/* What a library does to its process has the same outcome at the test levels 1 to 3, and is not run
+ * at level 4. */
 #define DEED(name, what, outcome, flags) \
     {name, what, GUARDED(outcome), flags, "open_fine", NULL, "close_fine", NULL}
 #define OPEN(name, what, outcome, flags) \

@@ -21,8 +21,9 @@ struct outcome {
 };
 
 enum {
-    DISABLES = 1,    /* the first dropped answer sets Disable Performance Counters to 1 */
-    REFUSED = 2,     /* what was attempted is refused: the notes say "refused", never "allowed" */
+    DISABLES = 1, /* the first dropped answer sets Disable Performance Counters to 1 */
+    /* what was attempted is refused: the provider notes "refused", never "allowed" */
+    REFUSED = 2,
     SOUND = 4,       /* in 30 queries every answer is complete, and does not change later */
     HANGS = 8,       /* the provider does not return; its deadline is 100 ms */
     HANGS_LONG = 16, /* the same, with a deadline of 2 s; no later query waits for it again */

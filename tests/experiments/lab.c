@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The laboratory: writes registry values, reads events and notes. */
+/* The laboratory: a root folder for tests. Writes registry values, reads the events and what
+ * providers noted. */
 #include "lab.h"
 
 #include <errno.h>
@@ -18,8 +19,8 @@
 
 char lab_root[64];
 
-/* A detached process without open files, which waits until the test ends, even by a signal, and
- * then removes the folder. */
+/* Runs in a detached process without open files: waits until the test process ends, even by a
+ * signal, and then removes the test's folder. `test` is the test's pidfd. */
 static void be_the_keeper(int test)
 {
     struct pollfd end = {.fd = test, .events = POLLIN};

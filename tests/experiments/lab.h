@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The laboratory: an OPENPERFLIB_ROOT of the test's own, in which third-party providers are
- * registered through public functions. Afterwards it returns the events, and the notes that
- * providers wrote.
+ * registered through public functions. Tests then read the events that were logged, and the lines
+ * that the providers appended to the file "notes".
  */
 #ifndef OPL_EXPERIMENTS_LAB_H
 #define OPL_EXPERIMENTS_LAB_H

@@ -37,7 +37,7 @@ DWORD lie_close(void)
 #define FIELD(name, offset, value) LIE(name, third_party_put(start + (offset), (DWORD)(value)))
 #define FIELD_PLUS(name, offset, add)                                                              \
     LIE(name, third_party_put(start + (offset), third_party_get(start + (offset)) + (DWORD)(add)))
-/* a false length, with which the pointer agrees */
+/* a false length, and an end pointer that agrees with the false length */
 #define CLAIM(name, length) LIE(name, *bytes = (DWORD)(length); *data = start + (DWORD)(length))
 
 /* ---- return values ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that starts the helper processes is killed. One helper process has switched off the
- * signal that would end it with its parent: it must end soon nevertheless, and the querying program
- * gets a new one.
+ * The keeper (the process that starts the helper processes) is killed. One helper process has
+ * switched off the signal that would end it with its parent: it must end soon nevertheless, and the
+ * querying program gets a new one.
  */
 #include "session.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The article's minimal provider. Where the article opens message boxes, it writes lines to a file:
- * each call is noted in $OPENPERFLIB_ROOT/notes, after the numbers of the process and thread of the
- * call. The procedure names in the registration choose its answers. It is built twice: the second
- * library (SECOND) marks its notes and has an object of its own.
+ * The minimal provider of the second source article. Where the article's provider opens a message
+ * box, this one appends a line to $OPENPERFLIB_ROOT/notes: the ids of the process and thread, and
+ * the call. The procedure names in the registration choose its answers. It is built twice: the
+ * second library (SECOND) marks its notes and has an object of its own.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -125,7 +125,7 @@ COLLECT(record_object)
     return answer(OBJECT, 1, data, bytes, types);
 }
 
-/* Has one counter more if the query is Costly. */
+/* Returns two counters for the query Costly, and one for other queries. */
 COLLECT(record_details)
 {
     note("Collect", query);
@@ -182,7 +182,8 @@ COLLECT(record_below)
     return answer(OBJECT, 1, data, bytes, types);
 }
 
-/* Notes only if it is called while another call runs, which must not happen. */
+/* Appends "entered twice" to the notes if it is called while another thread is in it, which must
+ * not happen. Other calls are not noted. */
 COLLECT(record_exclusive)
 {
     static atomic_int inside;
@@ -193,7 +194,8 @@ COLLECT(record_exclusive)
     return answer(OBJECT, 1, data, bytes, types);
 }
 
-/* Switches off the signal that ends this process with its parent, as setuid() does, too. */
+/* Switches off the signal that ends this helper process when its parent ends. (A provider that
+ * calls setuid() has the same effect.) */
 COLLECT(record_unparented)
 {
     note("Collect", query);

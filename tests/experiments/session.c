@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions of the querying program, and the notes of recording providers. */
+/* Runs the querying program asker.c (each run is a session), and reads what the recording provider
+ * (recorder.c) noted. */
 #include "session.h"
 
 #include <stdarg.h>
@@ -103,8 +104,8 @@ const char *calls_so_far(void)
     return calls;
 }
 
-/* Exactly these calls were noted since the last check; "": none. A helper process may note Close a
- * moment after the key was closed. */
+/* Expects that exactly these calls were noted since the last check; "": none. A helper process may
+ * note Close a moment after the key was closed. */
 void expect_calls(const char *wanted)
 {
     long long until = lab_now_ms() + TIMEOUT_MS;
@@ -137,7 +138,7 @@ const char *answer_to(const char *question)
     return line;
 }
 
-/* How many calls "grow" needed. */
+/* How many calls of RegQueryValueEx the command "grow QUERY" of asker.c needed. */
 int tries_of(const char *question)
 {
     int status, tries;
@@ -156,8 +157,9 @@ bool answered(const char *question, const char *object)
     return strstr(with_gaps, wanted) != NULL;
 }
 
-/* Expects an event for each time, and no other: the first ten singly, and one with the count of the
- * rest when the key is closed. */
+/* Expects that the event `id` was reported `times` times, and no other event: the first ten are
+ * written one by one; the rest are written as one event with their count, when the key is
+ * closed. */
 void expect_each_time(unsigned id, int times)
 {
     const char *ids = lab_events(NULL, true);

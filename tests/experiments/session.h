@@ -24,23 +24,26 @@ void install_second(const char *collect, const char *list);
 /* A new process makes these queries (NULL ends the list) and closes the key; its exit code must be
  * 0. */
 void session(const char *first, ...);
-/* The calls that were noted since the last check, joined by ", ". */
+/* The calls that the provider noted since the last check, joined by ", ". */
 const char *calls_so_far(void);
-/* Exactly these calls were noted since the last check; "": none. A helper process may note Close a
- * moment after the key was closed. */
+/* Expects that exactly these calls were noted since the last check; "": none. A helper process may
+ * note Close a moment after the key was closed. */
 void expect_calls(const char *wanted);
-/* Exactly these events were written since the last check, as "warning 2000, error 1017". */
+/* Expects that exactly these events were written since the last check, as "warning 2000, error
+ * 1017". */
 void expect_events(const char *wanted);
-/* Expects an event for each time, and no other: the first ten singly, and one with the count of the
- * rest when the key is closed. */
+/* Expects that the event `id` was reported `times` times, and no other event: the first ten are
+ * written one by one; the rest are written as one event with their count, when the key is
+ * closed. */
 void expect_each_time(unsigned id, int times);
 /* The line with the answer to a query, without the query: "status 0, 1 try, 2:17". */
 const char *answer_to(const char *question);
-/* How many calls "grow" needed. */
+/* How many calls of RegQueryValueEx the command "grow QUERY" of asker.c needed. */
 int tries_of(const char *question);
 /* Did a valid answer to the query have this object ("2", or "2:17" with its number of counters)? */
 bool answered(const char *question, const char *object);
-/* Disable Performance Counters of MyPerf; 0: there is no such value. */
+/* The registry value Disable Performance Counters of the service MyPerf; 0: there is no such
+ * value. */
 DWORD disabled(void);
 
 /* Runs the experiments in one laboratory; `way` is "in-process" or "isolated". Returns the exit

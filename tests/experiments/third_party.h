@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the third-party providers: a correct answer, which they then damage, and notes in
- * $OPENPERFLIB_ROOT/notes. */
+/* Shared by the tests' faulty providers: makes a correct answer, which the provider then damages,
+ * and appends lines to $OPENPERFLIB_ROOT/notes. */
 #ifndef OPL_EXPERIMENTS_THIRD_PARTY_H
 #define OPL_EXPERIMENTS_THIRD_PARTY_H
 

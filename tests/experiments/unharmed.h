@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's own state, compared before and after it queried third-party providers. */
+/* Compares a program's own state (descriptors, signals, limits ...) before and after it queried
+ * third-party providers. */
 #ifndef OPL_EXPERIMENTS_UNHARMED_H
 #define OPL_EXPERIMENTS_UNHARMED_H
 
