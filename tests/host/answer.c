@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of the checks of answers: answers made here, which of them are kept, what is reported, and
- * that a provider that writes after it has answered cannot change what was checked.
- * (docs/windows/providers.md#d4, docs/windows/providers.md#d5)
+ * Tests how a provider's answers are checked. The answers are made here; the tests compare which
+ * are kept and which event is logged. Once checked, an answer cannot be changed by a provider that
+ * writes to its buffer again. (docs/windows/providers.md#d4, docs/windows/providers.md#d5)
  */
 #include "host.h"
 
@@ -47,7 +47,7 @@ static struct answer good(void)
                            .copy = copy};
 }
 
-/* The event log has this event and this text; then it is emptied. */
+/* Expects this event with this text in the event log, then empties the log. */
 static void expect_event(unsigned id, const char *text)
 {
     char wanted[32];
@@ -139,7 +139,7 @@ static void c125_pointers_outside(void **state)
         expect_dropped(&answer);
         expect_event(rows[i].event, rows[i].text);
     }
-    assert_int_equal(ours[0], 0xee); /* nothing was copied to the caller's buffer */
+    assert_int_equal(ours[0], 0xee); /* 0xee: nothing was copied to the caller's buffer */
 }
 
 static void c126_guards(void **state)
@@ -243,14 +243,16 @@ static void filling_the_largest_buffer_is_a_failure(void **state)
     expect_event(1020, "67108864");
     assert_int_equal(number_of("Error Count"), 1);
     assert_int_equal(ours[0], 0xee);
-    answer.capacity = LARGEST_ANSWER - 1; /* in a smaller buffer it only lacks space */
+    /* in a smaller buffer the same answer only means: more space is needed */
+    answer.capacity = LARGEST_ANSWER - 1;
     host_close();
     assert_int_equal(judge(service, &table->settings, &answer, &piece), ERROR_MORE_DATA);
     assert_string_equal(events(), "");
 }
 
-/* Filling a buffer is a failure if the provider has filled a buffer of at most a quarter of its
- * size before, when others lacked space. An answer that does not fill its buffer resets this. */
+/* A provider that fills a buffer fails if it has already filled another one, of at most a quarter
+ * of the size, while other providers lacked space: it would fill a buffer of any size. An answer
+ * that does not fill its buffer resets this. */
 static void filling_any_buffer_is_a_failure(void **state)
 {
     struct answer answer = good();
@@ -324,7 +326,7 @@ static void f_c12_an_object_of_another_service_is_dropped(void **state)
                        "Other; the answer was dropped; the provider's numbers must begin at First "
                        "Counter of MyPerf; "
                        "if they do, load its counters again");
-    /* an Object List does not make the number its own */
+    /* that MyPerf lists the number in Object List does not make MyPerf its owner */
     set_text(PERFORMANCE, "Object List", REG_SZ, "22222");
     service = myperf();
     expect_dropped(&answer);
@@ -332,7 +334,8 @@ static void f_c12_an_object_of_another_service_is_dropped(void **state)
     service = myperf();
     expect_kept(&answer);
     set_dword(PERFORMANCE, "Shared Objects", 0);
-    set_numbers(PERFORMANCE, 22222, 22224); /* a range of numbers does */
+    /* a range (First Counter to Last Counter) makes MyPerf the owner */
+    set_numbers(PERFORMANCE, 22222, 22224);
     expect_kept(&answer);
 }
 
@@ -344,8 +347,8 @@ static void f_c12_what_a_shipped_provider_lists_is_its_own(void **state)
     set_text(PERFORMANCE, "Object List", REG_SZ, "2 7000");
     service = myperf();
     assert_int_equal(owner_find(table, service, 2, &owner), OWNED_BY_OTHER);
-    assert_string_equal(owner->name, "PerfOS"); /* registered by the package */
-    /* both list 7000: the first by name owns it */
+    assert_string_equal(owner->name, "PerfOS"); /* PerfOS ships with openperflib */
+    /* MyPerf and Other list 7000: the first service in alphabetical order owns it */
     assert_int_equal(owner_find(table, service, 7000, &owner), OWNED);
     for (size_t i = 0; i < table->count; i++)
         if (!strcmp(table->services[i].name, "Other"))

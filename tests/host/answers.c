@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of last answers: several programs write and read them at once; and which records are
- * not trusted. */
+/* The file that records when each provider answered last, and how long this took: several programs
+ * write and read it at the same time; and which files are not trusted. */
 #include "host.h"
 
 #include <stdatomic.h>
@@ -43,7 +43,8 @@ static int64_t answers_now(size_t i, int64_t took)
 
 static const int64_t a_millisecond = CLOCK_TICKS_PER_SECOND / 1000;
 
-/* Expects this record. Times are written in whole milliseconds. */
+/* Expects this record for the service `name`. The file has times in whole milliseconds, so `when`
+ * is rounded down. */
 static void expect(const char *name, int64_t when, int64_t took)
 {
     struct host_answer answer = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A library with a DllMain that counts its calls, and refuses to be loaded if REFUSE_TO_START is
- * set. `open` is a function of libc, and not of this library. */
+ * set. It has no function `open`, but libc has one: a test checks that libc's is not taken for the
+ * provider's. */
 #include <windows.h>
 #include <winperf.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the module host share: a root folder of their own, with one service. */
+/* Shared by the tests of the module host: a new root folder (OPENPERFLIB_ROOT), in which one
+ * service is registered. */
 #ifndef OPL_TESTS_HOST_H
 #define OPL_TESTS_HOST_H
 

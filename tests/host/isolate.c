@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Isolation through its internal API: answers, overdue replies, and crashes. */
+/* Isolation (a provider runs in a helper process), tested through the internal API: answers,
+ * overdue replies, and crashes. */
 #include "../skip.h"
 #include "../temp.h"
 #include "host/isolate.h"
@@ -171,8 +172,9 @@ static void ends_a_helper_that_never_answers(void **state)
     }
 }
 
-/* Runs a test in a child process, which has a keeper of its own. `vice` tells naughty.c which fault
- * it has, of those that no procedure's name can choose. */
+/* Runs `test` in a child process, which gets a keeper (the parent of its helper processes) of its
+ * own. `vice` names a fault of the provider naughty.c that happens outside Open, Collect and Close,
+ * for example in DllMain; "": none. */
 static void in_child(const char *vice, void (*test)(void))
 {
     temp_write(root, "vice", vice);
@@ -342,8 +344,8 @@ static void has_a_clean_buffer(void **state)
     assert_int_not_equal(keeper, getpid());
 }
 
-/* A provider damages its own helper process only: either its answer comes, or the end of the
- * process is reported. */
+/* A provider that closes descriptors, truncates files or changes signal handlers harms only its own
+ * helper process: either the answer still comes, or the end of the process is reported. */
 static void keeps_the_mess_at_home(void **state)
 {
     static const char *const answering[][2] = {
@@ -391,7 +393,8 @@ static void sees_what_was_written_outside(void **state)
     }
     struct isolate_request lie = request_of("good_open", "lie_collect", "good_close");
     assert_int_equal(isolate_send(isolated, &lie), 0);
-    /* nothing wakes the waiting client, because the state is wrong */
+    /* the provider has written a wrong state without waking the client, which finds it only when it
+     * looks again */
     for (int i = 0; i < 200 && isolate_busy(isolated); i++)
         wait_for(50);
     assert_int_equal(reply.end, ISOLATE_CRASHED);
@@ -555,7 +558,8 @@ static void f_c6_helper_changes_nobodys_rank(void **state)
     assert_string_equal(answer, "12 of 12, 6 of 6");
 }
 
-/* The attacks have no effect: if one is not refused, it fails with another error. */
+/* The attacks are chosen so that they would do no harm if they were allowed. Each must be refused;
+ * if one is allowed, it succeeds or fails with another error. */
 static void f_c6_attacks_on_other_processes_are_refused(void **state)
 {
     run_query("attack_client_collect");
@@ -604,7 +608,8 @@ static void f_c8_what_a_helper_started_ends_with_it(void **state)
     assert_int_equal(kill(pid, 0), 0);
     isolate_end(isolated);
     assert_true(gone_within_20_s(pid));
-    /* the orphan is ended although its helper process lives on */
+    /* the daemon's parent has ended, but the helper process has not: the daemon is ended
+     * nevertheless */
     assert_true(gone_within_20_s(start_daemon("Orphan")));
     run_query("good_collect");
     take_text();

@@ -56,7 +56,7 @@ static void an_idle_keeper_goes_and_a_new_one_comes(void **state)
     sleep(20);
     assert_int_equal(kill(keeper, 0), 0);
     assert_int_equal(request_keeper(isolated), keeper);
-    sleep(40); /* it does not end while it has a provider */
+    sleep(40); /* the keeper does not end while it has a helper process */
     assert_int_equal(kill(keeper, 0), 0);
     isolate_end(isolated);
     assert_true(gone_within(keeper, 45));

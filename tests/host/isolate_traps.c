@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that handle children, descriptors or limits in unusual ways: each is a child of the test
- * with a keeper of its own. The program must never notice that there is another process.
- * (docs/isolation.md)
+ * Programs that handle children, descriptors or limits in unusual ways. Each runs in a child of the
+ * test, with its own keeper (the process that starts helper processes). No program may notice that
+ * the library has started processes. (docs/isolation.md)
  */
 #include "../skip.h"
 #include "host/isolate.h"
@@ -226,7 +226,8 @@ static void write_small_files(void)
 
 static void write_small_files_for_ever(void)
 {
-    /* with files of 100 MiB a keeper has memory for one helper process only */
+    /* the keeper's shared memory is a file too: at most 100 MiB leaves one slot, for one helper
+     * process */
     struct rlimit limit = {100 << 20, 100 << 20};
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     live_through_all();
@@ -393,7 +394,7 @@ static void check_refused(const char *step, LSTATUS status)
         CHECK(reply.status == status);
         CHECK(strstr(reply.text, step));
         CHECK(strstr(reply.text, "Isolation") || strstr(reply.text, "perfhost"));
-        wait_for(isolated, 20000); /* the start is tried once for each request */
+        wait_for(isolated, 20000); /* each request tries to start a helper process, once */
         CHECK(reply.end == ISOLATE_REFUSED && reply.status == ERROR_INVALID_FUNCTION);
     }
     isolate_free(isolated);

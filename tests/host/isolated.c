@@ -231,7 +231,7 @@ static long long error_count(const char *service)
     return status ? -1 : (long long)count;
 }
 
-/* A program that queries once. One of two such programs does not close the key. */
+/* Runs a program that queries once. Programs with an even number end without closing the key. */
 static void query_in_a_short_program(int number)
 {
     int ended;
@@ -267,8 +267,9 @@ static long long query_slow_in_short_programs(int first, int last)
     return now_ms() - start;
 }
 
-/* None of these programs runs long enough to tell a slow provider from a dead one. Their missed
- * deadlines are not failures; but soon queries of new programs do not wait for the provider. */
+/* None of these programs runs long enough to tell a slow provider from one that never answers. So
+ * the deadlines that the provider misses are no failures; but after five of them, queries of new
+ * programs do not wait for it any more. */
 static void short_programs_that_find_it_silent_soon_do_not_wait(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -297,7 +298,7 @@ static void a_late_answer_forgives_what_other_programs_missed(void **state)
     assert_int_equal(unanswered("Late"), 5);
     assert_in_range(query_in_time("22222"), 0, MUCH_LESS);
     open_gate();
-    for (int i = 0; i < 50 && unanswered("Late"); i++) { /* waits longer on a busy machine */
+    for (int i = 0; i < 50 && unanswered("Late"); i++) { /* at most 5 s, for a busy machine */
         usleep(100 * 1000);
         assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     }
@@ -323,8 +324,9 @@ static void a_good_answer_between_forgives_too(void **state)
     assert_int_equal(count_events(1017), 0);
 }
 
-/* A late answer withdraws its missed deadline, because a slow provider is not dead. A provider that
- * is always slow does not cause a write to the registry at each query. */
+/* When an overdue answer arrives, the missed deadline is no longer counted, because a slow provider
+ * is not dead. And a provider that is always slow does not cause a write to the registry at each
+ * query. */
 static void a_late_answer_takes_its_miss_back(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -341,8 +343,8 @@ static void a_late_answer_takes_its_miss_back(void **state)
     }
 }
 
-/* A program that closes the key after each query waits twice for a silent provider, then less and
- * less often. */
+/* A program closes the key after each query, while a provider does not answer. Its first two
+ * queries wait for the provider; later ones wait less and less often. */
 static void closing_the_key_forgives_no_silence(void **state)
 {
     INSTALL("Late", "22222\0gate");
@@ -995,7 +997,8 @@ static void late_in_this_process_is_reported_and_kept(void **state)
     assert_int_equal(count_events(1015), 1);
 }
 
-/* OpenProcedureWaitTime only causes an event, in this process as in a helper process. */
+/* An Open that takes longer than OpenProcedureWaitTime only causes an event, both in this process
+ * and in a helper process. */
 static void a_slow_open_is_reported(void **state)
 {
     INSTALL("First", "22222\0open 120");
@@ -1060,8 +1063,8 @@ static void level_4_is_the_callers_own_buffer(void **state)
     }
 }
 
-/* Which objects are related is defined by the provider: here a third-party provider with NT's
- * numbers. */
+/* A provider's own tables define which other object a query brings: here a third-party provider
+ * (jobs.c) with the numbers that Windows NT uses. */
 static void c31_c111_job_object_details_bring_job_objects(void **state)
 {
     set_text("Jobs", "Library", getenv("JOBS"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A third-party provider's tables with NT's own numbers: Job Object Details (1548) brings Job
- * Object (1500). */
+/* A third-party provider with the numbers that Windows NT uses for these objects. A query for Job
+ * Object Details (1548) also returns Job Object (1500). */
 #include <openperflib/object.h>
 
 #include <string.h>

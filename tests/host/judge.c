@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Providers with false answers, through real queries: what is kept, what is dropped, which event is
- * written, which provider is disabled, and that the other objects of the same query are in the
+ * Queries providers that return false answers: compares which data is kept or dropped, which event
+ * is written, and which provider is disabled. The other objects of the same query must be in the
  * answer.
  */
 #include <openperflib/block.h>
@@ -281,8 +281,8 @@ static void try_with(const char *query, DWORD capacity, unsigned times)
     }
 }
 
-/* A provider that always needs more space than it is offered, however fast that grows, is reported
- * after ten queries. */
+/* A provider that asks for more space in ten queries in a row, though each offers twice as much as
+ * the last, is reported. */
 static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
 {
     install("faulty_open", "collect_more_data");
@@ -294,8 +294,8 @@ static void f_14_8_a_loop_that_goes_on_is_reported(void **state)
     assert_non_null(strstr(read_all(events_path), "MyPerf needs more than its buffer of "));
 }
 
-/* For a shipped provider, the event says how much space it needs, and what the space is for: here
- * the number of processes, which may be only 2 in a container. */
+/* If the provider is one that ships with openperflib, the event says how much space is needed, and
+ * for how many instances: here processes, of which a container may have only 2. */
 static void f_14_8_with_what_is_needed_and_how_many_there_are(void **state)
 {
     unsigned long needed = 0, processes = 0;
@@ -356,7 +356,8 @@ static unsigned count_objects(DWORD index)
     return count;
 }
 
-/* Neither provider registered the number: the first answer owns it. */
+/* Two providers return an object with the same number, which neither has registered: it belongs to
+ * the provider that answered first. */
 static void f_b4_two_providers_with_one_number(void **state)
 {
     install("faulty_open", "collect_good");

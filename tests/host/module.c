@@ -72,7 +72,8 @@ static void a_missing_file_is_named(void **state)
     assert_non_null(strstr(why, "/nonexistent/library.so"));
 }
 
-/* A file with only the first bytes of a library of the other word size. */
+/* A file with only the first bytes of a library of the other word size (32 or 64 bits): the error
+ * must say so. */
 static void another_word_size_is_distinguished(void **state)
 {
     char path[] = "/tmp/openperflib-module-XXXXXX", start[64] = "\177ELF";

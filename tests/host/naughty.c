@@ -54,7 +54,8 @@ static const char *given(const char *name)
     return text;
 }
 
-/* Did the test choose this fault by the file "vice"? No procedure's name can choose it. */
+/* Did the test choose this fault, by writing its name to the file "vice"? These faults happen
+ * outside Open, Collect and Close, so a procedure's name cannot choose them. */
 static int vice(const char *name)
 {
     return strcmp(given("vice"), name) == 0;
@@ -209,8 +210,8 @@ PROCEDURE hang_close(void)
 
 /* ---- reaching for other processes ---- */
 
-/* Answers with the errno of each attempt, 0 where it was allowed: to kill the client and the
- * keeper, to read memory, to mount. */
+/* Tries to kill the client and the keeper, to read the client's memory, and to mount. Answers with
+ * the errno of each attempt; 0: it was allowed. */
 PROCEDURE reach_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     char text[128], byte;
@@ -271,8 +272,8 @@ PROCEDURE look_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return answer(data, bytes, objects, text);
 }
 
-/* Answers with how many files could be opened, which should be none: files of its own mappings, and
- * the keeper's memory and a descriptor of the keeper. */
+/* Tries to open the files that it has mapped, and the keeper's memory and shared file through
+ * /proc. Answers with how many of each could be opened, which should be 0. */
 PROCEDURE files_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     static const char *const keepers[] = {"mem", "fd/3"};
@@ -291,8 +292,9 @@ PROCEDURE files_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objec
     return answer(data, bytes, objects, text);
 }
 
-/* Maps its own channel, the memory with the buffer, a second time, moves it over the keeper's page,
- * and enlarges it. */
+/* Tries to reach the keeper's page: maps its own channel (the memory that it shares with the
+ * client) a second time, points this second mapping at the start of the shared memory, where that
+ * page is, and enlarges the mapping. */
 PROCEDURE remap_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { PAGE = 4096, BEYOND = 128 << 20 };
@@ -320,8 +322,8 @@ static char *channel_start(void)
     return first;
 }
 
-/* Like remap_collect, but moves the page below the channel together with the channel, which one
- * call can do since Linux 6.17. */
+/* Like remap_collect, but maps a page just below the channel, moves both with one call of mremap,
+ * which is possible since Linux 6.17, and then tries to enlarge the channel. */
 PROCEDURE remap_from_below_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { PAGE = 4096, BOTH = 2 * PAGE, BEYOND = 128 << 20, MOVE = MREMAP_MAYMOVE | MREMAP_FIXED };
@@ -398,7 +400,7 @@ PROCEDURE rank_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD object
     return answer(data, bytes, objects, text);
 }
 
-/* An attempt that has no effect: if it is not refused, it fails with another error. */
+/* An attempt that would do no harm if it were allowed. `error` is its errno; 0: it succeeded. */
 struct attack {
     const char *name;
     int error;
@@ -449,7 +451,8 @@ PROCEDURE attack_client_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWO
     return answer(data, bytes, objects, text);
 }
 
-/* Attacks what all processes share, and its own limits. */
+/* Attacks things that all processes of the machine share (mounts, clock, modules ...), and tries to
+ * raise its own limits. */
 PROCEDURE attack_machine_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     static const char nowhere[] = "/nonexistent/place";

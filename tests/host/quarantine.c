@@ -33,7 +33,8 @@ static void it_is(enum provider_event event)
     quarantine_take(service, &table->settings, event, NULL);
 }
 
-/* Removes what persists after the session, so that it does not influence the next test. */
+/* Removes what the quarantine has stored in the registry, so that it does not influence the next
+ * test. */
 static int tear_down(void **state)
 {
     it_is(PROVIDER_ENABLED);
@@ -135,7 +136,8 @@ static void configuration_flag_2_never_disables(void **state)
     assert_true(quarantine_waits(service));
 }
 
-/* A quarantine ends by the clock alone: no program needs to write anything. */
+/* A quarantine ends when its time is over, without any program that removes it from the
+ * registry. */
 static void when_it_is_over_it_is_tried_again(void **state)
 {
     it_fails(5);
@@ -349,7 +351,9 @@ static void an_answer_forgives_all_misses(void **state)
     it_is_missed(5);
     it_is(PROVIDER_PASSED);
     assert_int_equal(misses_in_registry(), 0);
-    it_is_missed(5); /* in this session it answered, so it is not suspected any more */
+    /* the provider has answered in this session, so missed deadlines make it no suspect until the
+     * session ends */
+    it_is_missed(5);
     assert_false(is_suspect());
     host_close();
     assert_true(is_suspect());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the sandbox, each alone: on kernels with Landlock, which also refuses signals, an
- * error in the list of refused system calls would not be noticed otherwise. */
+/* Each part of the sandbox (what a helper process may not do) is tested alone. For example, signals
+ * are refused both by Landlock and by a list of system calls: only a test without Landlock notices
+ * an error in the list. */
 #include "host/perfhost.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which providers are needed for a query: the article's experiments with "2" and "22222". */
+/* Which providers are called for a query, as the second source article found in its experiments
+ * with the queries "2" and "22222". */
 #include "host/internal.h"
 
 #include <setjmp.h>

@@ -123,8 +123,9 @@ static void perflibs_switches(void **state)
     assert_int_equal(table->settings.test_level, 1);
 }
 
-/* As long as the functions' names do not change, the service keeps its loaded code, whatever else
- * changes. With another name it gets other code. */
+/* A service keeps its loaded library as long as the names of Open, Collect and Close in its
+ * registration stay the same, whatever else changes. With another name the library is loaded
+ * again. */
 static void code_stays_while_the_functions_do(void **state)
 {
     const struct library *code = myperf()->code;

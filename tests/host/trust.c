@@ -40,8 +40,8 @@ static void expect_refusal(const char *path)
     assert_non_null(strstr(why, "chmod go-w"));
 }
 
-/* The user's own file is trusted in /tmp, which is root's and sticky, because the entry in /tmp is
- * the user's. */
+/* The user's own file below /tmp is trusted although everybody may write to /tmp: /tmp is sticky
+ * and root's, so no other user can replace the user's folder in it. */
 static void ones_own_file_is_trusted(void **state)
 {
     assert_int_equal(trust_check(file, why), ERROR_SUCCESS);
