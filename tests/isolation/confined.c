@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs with restrictions: no exec, no helper program, no free descriptors, no new processes,
- * children that belong to others. What can be answered is answered. For the rest an event says why,
- * and the third-party provider never runs in the program's own process instead. (docs/isolation.md)
+ * Programs in which a helper process cannot be started or waited for as usual: no exec, no helper
+ * program, no free descriptors, no new processes, a program that waits for all children. A query
+ * returns all objects that it can. For the rest an event says why, and the third-party provider
+ * never runs in the program's own process instead. (docs/isolation.md)
  */
 #include "isolation.h"
 
@@ -13,7 +14,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* The provider Visitor ran in no process, and the log says why. */
+/* Checks that the test's provider Visitor was not run in any process, that an event says why, and
+ * that other objects are still returned. */
 static void check_refused(const char *why)
 {
     CHECK_IS(visitor_process(), 0);
@@ -77,8 +79,9 @@ static bool run(const char *format, ...)
     return system(command) == 0;
 }
 
-/* Makes a root folder with the vendor's records, a frozen kernel and the visitor's library, but
- * without the helper program. */
+/* Makes a folder for chroot: with the installed providers and registry files, a copy of files of
+ * /proc and /sys, and the library of the provider Visitor, but without the helper program
+ * (perfhost). */
 static void make_cell(const char *cell)
 {
     const char *vendor = getenv("OPENPERFLIB_VENDOR"), *source = getenv("SOURCE_ROOT");
@@ -138,7 +141,7 @@ INDEPENDENT(no_descriptor_is_free_when_the_helper_starts)
     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
         ;
     CHECK_IS(errno, EMFILE);
-    /* the start of a helper process uses a descriptor table of its own */
+    /* nevertheless a helper process can be started, with a descriptor table of its own */
     pid_t helper = visitor_process();
     CHECK(helper > 0);
     CHECK_IS(visitor_process(), helper);
@@ -260,8 +263,8 @@ static void print_callers_text(const char *value)
         setenv(callers_variables[i], value, 1);
 }
 
-/* Runs a program that prints its environment, with `value` in each variable, or in `variable`
- * alone. */
+/* Runs the test program probe as the user nobody, with `value` in each of callers_variables, or in
+ * `variable` alone if that is not NULL. With `value` NULL the environment stays as it is. */
 static int run_probe(const char *program, const char *word, const char *variable, const char *value)
 {
     int status = -1;
@@ -292,7 +295,8 @@ static int run_probe_as_nobody(const char *program, const char *word)
     return run_probe(program, word, NULL, strcmp(word, "environment") ? NULL : "/callers/word");
 }
 
-/* A user chooses the environment: in a setuid program it chooses no provider. */
+/* The user who starts a setuid program sets its environment. The library must not take from it
+ * which provider to load. */
 INDEPENDENT(setuid_program_takes_no_provider_from_the_environment)
 {
     if (geteuid() != 0)
@@ -332,7 +336,7 @@ INDEPENDENT(f_c2_setuid_program_hands_no_word_of_its_caller_on)
     CHECK_IS(status, 0);
     CHECK(printed("^PATH=/usr") && printed("^HOME=/root"));
     CHECK(!printed("callers/word"));
-    /* an ordinary program keeps its own ssh agent and tickets */
+    /* started by an ordinary program, a program gets the user's ssh agent and Kerberos tickets */
     CHECK(run("chmod 755 %s", program));
     CHECK_IS(run_probe_as_nobody(program, "environment"), 0);
     CHECK(printed("^SSH_AUTH_SOCK=/callers/word") && printed("^KRB5CCNAME=/callers/word") &&

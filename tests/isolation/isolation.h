@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of unusual programs share: the services that they install, answers, processes,
- * events. */
+/* Shared by the tests of programs with unusual properties: installs services, queries them, and
+ * looks at processes and events. */
 #ifndef OPL_TEST_ISOLATION_H
 #define OPL_TEST_ISOLATION_H
 
@@ -52,7 +52,8 @@ static inline pid_t visitor_process(void)
     return (pid_t)value;
 }
 
-/* The process that Visitor noted last, after a wait of at most 5 s; 0: none. */
+/* The process id that the provider Visitor wrote last to its notes file; waits at most 5 s for it;
+ * 0: none. */
 static inline pid_t noted_process(void)
 {
     for (int i = 0; i < 500; i++, usleep(10000)) {

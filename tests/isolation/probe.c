@@ -2,8 +2,8 @@
 /* Queries one object: exit code 0 if it is in the answer, 1 if not, 2 if the query fails. For the
  * word "environment" it instead sets all its user numbers to the effective one and prints the
  * environment of a program that it starts; for "places" it prints where it looks for code,
- * registry, events and the system. It needs no shared library of ours, so that it runs from any
- * folder, and with more rights than its user's. */
+ * registry, events and the system. It is linked statically with our library, so that it runs from
+ * any folder, and as a setuid program, which ignores LD_LIBRARY_PATH. */
 #include "remote/client/internal.h"
 
 #include <openperflib/block.h>

@@ -27,8 +27,8 @@ static void *hang_in_thread(void *unused)
     return unused;
 }
 
-/* Queries Visitor, lets it crash in its helper process, and closes the key: everything that happens
- * to a helper process. */
+/* Queries the provider Visitor, then Victim, which crashes in its helper process, and closes the
+ * key: so helper processes start, answer, crash and end. */
 static void use_helpers(void)
 {
     visitor_install("Visitor", "visitor_collect");
