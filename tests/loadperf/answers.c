@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider for any service. Its file is svc-N.so; the program that loads it has the function
- * first_number, which returns the number N's First Counter. It has one object with one counter.
+ * The provider of all services of the tests: its file is copied as svc-N.so for the service "Svc
+ * N". The test program that loads it has the function first_number, which returns First Counter of
+ * service N. The provider has one object with one counter.
  */
 #include <windows.h>
 

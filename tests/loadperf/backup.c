@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving and restoring: on a machine with 60 providers in 5 languages, restoring a backup restores
- * every answer, whatever has happened since; other machines' backups; full disks, killed programs,
- * incomplete files. */
+/* All registrations are saved to a backup file and restored: on a machine with 60 providers in 5
+ * languages, the registry then gives every answer as before, whatever has happened since the
+ * backup. Also: backups of other machines, full disks, killed programs, incomplete files. */
 #include "machine.h"
 
 #include <errno.h>
@@ -85,8 +85,8 @@ static void numbers_come_back(void **state)
     assert_int_equal(restored.moved, 0);
 }
 
-/* Services of the machine's layer that have numbers of the users' range are saved, restored and
- * rebuilt with the others of that layer. */
+/* A service is registered for the machine, but has numbers from the range for users' registrations
+ * (from 1000000 on). It is saved, restored and rebuilt like the machine's other services. */
 static void numbers_of_users_in_the_machines_layer(void **state)
 {
     BUFFER_AUTO before = {0};
@@ -230,7 +230,8 @@ static void a_file_made_by_hand_loads(void **state)
     assert_int_equal(restore("wide.ini"), ERROR_SUCCESS);
     assert_loaded("MyPerf", 1848, 1852);
     assert_name(1852, 9, "Zweiter \xc3\xa4");
-    assert_name(2, 9, "System"); /* the package's text */
+    /* the text that ships with openperflib, not "Other" of the backup */
+    assert_name(2, 9, "System");
     assert_name(1854, 9, NULL);
     assert_remark("Absent: there is no such service here: left as it is");
     assert_int_equal(restore("narrow.ini"), ERROR_SUCCESS);
@@ -315,7 +316,8 @@ static void what_is_no_backup(void **state)
 /* ---- disks and deaths ---- */
 
 static struct file_steps real_steps;
-static int steps_left, mode; /* mode 1: the disk is full; 2: the process is dead */
+/* mode 1: the disk gets full at the last step; 2: the process is killed there */
+static int steps_left, mode;
 
 static bool step_fails(void)
 {
@@ -328,7 +330,7 @@ static bool step_fails(void)
 
 static ssize_t bad_write(int fd, const void *data, size_t size)
 {
-    if (steps_left == 1 && mode == 2) /* a dead process has written half of the data */
+    if (steps_left == 1 && mode == 2) /* the killed process had written half of the data */
         real_steps.write(fd, data, size / 2);
     return step_fails() ? -1 : real_steps.write(fd, data, size);
 }
@@ -402,8 +404,8 @@ static void a_kill_leaves_all_or_nothing(void **state)
     assert_same(&before);
 }
 
-/* A backup that was cut off anywhere is refused, and changes nothing; or only line ends were cut
- * off, and it is complete. */
+/* A backup file that is cut off anywhere is refused and changes nothing. One exception: if only
+ * line ends at its end are missing, it is accepted as complete. */
 static void a_torn_backup_is_refused(void **state)
 {
     BUFFER_AUTO whole = {0}, before = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LoadPerfCounterTextStrings and UnloadPerfCounterTextStrings: the command line, and what is
- * printed where. */
+/* LoadPerfCounterTextStrings and UnloadPerfCounterTextStrings: which command lines are accepted,
+ * and what is printed to standard output or standard error. */
 #include "test.h"
 
 static char output[2][512]; /* what was printed on descriptors 1 and 2 */
@@ -102,7 +102,8 @@ static void a_failure_is_one_line_on_standard_error(void **state)
     assert_non_null(strstr(output[1], "lodctr: the command line must have two words"));
 }
 
-/* Quotation marks around names with blanks, relative paths, both widths. */
+/* An ini file's name may be in quotation marks (if it has blanks) and may be a relative path, in
+ * the A and in the W function. */
 static void names_with_blanks_and_relative_paths(void **state)
 {
     static const uint16_t wide[] = u"lodctr \"a folder/m\u00fc y.ini\"";

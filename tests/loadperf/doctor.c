@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The doctor (lodctr doctor): each kind of damage alone, with several seeds, and random pairs of
- * kinds. After the repair, the registry answers exactly as before: names in every language, and
- * every number. */
+/* lodctr doctor finds and repairs damaged registrations. Each test does damage of one kind (with
+ * several random seeds), or of two random kinds. After the repair, the registry answers exactly as
+ * before the damage: names in every language, and every number. */
 #include "../skip.h"
 #include "machine.h"
 
@@ -46,7 +46,8 @@ static void assert_found(const char *text)
 
 /* ---- providers that answer ---- */
 
-static uint32_t firsts[PROVIDERS_HURT]; /* First Counter of each provider, by which it answers */
+/* First Counter of each provider: the number of its object */
+static uint32_t firsts[PROVIDERS_HURT];
 
 /* First Counter of a provider; the providers' Open functions call this. */
 __attribute__((visibility("default"))) DWORD first_number(int provider);
@@ -57,7 +58,8 @@ DWORD first_number(int provider)
     return number_of(name, "First Counter");
 }
 
-/* Copies the library for one provider: data of a shared library would belong to all providers. */
+/* Makes a copy of the library for one provider, because providers that load the same file would
+ * share its variables. */
 static void put_library(const char *name)
 {
     BUFFER_AUTO bytes = {0};
@@ -89,8 +91,8 @@ static bool has_object(const BYTE *data, uint32_t index)
     return false;
 }
 
-/* Returns the first provider that should answer but does not; Svc 0 is disabled. PROVIDERS_HURT:
- * all answer. */
+/* Returns the number of the first provider that should answer but does not; PROVIDERS_HURT: all
+ * answer. Svc 0 is disabled, so it should not answer. */
 static int first_silent(void)
 {
     static BYTE data[1 << 16] __attribute__((aligned(8)));
@@ -344,7 +346,8 @@ static void hiding_orphan(unsigned which)
     set_name(language_at(which), index, "Hides");
 }
 
-/* Writes names after a damaged key line, so that they belong to no service. */
+/* Writes names for a service that does not exist, as if the line with the right service's name were
+ * damaged. */
 static void names_of_no_service(unsigned which)
 {
     uint32_t index = number_of(service, "First Counter");
@@ -354,7 +357,8 @@ static void names_of_no_service(unsigned which)
 
 /* ---- damage by other services ---- */
 
-/* Gives a service the four numbers of another service, or numbers that overlap with its own. */
+/* Gives a service the four numbers of another service, plus `by`, so that the ranges of both
+ * services overlap. */
 static void overlap(unsigned by)
 {
     uint32_t numbers[NUMBERS];
@@ -535,31 +539,39 @@ static const struct {
     {"no counters' numbers", lost_numbers, 3}, {"no helps' numbers", lost_numbers, 12},
     {"three numbers lost", lost_numbers, 14}, {"no numbers", lost_numbers, 15},
     {"numbers moved by 2", shifted_numbers, 2}, {"numbers moved by 1000", shifted_numbers, 1000},
-    {"numbers swapped", swapped_numbers, 0}, /* 50 */
+    {"numbers swapped", swapped_numbers, 0},
+    /* 50 kinds so far */
     {"no Object List", hurt_objects, LOST}, {"Object List", hurt_objects, WRONG},
     {"Object List empty", hurt_objects, EMPTY}, {"Object List of words", hurt_objects, WORDS},
     {"Object List twice", hurt_objects, TWICE}, {"Object List another one's", hurt_objects, OTHERS_LIST},
-    {"Object List a number", hurt_objects, AS_NUMBER}, /* 57 */
+    {"Object List a number", hurt_objects, AS_NUMBER},
+    /* 57 kinds so far */
     LANGUAGE_KINDS("lost", lost_language), {"no names", lost_names, 0},
     LANGUAGE_KINDS("text lost", lost_text), LANGUAGE_KINDS("text wrong", wrong_text),
     LANGUAGE_KINDS("text empty", empty_text), LANGUAGE_KINDS("text a number", text_of_wrong_type),
-    LANGUAGE_KINDS("texts swapped", swapped_texts), LANGUAGE_KINDS("text another one's", text_of_another), /* 79 */
+    LANGUAGE_KINDS("texts swapped", swapped_texts), LANGUAGE_KINDS("text another one's", text_of_another),
+    /* 79 kinds so far */
     {"far orphan", distant_orphan, 0}, {"far French orphan", distant_orphan, 3}, {"near orphan", near_orphan, 0},
     {"near German orphan", near_orphan, 1}, {"hiding orphan", hiding_orphan, 0}, {"hiding Russian orphan", hiding_orphan, 4},
     {"names of no service", names_of_no_service, 0}, {"German names of no service", names_of_no_service, 1},
-    {"overlap", overlap, 0}, {"half an overlap", overlap, 2}, /* 89 */
+    {"overlap", overlap, 0}, {"half an overlap", overlap, 2},
+    /* 89 kinds so far */
     {"quarantine", quarantine, 0}, {"quarantine without reason", quarantine, 1},
-    {"quarantine of an enabled one", quarantine, ENABLED_SINCE}, {"quarantine that is over", quarantine, 3}, /* 93 */
+    {"quarantine of an enabled one", quarantine, ENABLED_SINCE}, {"quarantine that is over", quarantine, 3},
+    /* 93 kinds so far */
     {"torn file", hurt_file, CUT}, {"file torn at a line", hurt_file, CUT_AT_LINE},
     {"overwritten file", hurt_file, HASHES}, {"zeros in a file", hurt_file, ZEROS},
     {"Latin-1 in a file", hurt_file, LATIN}, {"a key without bracket", hurt_file, NO_BRACKET},
-    {"a line lost", hurt_file, LOST_LINE}, {"a file without header", no_header, 0}, /* 101 */
+    {"a line lost", hurt_file, LOST_LINE}, {"a file without header", no_header, 0},
+    /* 101 kinds so far */
     {"garbage in manual.reg", garbage_in_manual, 0}, {"a bad value in manual.reg", garbage_in_manual, 1},
     {"half a key in manual.reg", garbage_in_manual, 2}, {"a cut value in manual.reg", garbage_in_manual, 3},
     {"garbage in a file", garbage_in_file, 0}, {"a bad value in a file", garbage_in_file, 1},
-    {"an unknown root in a file", garbage_in_file, 4}, {"a text without end in a file", garbage_in_file, 5}, /* 109 */
+    {"an unknown root in a file", garbage_in_file, 4}, {"a text without end in a file", garbage_in_file, 5},
+    /* 109 kinds so far */
     {"numbers in a file behind", later_file, 0}, {"deletions in a file behind", later_file, 1},
-    {"a stale name in a file behind", later_file, 2}, {"no names by a file behind", later_file, 3}, /* 113 */
+    {"a stale name in a file behind", later_file, 2}, {"no names by a file behind", later_file, 3},
+    /* 113 kinds so far */
   /* clang-format on */
 };
 _Static_assert(COUNT(kinds) >= 100, "a hundred kinds of damage");
@@ -619,7 +631,7 @@ static void bring_back_files(void)
     files_changed();
 }
 
-/* The repaired registry has no damaged line. */
+/* Expects that the doctor finds nothing more in the repaired registry. */
 static void assert_no_damaged_line(const char *what, const char *other)
 {
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
@@ -693,8 +705,8 @@ static void every_kind_of_damage_is_repaired(void **state)
         }
 }
 
-/* Does the doctor report numbers that it cannot restore? It may do so only for the two services
- * without an Object List. */
+/* Does the doctor report numbers that it cannot restore? It may do so only for Svc 0 and Svc 7,
+ * because these have no Object List from which the numbers could be restored. */
 static bool no_witness(void)
 {
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
@@ -705,7 +717,8 @@ static bool no_witness(void)
     return found;
 }
 
-/* Pairs of kinds of damage. LOADPERF_PAIRS sets how many; the quick test tries few. */
+/* Does damage of two random kinds at the same time, and repairs it. LOADPERF_PAIRS sets how many
+ * pairs are tried; by default few. */
 static void pairs_of_damage_are_repaired(void **state)
 {
     BUFFER_AUTO before = {0};
@@ -715,7 +728,7 @@ static void pairs_of_damage_are_repaired(void **state)
     keep_files();
     take_snapshot(&before);
     for (unsigned i = 0; i < pairs; i++) {
-        if (i % 3 == 0) /* the other rounds begin with the files that the doctor wrote */
+        if (i % 3 == 0) /* other rounds continue with the files that the doctor has repaired */
             bring_back_files();
         seed = 7000 + i;
         size_t one = below(COUNT(kinds)), two = below(COUNT(kinds));
@@ -765,8 +778,8 @@ static void without_an_ini_file(void **state)
     }
 }
 
-/* A copy of another service's registration: the second service gets new numbers, with all its
- * texts. */
+/* A service's registration is a copy of another service's, with the same numbers: the doctor gives
+ * the second service new numbers, and moves all its texts to these. */
 static void a_provider_with_taken_numbers_gets_new_ones(void **state)
 {
     BUFFER_AUTO text = {0}, copy = {0};
@@ -797,7 +810,8 @@ static void a_provider_with_taken_numbers_gets_new_ones(void **state)
     assert_int_equal(cured.restored, 0);
 }
 
-/* A registration stays in its layer, even if its numbers are in the range of the other layer. */
+/* A registration stays in its layer (the machine's or the user's registry files), even if it has
+ * numbers from the other layer's range. */
 static void a_layer_keeps_numbers_of_the_others_range(void **state)
 {
     const uint32_t wrong = 5;
@@ -882,8 +896,9 @@ static void libraries_are_looked_into(void **state)
     assert_found("left library-gone MyPerf");
 }
 
-/* A file that cannot be read is reported each time, and none of its lines is turned into a comment:
- * it would look as if nothing were lost. */
+/* The doctor turns damaged lines into comments, but not in a file of which it can read nothing:
+ * then the next run would find no damage, and the loss would be forgotten. It reports such a file
+ * in each run. */
 static void what_cannot_be_read_is_not_forgotten(void **state)
 {
     for (int times = 0; times < 2; times++) {
@@ -904,8 +919,8 @@ static void what_cannot_be_read_is_not_forgotten(void **state)
     chmod(path_of("machine/registry.d"), 0755);
 }
 
-/* A provider whose names are lost is reported; after the ini file is there, the names are
- * restored. */
+/* A provider whose names are lost is reported. When its ini file is known, the doctor restores the
+ * names. */
 static void a_provider_without_names_is_reported(void **state)
 {
     put_ini(ini_head, ini_texts);
@@ -1003,7 +1018,8 @@ static void damaged_lines_become_remarks(void **state)
                "; damaged:   02,\\\n; damaged:   xx\n"
                "\"c\"=\"3\"\n; damaged: [HKEY_LOCAL_MACHINE\\Half\n; damaged: \"d\"=\"4\"\n"
                "[" KEY "\\Sub]\n; damaged: \"e\"=\"?\?\"\n";
-    event_forget(); /* earlier damage has written many events, which would be held back */
+    /* earlier tests have written many equal events, so further ones would be held back */
+    event_forget();
     put("machine/registry.d/x.reg", damaged);
     assert_int_equal(doctor_with(true), ERROR_SUCCESS);
     assert_found("repaired torn-file");
@@ -1050,8 +1066,8 @@ static void a_file_in_utf_16_is_left(void **state)
     assert_found("UTF-16");
 }
 
-/* If the doctor gives a service new numbers, because its numbers are in use, this is an event; in a
- * dry run it is none. */
+/* If the doctor gives a service new numbers, because its numbers are in use, it logs an event. In a
+ * dry run (which changes nothing) it logs none. */
 static void overlaps_and_moves_are_events(void **state)
 {
     put_service_ini("A");
@@ -1148,7 +1164,8 @@ static void without_its_ini_file_its_registration_tells(void **state)
         "text 1850 of language 009 was written by hand as \"Fist\"; the correct text is \"First\"");
     assert_name(1850, 9, "First");
     assert_name(1850, 7, "Erstes");
-    assert_name(1852, 9, "Absent"); /* 1852 is in MyPerf's range, so it could be its own */
+    /* 1852 is in MyPerf's range, so this text may belong to MyPerf, and stays */
+    assert_name(1852, 9, "Absent");
 }
 
 /* The manual texts of a service that was registered without lodctr are its only texts, and are
@@ -1173,7 +1190,8 @@ static void load_and_lose_number(void)
 {
     put_ini(ini_head, ini_texts);
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
-    put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 400\n"); /* TWO is false */
+    /* in my.ini's registration, TWO was 4 */
+    put("my.h", "#define OBJ 0\n#define ONE 2\n#define TWO 400\n");
     choose_service(0);
     snprintf(key, sizeof key, "%s", PERFORMANCE_KEY);
     lost_numbers(2);
@@ -1182,7 +1200,7 @@ static void load_and_lose_number(void)
 static void assert_not_believed(void)
 {
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_loaded("MyPerf", 1848, 1852); /* repaired from what the registry has */
+    assert_loaded("MyPerf", 1848, 1852); /* repaired without the ini file and its header */
     assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
 }
 
@@ -1201,7 +1219,8 @@ static void what_others_may_write_is_not_trusted(void **state)
     chmod(test_root, 0700);
     load_and_lose_number();
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_int_equal(number_of("MyPerf", "Last Counter"), 2248); /* now the file is trusted */
+    /* 2248: now my.h is trusted, in which TWO is 400 */
+    assert_int_equal(number_of("MyPerf", "Last Counter"), 2248);
 }
 
 static void what_belongs_to_a_third_party_is_not_trusted(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of docs/windows/registration.md#e7: each is written at its occasion, with the values
- * of its row, and none in a dry run. */
+/* The events of docs/windows/registration.md#e7: each is logged when this table says so, with the
+ * values that its row lists. A dry run (which changes nothing) logs none. */
 #include "test.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static void a_backup_that_cannot_be_put_back(void **state)
     assert_not_loaded("MyPerf");
 }
 
-/* A registry folder that is a file cannot be opened, by root either. */
+/* A registry folder that is a file cannot be opened, not even by root. */
 static void a_registry_that_cannot_be_opened(void **state)
 {
     opl_load_options nothing = dry();

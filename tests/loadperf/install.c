@@ -69,8 +69,8 @@ static void c62_a_record_by_hand_stays_by_hand(void **state)
     assert_text(PERFORMANCE_KEY, "Library", NULL);
 }
 
-/* A file with 300 other services: the service's section is found in the middle, and a deletion at
- * the end counts. */
+/* The registry file manual.reg has 300 other services. MyPerf's section in the middle is found, and
+ * later a line at the end, which deletes MyPerf. */
 static void a_record_among_many_is_found(void **state)
 {
     BUFFER_AUTO text = {0};
@@ -231,8 +231,8 @@ static void c96_ranges_do_not_overlap(void **state)
     assert_last(1864);
 }
 
-/* Numbers of names that a program wrote itself, by the algorithm of docs/windows/articles.md#c80,
- * are in use, too. */
+/* A program has written names to the registry itself, as docs/windows/articles.md#c80 describes.
+ * Their numbers are in use, so lodctr gives higher ones to the service that it loads. */
 static void texts_by_hand_are_in_use(void **state)
 {
     static const char base[] = "1\0001847\0002\0System\0002000\0By hand\0";
@@ -243,8 +243,9 @@ static void texts_by_hand_are_in_use(void **state)
     assert_name(2000, 9, "By hand");
 }
 
-/* New numbers never come from the packaged block, even if there are services in it, or between it
- * and the users' range. */
+/* lodctr never gives a service numbers of the packaged block (100000 to 109999, for objects that
+ * ship with openperflib), even if services have numbers in it, or between it and the users' range,
+ * which begins at 1000000. */
 static void the_packaged_block_is_never_given(void **state)
 {
     put("machine/registry.d/other.reg",
@@ -277,7 +278,8 @@ static void ranges_of_files_edited_in_place_count(void **state)
     assert_loaded("B", 2306, 2310);
 }
 
-/* Numbers in an Object List are in use, even if the service has no range of numbers. */
+/* Numbers in a service's Object List are in use, so no other service gets them, even if the first
+ * service has no First Counter and Last Counter. */
 static void f_b5_objects_listed_by_hand_are_not_given_to_another(void **state)
 {
     put_service_ini("A");
@@ -287,8 +289,8 @@ static void f_b5_objects_listed_by_hand_are_not_given_to_another(void **state)
     assert_loaded("A", 2050, 2054);
 }
 
-/* A damaged cache of number ranges is not used: it is trusted only if its hash and the files'
- * attributes agree. */
+/* The file .ranges caches which numbers are in use. If it is damaged, it is not used: it is trusted
+ * only if its hash and the files' attributes agree. */
 static void a_damaged_cache_costs_nothing_but_time(void **state)
 {
     static const char *const damages[] = {
@@ -364,7 +366,8 @@ static void two_at_once_both_succeed(void **state)
         assert_int_equal(firsts[i], 1848 + 6 * i);
 }
 
-/* Wherever loading is killed, a service is loaded completely or not at all. */
+/* A program that loads services is killed at a random moment: each service is then loaded
+ * completely or not at all. */
 static void a_killed_one_leaves_all_or_nothing(void **state)
 {
     enum { SERVICES = 12, ROUNDS = 12 };
@@ -417,7 +420,7 @@ static void users_begin_at_a_million(void **state)
     assert_int_equal(load_with("C.ini", options), ERROR_SUCCESS);
     assert_loaded("C", 1000006, 1000010);
     assert_name(1000006, 9, "Mine");
-    /* the user's layer has A, so nothing is done */
+    /* A is registered for the user already, so nothing is done */
     assert_int_equal(load_library("A.ini"), ERROR_SUCCESS);
     assert_true(result.already);
     assert_loaded("A", 1000000, 1000004);
@@ -491,7 +494,8 @@ static void a_full_disk_changes_nothing(void **state)
     file_steps.write = full_write;
     file_steps.sync = full_sync;
     file_steps.rename = full_rename;
-    for (int step = 1; step <= 3; step++) { /* the steps write, sync, rename */
+    /* the disk gets full when the file is written, synced or renamed */
+    for (int step = 1; step <= 3; step++) {
         steps_left = step;
         DWORD status = load_library("my.ini");
         steps_left = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is refused, with file and line, and what is skipped with a warning
- * (docs/windows/registration.md#e3). */
+/* Mistakes in ini and header files: which are refused, with file and line, and which lines are
+ * skipped with a warning (docs/windows/registration.md#e3). */
 #include "test.h"
 
 #define HEAD "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n009=\n"
@@ -142,7 +142,8 @@ static void strict_makes_warnings_errors_and_writes_nothing(void **state)
     assert_remark("error my.ini:17: ");
     put_ini(ini_head, ini_texts);
     buffer_clear(&remarks);
-    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS); /* there is no service yet */
+    /* `strict` only checks the files, so the service need not be registered */
+    assert_int_equal(load_with("my.ini", options), ERROR_SUCCESS);
     assert_string_equal(remarks.data ? remarks.data : "", "");
     assert_int_equal(result.names, 3);
     assert_int_equal(result.helps, 3);
@@ -216,7 +217,8 @@ static void a_file_cut_anywhere_loads_or_is_refused(void **state)
 {
     BUFFER_AUTO text = {0};
     int (*sync)(int fd) = file_steps.sync;
-    file_steps.sync = no_sync; /* makes a thousand registrations fast; no power is lost */
+    /* without sync, a thousand registrations are fast; only a power failure could do harm */
+    file_steps.sync = no_sync;
     put("my.h", symbols_text);
     buffer_printf(&text, "%s%s", ini_head, ini_texts);
     for (size_t size = 0; size < text.len; size++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing services: what is removed, what stays, and what other files have. */
+/* Services are removed: which of their values are removed, which stay, and what happens to values
+ * in other registry files. */
 #include "test.h"
 
 static void c102_the_numbers_go_and_the_rest_stays(void **state)
@@ -132,8 +133,8 @@ static void state_in_the_machines_layer_goes_too(void **state)
     assert_string_equal(remarks.data ? remarks.data : "", "");
 }
 
-/* Settings, and that an administrator disabled the service, are not state of Perflib: they stay,
- * and are named. */
+/* An administrator's settings, and that an administrator disabled the service, were not written by
+ * Perflib: they stay, and a remark names them. */
 static void settings_for_the_machine_stay_and_are_named(void **state)
 {
     load_users_with_state();
@@ -173,8 +174,9 @@ static void state_that_may_not_be_deleted_is_named(void **state)
         "that, run with the right to write there");
 }
 
-/* State of the machine's layer that the user's layer hides is removed, too: it would become visible
- * when the registration is gone. */
+/* The machine's registry files have state of the service (a quarantine, failures), which values in
+ * the user's files hide. It is removed, too, because it would become visible when the user's
+ * registration is gone. */
 static void masked_state_goes_too(void **state)
 {
     static const char masks[] =
@@ -188,7 +190,8 @@ static void masked_state_goes_too(void **state)
     assert_string_equal(remarks.data ? remarks.data : "", "");
 }
 
-/* The state of a library that is registered for the machine stays. */
+/* The service is also registered for the machine: when the user's registration is removed, the
+ * state (quarantine, failures) of the machine's one stays. */
 static void state_of_the_machines_own_stays(void **state)
 {
     assert_int_equal(registry_set(LAYER_MACHINE, PERFORMANCE_KEY, "Library", REG_SZ, "x", 2),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of this folder share: a root folder of their own, ini files, remarks. */
+/* Shared by the tests of this folder: a new root folder (OPENPERFLIB_ROOT), ini files, and the
+ * remarks (errors and warnings) of a call. */
 #ifndef OPL_LOADPERF_TEST_H
 #define OPL_LOADPERF_TEST_H
 
