@@ -4,7 +4,8 @@
 
 usage: blg_make.py [--small] SEED FILE
 
-The same seed makes the same file; its traits are printed. Maker.has takes their names.
+The same seed makes the same file. The file's traits (unusual properties, such as "circular") are printed;
+Maker.has decides at random for each trait whether the file has it.
 --small: few of everything in buffers of 1 to 4 KiB, for the fuzzer's corpus.
 """
 import random
@@ -15,7 +16,7 @@ from blg_reader import CAPTURE, CATALOGUE, NAMES, NONE, SAMPLE, TYPES
 
 CLOSING = 0x23
 START = 116444736000000000 + 10 ** 7 * 1_262_304_000  # 2010-01-01 as a FILETIME
-# counter type, bytes, its base's type and bytes
+# counter type and the value's size in bytes; if there is a base, also its type and size
 KINDS = [(0x10410400, 4), (0x10410500, 8), (0x00410400, 4), (0x20410500, 8), (0x21410500, 8), (0x20510500, 8),
          (0x21510500, 8), (0x20610500, 8), (0x22410500, 8), (0x23410500, 8), (0x22510500, 8), (0x23510500, 8),
          (0x00450400, 4), (0x00450500, 8), (0x00550500, 8), (0x00650500, 8), (0x00010000, 4), (0x00010100, 8),
@@ -108,7 +109,7 @@ class Machine:
 
 
 class Maker:
-    """A capture of `seed`; self.traits has what came up."""
+    """Makes a capture at random from `seed`; self.traits has which of the possible properties it has."""
     def __init__(self, seed, without=(), small=False):
         self.random, self.traits, self.without, self.small = random.Random(seed), {}, without, small
         random_ = self.random
@@ -137,7 +138,7 @@ class Maker:
             machine.objects = machine.objects[:2]
             for object_ in machine.objects:
                 object_.counters = object_.counters[-2:]
-                # others may be the parents of these
+                # other instances may have these as parents
                 object_.instances = [[name[:20], samples, min(parent, 2)] for name, samples, parent in object_.instances][:3]
                 if object_.parent and len(object_.parent.instances) < 3:
                     object_.parent = None
@@ -146,7 +147,7 @@ class Maker:
             machine.titles = {index: name for index, name in machine.titles.items() if name in kept}
 
     def has(self, trait, chance):
-        """Whether this capture has a trait: asked once, and the same from then on."""
+        """Does this capture have a trait? The first call decides at random, later calls return the same."""
         if trait not in self.traits:
             self.traits[trait] = self.random.random() < chance and trait not in self.without
         return self.traits[trait]
@@ -174,7 +175,7 @@ class Maker:
         return machine
 
     def make_times(self):
-        """Seconds since the start, one of each sample, and the FILETIMEs of the samples."""
+        """Returns the time of each sample, as seconds since the start and as a FILETIME."""
         at, times = 0.0, []
         start = self.random.randrange(5 * 365 * 86400)
         for _ in range(self.samples):
@@ -183,7 +184,7 @@ class Maker:
         return times
 
     def clocks(self, machine, sample):
-        """Ticks, 100 ns, object's ticks."""
+        """The time of a sample on three clocks: performance ticks, 100 ns (FILETIME), the object's own ticks."""
         seconds = self.times[sample][0]
         if self.has("clocks that stand or go back", 0.1) and sample % 4 == 3:
             seconds = self.times[sample - 1][0] - sample % 8 // 7
@@ -192,7 +193,7 @@ class Maker:
                 own + int(seconds * machine.object_frequency))
 
     def value(self, object_, which, counter, sample):
-        """This counter's value, its base, its count: from the sample before, or anew."""
+        """The counter's next (value, base, multi count): those of the sample before plus a step, or first ones."""
         key = which, counter.index, counter.kind
         old = object_.values.get(key)
         random_, bits = random.Random(f"{counter.seed} {which} {sample}"), 8 * counter.size
@@ -225,7 +226,7 @@ class Maker:
     # ---- pieces of a sample ----
 
     def pair(self, object_, which, counter, sample):
-        """First, second, count as PDH keeps them."""
+        """The counter's FirstValue, SecondValue and MultiCount, as PDH stores them in a PDH_RAW_COUNTER."""
         first, base, multi = self.value(object_, which, counter, sample)
         ticks, filetime, own = self.clocks(object_.machine, sample)
         formula, clock = TYPES.get(counter.kind, ("", ""))[:2]
@@ -264,7 +265,7 @@ class Maker:
         return 2, struct.pack("<IIIIQ", 24 + len(body), len(present), status, 0, time) + body
 
     def object_bytes(self, order, object_, sample):
-        """One PERF_OBJECT_TYPE with all that it holds."""
+        """A PERF_OBJECT_TYPE with its counters and instances, as bytes."""
         ticks, filetime, own = self.clocks(object_.machine, sample)
         offset, definitions, places = 8, b"", []
         for counter in object_.counters:
@@ -349,10 +350,10 @@ class Maker:
                            *at[:4], index, at[4]) + strings
 
     def make_entries(self, machine, object_):
-        """Yields (entry, function of a sample that makes its piece)."""
+        """Yields (entry of the catalogue, function that makes the entry's bytes for a sample)."""
         way = self.random.choice(["counters", "instances", "whole"])
         if way == "whole":
-            # the brackets of an object without instances are Windows' own
+            # Windows writes (*) even for an object without instances
             instance = "*" if not object_.single or self.has("whole single objects with (*)", 0.4) else None
             self.traits["whole objects"] = True
             yield self.entry(object_, None, instance), lambda sample: self.block_piece(object_, sample)
@@ -396,7 +397,7 @@ class Maker:
             yield NAMES, b"".join(map(utf16, [machine.name, *pairs[first:last]])) + end
 
     def bodies(self):
-        """Yields (kind, time, body) of everything."""
+        """Yields (kind, time, body) of all records of the capture."""
         tables = [one for machine in self.machines for one in self.name_records(machine)]
         if self.has("tables of machines mixed", 0.2) and not self.has("pairs cut between records", 0):
             self.random.shuffle(tables)
@@ -424,7 +425,7 @@ class Maker:
         yield CLOSING, self.times[-1][1], self.random.randbytes(self.random.randint(8, 200))
 
     def events(self):
-        """Yields the records as bytes, long ones cut."""
+        """Yields the records as bytes; long records are divided into several."""
         system = 0x0A if self.has("32 bit", 0.3) else 0x14
         own = self.random.randbytes(16)
         limit = self.random.choice([1000, 7777, 4001]) if self.has("short parts", 0.15) else 8000

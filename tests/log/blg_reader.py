@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A second reader of .blg captures, written from docs/format.md alone, with which the library's is
-compared.
+"""A second reader of .blg captures, written from docs/format.md alone. Tests compare the library's reader
+with this one.
 
 usage: blg_reader.py FILE
 
-Prints the capture as PDH-CSV with every column that it holds. What it holds and cannot be shown is
-counted by reason on standard error; the exit code is 3 then, and 1 when FILE is no capture.
+Prints all counters of the capture as PDH-CSV. If some cannot be shown, it prints their count for each
+reason to standard error, and the exit code is 3; it is 1 if FILE is no capture.
 """
 import datetime
 import struct
@@ -15,10 +15,11 @@ import sys
 CAPTURE = bytes.fromhex("b33b3f933e940d499ced3cbb14c14479")
 CATALOGUE, SAMPLE, NAMES = 0x20, 0x22, 0x24
 NONE = 0xFFFFFFFF
-# what Windows' captures name instead of a text
+# captures of Windows contain these references to texts of a DLL, in place of the zone's name
 ZONES = {"@tzres.dll,-212": "Pacific Standard Time", "@tzres.dll,-211": "Pacific Daylight Time"}
 
-# counter type -> formula, clock (tick, 100 ns, object; base: the next counter), is the value 4 bytes, is its base
+# counter type -> formula; clock (t: ticks, h: 100 ns, o: the object's, base: the next counter's value);
+# has the value 4 bytes? has the base 4 bytes?
 TYPES = {
     0x10410400: ("rate", "t", True, False), 0x10410500: ("rate", "t", False, False),
     0x00410400: ("rate", "t", True, False),
@@ -39,7 +40,7 @@ TYPES = {
     0x20470500: ("timer", "base", False, False), 0x20570500: ("timer", "base", False, False),
     0x20670500: ("timer", "base", False, False),
 }
-# bases of other counters, and headings: they have no column, which is no loss
+# types without a column: bases, whose values other counters use, and headings
 HIDDEN = {0x40030401, 0x40030402, 0x40030403, 0x40030500, 0x40030503, 0x42030500, 0x40000200}
 
 
@@ -115,7 +116,7 @@ def text_at(data, at):
 
 
 class Head:
-    """What the first buffer says: buffer size, mode, time zone."""
+    """The data of the first buffer: buffer size, mode, time zone."""
     def __init__(self, data):
         if len(data) < 72 + 32 + 300:
             raise ValueError("too short for a capture")
@@ -146,7 +147,8 @@ class Head:
 
 
 def begin_of(rule, year):
-    """The year's moment of a rule: month, week day, which of them (5: the last), hour, minute."""
+    """The moment at which a rule for daylight saving time begins in `year`. A rule has month, week day, which of
+    these days in the month (5: the last), hour and minute."""
     _, month, weekday, which, hour, minute = rule[:6]
     day = datetime.datetime(year, month, 1, hour, minute)
     day += datetime.timedelta((weekday - day.isoweekday()) % 7 + 7 * (which - 1))
@@ -154,7 +156,8 @@ def begin_of(rule, year):
 
 
 def records(data, head, lost, unshown):
-    """Yields (kind, time, body), parts put together. `unshown` receives the records of others."""
+    """Yields (kind, time, body) of each record; parts of long records are joined. Records that other programs
+    wrote into the file are counted in `unshown`."""
     buffers = [data[at:at + head.size] for at in range(head.size, len(data), head.size)]
     buffers = [one for one in buffers if len(one) >= 72 and one[:72].strip(b"\0")]
     if head.circular:
@@ -164,7 +167,7 @@ def records(data, head, lost, unshown):
         used, at = min(struct.unpack_from("<I", one, 48)[0], len(one)), 72
         while at + 8 <= used:
             size, system, mark, kind = struct.unpack_from("<HBBB", one, at)
-            if mark == 0xC0 and system in (1, 2):  # the head: the size is elsewhere
+            if mark == 0xC0 and system in (1, 2):  # the record of the file's head has its size at another offset
                 size, = struct.unpack_from("<H", one, at + 4)
             elif mark != 0xC0 or system not in (0x0A, 0x14):
                 lost["the rest of a buffer"] = lost.get("the rest of a buffer", 0) + 1
@@ -186,7 +189,8 @@ def records(data, head, lost, unshown):
 
 
 class Entry:
-    """One of the catalogue: a counter, the counters of all instances, or a whole object."""
+    """An entry of the catalogue (the list of what is recorded): a counter, a counter of all instances, or a whole
+    object."""
     def __init__(self, record):
         self.flags, self.id, self.kind, self.base, self.scale = struct.unpack_from("<IIIqi", record, 4)
         *texts, self.index, counter = struct.unpack_from("<6I", record, 28)
@@ -218,7 +222,7 @@ def numbered(name, index):
 
 
 class Instances:
-    """Tells equal names apart, in their order."""
+    """Numbers instances with equal names in their order: name, name#1, name#2."""
     def __init__(self):
         self.seen = {}
 
@@ -229,7 +233,7 @@ class Instances:
 
 
 def read_items(body):
-    """Kind 2: yields (instance, Raw)."""
+    """Yields (instance, Raw) of a piece of kind 2: one counter of all instances."""
     _, count, status = struct.unpack_from("<III", body)
     instances = Instances()
     for at in range(24, 24 + 24 * count, 24):
@@ -238,7 +242,7 @@ def read_items(body):
 
 
 class Block:
-    """A PERF_DATA_BLOCK; `names` are its machine's."""
+    """A PERF_DATA_BLOCK; `names` maps the title indices of its machine to names."""
     def __init__(self, data, names):
         self.data, self.names = data, names
         self.order = "<" if len(data) < 12 or struct.unpack_from("<I", data, 8)[0] else ">"
@@ -297,7 +301,7 @@ class Block:
         return self.get("I" if size == 4 else "q", block + offset)[0]
 
     def raw(self, at, definition, block):
-        """The pair that PDH keeps of this counter, and its time base."""
+        """FirstValue and SecondValue as PDH stores them for this counter, and its time base."""
         kind, = self.get("I", definition + 28)
         formula, clock = TYPES[kind][:2]
         first, multi = self.value(definition, block), 1
@@ -327,14 +331,15 @@ class Capture:
         catalogue, last = [], None
         for kind, time, body in everything:
             if kind == CATALOGUE:
-                # a catalogue after samples is a new one; a long catalogue has several records
+                # after samples a new catalogue begins; after another catalogue record the same one continues
                 catalogue = (catalogue if last != SAMPLE else []) + list(read_catalogue(body))
             elif kind == SAMPLE:
                 self.add_sample(catalogue, time, body)
             last = kind if kind in (CATALOGUE, SAMPLE) else last
 
     def read_names(self, bodies):
-        """Several records of a machine are one table, each begins anew with the machine."""
+        """Reads the tables of names. A machine's table can have several records, each of which begins with the
+    machine's name."""
         texts = {}
         for body in bodies:
             machine, *more = body.decode("utf-16-le", "replace").split("\0")

@@ -104,8 +104,8 @@ static void borders_have_printfs_text(void **state)
     }
 }
 
-/* A number in the middle between two texts is rounded to the one with an even last digit, in both
- * directions. */
+/* A number exactly between two possible texts is printed as the one whose last digit is even; a
+ * text exactly between two numbers is read in the same way. */
 static void ties_go_to_the_even_digit(void **state)
 {
     (void)state;

@@ -138,8 +138,8 @@ static void binary_has_raw_values(void **state)
     log_close(log);
 }
 
-/* CSV, TSV and BLG have the same facts; each has all samples, also when it is read a second
- * time. */
+/* From its CSV, TSV and BLG form, the recording has the same time zone and all samples, also when
+ * it is read a second time. */
 static void all_forms_are_read_to_the_end(void **state)
 {
     static const char *const names[] = {"CounterSamples.blg", "CounterSamples.csv",
@@ -243,7 +243,8 @@ static void a_circular_log_is_put_in_order(void **state)
             assert_int_equal(next(log)->time, made_start + i * INT64_C(10000000));
         ends(log);
         assert_null(log_problem(log));
-        assert_false(log_losses(log)->any); /* the overwritten buffer is no loss, either */
+        /* that the oldest buffer was overwritten does not count as a loss */
+        assert_false(log_losses(log)->any);
         assert_int_equal(log_rewind(log), 0);
     }
     log_close(log);
@@ -365,7 +366,8 @@ static void f_a6_zones_have_names_and_minutes(void **state)
 
 /* ---- damage ---- */
 
-/* Reads all samples, and returns how many there were. Every failure has a text with an offset. */
+/* Reads all samples, and returns how many there were. Every reported failure must have a text with
+ * the offset in the file. */
 static int read_all(struct log *log, bool *ret_reported)
 {
     int count = 0;
@@ -464,7 +466,8 @@ static void damage_is_reported_once_with_its_offset(void **state)
     log_close(log);
 }
 
-/* Reads a capture; what costs samples must be reported, or counted. */
+/* Reads a damaged capture. If samples are missing, an error must be reported, or a loss counted.
+ * `at` is the damaged offset. */
 static void nothing_is_silent(const struct buffer *capture, size_t at)
 {
     struct log *log = open_bytes(capture->data, capture->len);
@@ -501,7 +504,9 @@ static void no_damaged_head_costs_samples_silently(void **state)
     }
 }
 
-/* The first gap is where old buffers were overwritten; the second one is a loss. */
+/* A circular capture: its buffers have the sequence numbers 1, 3, 4, 5, 6. The gap after 1 is where
+ * an old buffer was overwritten, which is no loss. Buffer 5 is damaged here, and counts as a
+ * loss. */
 static void f_h14_a_circular_log_lacks_a_buffer(void **state)
 {
     (void)state;
@@ -509,7 +514,7 @@ static void f_h14_a_circular_log_lacks_a_buffer(void **state)
     char path[4096];
     snprintf(path, sizeof(path), "%s/fuzz/corpus/blg/circular.blg", getenv("SOURCE_ROOT"));
     assert_int_equal(file_read(AT_FDCWD, path, &capture), 0);
-    memset(capture.data + 2 * 1024, 0, 1024); /* sequence number 5 of 1, 3, 4, 5, 6 */
+    memset(capture.data + 2 * 1024, 0, 1024); /* the buffer with sequence number 5 */
     struct log *log = open_bytes(capture.data, capture.len);
     bool reported;
     assert_int_equal(read_all(log, &reported), 6);
@@ -518,7 +523,8 @@ static void f_h14_a_circular_log_lacks_a_buffer(void **state)
     log_close(log);
 }
 
-/* Filler bytes in place of records are damage; after a buffer's last record they are its end. */
+/* Filler bytes in place of records are damage; after a buffer's last record they are normal,
+ * because they mark its end. */
 static void filler_in_place_of_records_is_reported(void **state)
 {
     (void)state;

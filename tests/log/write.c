@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of writing captures: byte for byte as Windows wrote them; written and read back; and what a
- * killed process or a full disk leaves. */
+/* Tests of writing captures: copies are equal, byte for byte, to the files that Windows wrote;
+ * written samples are read back; and what a killed process or a full disk leaves in the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
