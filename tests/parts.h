@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs test cases that mostly wait, in four processes at once: each process runs every fourth case
- * between its own setup and teardown. The output is joined as if one process had run all cases, one
- * after the other. Include this after cmocka.h.
+ * Runs a test program's cases (cmocka tests) in four processes at once, for cases that mostly wait.
+ * Each process runs every fourth case, with its own setup before and teardown after them. The
+ * output is joined as if one process had run all cases in order. Include this after cmocka.h.
  */
 #ifndef OPL_TEST_PARTS_H
 #define OPL_TEST_PARTS_H
@@ -46,7 +46,7 @@ static inline void parts_print(int output, unsigned *number)
         fclose(file);
 }
 
-/* Use it instead of cmocka_run_group_tests. */
+/* Like cmocka_run_group_tests, but with four processes. Returns how many of these failed. */
 static inline int parts_run(const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
                             CMFixtureFunction teardown)
 {

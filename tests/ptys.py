@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether this place has pseudo terminals: a chroot without /dev/pts has none."""
+"""Are there pseudo terminals here? Not in a chroot without /dev/pts."""
 import os
 import pty
 

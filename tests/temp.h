@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of the test's own, which is removed with its contents. */
+/* Makes a temporary folder for a test, and removes it with its contents. */
 #ifndef OPL_TEST_TEMP_H
 #define OPL_TEST_TEMP_H
 
@@ -21,7 +21,7 @@ static inline void temp_remove(const char *folder)
     nftw(folder, temp_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Makes the folder, whose path is written to `folder`, an array of at least 64 characters; "": it
+/* Makes a new folder and writes its path to `folder`, an array of at least 64 characters; "": it
  * cannot be made. */
 static inline void temp_make(char *folder)
 {
