@@ -259,7 +259,7 @@ static void a_box_answers_its_default_button(void **state)
     assert_string_equal(read_events(), "");
 }
 
-/* ---- other shims ---- */
+/* ---- other Win32 functions ---- */
 
 static void modules_have_file_names(void **state)
 {

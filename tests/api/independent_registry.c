@@ -199,7 +199,8 @@ INDEPENDENT(get_value_of_wrong_lengths)
     size = sizeof(data);
     CHECK_IS(RegGetValueA(key, NULL, "b3", RRF_RT_DWORD, &type, data, &size),
              ERROR_DATATYPE_MISMATCH);
-    size = sizeof(data); /* the size is checked for binary values only */
+    /* a REG_DWORD value of 3 bytes is accepted: only a binary value must have 4 */
+    size = sizeof(data);
     CHECK_IS(RegGetValueA(key, NULL, "d3", RRF_RT_DWORD, &type, data, &size), 0);
     size = sizeof(data);
     CHECK_IS(RegGetValueA(key, NULL, "b4", RRF_RT_DWORD, &type, data, &size), 0);

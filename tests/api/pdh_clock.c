@@ -62,7 +62,8 @@ static unsigned long switches = 522540;
 static PDH_HQUERY query;
 static PDH_HCOUNTER rate, length, times;
 
-/* Adds 1,000 context switches, and 1 s of user time of the first processor. */
+/* Rewrites /proc/stat of the frozen machine with 1,000 more context switches, and 1 s more user
+ * time of the first processor. */
 static void switch_more(void)
 {
     char text[512];
@@ -107,7 +108,7 @@ static double rate_is(PDH_STATUS status, DWORD cstatus)
     return value.doubleValue;
 }
 
-/* Every instance of a wildcard counter has this status. */
+/* Expects this status for each instance of the wildcard counter `times`. */
 static void all_have(DWORD cstatus)
 {
     union {

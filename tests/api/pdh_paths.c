@@ -30,7 +30,7 @@ static const char *joined(const char *list)
     return text;
 }
 
-/* ---- expanding ---- */
+/* ---- expanding paths ---- */
 
 /* Expands a path: first the length, then the list. In `expected`, @ stands for the machine's
  * name. */
@@ -110,7 +110,7 @@ static void duplicates_have_numbers(void **state)
     frozen_end_process(42);
 }
 
-/* ---- names that no provider should give ---- */
+/* ---- unusual names of instances ---- */
 
 #define ODD_SERVICE "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\OddNames\\Performance"
 
@@ -222,7 +222,7 @@ static void wide_lists_are_counted_in_characters(void **state)
     assert_int_equal(list[length - 1], 0);
 }
 
-/* ---- validating ---- */
+/* ---- validating paths ---- */
 
 static void validated_in_order(void **state)
 {
@@ -444,7 +444,7 @@ static void titles_of_numbers(void **state)
     assert_status(PdhLookupPerfNameByIndexA(NULL, 99998, name, &length), PDH_STRING_NOT_FOUND);
 }
 
-/* ---- making and taking apart ---- */
+/* ---- making paths from parts, and splitting them ---- */
 
 /* The paths that a program gets if it fills in their parts one by one. */
 static void made_of_parts(void **state)

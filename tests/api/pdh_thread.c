@@ -50,11 +50,13 @@ static void samples_come_by_themselves(void **state)
     PDH_HQUERY query = opened(&counter);
     assert_int_equal(PdhCollectQueryDataEx(NULL, 1, event), (PDH_STATUS)PDH_INVALID_HANDLE);
     assert_int_equal(PdhCollectQueryDataEx(query, 1, event), 0);
-    assert_int_equal(PdhCollectQueryDataEx(query, 1, event), 0); /* the interval begins again */
+    /* the second call starts the interval again */
+    assert_int_equal(PdhCollectQueryDataEx(query, 1, event), 0);
     assert_int_equal(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
     assert_int_equal(WaitForSingleObject(event, 20000), WAIT_OBJECT_0);
     double first = up_time(counter);
-    assert_int_equal(PdhCollectQueryData(query), 0); /* the thread goes on */
+    /* this call does not stop the query's thread */
+    assert_int_equal(PdhCollectQueryData(query), 0);
     assert_int_equal(WaitForSingleObject(event, 20000), WAIT_OBJECT_0);
     assert_true(up_time(counter) > first + 0.5);
     assert_int_equal(PdhCloseQuery(query), 0);

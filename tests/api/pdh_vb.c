@@ -28,7 +28,7 @@ static void a_loop(void **state)
     assert_true(PdhVbGetDoubleCounterValue(processes, &status) > 0);
     assert_int_equal(status, PDH_CSTATUS_VALID_DATA);
     assert_true(PdhVbGetDoubleCounterValue(processes, NULL) > 0);
-    assert_true(PdhVbGetDoubleCounterValue(rate, &status) == 0); /* one sample */
+    assert_true(PdhVbGetDoubleCounterValue(rate, &status) == 0); /* a rate needs two samples */
     assert_int_equal(status, PDH_CSTATUS_INVALID_DATA);
     assert_true(PdhVbGetDoubleCounterValue(absent, &status) == 0);
     assert_int_equal(status, PDH_CSTATUS_NO_INSTANCE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text, memory and times of libopenperflib-win32: printing by Windows' rules, in both widths. */
+/* Text, memory and times of libopenperflib-win32: printing by Windows' rules, in 8-bit and 16-bit
+ * characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -54,8 +54,8 @@ static void names_reach_us(void)
         CHECK(strstr(file_of((void *)functions[i]), "libopenperflib"));
 }
 
-/* Calls reach our functions: libwinpr2's registry has no performance keys, and its last error is
- * another variable. */
+/* Calls reach our functions, not those of libwinpr2, which would fail here: its registry has no
+ * performance keys, and its GetLastError reads another variable. */
 static void calls_reach_us(void)
 {
     DWORD (*their_last_error)(void);
