@@ -203,7 +203,8 @@ static void a_stopped_lock_holder_delays_nobody(void **state)
     assert_int_equal(lines_of(events), 2);
 }
 
-/* Only a process that has the lock may rename the file: if two renamed it, a file would be lost. */
+/* Only the process that has locked the full event file may rename it, because if two processes did,
+ * a file would be lost. While another process keeps the lock, the file grows. */
 static void without_the_lock_a_full_file_grows(void **state)
 {
     fill_the_file();

@@ -31,7 +31,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- faults: the n-th step of any kind fails ---- */
+/* ---- faults: the n-th step, of whatever kind, fails ---- */
 
 static int steps_until_fault, fault_error;
 

@@ -42,9 +42,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The attacker: replaces `entry` by a link to root's folder, or to the attacker's own folder, in
- * which "below" is replaced by a link to root's secret folder as soon as the victim has created
- * it. */
+/* Runs the attacker, for ever: replaces `entry` by a link to root's folder, or by a link to the
+ * attacker's own folder. In the second case, as soon as the victim has created "below" in it, that
+ * is replaced by a link to root's secret file. */
 static _Noreturn void attack(void)
 {
     char own[96], below[128], aside[128], link_name[128];
