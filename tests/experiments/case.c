@@ -3,9 +3,10 @@
  * Runs one case: one kind of fault at one test level. The faulty third-party provider is registered
  * as "Faulty" between the providers that ship with openperflib and a correct third-party provider;
  * a query asks for the objects of all three. Expected: the answer is a valid block with System and
- * the good provider's object; Faulty's object is in it or not, as kinds.c defines; Faulty's event
- * was written, and no event about another provider; the query took no longer than the deadline and
- * the start of helper processes on a busy machine; the state of the querying program is unchanged.
+ * the correct provider's object; Faulty's object is in it or not, as kinds.c defines; Faulty's
+ * event was written, and no event about another provider; the query took no longer than the
+ * deadline and the start of helper processes on a busy machine; the state of the querying program
+ * is unchanged.
  */
 #include "case.h"
 
@@ -31,7 +32,7 @@ static unsigned char *data; /* LAST_SIZE bytes and a margin, between inaccessibl
 static DWORD size, capacity;
 static FILE *report;
 
-/* ---- before ---- */
+/* ---- preparing a case ---- */
 
 static void make_buffer(void)
 {
@@ -123,7 +124,7 @@ static void redirect_output(void)
     }
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static LSTATUS run_query(void)
 {
@@ -207,7 +208,7 @@ static long long timed_query(const char *when, const struct kind *kind, int leve
     return took;
 }
 
-/* ---- judging ---- */
+/* ---- checking the results ---- */
 
 static void check_kept(const struct outcome *wanted)
 {

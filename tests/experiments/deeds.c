@@ -81,7 +81,7 @@ static void note_refusal(long result)
     third_party_note(result < 0 ? "refused" : "allowed");
 }
 
-/* ---- dying ---- */
+/* ---- crashes and exits ---- */
 
 static unsigned char *recurse(unsigned char *above)
 {
@@ -146,7 +146,7 @@ CLOSE_DEED(crash, crash())
 CLOSE_DEED(exits, exit(0))
 CLOSE_DEED(fails, return ERROR_GEN_FAILURE)
 
-/* ---- not coming back ---- */
+/* ---- never returning ---- */
 
 static void block_everything(void)
 {
@@ -277,7 +277,7 @@ static void change_soon(unsigned char *start, int rounds)
 DEED(changes_during, change_soon(start, 100000))
 DEED(changes_after, change_soon(start, 1000000))
 
-/* ---- processes and threads that stay ---- */
+/* ---- processes and threads that outlive Collect ---- */
 
 static void *run_on(void *unused)
 {
@@ -372,7 +372,7 @@ DEED(lowers_priority, setpriority(PRIO_PROCESS, 0, 19))
 DEED(sets_a_timer, set_timer())
 DEED(changes_its_name, prctl(PR_SET_NAME, "init"); prctl(PR_SET_DUMPABLE, 0))
 
-/* ---- reaching for other processes ---- */
+/* ---- attacks on other processes ---- */
 
 /* The querying process, whose number the test has written to a file. */
 static pid_t client(void)

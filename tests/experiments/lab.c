@@ -37,7 +37,8 @@ static void be_the_keeper(int test)
     _exit(0);
 }
 
-/* Without pidfd_open no process is started, and the folder of an aborted test remains. */
+/* If the kernel has no pidfd_open, no process is started, and the folder of an aborted test is not
+ * removed. */
 void lab_keep(void)
 {
     fflush(NULL);

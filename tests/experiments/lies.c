@@ -143,7 +143,7 @@ FIELD(parent_out_of_range, INSTANCE + 8, 0x7fffffff)
 LIE(parent_is_itself, third_party_put(start + INSTANCE + 4, THIRD_PARTY_OBJECT))
 FIELD(unique_id, INSTANCE + 12, 7)
 
-/* ---- unusual, and right ---- */
+/* ---- unusual, but correct ---- */
 FIELD(unasked_object, 12, 22228)
 LIE(slack_4, memset(start + ANSWER_SIZE, 0, 8); third_party_put(start + BLOCK, 12);
     third_party_put(start, ANSWER_SIZE + 8); *bytes += 8; *data = (char *)*data + 8)

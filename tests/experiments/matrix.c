@@ -135,7 +135,7 @@ static void be_warden(size_t number)
     _exit(0);
 }
 
-/* ---- all cases, a few at the same time ---- */
+/* ---- running all cases, several at the same time ---- */
 
 static void wait_for_one(void)
 {

@@ -3,7 +3,7 @@
  * The minimal provider of the second source article. Where the article's provider opens a message
  * box, this one appends a line to $OPENPERFLIB_ROOT/notes: the ids of the process and thread, and
  * the call. The procedure names in the registration choose its answers. It is built twice: the
- * second library (SECOND) marks its notes and has an object of its own.
+ * second library (SECOND) marks its notes and has another object.
  */
 #include <openperflib/build.h>
 #include <windows.h>

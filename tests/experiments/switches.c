@@ -233,7 +233,7 @@ static void flag_8_waits_for_everybody(void **state)
     lab_remove("notes");
 }
 
-/* ---- patience ---- */
+/* ---- waiting periods and quarantine ---- */
 
 static void c126_damage_is_left_alone_for_a_second(void **state)
 {
