@@ -103,7 +103,8 @@ static void a_later_answer_takes_the_place_of_the_earlier(void **state)
     for (int i = 0; i < 100; i++)
         expect("Perf", answers_now(0, i), i);
     assert_int_equal(size_of_file(), size);
-    answers_now(0, INT64_MAX); /* a number with more digits than the line has space for */
+    /* more digits than the line has space for: the largest number that fits is written */
+    answers_now(0, INT64_MAX);
     expect("Perf", services[0].code->heard.when, 999999999);
     assert_int_equal(size_of_file(), size);
 }

@@ -191,7 +191,7 @@ static void keep_no_descriptor(void)
     query_good(isolated, &pid);
     CHECK(pid == same && count_descriptors() == 0);
     isolate_free(isolated);
-    live_through_all(); /* once more, beginning without any descriptor */
+    live_through_all(); /* the same again: the process has no open descriptor when it begins */
     CHECK(count_descriptors() == 0);
 }
 
@@ -482,7 +482,7 @@ static void a_chroot_without_perfhost_is_reported(void **state)
         in_child(live_elsewhere);
 }
 
-/* ---- ends ---- */
+/* ---- how programs and helper processes end ---- */
 
 static bool gone_within(pid_t pid, int seconds)
 {

@@ -77,7 +77,7 @@ static void install(const char *service, const char *words, size_t bytes)
     set_text(service, "Library", getenv("THIRD_PARTY"));
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static long long now_ms(void)
 {
@@ -535,7 +535,8 @@ static void a_leak_is_a_failure_and_is_reported(void **state)
     assert_int_equal(count_events(1017), 1);
 }
 
-/* An Open that finds no numbers is the most common failure: the event says to load them. */
+/* The most common failure: Open finds no First Counter in the registry, because lodctr was never
+ * run. The event says so. */
 static void an_open_that_finds_no_numbers_is_reported_to_load_them(void **state)
 {
     INSTALL("First", "22222\0lost");
@@ -622,8 +623,8 @@ static void no_query_waits_beyond_its_own_deadline(void **state)
     assert_string_equal(answered(), "22222");
 }
 
-/* Providers that have answered a query Costly are free for other queries, even if the answer of a
- * provider before them is missing. */
+/* When a provider has answered a thread's query Costly, it can answer other threads at once, even
+ * while the first query still waits for another provider. */
 static void a_helper_that_answered_is_free_for_others(void **state)
 {
     pthread_t thread;
@@ -661,7 +662,8 @@ static void *query_question(void *self)
     return NULL;
 }
 
-/* A helper process that has answered is free even while a provider before it is still in Open. */
+/* When a helper process has answered a query, it can answer other threads at once, even while the
+ * query still waits for another provider's Open. */
 static void a_helper_that_answered_is_free_while_another_opens(void **state)
 {
     pthread_t thread;
@@ -677,8 +679,8 @@ static void a_helper_that_answered_is_free_while_another_opens(void **state)
     assert_true(both.took >= 1400);
 }
 
-/* A helper process that has answered is free even while another provider is queried by another
- * program, which may wait longer. */
+/* When a helper process has answered a query, it can answer other threads at once, even while the
+ * query still waits for a provider that is busy with another thread's query. */
 static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
 {
     pthread_t threads[2];
@@ -701,7 +703,7 @@ static void a_helper_that_answered_is_free_while_another_is_busy(void **state)
     assert_int_equal(count_events(1015), 0);
 }
 
-/* Answers that come early are still in the order of the query. */
+/* The first provider answers last: its object still comes first in the result. */
 static void early_answers_are_joined_in_order(void **state)
 {
     static unsigned char little[60000];

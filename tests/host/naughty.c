@@ -110,7 +110,7 @@ PROCEDURE good_close(void)
     return 7;
 }
 
-/* ---- dying ---- */
+/* ---- crashes and exits ---- */
 
 PROCEDURE crash_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
@@ -176,7 +176,7 @@ PROCEDURE overflow_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD ob
     return (DWORD)deeper(NULL);
 }
 
-/* ---- not coming back ---- */
+/* ---- never returning ---- */
 
 PROCEDURE loop_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
@@ -208,7 +208,7 @@ PROCEDURE hang_close(void)
         pause();
 }
 
-/* ---- reaching for other processes ---- */
+/* ---- attacks on other processes ---- */
 
 /* Tries to kill the client and the keeper, to read the client's memory, and to mount. Answers with
  * the errno of each attempt; 0: it was allowed. */
@@ -573,7 +573,7 @@ PROCEDURE leak_on_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD obj
     }
 }
 
-/* ---- making a mess at home ---- */
+/* ---- damage to the helper process itself ---- */
 
 PROCEDURE close_all_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {

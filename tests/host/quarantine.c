@@ -372,7 +372,8 @@ static void without_a_limit_none_is_suspect(void **state)
     assert_false(is_suspect());
 }
 
-/* Makes the machine's layer unwritable, even for root, by a file in place of its folder. */
+/* Replaces the folder of the machine's registry files by a file, so that even root cannot write
+ * there. */
 static void take_the_machines_layer(char from[static 96], char to[static 96])
 {
     snprintf(from, 96, "%s/machine", test_root);

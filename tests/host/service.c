@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the registry says of one provider, and of all providers. (docs/windows/providers.md#d1) */
+/* How the registry values of one provider, and of all providers together, are read.
+ * (docs/windows/providers.md#d1) */
 #include "host.h"
 
 static void c40_values_of_a_registration(void **state)
