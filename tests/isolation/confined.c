@@ -181,7 +181,7 @@ INDEPENDENT(rights_given_up_after_the_helper_started)
     CHECK(answers("230", 230));
 }
 
-/* ---- children that belong to others ---- */
+/* ---- programs that wait for all children ---- */
 
 static void query_and_crash(void)
 {
@@ -234,7 +234,7 @@ INDEPENDENT(first_process_of_a_container)
     CHECK_IS(status, 0);
 }
 
-/* ---- more rights than the user's ---- */
+/* ---- setuid programs ---- */
 
 static const char *const callers_variables[] = {"OPENPERFLIB_VENDOR",
                                                 "OPENPERFLIB_ROOT",

@@ -104,7 +104,7 @@ INDEPENDENT(waiting_for_all_children_finds_none_of_ours)
     CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 
-/* ---- what a program may look at ---- */
+/* ---- what a program can see of itself ---- */
 
 INDEPENDENT(no_descriptor_thread_or_mask_is_left)
 {
@@ -244,7 +244,7 @@ INDEPENDENT(f_c4_a_cancelled_thread_leaves_no_lock)
     CHECK_IS(RegCloseKey(HKEY_PERFORMANCE_DATA), 0);
 }
 
-/* ---- ends ---- */
+/* ---- how programs and helper processes end ---- */
 
 /* Starts a program in which a provider hangs in another thread; then the program calls `last`. */
 static pid_t start_hanging(void (*last)(void), pid_t *ret_helper)
