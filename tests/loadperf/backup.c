@@ -163,7 +163,8 @@ static void damage_is_undone(void **state)
     assert_int_equal(restored.restored, 6);
     names_store(NAMES_COUNTER, 9, by_hand, sizeof by_hand);
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
-    assert_name(2, 9, "System"); /* a text that a program added stays */
+    /* the name that a program changed to "Dings" is restored; one that it added stays */
+    assert_name(2, 9, "System");
     assert_name(3000, 9, "Later");
 }
 
@@ -313,7 +314,7 @@ static void what_is_no_backup(void **state)
                      ERROR_FILE_NOT_FOUND);
 }
 
-/* ---- disks and deaths ---- */
+/* ---- full disks and killed programs ---- */
 
 static struct file_steps real_steps;
 /* mode 1: the disk gets full at the last step; 2: the process is killed there */

@@ -1090,7 +1090,7 @@ static void overlaps_and_moves_are_events(void **state)
     assert_loaded("A", 1848, 1852);
 }
 
-/* ---- texts by hand ---- */
+/* ---- texts that programs wrote to the registry themselves ---- */
 
 #define HAND(language) REGISTRY_PERFLIB "\\" language "\\Manual"
 #define BY_HAND(language, value, multi)                                                            \

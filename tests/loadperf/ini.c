@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ini and symbol files: encodings, and the rules of GetPrivateProfileString and of headers. */
+/* Ini files and symbol files (C headers) are read: encodings, the rules of GetPrivateProfileString,
+ * and which #define lines count. */
 #include "test.h"
 
 static struct ini ini;

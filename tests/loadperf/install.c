@@ -147,8 +147,8 @@ static const char *const ini_languages[] = {
      "OBJ_019_HELP=Помощь\n"),
     "019=\n[text]\nOBJ_019_NAME=Mой\nOBJ_019_HELP=Помощь\n"};
 
-/* Does the base of exactly this language have this text? The base is a multi-string of index and
- * text. */
+/* Does the language base (a multi-string of indices and texts) of exactly this language have this
+ * text at this index? */
 static bool base_has(uint32_t language, enum names_part part, const char *index, const char *text)
 {
     static char data[65536];
@@ -416,7 +416,7 @@ static void users_begin_at_a_million(void **state)
     assert_int_equal(load_with("A.ini", options), ERROR_SUCCESS);
     assert_loaded("A", 1000000, 1000004);
     assert_int_equal(load_library("B.ini"), ERROR_SUCCESS);
-    assert_loaded("B", 1848, 1852); /* the machine's numbers do not continue the user's */
+    assert_loaded("B", 1848, 1852); /* numbers for the machine do not follow those for the user */
     assert_int_equal(load_with("C.ini", options), ERROR_SUCCESS);
     assert_loaded("C", 1000006, 1000010);
     assert_name(1000006, 9, "Mine");
@@ -461,7 +461,7 @@ static void no_rights_are_error_5(void **state)
     assert_not_loaded("MyPerf");
 }
 
-/* ---- disks ---- */
+/* ---- full disks ---- */
 
 static struct file_steps real_steps;
 static int steps_left;

@@ -74,7 +74,7 @@ static void texts_wait_for_their_language(void **state)
     assert_name(1848, 7, "Mine");
 }
 
-/* Texts in a language that programs wrote themselves are removed with the language. */
+/* Names that a program wrote to a language itself are removed together with that language. */
 static void texts_by_hand_go_with_their_language(void **state)
 {
     static const char base[] = "2\0System\0002000\0Von Hand\0";

@@ -164,7 +164,8 @@ static void a_missing_help_is_empty(void **state)
     assert_last(1852); /* Last Help includes the empty explanation */
 }
 
-/* A missing English text that another language replaces causes one warning only. */
+/* There are no English texts, so the French ones are used for English, too. A problem of a French
+ * text is reported once, not once for each language. */
 static void each_line_is_warned_of_once(void **state)
 {
     put_files(symbols_text, "[info]\ndrivername=MyPerf\nsymbolfile=my.h\n[languages]\n00C=\n"

@@ -90,7 +90,7 @@ static void a_dry_run_removes_nothing(void **state)
     assert_loaded("MyPerf", 1848, 1852);
 }
 
-/* ---- a user's service, and what Perflib noted of it for the machine ---- */
+/* ---- a user's service, and its state in the machine's registry files ---- */
 
 static DWORD unload_users(bool record)
 {

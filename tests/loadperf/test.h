@@ -121,7 +121,7 @@ static inline void put_service_ini(const char *service)
     put(name, text.data);
 }
 
-/* ---- the result ---- */
+/* ---- checking the result ---- */
 
 static inline uint32_t number_of(const char *service, const char *value)
 {
