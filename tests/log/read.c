@@ -19,7 +19,7 @@
 #include "log/log.h"
 
 /* Which bits are flipped, and at which lengths captures are cut off: every ninth bit and every 61st
- * length; in log-read-slow, whose argument is 3, every third of both. */
+ * length; in the test log-read-slow, which has the argument 3, every third of both. */
 static struct stride {
     size_t bits, bytes;
 } stride = {9, 61};
@@ -205,7 +205,7 @@ static void unwanted_columns_are_left_out(void **state)
     log_close(log);
 }
 
-/* ---- layouts: captures made after the description, fuzz/corpus/blg ---- */
+/* ---- layouts: captures of fuzz/corpus/blg, made from the format's description ---- */
 
 static struct log *open_made(const char *name)
 {
@@ -319,7 +319,8 @@ static void zones_have_english_names(void **state)
     assert_string_equal(zone_name("Mitteleuropa"), "Mitteleuropa");
 }
 
-/* The zone of a first sample in July, when daylight saving time is in effect. */
+/* If a capture's first sample is in July, the time zone has the name and offset of daylight saving
+ * time. */
 static void summer_has_its_own_name_and_bias(void **state)
 {
     (void)state;
@@ -585,7 +586,7 @@ static void a_pipe_is_read_as_it_fills(void **state)
     log_close(log);
 }
 
-/* ---- text of other programs ---- */
+/* ---- CSV files of other programs ---- */
 
 static void text_without_zone_or_quotes_is_read(void **state)
 {

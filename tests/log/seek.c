@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of time ranges in captures of many parts: they give the same samples as reading everything,
- * and nothing outside the range is read. */
+/* Tests of time ranges in long captures: a range gives the same samples as if the whole capture
+ * were read, but what is outside the range is not read. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -162,7 +162,7 @@ static void the_sample_before_comes_when_wanted(void **state)
     log_close(log);
 }
 
-/* ---- binary ---- */
+/* ---- binary captures ---- */
 
 enum { FIRST = 0x438, SAMPLE = 816, IN_BUFFER = 79 };
 
