@@ -148,7 +148,7 @@ static void is_wholly_there(void)
 }
 
 /* Checks that the library works in this process and in a helper process, at the first query and at
- * a second one, which no longer loads and opens the library. */
+ * a second one, for which the library is loaded and open already. */
 static void runs(const char *name)
 {
     for (DWORD isolation = INSIDE; isolation <= HELPER; isolation++) {
