@@ -160,7 +160,8 @@ static void a_clock_that_was_set(void **state)
     }
 }
 
-/* The clock is slewed by 1 % of the interval, which is allowed; network time slews by much less. */
+/* The wall clock runs 1 % too fast or too slow in an interval, which is allowed: programs that set
+ * the clock from the network correct it by much less. */
 static void a_clock_that_is_slewed(void **state)
 {
     collect(SECOND + 10 * MS, SECOND);

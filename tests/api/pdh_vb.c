@@ -78,7 +78,8 @@ static void parts_of_a_path(void **state)
     assert_string_equal(p, "");
     assert_string_equal(c, "Threads");
     assert_status(PdhVbGetCounterPathElements("\\S(x)\\Threads", m, o, i, p, c, 7), PDH_MORE_DATA);
-    assert_string_equal(o, "System"); /* a text did not fit, so none was written */
+    /* one text did not fit into 7 characters, so none was written */
+    assert_string_equal(o, "System");
     assert_status(PdhVbGetCounterPathElements("\\System", m, o, i, p, c, 16),
                   PDH_CSTATUS_BAD_COUNTERNAME);
     assert_status(PdhVbGetCounterPathElements(NULL, m, o, i, p, c, 16), PDH_INVALID_ARGUMENT);

@@ -104,7 +104,7 @@ static void c122_a_mapping_is_shared_by_name(void **state)
     assert_null(MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0));
     assert_int_equal(GetLastError(), ERROR_ACCESS_DENIED);
     end(other);
-    /* the process that created the memory was killed, but this one still has a handle */
+    /* the process that created the memory was killed, but this process still has a handle to it */
     HANDLE again = OpenFileMappingA(FILE_MAP_ALL_ACCESS, FALSE, NAME);
     assert_non_null(again);
     assert_true(CloseHandle(again));
@@ -137,7 +137,8 @@ static unsigned objects(void)
 static void a_killed_owner_takes_it_along(void **state)
 {
     end(start(other_creates));
-    /* the killed process's object still has its file: a process that opens the name removes it */
+    /* the file of the killed process's object still exists; the next open of this name removes
+     * it */
     assert_int_equal(objects(), 1);
     assert_null(OpenFileMappingA(FILE_MAP_READ, FALSE, NAME));
     assert_int_equal(GetLastError(), ERROR_FILE_NOT_FOUND);
