@@ -112,7 +112,7 @@ static void a_file_that_cannot_be_renamed_is_emptied(void **state)
 {
     static char text[1 << 20];
     memset(text, 't', sizeof text - 1);
-    mkdir(old_events, 0755); /* a folder has the name of the old file */
+    mkdir(old_events, 0755); /* a folder has this name, so the full file cannot be renamed to it */
     for (int i = 0; i < 8; i++)
         assert_int_equal(write_text(text), 0);
     assert_in_range(size_of(events), 1 << 20, 4 << 20);
