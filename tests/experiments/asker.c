@@ -5,10 +5,10 @@
  *
  *     Global: status 0, 1 try, 2:17 4:33 22222:1
  *
- * the status, how many calls the query needed, and the objects with their number of counters. "grow
- * QUERY" begins with a buffer of 1 KiB and doubles the buffer while it is too small, as programs
- * do; "close" closes the key, "wait 1000" waits a second. At the end the program closes the key.
- * Each closing is noted in $OPENPERFLIB_ROOT/notes.
+ * This line has the status, how many calls the query needed, and the objects with their number of
+ * counters. The argument "grow QUERY" begins with a buffer of 1 KiB and doubles it while it is too
+ * small, as programs do; "close" closes the key, "wait 1000" waits a second. At the end the program
+ * closes the key. Each time it closes the key, it appends "key closed" to $OPENPERFLIB_ROOT/notes.
  */
 #include <openperflib/block.h>
 #include <windows.h>
