@@ -632,7 +632,7 @@ static void f_c8_a_leak_ends_its_helper(void **state)
     struct isolate_request request = request_of("good_open", "leak_collect", "good_close");
     assert_int_equal(isolate_send(isolated, &request), 0);
     wait_for(60000);
-    take_text(); /* takes 200 MiB of a limit of 256 MiB */
+    take_text(); /* the provider takes 200 MiB, and its limit is 256 MiB: it answers */
 }
 
 static void f_e4_ps_shows_the_service(void **state)

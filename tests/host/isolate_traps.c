@@ -580,7 +580,8 @@ static void lose_the_keeper(void)
     wait_for(isolated, 20000);
     CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "parent of the helper"));
     CHECK(clock_ticks() - before < 5 * (int64_t)CLOCK_TICKS_PER_SECOND);
-    CHECK(gone_within(idle_pid, 5)); /* no other process would end it */
+    /* the idle helper process ends with its keeper; nothing else would end it */
+    CHECK(gone_within(idle_pid, 5));
     run_query(idle, "good_collect");
     CHECK(reply.end == ISOLATE_CRASHED && strstr(reply.text, "parent of the helper"));
     isolate_free(idle);

@@ -959,7 +959,8 @@ static void a_resident_library_stays(void **state)
     assert_int_equal(count_notes("close"), 2);
 }
 
-/* Library Validation Code has the time (a FILETIME) and the size of the library's file. */
+/* The registry value Library Validation Code has the time (a FILETIME) and the size of the
+ * library's file. */
 static void a_library_that_was_replaced_runs_in_a_helper(void **state)
 {
     unsigned char code[16] = {0};

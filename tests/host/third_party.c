@@ -4,9 +4,9 @@
  * has the number of its object, and then words: "gate" waits while the file "gate" exists in the
  * folder OPENPERFLIB_ROOT, "sleep N" takes N ms in Collect, "open N" in Open, "big N" writes N
  * bytes, "hog" as many as fit, "leak" keeps 100 MiB each time, "crash" and "exit" end the process
- * in Collect, "fall" crashes in Close, "lost" finds no numbers in Open, "observe" reads /proc files
- * of the process whose number is in the file "observed" of that folder. The file "notes" there gets
- * a line for each call, and one if two threads call at the same time.
+ * in Collect, "fall" crashes in Close, "lost" acts as if Open found no First Counter, "observe"
+ * reads /proc files of the process whose number is in the file "observed" of that folder. The file
+ * "notes" there gets a line for each call, and one if two threads call at the same time.
  */
 #include <openperflib/build.h>
 #include <windows.h>
