@@ -1200,7 +1200,7 @@ static void load_and_lose_number(void)
 static void assert_not_believed(void)
 {
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_loaded("MyPerf", 1848, 1852); /* repaired without the ini file and its header */
+    assert_loaded("MyPerf", 1848, 1852); /* repaired from the registry, not from my.ini and my.h */
     assert_int_equal(unload("MyPerf"), ERROR_SUCCESS);
 }
 
