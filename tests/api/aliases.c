@@ -169,7 +169,7 @@ static void a_processor_is_found_by_its_number(void **state)
     assert_int_equal(raw[0].CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(raw[0].FirstValue, 5003 * 100000);
     assert_int_equal(raw[1].FirstValue, 5003 * 100000);
-    /* this processor is offline */
+    /* processor 2 is offline, so there is no such instance */
     assert_int_equal(raw[2].CStatus, (DWORD)PDH_CSTATUS_NO_INSTANCE);
     assert_int_equal(PdhCloseQuery(query), 0);
 }

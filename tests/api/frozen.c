@@ -77,7 +77,7 @@ static void a_load_is_what_the_file_says(void **state)
     assert_true(value_of(five, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100).doubleValue == 250.0);
     assert_int_equal(value_of(five, PDH_FMT_LARGE | PDH_FMT_NOCAP100).largeValue, 250);
     assert_int_equal(value_of(five, PDH_FMT_LONG | PDH_FMT_NOCAP100).longValue, 250);
-    /* Windows limits fractions to 100 */
+    /* without NOCAP100, a fraction above 100 becomes 100, as on Windows */
     assert_int_equal(value_of(five, PDH_FMT_LONG).longValue, 100);
     assert_true(value_of(fifteen, PDH_FMT_DOUBLE).doubleValue - 0.07 < 1e-15);
 }

@@ -21,7 +21,8 @@ static unsigned rounds(unsigned usual)
     return wanted ? (unsigned)atoi(wanted) : usual;
 }
 
-/* Calls everything that a program may call, once, and checks that it works. */
+/* Writes, reads and deletes a registry value, queries names and counters, and checks that all this
+ * works. */
 static void all_is_well(void)
 {
     DWORD value = 4711;

@@ -410,7 +410,7 @@ INDEPENDENT(threads_and_their_processes)
         opl_instance_name(&block, &processes, &process, name, sizeof(name));
         uint64_t reported = number_of(&block, &processes, &process, 680);
         if (process.position == (DWORD)processes.type.NumInstances - 1)
-            /* _Total of Process is the parent of one thread, also named _Total */
+            /* _Total of Process is the parent of a single instance of Thread, named _Total, too */
             CHECK_IS(counted[process.position], 1);
         else if (counted[process.position] != reported)
             printf("# %s: %u threads, says %llu\n", name, counted[process.position],

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PdhCollectQueryDataEx, and the events of libopenperflib-win32 that it sets. */
+/* PdhCollectQueryDataEx, and the Win32 events (CreateEvent, of libopenperflib-win32) that it
+ * sets. */
 #include <windows.h>
 #include <pdh.h>
 #include <pdhmsg.h>

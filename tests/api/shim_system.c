@@ -295,7 +295,9 @@ static void c142_ini_files(void **state)
     assert_int_equal(GetPrivateProfileStringA("two", "u", "", text, sizeof text, path), 5);
     assert_string_equal(text, "ä€");
     assert_int_equal(GetPrivateProfileStringA("two", "u", "", text, 4, path),
-                     2); /* only whole characters */
+                     /* 4 bytes have space for "ä" (2 bytes), but not for "€" (3), of which no part
+                      * is copied */
+                     2);
     assert_int_equal(GetPrivateProfileStringA("One", NULL, "", text, sizeof text, path), 10);
     assert_memory_equal(text, "Key\0key\0N\0", 11);
     assert_int_equal(GetPrivateProfileStringA(NULL, NULL, "", text, sizeof text, path), 12);
