@@ -42,7 +42,7 @@ static void every_event_of_the_reference_has_its_row(void **state)
     assert_null(event_message("Perflib", 1012));
     assert_null(event_message("Other", 1000));
     static const uint32_t impossible[] = {2001, 2002, 2003, 3015,
-                                          3016}; /* docs/windows-events.tsv */
+                                          3016}; /* docs/windows-events.tsv says why */
     for (size_t i = 0; i < COUNT(impossible); i++)
         assert_null(event_message("LoadPerf", impossible[i]));
 }
