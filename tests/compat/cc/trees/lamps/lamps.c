@@ -97,7 +97,7 @@ static void MakeName(int i, WCHAR *szName, size_t cch)
         wcscpy_s(szName, cch, pszNames[i]);
         return;
     }
-    if (i == 2) { /* the handle of this library */
+    if (i == 2) { /* the library's file name, found by its handle */
         const WCHAR *pSlash = wcsrchr(szModule, L'/');
         lstrcpy(szName, pSlash ? pSlash + 1 : szModule);
         _wcslwr_s(szName, cch);
