@@ -14,7 +14,7 @@ struct experiment {
     bool isolated_only;
 };
 
-extern int isolation; /* of every provider in the running test */
+extern int isolation; /* the registry value Isolation of every provider in the running test */
 
 /* install registers the service MyPerf with the recording library; install_second registers
  * MySecond with the second library, whose notes begin with "second" and whose object is 33332.
