@@ -189,7 +189,7 @@ static void files_that_are_not_trusted(void **state)
 
 static void no_folder_no_file(void **state)
 {
-    assert_non_null(place_answers()); /* the folder is trusted, then removed */
+    assert_non_null(place_answers()); /* finds the folder, which is then removed */
     temp_remove(test_root);
     answers_now(0, 1);
     assert_int_equal(access(test_root, F_OK), -1);

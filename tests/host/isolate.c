@@ -578,7 +578,8 @@ static void f_c8_helper_starts_threads_but_no_processes(void **state)
 {
     run_query("start_collect");
     take_text();
-    /* the thread was started; fork: EPERM, which is 1; system() could not start its shell */
+    /* 1: the thread was started; 1: fork failed with EPERM; 32512 is 127 << 8: system() could not
+     * start a shell */
     assert_string_equal(answer, "1 1 32512");
 }
 

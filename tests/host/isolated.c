@@ -161,7 +161,7 @@ static void all_are_asked_at_once_and_joined_in_order(void **state)
     INSTALL("Third", "33336\0sleep 200");
     INSTALL("First", "33332\0sleep 200");
     INSTALL("Second", "33334\0sleep 200");
-    /* the time to start the helper process is not measured */
+    /* starts the helper processes now, because their start is not to be measured */
     assert_int_equal(run_query("33336"), ERROR_SUCCESS);
     assert_int_equal(run_query("33332 33334"), ERROR_SUCCESS);
     long long took = query_in_time("33332 33334 33336");
@@ -582,7 +582,7 @@ static void others_do_not_wait_for_a_waiting_query(void **state)
     assert_int_equal(run_query("33332"), ERROR_SUCCESS);
     pthread_t thread = start_waiting(&status);
     assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
-    /* a change of the registry does not make it wait, either */
+    /* the query does not wait after a change of the registry, either */
     set_dword("Fine", "Collect Timeout", 900);
     assert_in_range(query_in_time("33332"), 0, MUCH_LESS);
     assert_int_equal(status, -1);
@@ -909,7 +909,8 @@ static void an_observer_looks_into_other_processes(void **state)
     assert_int_equal(run_query("22222"), ERROR_SUCCESS);
     assert_string_equal(answered(), "22222");
     assert_int_equal(count_notes("observe: exe seen, io seen, stat seen, signal refused"), 1);
-    assert_null(strstr(read_all(notes), pid)); /* it ran in a helper process */
+    /* the provider ran in a helper process, not in this one */
+    assert_null(strstr(read_all(notes), pid));
 }
 
 static bool noted_here(const char *what)
@@ -925,7 +926,8 @@ static void no_helper_means_nothing_of_it_runs(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(run_query("22222 2"), ERROR_SUCCESS);
         assert_string_equal(answered(), "");
-        usleep(i ? 1100000 : 0); /* the second query comes too soon; the third tries again */
+        /* the second query comes within the waiting period of 1 s; the third tries again */
+        usleep(i ? 1100000 : 0);
     }
     assert_string_equal(read_all(notes), "");
     assert_int_equal(count_events(1018), 1);

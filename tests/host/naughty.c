@@ -543,7 +543,7 @@ PROCEDURE daemon_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD obje
                 pause();
         if (write(pipes[1], &daemon, sizeof daemon) < 0)
             _exit(1);
-        if (query[0] == 'O') /* 'O': an orphan at once, else when the helper process ends */
+        if (query[0] == 'O') /* query "Orphan": the daemon's parent ends now, else it stays */
             _exit(0);
         for (;;)
             pause();
@@ -631,7 +631,8 @@ PROCEDURE overwrite_255_open(LPWSTR names)
     return overwrite_page(255);
 }
 
-/* Writes to the channel, as only the keeper should, that this process has died. */
+/* Writes to the channel (the memory that it shares with the client) that this process has died,
+ * which only the keeper should write. */
 PROCEDURE lie_collect(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD objects)
 {
     enum { ANSWER_OFFSET = 128, DIED = 2 };

@@ -128,8 +128,8 @@ static void c116_foreign_goes_to_everybody(void **state)
     assert_true(requested(MYPERF, QUERY_FOREIGN, 2, 0));
 }
 
-/* A provider with on-demand objects starts no process for unrelated queries; it is requested by a
- * machine's name, or by its object. */
+/* A provider with on-demand objects (returned only if they are requested) starts no process for
+ * other queries; it is requested by a machine's name, or by its object. */
 static void on_demand_waits_to_be_named(void **state)
 {
     struct library code = {0};
