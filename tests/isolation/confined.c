@@ -112,8 +112,8 @@ INDEPENDENT(chroot_without_the_helper_is_reported)
     check_refused("/v/helper/perfhost");
 }
 
-/* In a chroot without the registry nothing is known, and this must be reported: it must not look as
- * if all were well. */
+/* In a chroot without the registry files, the library knows no provider and no name. An event must
+ * report this, because the query itself succeeds. */
 INDEPENDENT(chroot_without_the_registry_is_reported)
 {
     char cell[96];
