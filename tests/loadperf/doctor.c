@@ -399,7 +399,7 @@ static const char *file_of_service(void)
 
 static void files_changed(void)
 {
-    usleep(2000); /* the clock of the file system is coarse */
+    usleep(2000); /* so that the next change gives the file another time */
     store_forget();
     names_forget();
 }
@@ -976,7 +976,7 @@ static void a_quarantine_that_lasts_stays(void **state)
     for (size_t i = 0; i < COUNT(records); i++) {
         set_number("Disable Performance Counters", 1);
         set_value("Quarantine", REG_SZ, records[i], strlen(records[i]) + 1);
-        usleep(20000); /* the clock of the file system is coarse */
+        usleep(20000); /* so that the next change gives the file another time */
         event_log("Perflib", 1017, "MyPerf", NULL, NULL);
         for (int times = 0; times < 2; times++) {
             assert_int_equal(doctor_with(false), ERROR_SUCCESS);
@@ -1258,7 +1258,8 @@ static int free_all(void **state)
     return 0;
 }
 
-/* Does not sync: thousands of durable writes would test the disk, not the doctor. */
+/* Replaces fsync and does nothing, because the tests write thousands of files, and need not wait
+ * for the disk. */
 static int no_sync(int fd)
 {
     return 0;

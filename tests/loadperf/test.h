@@ -165,7 +165,8 @@ static inline bool event_was(const char *text)
 
 #define LOAD_TEST(function) cmocka_unit_test_setup_teardown(function, load_set_up, load_tear_down)
 
-/* Moves a service's file to the other layer, as an administrator may do by hand. */
+/* Moves a service's registry file from the machine's folder to the user's, or back, as an
+ * administrator can do by hand. */
 static inline void move_registration(const char *service, bool to_user)
 {
     FREE_AUTO char *name =
