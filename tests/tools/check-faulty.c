@@ -334,6 +334,8 @@ MISTAKE(falls_as_it_starts, put_age(at, clock_now()); put(at + SHARE + TYPE, PER
 MISTAKE(falls_beside_a_start, put_age(at, first_now());
         put_large(at + TWO_BLOCK + 8, first_now() + calls);
         put(at + SHARE + TYPE, PERF_COUNTER_COUNTER); put(at + ONE_BLOCK + 4, 100000 - calls))
+MISTAKE(falls_below_a_start, put_age(at, clock_now()); put(at + TWO + PARENT, first_counter);
+        put(at + SHARE + TYPE, PERF_COUNTER_COUNTER); put(at + TWO_BLOCK + 4, 100000 - calls))
 
 static void put_timer(unsigned char *at, ULONGLONG time)
 {

@@ -29,7 +29,7 @@ struct pair {
     opl_object_view object[2];
     opl_instance_view instance[2];
     char name[NAME_SIZE];
-    bool starts_change; /* the object's start times change in every answer, and show nothing */
+    const struct report *report;
 };
 
 /* Advances both objects to their next counter; false: one object has no more counters, or the
@@ -57,6 +57,18 @@ static bool is_the_same(const struct pair *pair)
     return true;
 }
 
+/* True if the start times of the object changed in answer after answer, and so show nothing. */
+static bool starts_change(const struct pair *pair)
+{
+    enum { OFTEN = 2 };
+    const struct report *report = pair->report;
+    for (size_t i = 0; i < report->count; i++)
+        if (report->list[i].object == pair->object[1].type.ObjectNameTitleIndex &&
+            strcmp(report->list[i].field, "start") == 0 && report->list[i].times >= OFTEN)
+            return true;
+    return false;
+}
+
 /* Also leaves the instance's name in pair->name. */
 static bool same_names(struct pair *pair)
 {
@@ -73,7 +85,7 @@ static bool is_the_same_child(const struct pair *pair)
 {
     enum { GENERATIONS = 4 }; /* a provider may name an instance as its own parent */
     struct pair own = *pair;
-    bool same = pair->starts_change || is_the_same(pair);
+    bool same = is_the_same(pair) || starts_change(pair);
     for (int generation = 0; same && generation < GENERATIONS; generation++) {
         struct pair child = own;
         bool before = opl_instance_parent(&child.before->block, &child.instance[0], &own.object[0],
@@ -82,7 +94,7 @@ static bool is_the_same_child(const struct pair *pair)
                                        &own.instance[1]);
         if (!before || !now)
             return before == now;
-        same = same_names(&own) && is_the_same(&own);
+        same = same_names(&own) && (is_the_same(&own) || starts_change(&own));
     }
     return same;
 }
@@ -211,7 +223,7 @@ static bool must_move(const struct pair *pair)
 void values_compare_times(struct check_answer *before, struct check_answer *now,
                           struct report *report)
 {
-    struct pair pair = {.before = before, .now = now};
+    struct pair pair = {.before = before, .now = now, .report = report};
     while (opl_block_next_object(&now->block, &pair.object[1])) {
         uint32_t number = pair.object[1].type.ObjectNameTitleIndex;
         LONGLONG time = pair.object[1].type.PerfTime.QuadPart;
@@ -250,25 +262,21 @@ static bool all_started_again(struct check_answer *before, struct check_answer *
  * differ by their ticks, so times are compared that were read TICKS_MS apart. */
 static void compare_starts(struct check_answer *first, struct pair *pair, struct report *report)
 {
-    enum { OFTEN = 2, TICKS_MS = 50 };
+    enum { TICKS_MS = 50 };
     uint32_t number = pair->object[1].type.ObjectNameTitleIndex;
-    pair->starts_change = first->data && pair->now->begin_ms - first->end_ms > TICKS_MS &&
-                          all_started_again(pair->before, pair->now, number) &&
-                          all_started_again(first, pair->now, number) &&
-                          all_started_again(first, pair->before, number);
-    if (!pair->starts_change)
-        return;
-    struct finding *finding =
+    if (first->data && pair->now->begin_ms - first->end_ms > TICKS_MS &&
+        all_started_again(pair->before, pair->now, number) &&
+        all_started_again(first, pair->now, number) &&
+        all_started_again(first, pair->before, number))
         report_add(report, WARNING, &(struct place){number, 0, NULL}, "start", IN_VALUES,
                    "for PERF_ELAPSED_TIME the start time, the same as long as the instance exists",
                    "another value in each of three answers, for all instances");
-    pair->starts_change = finding && finding->times >= OFTEN;
 }
 
 void values_compare(struct check_answer *first, struct check_answer *before,
                     struct check_answer *now, struct report *report)
 {
-    struct pair pair = {.before = before, .now = now};
+    struct pair pair = {.before = before, .now = now, .report = report};
     while (opl_block_next_object(&now->block, &pair.object[1]))
         if (opl_block_find_object(&before->block, pair.object[1].type.ObjectNameTitleIndex,
                                   &pair.object[0])) {

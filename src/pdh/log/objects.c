@@ -57,6 +57,7 @@ struct object_columns {
     struct instance_names
         nameless; /* "object N" or "number N" for each number without a name, each text once */
     struct log_losses losses;
+    uint64_t unreadable; /* number of damaged arrays */
     /* bracketed: a column has "(*)"; bare: a column or a sample has the object without instance */
     bool bracketed, has_instances, bare;
     bool open; /* more names are in the samples */
@@ -255,6 +256,9 @@ static struct object_info *object_info_of(const struct object_columns *from)
     info->instance_count = from->instances.set.count;
     point_to(info, from);
     lose_types(from, info);
+    if (from->bracketed && from->unreadable && !info->instance_count)
+        losses_add(&info->losses, LOSS_VALUE, from->unreadable, "%s\\%s(*)",
+                   from->machine ? from->machine : "", from->object);
     return info;
 }
 
@@ -339,6 +343,8 @@ static bool survey_sample(struct survey *survey, const struct log_sample *sample
         const struct log_value *value = &sample->values[k];
         struct object_columns *owner =
             survey->owners[k] ? &survey->list[survey->owners[k] - 1] : NULL;
+        if (owner && value->kind == LOG_ARRAY)
+            owner->unreadable += value->status == PDH_CSTATUS_INVALID_DATA;
         if (!owner || value->status)
             continue;
         if (value->kind == LOG_ARRAY && !value->same_names)

@@ -150,9 +150,12 @@ static void want_columns(struct log_source *source, const struct counter *counte
     if (!source->limited)
         for (size_t i = 0; i < log_columns(source->log); i++)
             log_want(source->log, i, false);
+    bool unread = !source->limited && !source->samples;
     source->limited = true;
     for (uint32_t i = 0; i < counter->column_count; i++)
         log_want(source->log, counter->columns[i], true);
+    if (unread) /* the first sample was read ahead with all columns, and their losses were counted */
+        log_rewind(source->log);
 }
 
 /* Takes the type from the column. Columns of text files have no type, because their numbers are
@@ -236,7 +239,12 @@ static PDH_STATUS what_is_missing(const struct counter *counter)
 PDH_STATUS log_source_resolve(struct counter *counter)
 {
     struct log_source *source = log_source_of(counter);
-    if (!index_columns(source) || !take_columns(counter))
+    bool good = index_columns(source) && take_columns(counter);
+    if (good && !counter->column_count) { /* its catalogue may come later, after damage as well */
+        log_know_columns(source->log);
+        good = index_columns(source) && take_columns(counter);
+    }
+    if (!good)
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (!counter->column_count)
         return what_is_missing(counter);

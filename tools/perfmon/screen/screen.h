@@ -183,6 +183,7 @@ struct window {
     int view; /* the view that is shown: VIEW_OVERVIEW and so on */
     /* for each view: the column after its name in the bottom line; 0: not shown */
     int view_ends[VIEWS];
+    size_t loss_hidden; /* length of the text of a capture's losses that the last key has hidden */
     char message[2048]; /* message in the bottom line until the next key */
 };
 

@@ -42,7 +42,7 @@ static void clock_text(const struct window *window, char *ret, size_t capacity)
 /* Drops the last facts until the text fits, so that none is cut. */
 static void fit_facts(char *text, int width)
 {
-    while (text_width(text) > width) {
+    while (*text && text_width(text) > width) {
         char *last = text;
         for (char *at = text; *at; at++)
             if (!strncmp(at, "   ", 3) || !strncmp(at, ", ", 2))
@@ -71,11 +71,16 @@ static void draw_top(const struct window *window, struct canvas *canvas)
     canvas_right(canvas, 0, canvas->columns - width, width, STYLE_BAR, right);
 }
 
-static void join_lines(const char *lines, char *ret, size_t capacity)
+/* Writes the first line of what a capture lost, and how many others there are. */
+static void describe_loss(const char *lines, char *ret, size_t capacity)
 {
-    snprintf(ret, capacity, "%s", lines);
-    for (char *end = ret; (end = strchr(end, '\n'));)
-        *end = ';';
+    int others = 0;
+    for (const char *end = lines; (end = strchr(end, '\n')); end++)
+        others++;
+    int used = snprintf(ret, capacity, "%.*s", (int)strcspn(lines, "\n"), lines);
+    if (others && used > 0 && (size_t)used < capacity)
+        snprintf(ret + used, capacity - (size_t)used, " (%d more, printed when perfmon ends)",
+                 others);
 }
 
 /* Writes why no new samples arrive, or what a capture lost. False: samples do arrive. */
@@ -91,8 +96,10 @@ static bool describe_source(const struct window *window, char *ret, size_t capac
     else if (source.state == MODEL_AWAY && !source.capture)
         snprintf(ret, capacity, local("the last sample failed and is tried again: %s"),
                  pdh_message(overview_problem(window->now->overview)));
+    else if (source.loss && strlen(source.loss) == window->loss_hidden)
+        return false;
     else if (source.loss)
-        join_lines(source.loss, ret, capacity);
+        describe_loss(source.loss, ret, capacity);
     else if (source.capture && source.status && (DWORD)source.status != PDH_NO_MORE_DATA)
         snprintf(ret, capacity, "%s: %s", source.name, pdh_message(source.status));
     else
@@ -458,6 +465,9 @@ static bool change_key(struct window *window, int key)
 static bool take_key(struct window *window, int key)
 {
     window->message[0] = 0;
+    struct model_source source;
+    model_source(window->model, window->now->source, &source);
+    window->loss_hidden = source.loss ? strlen(source.loss) : 0;
     if (window->help) {
         window->help = !window->rule && cursor_key(&window->help_line, key);
         window->rule = false;
@@ -591,6 +601,16 @@ static void window_end(struct window *window)
 }
 
 /* Settings of the command line are for this time only: just what keys change is saved. */
+/* Prints what the captures lost, which the screen only counts. */
+static void print_losses(const struct window *window)
+{
+    for (size_t i = 0; i < window->machine_count; i++) {
+        struct model_source source;
+        model_source(window->model, window->machines[i].source, &source);
+        pdh_lines("perfmon", source.loss);
+    }
+}
+
 static void run_with_settings(struct window *window, const struct window_options *options)
 {
     struct settings before = settings_now(window);
@@ -601,6 +621,7 @@ static void run_with_settings(struct window *window, const struct window_options
     loop(window, options);
     struct settings now = settings_now(window);
     terminal_end();
+    print_losses(window);
     settings_write(&before, &now);
 }
 
