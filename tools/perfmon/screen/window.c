@@ -600,7 +600,6 @@ static void window_end(struct window *window)
         model_free(window->model);
 }
 
-/* Settings of the command line are for this time only: just what keys change is saved. */
 /* Prints what the captures lost, which the screen only counts. */
 static void print_losses(const struct window *window)
 {
@@ -611,6 +610,7 @@ static void print_losses(const struct window *window)
     }
 }
 
+/* Settings of the command line are for this time only: just what keys change is saved. */
 static void run_with_settings(struct window *window, const struct window_options *options)
 {
     struct settings before = settings_now(window);
