@@ -154,7 +154,7 @@ static void want_columns(struct log_source *source, const struct counter *counte
     source->limited = true;
     for (uint32_t i = 0; i < counter->column_count; i++)
         log_want(source->log, counter->columns[i], true);
-    if (unread) /* the first sample was read ahead with all columns, and their losses were counted */
+    if (unread) /* the first sample was read ahead with all columns, and all losses counted */
         log_rewind(source->log);
 }
 
