@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulates a day within seconds: the model uses a PDH of the test's own and takes samples as fast
- * as possible, while a simulated clock advances one second with each sample. Each sample must have
- * the clock's time, also across midnight and after the clock was set; histories of every age must
- * be right; and rows that come and go must not increase the memory in use after the first hours.
+ * Simulates a day within seconds: the model (tools/model, the data behind perfmon's screen) uses a
+ * PDH that the test replaces, and takes samples as fast as possible; a simulated clock advances one
+ * second with each sample. Each sample must have this clock's time, also across midnight and after
+ * the clock was set; histories of every age must be right; and instances that come and go must not
+ * increase the memory in use after the first hours.
  */
 #include "model.h"
 
@@ -18,17 +19,17 @@
 #include "double.h"
 
 enum { HOUR = 3600, DAY = 24 * HOUR, ROWS = 20, LIFE = 200, MOST_AHEAD = 60 };
-enum { STEP_AT = 20 * HOUR + 5, STEP = 2 * HOUR }; /* the clock is set back */
+enum { STEP_AT = 20 * HOUR + 5, STEP = 2 * HOUR }; /* the clock is set back by STEP seconds */
 static const time_t start = 1767222000 - 4 * HOUR; /* four hours before a midnight in UTC */
 static const int64_t second = 10000000, unix_epoch = 11644473600;
 
-/* ---- the clock: it stands while the sampler is ahead of the drawing ---- */
+/* ---- the clock: it waits while the sampler is MOST_AHEAD samples ahead of the drawing ---- */
 
 static pthread_mutex_t clock_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t clock_wake = PTHREAD_COND_INITIALIZER;
 static unsigned clock_samples, clock_taken;
-static bool clock_free;       /* the test is over */
-static pthread_t main_thread; /* this thread sees the system's clock */
+static bool clock_free;       /* the test is over, so the clock never stops again */
+static pthread_t main_thread; /* only this thread sees the system's clock */
 
 static time_t clock_at(uint64_t tick)
 {
@@ -53,7 +54,7 @@ int clock_gettime(clockid_t id, struct timespec *ret)
     return 0;
 }
 
-/* Waits until the sampler is MOST_AHEAD samples ahead of the drawing. */
+/* Waits while the sampler is MOST_AHEAD samples ahead of the drawing thread. */
 static void clock_wait(void)
 {
     pthread_mutex_lock(&clock_mutex);
@@ -62,7 +63,8 @@ static void clock_wait(void)
     pthread_mutex_unlock(&clock_mutex);
 }
 
-/* Records that the samples up to `tick` were taken over, so that the sampler may go on. */
+/* Records that the drawing thread has the samples up to `tick`, so that the sampler may
+ * continue. */
 static void clock_take(uint64_t tick, bool last)
 {
     pthread_mutex_lock(&clock_mutex);
@@ -72,7 +74,7 @@ static void clock_take(uint64_t tick, bool last)
     pthread_mutex_unlock(&clock_mutex);
 }
 
-/* ---- the rows: every LIFE ticks one ends, and another is born ---- */
+/* ---- the rows (instances): every LIFE ticks one ends, and a new one takes its place ---- */
 
 static char names[ROWS][16];
 
@@ -80,7 +82,7 @@ static void change_rows(uint64_t tick)
 {
     pthread_mutex_lock(&double_mutex);
     for (unsigned i = 0; i < ROWS; i++) {
-        bool young = i == tick / LIFE % (ROWS - 1) + 1; /* the first row never ends */
+        bool young = i == tick / LIFE % (ROWS - 1) + 1; /* the first row (instance) never ends */
         if (tick == 0 || young)
             snprintf(names[i], sizeof names[i], "row-%u", (unsigned)(tick / LIFE) * ROWS + i);
         pdh_double.instances[i] = names[i];
@@ -90,7 +92,7 @@ static void change_rows(uint64_t tick)
     pthread_mutex_unlock(&double_mutex);
 }
 
-/* ---- what must hold ---- */
+/* ---- checks ---- */
 
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
@@ -106,7 +108,7 @@ static size_t bytes_used(void)
 #endif
 }
 
-/* Checks a history of the first row, whose value is 100 times the tick. */
+/* Checks a history of the first row, whose value at each tick is 100 times the tick. */
 static void check_history(const struct history *history, uint64_t newest)
 {
     uint64_t reach = newest < HOUR ? newest : HOUR;
@@ -129,7 +131,8 @@ static void check_times(const struct model *model, uint64_t newest)
         assert_int_equal(model_time(model, 0, t), ((int64_t)clock_at(t) + unix_epoch) * second);
 }
 
-/* Checks the histories. Rows that ended over an hour ago may stay until the next cleaning. */
+/* Checks the histories of all rows. Those of rows that ended over an hour ago may exist until they
+ * are removed next time. */
 static void check_rows(const struct model *model, unsigned table, uint64_t newest)
 {
     size_t capacity, count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PDH of the test's own: one object, "Herd", whose instances and values are variables, on
- * machines that can be unreachable, and whose functions can hang. It counts the calls.
+ * Replaces PDH's functions for a test: one object, "Herd", whose instances and values are
+ * variables, on machines that can be unreachable. The functions can hang, and count their calls.
  */
 #ifndef OPL_TEST_MODEL_DOUBLE_H
 #define OPL_TEST_MODEL_DOUBLE_H
@@ -22,11 +22,11 @@
 enum { DOUBLE_MOST = 32 };
 enum double_call { OPEN = 1, ADD = 2, COLLECT = 4, ARRAY = 8, RANGE = 16 };
 
-/* The state, which the mutex protects. */
+/* The state of the replaced PDH, which the mutex protects. */
 static pthread_mutex_t double_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t double_wake = PTHREAD_COND_INITIALIZER;
 static struct {
-    unsigned hang;       /* bits of enum double_call: the calls that hang */
+    unsigned hang;       /* bits of enum double_call: which calls hang */
     const char *hanging; /* the machine whose calls hang; NULL: all machines */
     bool away;           /* the machine "remote" is unreachable */
     bool has_object, has_second;
@@ -34,9 +34,10 @@ static struct {
     /* the counter "Second" has only these instances */
     unsigned instance_count, second_first, second_count;
     unsigned capture_samples, range_samples;
-    const char *unshown; /* what a capture lost, known after its last sample; NULL: nothing */
+    /* what a capture does not show, which PDH reports after its last sample; NULL: nothing */
+    const char *unshown;
     PDH_STATUS open_status;
-    DWORD type; /* type of all counters; PDH has a formula for PERF_COUNTER_RAWCOUNT only */
+    DWORD type; /* type of all counters; this PDH can only compute PERF_COUNTER_RAWCOUNT */
     /* counts of what happened */
     unsigned queries, counters, collects, hung;
 } pdh_double;
@@ -75,7 +76,7 @@ static inline void double_hang(unsigned calls, const char *machine)
     pthread_mutex_unlock(&double_mutex);
 }
 
-/* Reads `*number` with the mutex locked. */
+/* Locks the mutex and returns `*number`. */
 static inline unsigned double_count(const unsigned *number)
 {
     pthread_mutex_lock(&double_mutex);
@@ -84,8 +85,8 @@ static inline unsigned double_count(const unsigned *number)
     return now;
 }
 
-/* Locks the mutex; if calls of this kind hang, waits until they do not. `where` contains the
- * machine's name. */
+/* Locks the mutex. If calls of this kind hang, first waits until they do not hang any more. `where`
+ * is a path that contains the machine's name. */
 static inline void double_enter(enum double_call call, const char *where)
 {
     pthread_mutex_lock(&double_mutex);
@@ -249,7 +250,7 @@ PDH_STATUS PdhGetRawCounterArrayA(PDH_HCOUNTER counter, DWORD *size, DWORD *coun
     return double_array(counter, size, count, items, sizeof *items);
 }
 
-/* Reports the texts of two processes; the second process has one text less. */
+/* Reports the texts of two processes; the second process has one text fewer than the first. */
 int32_t opl_text_values(const char *path, opl_text_found found, void *context)
 {
     if (!strstr(path, "\\Process Details(*)\\*"))
@@ -295,7 +296,7 @@ PDH_STATUS PdhLookupPerfIndexByNameA(LPCSTR machine, LPCSTR name, DWORD *index)
     return (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
-/* replaces the function that reads the registry and the events */
+/* replaces the function of the tools that reads the registry and the events */
 bool last_event_of_object(const char *object, char *ret, size_t capacity)
 {
     if (strcmp(object, "Nothing") != 0)

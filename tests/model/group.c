@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests groups of processes and the time that no process explains: on a machine that is simulated
- * here, so that every tick is known; on a frozen machine with the real library; and on this
+ * Tests groups of processes (by program, user, unit), and the line "unexplained", the processor
+ * time that no listed process used. First on a machine that is simulated here, so that every tick
+ * is known; then on a frozen machine (saved proc files) with the real library; then on this
  * machine, where short processes work, compared with /proc/stat.
  */
 #include "group.h"
@@ -26,7 +27,7 @@ static void pass(long milliseconds)
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
 }
 
-/* ---- a machine that is played ---- */
+/* ---- a simulated machine ---- */
 
 enum { MOST = 60, PROGRAMS = 5, USERS = 3, ROUNDS = 400, PROCESSORS = 2, SECONDS = 2 };
 static const char *const programs[PROGRAMS] = {"sh", "cc", "ld", "make", "ma"};
@@ -34,7 +35,8 @@ static const char *const users[USERS][TEXTS] = {{"root"}, {"www"}, {NULL}};
 
 struct played {
     int pid, program, user;
-    /* ticks so far, and at the sample before; `shown` -1: the process did not exist then */
+    /* `used`: ticks so far; `shown`: ticks at the previous sample, -1: the process did not exist
+     * then */
     double used, shown;
     int born;
     bool renamed, here;
@@ -65,13 +67,13 @@ static struct line line_of(const struct played *is, int round)
     line.values[MEMORY] = is->pid * 1000.0;
     line.values[READ] = is->pid % 3 ? NAN : is->pid;
     line.values[THREADS] = 1;
-    if (is->shown >= 0 && !is->renamed) /* what PDH would calculate */
+    if (is->shown >= 0 && !is->renamed) /* the rate that PDH would calculate */
         line.values[CPU] = (is->used - is->shown) / SECONDS;
     return line;
 }
 
-/* Simulates one interval: some processes end after some more ticks, some begin, some begin and end,
- * some execute another program. Returns for how many ticks the machine was busy. */
+/* Simulates the time between two samples: some processes work and end, some begin, some begin and
+ * end, some execute another program. Returns for how many ticks the machine was busy. */
 static double play(int round)
 {
     double busy = 0;
@@ -92,7 +94,8 @@ static double play(int round)
                 is->renamed = true;
             }
         }
-        if (!is->here && random_below(4) == 0) { /* the number may be reused at once */
+        /* the process number may be reused in the same interval */
+        if (!is->here && random_below(4) == 0) {
             *is = (struct played){.pid = 10 + (int)(is - played),
                                   .program = random_below(PROGRAMS),
                                   .user = random_below(USERS + 1) - 1,
@@ -133,7 +136,8 @@ static const struct line *line_named(const struct line *lines, size_t count, con
     return NULL;
 }
 
-/* Checks that each program's line has the sums of the simulated processes of that program. */
+/* Checks that the line of each program has the sums over the simulated processes of that
+ * program. */
 static void check_programs(const struct line *lines, size_t count)
 {
     for (int p = 0; p < PROGRAMS; p++) {
@@ -212,7 +216,8 @@ static void names_of_groups(void **state)
     assert_true(line_named(&lines[2], 1, "(not known)"));
 }
 
-/* Paths of control groups as these programs make them. */
+/* Paths of control groups as programs for containers (Docker, Podman, LXC and others) make them, and
+ * the container's name that each must give; NULL: none. */
 static void names_of_containers(void **state)
 {
 #define ID "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -224,11 +229,11 @@ static void names_of_containers(void **state)
         {"/system.slice/docker-0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5" CUT, "0f1e2d3c4b5a"     },
         {"/docker/" ID,                                                          "0f1e2d3c4b5a"     },
         {"/docker/" ID "/system.slice/nginx.service",                            "0f1e2d3c4b5a"     },
-        {"/docker/" ID "/docker/a" ID,                                           "0f1e2d3c4b5a"     }, /* 65 digits are no number of a container */
+        {"/docker/" ID "/docker/a" ID,                                           "0f1e2d3c4b5a"     }, /* an ID has 64 digits, not 65 */
         {"/docker/aaaa" CUT,                                                     NULL               },
         {"/ecs/task/" ID,                                                        "0f1e2d3c4b5a"     },
         {"/machine.slice/libpod-" ID ".scope/container",                         "0f1e2d3c4b5a"     },
-        {"/machine.slice/libpod-conmon-" ID ".scope",                            NULL               }, /* it watches from outside */
+        {"/machine.slice/libpod-conmon-" ID ".scope",                            NULL               }, /* conmon is outside the container */
         {"/libpod_parent/libpod-" ID,                                            "0f1e2d3c4b5a"     },
         {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" CUT, NULL               },
         {"libpod-" ID ".scope",                                                  "0f1e2d3c4b5a"     }, /* then the unit says it */
@@ -295,7 +300,8 @@ static void containers_and_the_host(void **state)
     assert_int_equal(line_named(lines, 3, "(not known)")->members, 3);
 }
 
-/* Limits, as group_add_limits reads them, of a slice, a service in it, and one with a long name. */
+/* The limits that group_add_limits reads: of a slice, of a service in it, and of a service with a
+ * long name. */
 static void limits_of_groups(void **state)
 {
     static const struct row rows[] = {
@@ -323,7 +329,7 @@ static void limits_of_groups(void **state)
     static const struct {
         const char *name;
         enum grouping grouping;
-        double memory, processor, throttled, pressure; /* `pressure` of memory */
+        double memory, processor, throttled, pressure; /* `pressure` is that of memory */
     } expected[] = {
         {"web.service",                   BY_UNIT,      100, 150, 11,  13 },
         {"/system.slice/web.service",     BY_GROUP,     100, 150, 11,  13 },
@@ -354,8 +360,8 @@ static void limits_of_groups(void **state)
     }
 }
 
-/* The ticks of a process are seen in another interval than those of the processors: the unexplained
- * time is never negative, and right on average. */
+/* The kernel may count the ticks of a process in one interval, and the processors' ticks in another
+ * one. The unexplained time must never be negative, and must be right on average. */
 static void ticks_that_are_late(void **state)
 {
     struct ended *ended = ended_new();
@@ -365,17 +371,19 @@ static void ticks_that_are_late(void **state)
     assert_false(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
     for (int i = 0; i < 100; i++) {
         line.values[CPU] = 50;
-        ended_take(ended, &line, 1, 1, i % 2 ? 50 + 13 : 50 - 3, 1); /* 5 % more on average */
+        /* the machine is busy for 5 % more than the process, on average */
+        ended_take(ended, &line, 1, 1, i % 2 ? 50 + 13 : 50 - 3, 1);
         assert_true(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
         assert_true(rest.values[CPU] >= 0);
         shown += rest.values[CPU];
     }
     WITHIN(shown, 500, 1e-6);
-    for (int i = 0; i < 1000; i++) /* a process with more time than the machine was busy */
+    for (int i = 0; i < 1000; i++) /* the process has more time than the whole machine was busy */
         ended_take(ended, &line, 1, 1, 40, 1);
     ended_take(ended, &line, 1, 1, 90, 1);
     assert_true(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
-    WITHIN(rest.values[CPU], 40 - 5, 1e-6); /* at most five ticks of that surplus are remembered */
+    /* only five ticks of that surplus are subtracted later */
+    WITHIN(rest.values[CPU], 40 - 5, 1e-6);
     ended_take(ended, &line, 1, 1, NAN, 1);
     assert_false(ended_line(ended, NULL, 0, BY_PROCESS, &rest));
     ended_free(ended);
@@ -433,7 +441,7 @@ static size_t read_processes(struct line *lines, size_t capacity)
     return count;
 }
 
-/* Passes the sample to ended_take; returns the seconds since the sample before. */
+/* Passes the sample to ended_take. Returns the seconds since the previous sample. */
 static double take(struct ended *ended, uint64_t tick, const struct line *lines, size_t count)
 {
     const struct table *table = model_table(model, processor_table);
@@ -467,7 +475,8 @@ static double value_of(struct line *lines, size_t count, const char *name, enum 
     return line->values[value];
 }
 
-/* Makes the lines of this grouping and that of the unexplained time; returns how many. */
+/* Writes to `lines` the groups by `grouping`, and the line of the unexplained time; returns how
+ * many lines. */
 static size_t grouped(const struct ended *ended, struct line *lines, size_t capacity,
                       enum grouping grouping)
 {
@@ -480,8 +489,9 @@ static size_t grouped(const struct ended *ended, struct line *lines, size_t capa
     return count + 1;
 }
 
-/* Process 41 works for 30 ticks, 42 ends, 43 executes another program and works for 20 ticks, 50
- * begins and works for 7; the processors were busy for 85 ticks, without what a hypervisor took. */
+/* Process 41 works for 30 ticks; 42 ends; 43 executes another program and works for 20 ticks; 50
+ * begins and works for 7 ticks. The processors were busy for 85 ticks, without those that a
+ * hypervisor took. */
 static void change_machine(double elapsed)
 {
     frozen_process(41, "stays", 1030, 100);
@@ -536,7 +546,7 @@ static const double QUICK = 0.03;
 
 /* Busy times from /proc/stat, which a thread reads every few milliseconds. */
 static struct reading {
-    double time, busy; /* in seconds; `time` counts from 1601 */
+    double time, busy; /* in seconds; `time` is since 1601 */
 } readings[READINGS];
 static size_t reading_count;
 static volatile bool reading_ends;
@@ -560,15 +570,16 @@ static void *read_stat(void *unused)
                 (struct reading){now, (fields[0] + fields[1] + fields[2] + fields[5] + fields[6]) /
                                           (double)sysconf(_SC_CLK_TCK)};
         fclose(file);
-        if (filetime_now() - now < 0.002) /* keeps the reading: it was not interrupted */
+        /* keeps the reading only if this thread was not interrupted meanwhile */
+        if (filetime_now() - now < 0.002)
             reading_count++;
         pass(5);
     }
     return unused;
 }
 
-/* Returns the busy time at `time`. Between two readings, which may be far apart on a busy machine,
- * the busy time is assumed to grow evenly. */
+/* Returns the processors' busy time at `time`. The readings may be far apart on a busy machine;
+ * between two of them the busy time is assumed to grow evenly. */
 static double busy_at(double time)
 {
     size_t i = 1;
@@ -606,8 +617,8 @@ static void end_workers(const pid_t *workers)
     }
 }
 
-/* Returns the age of process 1: the moment at which the sample's processes were read. (A sample's
- * own time is the moment at which all its objects had been read.) */
+/* Returns the age of process 1 in seconds, which shows when the sample's processes were read. (The
+ * sample's own time is later, when all its objects had been read.) */
 static double age_of_first(const struct line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -617,7 +628,7 @@ static double age_of_first(const struct line *lines, size_t count)
     return NAN;
 }
 
-/* Was the newest sample taken so quickly that its parts are of the same moment? */
+/* Was the newest sample taken so quickly that all its parts show the same moment? */
 static bool quick_sample(void)
 {
     struct model_source source;
@@ -625,7 +636,8 @@ static bool quick_sample(void)
     return source.cost < QUICK;
 }
 
-/* Compares the time between two quick samples; on a busy machine there may be no quick samples. */
+/* Compares the time between two quick samples. On a very busy machine there may be none; then the
+ * test is skipped. */
 static void this_machine(void **state)
 {
     static struct line lines[20000];
@@ -638,7 +650,7 @@ static void this_machine(void **state)
             work_in_short_processes();
     double load = 0;
     getloadavg(&load, 1);
-    /* a high priority, so that the process that measures need not wait */
+    /* a high priority, so that this process need not wait for a processor while it measures */
     if (setpriority(PRIO_PROCESS, 0, -15) != 0 && load > (double)sysconf(_SC_NPROCESSORS_ONLN)) {
         end_workers(workers);
         print_message("# SKIP: too much else works here\n");
@@ -662,7 +674,8 @@ static void this_machine(void **state)
             count = grouped(ended, lines, 20000, BY_PROGRAM);
             rows += sum_of(lines, count, CPU) / 100 * (age - last);
             rest += lines[count - 1].values[CPU] / 100 * (age - last);
-        } else { /* the first sample, or a sample was missed: measures from this one on */
+            /* the first sample, or the previous one was missed: measures from this sample on */
+        } else {
             first = quick_sample() ? age : NAN;
             rows = rest = 0;
         }
@@ -686,8 +699,8 @@ static void this_machine(void **state)
     assert_true(rest > busy / 10); /* of short processes, whose time no process explains */
 }
 
-/* Loaded providers keep the machine that they found first, so the tests of this machine ("live")
- * are another run of this program. */
+/* A provider that is loaded keeps the machine whose files it found first, so the tests of this
+ * machine (argument "live") need a second run of this program. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histories, to which values are added sample by sample, are compared with an oracle that keeps
- * every value: spans of fine and coarse ticks, rows that appear and end, gaps, the limit of
- * histories in a table, captures whose ticks share places; and the scale.
+ * The model's histories, to which values are added sample by sample, compared with an oracle: a
+ * plain array that keeps every value. Tested are spans of fine and coarse ticks, rows that appear
+ * and end, gaps, the limit of histories in a table, captures in which several ticks share one
+ * place; and the scale of a chart.
  */
 #include "internal.h"
 
@@ -16,7 +17,7 @@
 
 enum { REACH = MODEL_COARSE * MODEL_COARSE_COUNT, MOST = 4096, COLUMNS = 2 };
 
-/* ---- a source and a table without a sampler ---- */
+/* ---- a source of data and a table, without the thread that takes samples ---- */
 
 static struct source source;
 static struct spec spec;
@@ -48,7 +49,7 @@ static void rows_are(size_t count, const uint64_t *identities)
         spec.newest.rows[i] = (struct row){.name = "row", .identity = identities[i]};
 }
 
-/* Adds a sample as the drawing thread of perfmon does. */
+/* Adds a sample in the same way as perfmon's drawing thread. */
 static void add_sample(uint64_t tick)
 {
     spec.table.tick = tick;
@@ -81,7 +82,7 @@ static size_t histories_kept(void)
     return count;
 }
 
-/* ---- the oracle ---- */
+/* ---- the oracle: every value ---- */
 
 enum { ORACLE_TICKS = 40000 };
 static float *oracle; /* a value for each tick; NaN: a gap */
@@ -136,8 +137,8 @@ static uint64_t random_below(uint64_t limit)
     return (uint64_t)rand() % limit;
 }
 
-/* Compares spans of whole groups in the coarse part, of single ticks in the fine part, and of both
- * together. */
+/* Compares spans of whole groups of ticks in the coarse (older) part, of single ticks in the fine
+ * (newer) part, and across both. */
 static void assert_spans(const struct history *history)
 {
     uint64_t newest = history->seen, fine = newest < MODEL_FINE ? 0 : newest - MODEL_FINE + 1;
@@ -198,7 +199,7 @@ static void spans_are_what_was_added(void **state)
     }
 }
 
-/* Ticks that were missed are gaps, even where an older value was in the same place. */
+/* Ticks without a sample are gaps, even if an older value was stored in the same place. */
 static void a_gap_that_is_longer_than_an_hour(void **state)
 {
     for (uint64_t rest = 0; rest < MODEL_COARSE; rest++) {
@@ -219,7 +220,8 @@ static void a_gap_that_is_longer_than_an_hour(void **state)
     }
 }
 
-/* A new row has no values before it appeared, and none of an older row in its place. */
+/* A new row has no values from before it appeared, and none of the older row whose place it
+ * took. */
 static void births_and_deaths(void **state)
 {
     static const uint64_t both[] = {1, 2}, second[] = {2};
@@ -252,8 +254,8 @@ static void births_and_deaths(void **state)
     assert_true(isnan(span.average));
 }
 
-/* In averages of many ticks every tick has the same weight, whether it is kept alone or in a
- * group. */
+/* In an average over many ticks every tick has the same weight, whether its value is kept alone or
+ * in a group. */
 static void every_tick_weighs_the_same(void **state)
 {
     struct span span;
@@ -271,14 +273,15 @@ static void every_tick_weighs_the_same(void **state)
         fail_msg("%g instead of %g", (double)span.average, (double)wanted);
 }
 
-/* ---- the bound ---- */
+/* ---- the limit of histories ---- */
 
 static double seconds_now(void)
 {
     return model_now();
 }
 
-double model_now(void) /* replaces the sampler's function, which is not linked here */
+/* replaces the function of the sampler, which is not linked with this test */
+double model_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -300,8 +303,8 @@ static void rows_numbered(size_t count, uint64_t from)
     free(identities);
 }
 
-/* New instances in every sample: there are never more than 4,096 histories, and all existing
- * instances have one. */
+/* Every sample has new instances: there are never more than 4,096 histories, and each instance that
+ * exists now has one. */
 static void random_instances_have_a_bound(void **state)
 {
     for (uint64_t t = 1; t <= 100; t++) {
@@ -315,8 +318,8 @@ static void random_instances_have_a_bound(void **state)
     assert_true(histories_kept() > 1000); /* rows that ended recently still have histories */
 }
 
-/* Rows above the limit are counted and have no history; the others keep theirs; and this takes no
- * extra time. */
+/* Rows above the limit are counted and get no history; the others keep theirs; and this takes no
+ * more time than usual. */
 static void too_many_rows_are_counted(void **state)
 {
     double begun = seconds_now();
@@ -341,15 +344,16 @@ static void too_many_rows_are_counted(void **state)
         fail_msg("%g s for each sample", each);
 }
 
-/* At the limit, a sample that failed, whose tick number is skipped, leaves all histories
- * unchanged. */
+/* The table has as many histories as are allowed. A sample that failed, whose tick number is
+ * skipped, must not remove any of them. */
 static void a_missed_tick_forgets_nobody(void **state)
 {
-    for (uint64_t t = 1; t <= 9; t += 2) { /* every second sample fails */
+    /* only every second tick has a sample; the others failed */
+    for (uint64_t t = 1; t <= 9; t += 2) {
         rows_numbered(MOST, 1);
         add_sample(t);
     }
-    rows_numbered(MOST + 1, 0); /* one row more, as the first of the list */
+    rows_numbered(MOST + 1, 0); /* one row more than allowed, at the beginning of the list */
     add_sample(11);
     size_t old = 0;
     for (size_t i = 0; i <= MOST; i++)
@@ -357,7 +361,7 @@ static void a_missed_tick_forgets_nobody(void **state)
     assert_int_equal(old, MOST);
 }
 
-/* If there are too many, the histories of the rows that ended first are removed first. */
+/* If there are too many histories, those of the rows that ended first are removed first. */
 static void those_that_ended_last_are_kept(void **state)
 {
     for (uint64_t t = 1; t <= 40; t++) { /* 100 new rows each time, which exist for one sample */
@@ -412,7 +416,8 @@ static void ticks_of_a_long_capture_share_places(void **state)
     }
 }
 
-/* Where several ticks share a place, the place has a value if one of its ticks has one. */
+/* Several ticks of a long capture share one place in the history. It has a value if any of these
+ * ticks has one. */
 static void a_gap_hides_no_value_of_its_place(void **state)
 {
     struct span span;
@@ -425,7 +430,7 @@ static void a_gap_hides_no_value_of_its_place(void **state)
     assert_true(span.least == 1 && span.most == 97);
 }
 
-/* A row of a capture uses memory only for the time in which it exists. */
+/* The history of a row in a capture uses memory only for the time in which the row exists. */
 static void short_lived_rows_of_a_capture_take_little(void **state)
 {
     struct span span;
@@ -446,7 +451,8 @@ static void short_lived_rows_of_a_capture_take_little(void **state)
     assert_true(isnan(span.last));
 }
 
-/* After years of samples, a span of the whole time takes no longer than one of an hour. */
+/* After years of samples, computing a span over the whole time takes no longer than over an
+ * hour. */
 static void spans_of_all_that_there_is(void **state)
 {
     struct span span;
@@ -461,8 +467,8 @@ static void spans_of_all_that_there_is(void **state)
     assert_true(span.least == 2 && span.average == 2);
 }
 
-/* A capture with more samples than its summary says: no value is wrong, but the last ones may be
- * missing. */
+/* A capture may have more samples than its summary says: no value is wrong, but the last values may
+ * be missing. */
 static void a_capture_that_is_longer_than_it_said(void **state)
 {
     struct span span;

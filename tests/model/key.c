@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model with the real PDH and a performance key of the test's own (tests/pdh/fake.h), whose
- * counters grow evenly with its clock: values and statuses equal those of a query that the test
- * itself makes; processes keep their identity.
+ * The model with the real PDH on a simulated performance key (tests/pdh/fake.h), whose counters
+ * grow evenly with its clock: values and statuses equal those of a query that the test makes
+ * itself; each process keeps its identity (a number that stays the same while the process lives).
  */
 #include "model.h"
 
@@ -19,7 +19,7 @@
 static pthread_mutex_t machine = PTHREAD_MUTEX_INITIALIZER;
 static struct model *model;
 
-/* Every query advances the clocks by a tenth of a second. */
+/* Every query of data advances the clocks by a tenth of a second. */
 static LSTATUS even_query(const char *path, const char *name, bool wide, DWORD *type, void *data,
                           DWORD *size)
 {
@@ -219,7 +219,7 @@ static void processes_keep_their_identity(void **state)
     set_processes(3, twins);
     unsigned id = model_add_table(model, 0, paths, 1, true);
     const struct table *table = after(id, 2);
-    /* in arrays, PDH does not number equal names */
+    /* PDH adds no numbers such as "#1" to equal names in arrays */
     assert_string_equal(table->rows[2].name, "twin");
     uint64_t ten = identity_of_id(table, 10), eleven = identity_of_id(table, 11),
              twelve = identity_of_id(table, 12);
@@ -232,14 +232,15 @@ static void processes_keep_their_identity(void **state)
     assert_true(table_row(table, ten) == (size_t)-1);
     const struct history *history = table->rows[table_row(table, twelve)].history;
     assert_true(history->born <= 2 && history->seen == table->tick);
-    set_processes(3, later); /* a process with the same id and name, but another start time */
+    /* another process with the same id and name, which shows in its start time */
+    set_processes(3, later);
     table = after(id, table->tick + 1);
     assert_true(identity_of_id(table, 10) != ten);
     assert_true(identity_of_id(table, 11) == eleven && identity_of_id(table, 12) == twelve);
 }
 
-/* Rows have the same identity whether the first column is a missing counter with a bracket in its
- * name, another counter, or ID Process. */
+/* The identity of a row does not depend on the columns: the first one may be a missing counter
+ * whose name has a bracket, another counter, or ID Process. */
 static void identity_does_not_depend_on_the_columns(void **state)
 {
     static const char *const paths[] = {"\\Process(*)\\Nonsense (bytes)",
@@ -260,8 +261,8 @@ static void identity_does_not_depend_on_the_columns(void **state)
         assert_true(table_row(a, c->rows[r].identity) == r + 1);
 }
 
-/* The object does not exist when the table is added; when it appears, its rows have their
- * identity. */
+/* The object does not exist yet when the table is added. When it appears, its rows have identities
+ * as usual. */
 static void an_object_that_appears_later(void **state)
 {
     pthread_mutex_lock(&machine);
@@ -296,7 +297,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        /* must be first, because PDH remembers objects for a while */
+        /* must be the first test: PDH would remember that the object exists */
         CASE(an_object_that_appears_later),  CASE(processes_as_pdh_has_them),
         CASE(a_single_object_as_pdh_has_it), CASE(an_object_that_is_gone_for_a_while),
         CASE(processes_keep_their_identity), CASE(identity_does_not_depend_on_the_columns),

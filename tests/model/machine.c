@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model with the real library: processes and threads of a frozen machine that changes; a
- * machine that cannot be reached; captures, compared with relog's output; damaged and long
- * captures.
+ * The model with the real library: processes and threads of a frozen machine (saved proc files)
+ * that the test changes; a machine that cannot be reached; captures, compared with relog's output;
+ * damaged and long captures.
  */
 #include "catalogue.h"
 #include "model.h"
@@ -23,11 +23,11 @@ static void pass(long milliseconds)
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
 }
 
-/* Makes the frozen machine once for all cases, because loaded providers keep the machine that they
- * found first. */
+/* Makes the frozen machine once for all tests, because a provider that is loaded keeps the machine
+ * whose files it found first. */
 static int make_machine(void **state)
 {
-    setenv("TZ", "America/New_York", 1); /* times in captures are local */
+    setenv("TZ", "America/New_York", 1); /* times in captures are local times */
     tzset();
     return frozen_make(state);
 }
@@ -88,7 +88,7 @@ static uint64_t identity_of_id(const struct table *table, double id)
     return 0;
 }
 
-/* Stops sampling while the machine changes. */
+/* Stops sampling, so that no sample sees the machine half changed. */
 static void hold(void)
 {
     model_pause(model, true);
@@ -138,7 +138,7 @@ static void the_catalogue_reads_instances_anew(void **state)
     }
     assert_true(has_instance(object, "younger"));
     assert_true(has_instance(object, "elder"));
-    size_t other = at + 1, ready; /* another object, which is watched, too */
+    size_t other = at + 1, ready; /* another object, which the catalogue keeps up to date, too */
     size_t count = catalogue_count(catalogue, &ready);
     while (other + 1 < count && strcmp(catalogue_object(catalogue, other)->name, "Thread") != 0)
         other++;
@@ -174,7 +174,7 @@ static void processes_keep_their_identity(void **state)
     }
     assert_true(processes[0] != processes[1] && processes[1] != processes[2]);
     hold();
-    frozen_end_process(41); /* the following processes move to other positions */
+    frozen_end_process(41); /* the processes after it move up to other positions */
     now = go_on(table);
     tasks = after(other, source_now(0).tick);
     now = model_table(model, table);
@@ -185,8 +185,9 @@ static void processes_keep_their_identity(void **state)
         assert_true(identity_of_id(tasks, ids[i]) == threads[i]);
     }
     hold();
-    frozen_process(41, "twin", 1, 5000); /* the same id and name, but started later */
-    frozen_process(42, "other", 1, 101); /* exec gave it another name */
+    /* the same process id and name, but another process, as its start time shows */
+    frozen_process(41, "twin", 1, 5000);
+    frozen_process(42, "other", 1, 101); /* the same process, which executed another program */
     frozen_process(43, "twin", 77, 102);
     now = go_on(table);
     assert_true(identity_of_id(now, 41) != 0 && identity_of_id(now, 41) != processes[0]);
@@ -208,8 +209,9 @@ static void write_bytes(int pid, int read, int written)
     frozen_write(file, text);
 }
 
-/* PDH compares the samples of "same#1". When the first process of that name ends, "same#1" is
- * another process. The rates of the others are known all the same, and a new process has none. */
+/* PDH compares the samples of an instance name such as "same#1". When the first process of that
+ * name ends, "same#1" means another process. The rates of the other processes must be known all the
+ * same, and a new process must have none. */
 static void an_end_leaves_no_gap_in_other_rates(void **state)
 {
     static const char *const paths[] = {
@@ -225,7 +227,7 @@ static void an_end_leaves_no_gap_in_other_rates(void **state)
     uint64_t last = identity_of_id(now, 64), tick;
     hold();
     frozen_end_process(61);
-    frozen_process(62, "same", 1, 900); /* this number was given again */
+    frozen_process(62, "same", 1, 900); /* a new process has the number of one that ended */
     frozen_process(65, "same", 1, 900);
     for (int pid = 62; pid < 66; pid++)
         write_bytes(pid, pid * 2000, pid * 8000);
@@ -247,7 +249,7 @@ static void an_end_leaves_no_gap_in_other_rates(void **state)
     assert_true(table_cell(now, table_row(now, identity_of_id(now, 65)), 1)->number == 0);
 }
 
-/* Threads of a process come and go; the others keep their identity, and no thread is listed
+/* Threads of a process start and end; the others keep their identity, and no thread is listed
  * twice. */
 static void threads_of_one_process(void **state)
 {
@@ -302,7 +304,7 @@ static void a_machine_that_cannot_be_reached(void **state)
 
 enum { COLUMNS = 10, MOST_SAMPLES = 30 };
 static char headers[COLUMNS][256];
-static double wanted[MOST_SAMPLES][COLUMNS]; /* NaN: blank */
+static double wanted[MOST_SAMPLES][COLUMNS]; /* one row per sample; NaN: blank */
 static char times[MOST_SAMPLES][64];
 static size_t sample_count;
 
@@ -347,7 +349,8 @@ static void relog_to_csv(const char *capture)
     assert_int_equal(sample_count, 25);
 }
 
-/* Splits \\machine\object(instance)\counter into the path \object(*)\counter and the instance. */
+/* Splits a column's heading \\machine\object(instance)\counter into the path \object(*)\counter and
+ * the instance. */
 static void split(const char *header, char *path, char *instance)
 {
     const char *object = strchr(header + 2, '\\'), *counter = strrchr(header, '\\');
@@ -368,7 +371,7 @@ static const struct history *history_of(unsigned table, const char *name)
     return NULL;
 }
 
-/* Checks that the sample's time in local time is the one in the capture. */
+/* Checks that the model's time of a sample, as local time, is the time in the capture. */
 static void assert_time(size_t number, uint64_t tick)
 {
     char text[64];
@@ -387,7 +390,8 @@ static void assert_capture(const char *capture)
     assert_true(number >= 0);
     for (size_t c = 0; c < COLUMNS; c++) {
         if (c == COLUMNS / 2)
-            complete((size_t)number); /* the other tables are added after the capture was read */
+            /* the other tables are added after the whole capture was read */
+            complete((size_t)number);
         split(headers[c], path[c], instance[c]);
         const char *one = path[c];
         tables[c] = model_add_table(model, (size_t)number, &one, 1, true);
@@ -431,7 +435,8 @@ static void captures_equal_what_relog_writes(void **state)
     golden("tsv");
 }
 
-/* A capture that is cut off anywhere: complete samples are read, in order, and then it ends. */
+/* A capture that is cut off at any byte: the complete samples are read, in order, then the capture
+ * ends. */
 static void torn_captures(void **state)
 {
     static const char *const paths[] = {"\\Memory\\% Committed Bytes In Use"};
@@ -463,7 +468,8 @@ static void torn_captures(void **state)
     assert_true(most > 5);
 }
 
-/* Every third line is damaged: the others are read, in order, until there was too much damage. */
+/* Every third line of the capture is damaged: the others are read, in order, until the damage is
+ * more than the reader accepts. */
 static void f_h14_damaged_places_are_skipped(void **state)
 {
     enum { LINES = 600, MOST = 100 };
@@ -516,8 +522,8 @@ static void a_capture_that_is_not_there(void **state)
     assert_int_equal((DWORD)source_now(0).status, (DWORD)status);
 }
 
-/* The identities of processes do not change as long as they exist, although a text capture has no
- * raw values. */
+/* A text capture has no raw values such as start times; processes keep their identities all the
+ * same as long as they exist. */
 static void processes_in_a_text_capture(void **state)
 {
     char capture[128];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model with a PDH of the test's own (double.h): one query for all tables; tables that are
- * added and removed; counters that are missing and appear later; unreachable machines; calls that
- * hang; samples that are skipped; pauses.
+ * The model (the data behind perfmon's screen) with a PDH that the test replaces (double.h): one
+ * query for all tables; tables that are added and removed; counters that are missing and appear
+ * later; unreachable machines; calls that hang; samples that are skipped; pauses.
  */
 #include "model.h"
 
@@ -23,8 +23,8 @@ static const char *const both[] = {"\\Herd(*)\\First", "\\Herd(*)\\Second"};
 static const char *const nothing[] = {"\\Nothing(*)\\First"};
 static struct model *model;
 
-/* Models whose sampler hangs for ever are kept here, so that their memory is not reported as a
- * leak. */
+/* Models whose sampler thread hangs for ever are kept here, so that their memory is not reported as
+ * a leak. */
 static struct model *abandoned[32];
 static size_t abandoned_count;
 
@@ -61,7 +61,7 @@ static struct model_source source_now(size_t number)
     return source;
 }
 
-/* Updates the model until `condition` holds, for ten seconds at most. */
+/* Updates the model until `condition` is true; fails after ten seconds. */
 #define UNTIL(condition)                                                                           \
     do {                                                                                           \
         double limit = now_seconds() + 10;                                                         \
@@ -72,7 +72,7 @@ static struct model_source source_now(size_t number)
                 pass(0.002);                                                                       \
     } while (0)
 
-/* Returns how often this thread has waited for something other than a processor. */
+/* Returns how often this thread had to wait for anything except a processor. */
 static long waits(void)
 {
     struct rusage usage;
@@ -87,8 +87,8 @@ static double processor_seconds(void)
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* Checks that a call does not wait. Time in which other threads run on a busy machine does not
- * count. */
+/* Checks that a call does not wait. On a busy machine other threads may run meanwhile; that time
+ * does not count. */
 #define ASSERT_QUICK(call)                                                                         \
     do {                                                                                           \
         double before = now_seconds(), used = processor_seconds();                                 \
@@ -135,7 +135,8 @@ static void texts_have_rows_and_columns(void **state)
     assert_true(now_seconds() - begun < MODEL_TEXT_SECONDS - 1);
     tick = model_table(model, table)->tick;
     begun = now_seconds();
-    while (now_seconds() < begun + MODEL_TEXT_WANTED + 1) /* texts were requested once only */
+    /* the texts were requested only once, so they must not be read again */
+    while (now_seconds() < begun + MODEL_TEXT_WANTED + 1)
         model_update(model), pass(0.01);
     assert_int_equal(model_table(model, table)->tick, tick);
 }
@@ -181,19 +182,22 @@ static void why_a_table_has_no_rows(void **state)
     unsigned table = model_add_table(model, 0, nothing, 1, false);
     unsigned other = model_add_table(model, 0, both, 2, false);
     UNTIL(model_table(model, table)->tick > 5);
-    assert_null(model_table(model, table)->columns->why); /* the reason was not asked for */
+    /* the reason is NULL, because no table wanted to know it */
+    assert_null(model_table(model, table)->columns->why);
     UNTIL((model_want_reason(model, table), model_want_reason(model, other),
            model_table(model, table)->columns->why));
     uint64_t tick = source_now(0).tick;
     char *text = strdup(model_table(model, table)->columns->why);
     assert_memory_equal(text, "belongs to Faulty", 17);
     UNTIL((model_want_reason(model, table), source_now(0).tick > tick + 20));
-    assert_string_equal(model_table(model, table)->columns->why, text); /* read once in 5 s */
+    /* the reason is read at most once in 5 s */
+    assert_string_equal(model_table(model, table)->columns->why, text);
     assert_null(model_table(model, other)->columns->why);
     free(text);
 }
 
-/* The first update starts sampling: the first sample has all tables that were added before. */
+/* Sampling starts with the first update; the first sample has all tables that were added before
+ * it. */
 static void all_are_in_the_first_sample(void **state)
 {
     unsigned tables[5];
@@ -211,7 +215,7 @@ static void all_are_in_the_first_sample(void **state)
     assert_int_equal(double_count(&pdh_double.counters), 10);
 }
 
-/* A model that was never updated, or was paused from the beginning, ends at once. */
+/* A model that was never updated, or was paused from the beginning, is freed at once. */
 static void a_model_that_was_never_updated(void **state)
 {
     model_add_machine(model, NULL);
@@ -254,7 +258,7 @@ static void tables_come_and_go(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
-/* A value and the raw value of one counter: PDH has the counter once. */
+/* A table may show a counter's value and its raw value: PDH gets the counter only once. */
 static void equal_paths_share_a_counter(void **state)
 {
     static const char *const paths[] = {"\\Herd(*)\\First", MODEL_RAW "\\Herd(*)\\First",
@@ -269,7 +273,8 @@ static void equal_paths_share_a_counter(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
-/* A table that rests is not in the query, keeps its last sample, and is sampled soon when woken. */
+/* A table that rests is not queried and keeps its last sample; after it is woken, it is soon
+ * sampled. */
 static void a_table_rests(void **state)
 {
     model_add_machine(model, NULL);
@@ -296,7 +301,7 @@ static void a_table_rests(void **state)
     UNTIL(double_count(&pdh_double.counters) == 3);
 }
 
-/* Adds and removes tables as fast as possible; the thread sanitizer looks for races. */
+/* Adds and removes tables as fast as possible, so that the thread sanitizer can find races. */
 static void tables_come_and_go_at_any_moment(void **state)
 {
     unsigned tables[20] = {0};
@@ -320,7 +325,7 @@ static void tables_come_and_go_at_any_moment(void **state)
     UNTIL(double_count(&pdh_double.counters) == 0);
 }
 
-/* Rows are identified in every sample; one of two counters may have fewer instances. */
+/* Rows are found anew in every sample, because one of two counters may have fewer instances. */
 static void a_column_with_fewer_instances(void **state)
 {
     pdh_double.second_first = 1;
@@ -338,7 +343,8 @@ static void a_column_with_fewer_instances(void **state)
     assert_true(table_row(now, now->rows[0].identity + 1) == (size_t)-1);
 }
 
-/* Instances with equal names have separate identities and histories, by their order. */
+/* Instances with equal names have separate identities and histories; their order distinguishes
+ * them. */
 static void instances_with_equal_names(void **state)
 {
     pdh_double.instances[2] = pdh_double.instances[3] = "one";
@@ -427,10 +433,11 @@ static void a_missing_object_says_so(void **state)
     assert_int_equal(model_table(model, table)->row_count, 0);
     assert_int_equal(model_table(model, table)->columns[0].type, 0);
     assert_null(model_table(model, table)->columns[0].explain);
-    UNTIL(source_now(0).state == MODEL_GOOD); /* the machine can be reached */
+    UNTIL(source_now(0).state == MODEL_GOOD); /* the machine itself can be reached */
 }
 
-/* A counter, an object and a machine that are missing at first are found later. */
+/* A counter, an object and a machine do not exist at first; they are found when they appear
+ * later. */
 static void what_comes_later_is_found(void **state)
 {
     pdh_double.has_second = false;
@@ -452,7 +459,7 @@ static void what_comes_later_is_found(void **state)
     assert_int_equal((DWORD)model_table(model, other)->columns[0].status, PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(model_table(model, other)->row_count, 0);
     uint64_t tick = source_now(0).tick;
-    /* waits past the next attempt; the other source continues */
+    /* waits until after the next attempt to find what is missing; meanwhile source 0 continues */
     UNTIL(source_now(0).tick > tick + 280);
     assert_int_equal(source_now(0).state, MODEL_GOOD);
     assert_int_equal(double_count(&pdh_double.counters), 3); /* no counter was added twice */
@@ -485,7 +492,7 @@ static void no_query_no_sample(void **state)
     assert_int_equal((DWORD)source_now(0).status, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
-/* A source without tables makes no query, and is not reported as one that does not answer. */
+/* A source without tables makes no query, and is not reported as "does not answer". */
 static void a_source_without_tables(void **state)
 {
     model_add_machine(model, NULL);
@@ -519,8 +526,8 @@ static void everything_is_quick(unsigned table)
     ASSERT_QUICK(model_pause(model, false));
 }
 
-/* Two sources hang, and no call of the model waits for them; the third source continues. The two
- * continue when their calls return. A model whose sources hang is freed in time. */
+/* Two sources hang: no call of the model waits for them, and the third source continues. The two
+ * continue when their calls return. A model can be freed in time even if its sources hang. */
 static void hangs(unsigned call)
 {
     double_hang(call, "\\\\stuck");
@@ -551,7 +558,7 @@ static void hangs(unsigned call)
     double_hang(0, NULL);
     model = NULL;
     for (int i = 0; i < 500 && double_count(&pdh_double.queries); i++)
-        pass(0.01); /* samplers that hung and were left alone end, too */
+        pass(0.01); /* samplers that hung when their model was freed end, too */
 }
 
 static void a_collection_that_hangs(void **state)
@@ -569,7 +576,7 @@ static void a_counter_that_hangs_when_it_is_added(void **state)
     hangs(ADD);
 }
 
-/* Adding a capture never waits, whatever part of reading it takes long. */
+/* Adding a capture never waits, however long any part of reading it takes. */
 static void a_capture_that_hangs(void **state)
 {
     double_hang(RANGE | OPEN, "slow.blg");
@@ -642,7 +649,7 @@ static void a_pause(void **state)
     UNTIL(model_table(model, later)->tick > 0);
 }
 
-/* A sample that was in progress when the pause began can be taken after the pause, without a new
+/* A sample that was being taken when the pause began can be used after the pause, without a new
  * sample. */
 static void a_sample_that_waited_for_the_end_of_a_pause(void **state)
 {
@@ -668,7 +675,7 @@ static void another_interval(void **state)
     model_set_seconds(model, 3600);
     model_add_machine(model, NULL);
     unsigned table = model_add_table(model, 0, first, 1, true);
-    UNTIL(model_table(model, table)->tick == 2); /* the second sample, for rates, comes soon */
+    UNTIL(model_table(model, table)->tick == 2); /* rates need a second sample, so it comes soon */
     pass(0.3);
     model_update(model);
     assert_int_equal(model_table(model, table)->tick, 2);
@@ -688,7 +695,7 @@ static void another_interval(void **state)
     assert_int_equal(source_now(0).state, MODEL_GOOD);
 }
 
-/* Frequent changes of tables do not cause samples so close together that rates become
+/* Tables are added and removed often: this must not cause samples so close together that rates are
  * meaningless. */
 static void changes_are_not_samples(void **state)
 {
@@ -716,7 +723,7 @@ static void note_signal(int number)
     signals++;
 }
 
-/* A signal that this thread blocks stays pending, because no sampler thread receives it. */
+/* A signal that this thread blocks stays pending: no sampler thread may receive it. */
 static void signals_are_not_for_samplers(void **state)
 {
     sigset_t set, before;
@@ -768,7 +775,7 @@ static void a_capture_waits_for_who_takes_it(void **state)
     assert_int_equal(model_table(model, table)->tick, 1000);
 }
 
-/* Although its samples were not taken, a capture can be closed at once. */
+/* A capture can be closed at once even if its samples were not used. */
 static void a_capture_that_is_not_taken_ends(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 1000000;
@@ -798,7 +805,7 @@ static void a_capture_with_other_counts_than_it_said(void **state)
     assert_true(model_table(model, table)->forgotten > 0);
 }
 
-/* Each table reads the capture by itself; a message about losses that two tables get is shown
+/* Each table reads the capture separately. Both get a message about lost data, which is shown
  * once. */
 static void a_capture_that_lost_samples(void **state)
 {
