@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/base.c and names/lookup.c: the shipped bases and the merged view. */
+/* Tests of names/base.c and names/lookup.c: the lists of names in data/names, and the view in which
+ * texts of services are merged with them. */
 #include "test.h"
 
 static void c110_sample_names(void **state)
@@ -56,7 +57,8 @@ static void c112_german_names_of_20_indices(void **state)
         assert_int_equal(names_find(german[i].name, 7), german[i].index);
     }
     assert_int_equal(names_find("PROZESSORZEIT (%)", 7), 6);
-    assert_int_equal(names_find("VIRTUELLE GRÖSSE", 7), 0); /* ß has no upper case */
+    /* "ß" has no upper-case letter here, so "SS" does not match it */
+    assert_int_equal(names_find("VIRTUELLE GRÖSSE", 7), 0);
     assert_int_equal(names_find("VIRTUELLE GRÖßE", 7), 174);
 }
 
@@ -78,16 +80,18 @@ static void c23_where_a_language_lacks_a_text_it_is_english(void **state)
     assert_name(10, 0x19, "File Read Operations/sec");
     assert_name(3, 0x19, name_of(3, 9));
     assert_name(4, 0x00C, "Mémoire");
-    assert_name(4, 0x0C0C, "Mémoire"); /* of a full language id only the language counts */
+    /* of a full language id (0x0C0C) only the last byte, the language, counts */
+    assert_name(4, 0x0C0C, "Mémoire");
     assert_int_equal(names_find("Memory", 0x00A), 0);
     assert_int_equal(names_find("Memoria", 0x00A), 4);
-    assert_name(2, 0x11, "System"); /* not installed, so English */
+    assert_name(2, 0x11, "System"); /* language 0x11 is not installed, so English is used */
     assert_int_equal(names_find("Memory", 0x11), 4);
 }
 
 static void c25_a_help_need_not_be_the_names_neighbor(void **state)
 {
-    assert_string_not_equal(name_of(189, 9), name_of(7, 9)); /* both are explanations of name 6 */
+    /* name 6 has two explanations, 7 and 189 */
+    assert_string_not_equal(name_of(189, 9), name_of(7, 9));
 }
 
 static void names_that_come_twice_give_the_lowest_index(void **state)
@@ -117,7 +121,7 @@ static void c107_languages(void **state)
     assert_true(names_language_installed(0x411));
     buffer_clear(&ids);
     assert_int_equal(names_each_language(add_id, &ids), ERROR_SUCCESS);
-    /* the walk stopped when the callback returned false */
+    /* the walk stopped here, because the callback returned false */
     assert_string_equal(ids.data, "007 009 00A 00C 011 ");
 }
 
@@ -129,7 +133,7 @@ static void services_add_texts(void **state)
     assert_name(900000, 9, "Mine");
     assert_name(900001, 9, "My help.");
     assert_name(900002, 9, NULL);
-    assert_name(2, 9, "System"); /* a service cannot rename a shipped name */
+    assert_name(2, 9, "System"); /* a service cannot rename a name of the project's lists */
     assert_name(900000, 7, "Mine");
     assert_int_equal(names_find("MINE", 9), 900000);
     put_service("MyPerf", "007", "\"900000\"=\"Meins\"\n");
@@ -163,7 +167,7 @@ static void c26_last_counter_and_help(void **state)
     assert_int_equal(counter, shipped);
 }
 
-/* Damaged or unusual files of the vendor lose only their damaged lines. */
+/* In a damaged or unusual file of names, only the damaged lines are lost. */
 static void damaged_files_cost_only_their_lines(void **state)
 {
     put("vendor/data/names/009.names", "8\tEight\nno tab\nx\tno number\n\t\n4\tFour\n8\tAgain\n"

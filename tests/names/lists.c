@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of names that a process writes for later processes change no answer, whether they are
- * current, stale, damaged, of another user, or cannot be written. If a program that does not know
- * these lists changes the source files, the lists are not used.
+ * Each process writes compiled lists of names for later processes. They must not change any answer,
+ * whether they are current, stale, damaged, of another user, or cannot be written. If another
+ * program changes the source files without knowing the lists, the lists are not used.
  */
 #include "test.h"
 
@@ -20,7 +20,7 @@ static void age(void)
     nanosleep(&(struct timespec){.tv_nsec = 70000000}, NULL);
 }
 
-/* Forgets what is known in memory, as in a new process. */
+/* Forgets everything in memory, so that the next call works as in a new process. */
 static void begin_process(void)
 {
     names_forget();
@@ -32,7 +32,7 @@ static bool is_there(const char *file)
     return access(path_of(file), F_OK) == 0;
 }
 
-/* Expects the names of indices 900000 and 4, searched by index and by name, and an explanation. */
+/* Checks the names of the indices 900000 and 4, both by index and by name, and an explanation. */
 static void assert_answers(const char *name, const char *german, const char *help)
 {
     assert_name(900000, 9, name);
@@ -71,7 +71,7 @@ static void read_list(const char *file, struct buffer *ret)
     assert_int_equal(file_read(AT_FDCWD, path_of(file), ret), ERROR_SUCCESS);
 }
 
-/* Writes another text into a list, so that a lookup shows whether the list is used. */
+/* Changes a text inside a list: a lookup that returns the changed text has used the list. */
 static void mark(const char *file)
 {
     BUFFER_AUTO bytes = {0};
@@ -117,7 +117,7 @@ static void a_held_list_stays(void **state)
 
 /* ---- an older program, or an editor, changes the source files only ---- */
 
-/* Edits a file without changing its size and modification time: only the change time of the inode
+/* Edits a file so that its size and modification time stay the same; only the inode's change time
  * (ctime) differs. */
 static void edit(const char *file, const char *from, const char *to)
 {
@@ -244,7 +244,8 @@ static void a_damaged_list_is_not_used(void **state)
     assert_used(true);
 }
 
-/* Even with a correct checksum, no offset leads outside the list, or in circles. */
+/* Even if the checksum is correct, no offset in the list may lead outside the list, or in a
+ * circle. */
 static void crafted_bytes_do_no_harm(void **state)
 {
     static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -329,14 +330,16 @@ static void some_sources_make_no_list(void **state)
 {
     put_sources();
     put("vendor/data/names/009.names",
-        "4\tMemory\n6\tSix\n"); /* a file so new that another change could have the same time */
+        /* the file is so new that another change could have the same time, so no list is written */
+        "4\tMemory\n6\tSix\n");
     assert_answers("Mine", "Meins", "My help");
     assert_false(is_there(ENGLISH_LIST));
     assert_int_equal(chmod(path_of("vendor/data/names/009.names"), 0600), 0);
     age();
     begin_process();
     assert_answers("Mine", "Meins", "My help");
-    /* other users may not read the source, so nothing is copied to a list */
+    /* other users may not read the source file, so its texts are not copied to a list that they may
+     * read */
     assert_false(is_there(ENGLISH_LIST));
     assert_int_equal(chmod(path_of("vendor/data/names/009.names"), 0644), 0);
     put_lists();
@@ -344,12 +347,12 @@ static void some_sources_make_no_list(void **state)
     age();
     begin_process();
     assert_answers("Mine", "Meins", "My help");
-    /* older lists, which other users may read, were removed */
+    /* the older lists, which other users may read, have been removed */
     assert_false(is_there(ENGLISH_LIST) || is_there(HELP_LIST) || is_there(INDEX));
 }
 
-/* A file changes after all files were checked and before its texts are read: no list is written,
- * because it would lack these texts. */
+/* A file changes after the process checked all files, and before it reads the file's texts: it
+ * writes no list, because these texts would be missing in it. */
 static void a_text_that_was_not_read_is_not_missing_for_others(void **state)
 {
     put_sources();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at the name of an index, as tests of names and of loading them do. */
+/* Reads the name of an index, for tests of names and of loading them. */
 #ifndef OPL_NAMES_NAME_H
 #define OPL_NAMES_NAME_H
 
 #include "../registry/test.h"
 #include "names/table.h"
 
-/* The text of an index, which three more calls do not overwrite; NULL: none. */
+/* Returns the text of an index; NULL: none. The text stays valid during the next three calls. */
 static inline const char *name_of(uint32_t index, uint32_t language)
 {
     static char texts[4][4096];

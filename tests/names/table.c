@@ -10,7 +10,7 @@ static bool add_pair(void *self, uint32_t index, const char *text)
 static void check_pairs(const char *multi, size_t size, const char *expected)
 {
     BUFFER_AUTO pairs = {0};
-    /* exactly this size, so that a sanitizer sees a read beyond it */
+    /* allocates exactly this size, so that a sanitizer reports a read beyond it */
     char *exact = malloc(size ? size : 1);
     memcpy(exact, multi, size);
     buffer_add_text(&pairs, "");
@@ -32,18 +32,18 @@ static void damage_costs_only_what_is_damaged(void **state)
 {
     PAIRS("2\0A\0x\0004\0B\0", "2=A;4=B;");    /* a text without an index */
     PAIRS("2\0\0004\0B\0", "4=B;");            /* an empty text */
-    PAIRS("2\0A\0\0004\0B\0", "2=A;");         /* after the end of the list */
+    PAIRS("2\0A\0\0004\0B\0", "2=A;");         /* text after the list's final NUL */
     PAIRS("2\0A\0004", "2=A;");                /* an index without its text */
     PAIRS("99999999999\0A\0004\0B\0", "4=B;"); /* a number that is too large for an index */
-    check_pairs("2\0A\0004\0B", 7, "2=A;");    /* a text that was cut */
+    check_pairs("2\0A\0004\0B", 7, "2=A;");    /* a text that was cut off */
     check_pairs("2\0A\0004", 5, "2=A;");
     check_pairs("2", 1, "");
     check_pairs("2\0", 2, "");
     check_pairs("", 0, "");
 }
 
-/* A table that is cut off anywhere: nothing is read beyond it, and no pair is found that was not in
- * it. */
+/* A table that is cut off at any byte: nothing is read beyond its end, and only pairs that the
+ * whole table has are found. */
 static void every_cut_is_survived(void **state)
 {
     static const char multi[] = "1\0001847\0002\0A\0abc\0004\0Bcd\0\0";
@@ -84,7 +84,7 @@ static void c27_the_users_language(void **state)
         {NULL,         NULL,    "ru_RU.UTF-8",   0x419},
         {NULL,         "de_DE", "ru_RU.UTF-8",   0x407},
         {"fr_FR@euro", "de_DE", "ru_RU",         0x40c},
- /* the first variable that is set decides */
+ /* of the three variables, the first that is set decides */
         {"C",          "de_DE", "ru_RU",         0x409},
         {"",           "POSIX", "de_DE",         0x409},
         {NULL,         NULL,    "C.UTF-8",       0x409},

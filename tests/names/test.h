@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of names share: a root folder for each test, and new bases. */
+/* Shared by the tests of names: each test has a root folder, and lists of names that it writes. */
 #ifndef OPL_NAMES_TEST_H
 #define OPL_NAMES_TEST_H
 
@@ -20,7 +20,7 @@ static inline int names_tear_down(void **state)
     return tear_down(state);
 }
 
-/* Sets up a test that uses the bases made by the build, instead of bases of its own. */
+/* Sets up a test that uses the lists of names in the build folder, instead of its own. */
 static inline int built_set_up(void **state)
 {
     names_set_up(state);
@@ -29,7 +29,8 @@ static inline int built_set_up(void **state)
     return 0;
 }
 
-/* Writes a service with texts. In a .reg file only strings have double backslashes, keys do not. */
+/* Writes the registry file of a service with texts. (In .reg files backslashes are doubled in
+ * strings, but not in keys.) */
 static inline void put_service(const char *name, const char *language, const char *values)
 {
     char file[96];
@@ -40,7 +41,7 @@ static inline void put_service(const char *name, const char *language, const cha
     put(file, text.data);
 }
 
-/* The lowest index with this name; 0: none. */
+/* Returns the lowest index with this name; 0: none. */
 static inline uint32_t names_find(const char *name, uint32_t language)
 {
     uint32_t index = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/table.c (whole bases) and names/lookup.c (bases written by programs). */
+/* Tests of names/table.c (the whole list of a language) and names/lookup.c (texts that programs
+ * write). */
 #include "test.h"
 
 enum { ENGLISH = LANGUAGE_ENGLISH, GERMAN = 0x007 };
 
-/* Reads a whole base in UTF-8, as a program does. */
+/* Reads the whole list of a language in UTF-8, as a program does. */
 static void get(enum names_part part, uint32_t language, struct buffer *ret)
 {
     DWORD size = 0;
@@ -25,7 +26,7 @@ static void c108_the_size_can_be_asked(void **state)
     again = size - 1;
     assert_int_equal(names_text(NAMES_COUNTER, ENGLISH, false, data, &again), ERROR_MORE_DATA);
     assert_int_equal(again, size);
-    assert_int_equal(data[0], 0x55); /* untouched */
+    assert_int_equal(data[0], 0x55); /* the caller's buffer was not changed */
     again = 0;
     assert_int_equal(names_text(NAMES_COUNTER, ENGLISH, false, data, &again), ERROR_MORE_DATA);
     assert_int_equal(again, size);
@@ -78,7 +79,8 @@ static void c106_every_language_has_every_index(void **state)
             assert_true(name_pairs_each(text.data, text.len, check_pair, &walk));
             assert_true(walk.count >= (part == NAMES_COUNTER ? 678 : 564));
             counts[part] = i ? counts[part] : walk.count;
-            assert_int_equal(walk.count, counts[part]); /* as many texts as the English base */
+            /* each language has as many texts as English */
+            assert_int_equal(walk.count, counts[part]);
         }
 }
 
@@ -116,7 +118,8 @@ static void an_empty_base_is_one_zero(void **state)
 
 /* ---- writing ---- */
 
-/* Appends pairs as docs/windows/articles.md#c80 says: read the base, append, write it back. */
+/* Appends texts as an installer does (docs/windows/articles.md#c80): reads the whole list, appends
+ * the pairs, writes all of it back. */
 static LSTATUS append(enum names_part part, uint32_t language, const char *pairs, size_t size)
 {
     BUFFER_AUTO text = {0};
@@ -161,13 +164,13 @@ static void what_is_left_out_is_gone(void **state)
     get(NAMES_COUNTER, ENGLISH, &after);
     assert_int_equal(before.len, after.len);
     assert_int_equal(names_store(NAMES_COUNTER, ENGLISH, "", 0), ERROR_SUCCESS);
-    assert_name(2, ENGLISH, "System"); /* texts of other sources stay */
+    assert_name(2, ENGLISH, "System"); /* texts from other sources stay */
 }
 
 static void hand_written_texts_win(void **state)
 {
     assert_int_equal(APPEND(NAMES_COUNTER, GERMAN, "2\0Rechner\0"), ERROR_SUCCESS);
-    assert_name(2, GERMAN, "System"); /* of two pairs with one index the first counts */
+    assert_name(2, GERMAN, "System"); /* this index occurs twice now, and the first one counts */
     static const char table[] = "2\0Rechner\0";
     assert_int_equal(names_store(NAMES_COUNTER, GERMAN, table, sizeof table), ERROR_SUCCESS);
     assert_name(2, GERMAN, "Rechner");
