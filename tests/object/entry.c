@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider made by the macro OPL_PROVIDER: numbers from its registration, values and texts in its
- * own memory. */
+/* A provider made with the macro OPL_PROVIDER: its numbers come from its registration, its values
+ * and texts from variables in its own memory. */
 #include "tree.h"
 
 #include "../temp.h"
@@ -293,14 +293,14 @@ static void instances_that_are_not_listed_are_refused(void **state)
     assert_non_null(strstr(events(), "nothing lists its instances"));
 }
 
-/* ---- tables with false sizes ---- */
+/* ---- tables that state wrong sizes ---- */
 
 static const opl_object nameless = {2, 2, NULL, ".", OPL_COUNTERS(zoo_rows)};
 static const opl_object rowless = {2, 2, "Rowless", ".", .counter_count = 3};
 static const opl_object endless = {2, 2, "Endless", ".", zoo_rows, (size_t)-1};
 static const opl_object *const wrong_objects[] = {&zoo, NULL, &nameless, &rowless, &endless};
 
-/* Tables with false sizes and counts are refused before anything outside them is read. */
+/* Tables with wrong sizes and counts are refused before anything outside of them is read. */
 static void tables_that_lie_are_refused_with_a_reason(void **state)
 {
     const opl_table_list good = OPL_TABLE_LIST(NULL, objects, NULL, Open, Collect, Close);
@@ -360,7 +360,7 @@ static void tables_that_lie_are_refused_with_a_reason(void **state)
     assert_non_null(strstr(events(), "cannot be used: a row has 4294967295 bytes"));
 }
 
-/* The engine copies the tables at Open, so the provider may change or free its own. */
+/* Open copies the tables, so that the provider may change or free its own afterwards. */
 static void tables_may_go_when_they_are_open(void **state)
 {
     unsigned char data[4096];
@@ -416,7 +416,7 @@ static void registering_writes_four_values_and_takes_them_back(void **state)
     assert_int_equal(DllUnregisterServer(), S_OK);
     assert_int_equal(
         RegOpenKeyExA(HKEY_LOCAL_MACHINE, SERVICE "\\Performance", 0, KEY_ALL_ACCESS, &key),
-        0); /* the key stays, because it has another program's value */
+        0); /* the key is kept, because another program has a value in it */
     assert_int_equal(RegDeleteValueA(key, "Disable Performance Counters"), 0);
     RegCloseKey(key);
     assert_int_equal(DllRegisterServer(), S_OK);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine with instances that the provider's list function adds: parents, totals, related
- * objects, folders, and what happens if memory runs out at any single place. */
+/* Objects whose instances the provider's list function adds: parents, totals, related objects,
+ * folders, and what happens if memory runs out at any single allocation. */
 #include "tree.h"
 
 /* ---- memory that runs out ---- */
 
-/* how many allocations succeed before all others fail; -1: none fails */
+/* how many more allocations succeed before all others fail; -1: all succeed */
 static long allocations_left = -1;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -36,7 +36,7 @@ void *__wrap_realloc(void *memory, size_t size)
     return refused() ? NULL : __real_realloc(memory, size);
 }
 
-/* ---- a herd: values that are set, a computed value, and a value of a file ---- */
+/* ---- a herd: values that are set, a computed value, and a value read from a file ---- */
 
 enum { WEIGHT = 2, AGE = 4, LUCK = 6, TAG = 8, BORN = 10, SHARE = 12 };
 
@@ -232,7 +232,7 @@ static void needless_files_are_left_alone(void **state)
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0);
 }
 
-/* Files of instances may have different lines in different places. */
+/* The files of several instances may have different keys on the same line. */
 static void keys_may_move_between_instances(void **state)
 {
     (void)state;
@@ -288,7 +288,8 @@ static void list_nobody(opl_listing *listing)
         opl_listing_add(listing, "one", 3);
 }
 
-/* An object without instances is omitted with its total: a mean of no values would be a false 0. */
+/* An object without instances is omitted together with its total, because a mean of no values would
+ * be a false 0. */
 static void a_total_of_nothing_can_be_left_out(void **state)
 {
     (void)state;
@@ -321,8 +322,8 @@ static void a_total_of_nothing_can_be_left_out(void **state)
     provider = kept;
 }
 
-/* A folder proc without any process gives no count instead of 0, because the process that counts is
- * one itself. */
+/* A folder proc that shows no process gives no count instead of 0: at least the counting process
+ * itself exists, so 0 would be false. */
 static void a_folder_without_processes_is_no_proc(void **state)
 {
     (void)state;
@@ -357,8 +358,8 @@ static const opl_object flock = {
 static const opl_object lamb = {
     52, 53, "Lamb", "L.", OPL_COUNTERS(flock_rows), .instances = true, .listed_with = &flock};
 
-/* The file of folder 0 changes after it is read for Flock; for Lamb it is not read again. The file
- * of folder 1 changes, too, and is read again, because folder 2 is read in between. */
+/* While the objects are read, two files change. That of folder 0 is read for Flock and, for Lamb,
+ * not again. That of folder 1 is read again, because folder 2 is read in between. */
 static void list_flock(opl_listing *listing)
 {
     opl_listing *lambs = opl_listing_of(listing, &lamb);
@@ -388,7 +389,7 @@ static void files_of_one_folder_are_read_once_for_several_objects(void **state)
     assert_int_equal(value_of(&answer, 52, "zero", 2), 7);
     assert_int_equal(value_of(&answer, 50, "one", 2), 0);
     assert_int_equal(value_of(&answer, 52, "one", 2), 5);
-    answer = run_query(u"50"); /* in a new query folder 0 is read again */
+    answer = run_query(u"50"); /* in a new query, the file of folder 0 is read again */
     assert_int_equal(value_of(&answer, 50, "zero", 2), 8);
     tree_write("herd/0/tag", "6\n");
     answer = run_query(u"50");
@@ -397,8 +398,8 @@ static void files_of_one_folder_are_read_once_for_several_objects(void **state)
     provider = kept;
 }
 
-/* Open and Collect either work or say that there is no memory; nothing leaks, nothing is half
- * done. */
+/* Whichever allocation fails, Open and Collect either succeed or report that there is no memory;
+ * nothing leaks, and nothing is left incomplete. */
 static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that can stand in a counter's path. */
+/* Names of instances: characters that counter paths do not allow are replaced. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,8 @@ static void what_does_not_fit_is_cut_between_characters(void **state)
         {"a\xe2\x82\xac",            4, 1},
         {"a\xf0\x9f\x98\x80",        5, 1},
         {"a\xf0\x9f\x98\x80",        6, 5},
-        {"\x80\x80\x80\x80\x80\x80", 6, 5}, /* no characters */
+ /* continuation bytes without the beginning of a character */
+        {"\x80\x80\x80\x80\x80\x80", 6, 5},
         {"\x80\x80",                 2, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -90,14 +91,14 @@ static void octal_digits_are_characters(void **state)
     assert_word("a\\040b\\011\\012\\134", "a b\t\n\\");
     assert_word("\\303\\251\\377", "\xc3\xa9\xff");
     assert_word("", "");
-    /* too few digits, a number that is too large, no digits */
+    /* each stays unchanged: too few digits, a number that is too large, no digits */
     assert_word("\\04", "\\04");
     assert_word("\\400\\08a\\", "\\400\\08a\\");
     assert_word("12345678901234567890", "123456789012345");
 }
 
-/* opl_octal_name reads no more bytes than it is told, writes no more than the capacity, and can
- * decode in place. */
+/* opl_octal_name decodes octal digits such as \040: it reads no more bytes than its last argument
+ * says, writes no more than the capacity, and may write over its input. */
 static void octal_digits_end_with_the_word(void **state)
 {
     char to[8] = "-------", word[] = "x\\040y z";

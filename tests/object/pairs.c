@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine with files that have lines of names above lines of numbers, and with lines whose
- * instances have other names than in the file. */
+/* Files in which a line of names stands above a line of numbers (such as proc/net/snmp), and files
+ * whose lines belong to instances with other names. */
 #include "tree.h"
 
 enum { SEGMENTS = 2, BOTH = 4, GONE = 6, MAYBE = 8, LAST = 10, RISEN = 2, WEIGHT = 4 };
@@ -23,7 +23,8 @@ static const opl_counter loaf_rows[] = {
 };
 /* clang-format on */
 
-/* Lists the loaves that have a weight, with names in capital letters. */
+/* Adds each loaf that has a weight as an instance; its name is in capital letters, unlike in the
+ * file. */
 static void list_loaves(opl_listing *listing)
 {
     char folder[32], name[32];
@@ -96,8 +97,8 @@ static void names_may_come_and_go(void **state)
     assert_int_equal(value_of(&answer, MIB, NULL, SEGMENTS), 20);
 }
 
-/* The positions of names are checked each time: if names of the same length change places, each
- * keeps its own value. */
+/* The positions of names are checked at each query: if two names of the same length change places,
+ * each keeps its own value. */
 static void names_are_looked_at_each_time(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine with single objects and lines of files: keys, columns, functions, layout, query. */
+/* Objects without instances whose values are read from lines of files: keys, columns, functions,
+ * layout, query. */
 #include "tree.h"
 
 static const opl_source meminfo = {"proc/meminfo"};
@@ -101,9 +102,9 @@ static void what_no_row_has_is_absent(void **state)
 {
     (void)state;
     struct answer answer = run_query(u"4");
-    assert_false(answer_has(&answer, 4, 26)); /* no such key */
-    assert_false(answer_has(&answer, 4, 34)); /* no such file */
-    assert_false(answer_has(&answer, 4, 38)); /* the function returns false */
+    assert_false(answer_has(&answer, 4, 26)); /* the file has no such key */
+    assert_false(answer_has(&answer, 4, 34)); /* there is no such file */
+    assert_false(answer_has(&answer, 4, 38)); /* the counter's function returned false */
 }
 
 static void levels_saturate_and_counters_wrap(void **state)
@@ -207,8 +208,8 @@ static void files_are_read_each_time(void **state)
     assert_int_equal(value_of(&answer, 4, NULL, 28), 400);
 }
 
-/* If a program closes our descriptors, the next query opens the files again, and closes none of the
- * program's. */
+/* If a program closes the library's descriptors, the next query opens the files again, and closes
+ * none of the program's own descriptors. */
 static void a_program_may_close_our_files(void **state)
 {
     (void)state;

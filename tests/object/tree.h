@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a small tree of kernel files, and queries a provider that reads it. */
+/* Makes a small folder of files like those of proc and sys, and queries a provider that reads
+ * them. */
 #ifndef OPL_TEST_TREE_H
 #define OPL_TEST_TREE_H
 
@@ -24,7 +25,7 @@
 
 static char tree_root[64];
 
-/* Opens the objects with these numbers, as Open does. */
+/* Opens a provider with these objects, as its function Open does. */
 static inline LSTATUS tree_open(const opl_object *const *objects, size_t count, DWORD first_counter,
                                 DWORD first_help, opl_provider **ret)
 {
@@ -43,8 +44,8 @@ static inline LSTATUS tree_open(const opl_object *const *objects, size_t count, 
     return status;
 }
 
-/* Makes the tree. Call this before the first call of the library, which reads OPENPERFLIB_SYSROOT
- * once. */
+/* Makes the folder. Must be called before any function of the library, because the library reads
+ * OPENPERFLIB_SYSROOT only once. */
 static inline void tree_make(void)
 {
     snprintf(tree_root, sizeof tree_root, "/tmp/opl-tree-XXXXXX");
@@ -58,7 +59,7 @@ static inline int tree_remove_one(const char *path, const struct stat *st, int t
     return remove(path);
 }
 
-/* Removes a file or folder of the tree; "": all of it. */
+/* Removes a file or folder below the test's folder; "": all of it. */
 static inline void tree_drop(const char *path)
 {
     char full[512];
@@ -87,17 +88,17 @@ static inline void tree_write(const char *path, const char *text)
     tree_write_bytes(path, text, strlen(text));
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 enum { ANSWER_SIZE = 4 << 20 };
 struct answer {
     DWORD status, bytes, types;
-    size_t moved; /* by how many bytes Collect moved *data */
+    size_t moved; /* by how many bytes Collect moved the caller's pointer */
     opl_block block;
 };
 static _Alignas(8) unsigned char answer_bytes[88 + 16 + ANSWER_SIZE];
 
-/* Puts the objects into a block, as the query does. */
+/* Writes the header of a block before the objects, as in a complete answer. */
 static inline void answer_wrap(struct answer *answer)
 {
     static const WCHAR signature[4] = {'P', 'E', 'R', 'F'};
@@ -130,7 +131,7 @@ static inline struct answer query_function(collect_function *collect, const char
     return answer;
 }
 
-/* ---- looking ---- */
+/* ---- finding parts of an answer ---- */
 
 static inline bool answer_object(struct answer *answer, DWORD index, opl_object_view *object)
 {
