@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Sourced by scripts/package: packages of third-party providers, whose ini files lie in registry.d.
+# Sourced by scripts/package: packages of third-party providers, which install their ini files in
+# the folder registry.d.
 # shellcheck shell=bash disable=SC2154,SC2016
 
-# third NAME VERSION COUNTERS [ARCHITECTURE]: a package with one provider, in the root "third". The functions of "second"
-# have names of their own.
+# third NAME VERSION COUNTERS [ARCHITECTURE]: builds a package with one provider and installs it in the root "third".
+# The functions of the provider "second" have names of their own.
 third() {
     local name=$1 folder=$place/third-party architecture=${4-amd64} triplet=x86_64-linux-gnu flags=() functions='' i
     [ "$name" != second ] || { flags=(-DOpen=MineOpen -DCollect=MineCollect -DClose=MineClose) && functions='open=MineOpen\ncollect=MineCollect\nclose=MineClose\n'; }
@@ -24,7 +25,8 @@ third() {
     dpkg-deb --root-owner-group -b "$folder" "$place/third/debs/${name}_${2}_$architecture.deb"
 }
 
-# first_is NAME NUMBER: this is the provider's First Counter. answers NAME [COUNTER]: a 64-bit program reads the value.
+# first_is NAME NUMBER: the provider's First Counter is this number. answers NAME [COUNTER]: a 64-bit program reads the
+# counter's value, 16.
 first_is() { inside third lodctr "/Q:$1" | tee /dev/stderr | grep -F "First Counter ID: $(printf '0x%08X (%d)' "$2" "$2")"; }
 answers() { as_user third typeperf -sc 1 "\\$1\\${2-Answer}" | tee /dev/stderr | grep -F '"16.000000"'; }
 unpack() { inside third dpkg -i "${@/#//debs/}"; }
@@ -55,7 +57,7 @@ purged() {
     inside third apt-get -qqy --autoremove purge libopenperflib0 openperflib first second third faulty && diff <(files_of base) <(files_of third)
 }
 
-# What docs/packaging.md shows, in a root with a compiler.
+# Follows the example in docs/packaging.md, in a root with a compiler.
 the_example_of_the_documents() {
     local sources=$place/author/src/demo
     make_root author && inside author apt-get -qqy install --no-install-recommends build-essential debhelper pkg-config &&

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Sourced by scripts/package: libopenperflib0:i386 beside that of amd64, built by dpkg-buildpackage in a Debian of i386.
+# Sourced by scripts/package: installs libopenperflib0:i386 beside that of amd64. It is built by dpkg-buildpackage in an
+# i386 Debian.
 # shellcheck shell=bash disable=SC2154,SC2016
 
-# A Debian of i386 with the packages of Build-Depends: of the release alone, because mirrors may have incomplete updates.
+# Makes an i386 Debian with the packages of Build-Depends. Only packages of the release itself are used, because mirrors
+# may have incomplete updates.
 make_i386_root() {
     local root=$place/i386-root uri needs
     [ ! -d "$root" ] || return 0
@@ -27,7 +29,7 @@ paths_of() { dpkg-deb -c "$1" | sed 's/.* \.//; s/x86_64-linux-gnu\|i386-linux-g
 
 both_are_installed() {
     make_root third && inside third dpkg --add-architecture i386 || return 1
-    inside third apt-get -qq -o Acquire::Retries=0 update || true # a mirror may lack a part that is not needed
+    inside third apt-get -qq -o Acquire::Retries=0 update || true # ignores errors: a mirror may lack a part that is not needed here
     install third libopenperflib0 openperflib &&
         cp "$place/i386/libopenperflib0_0.1.0_i386.deb" "$place/third/debs" &&
         inside third apt-get -qqy install --no-install-recommends /debs/libopenperflib0_0.1.0_i386.deb &&
@@ -45,7 +47,7 @@ third_party_of_its_own() {
 }
 an_index_for_each() {
     local index=$place/third/var/lib/openperflib/registry before
-    sleep 3 # files that changed just now are not put into an index
+    sleep 3 # waits, because files that changed just now are not put into an index
     inside third typeperf -sc 1 '\System\Processes' && inside third typeperf-32 -sc 1 '\System\Processes' &&
         before=$(stat -c '%i %z' "$index.index" "$index.32.index") &&
         inside third typeperf-32 -sc 1 '\System\Processes' && inside third typeperf -sc 1 '\System\Processes' &&

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Sourced by scripts/package: every example of the README and of docs/tour.md, by an ordinary user of the installed
-# system. The one sample that they name is built from the sources in openperflib-doc.
+# Sourced by scripts/package: an ordinary user of the system with the installed packages runs every example of the
+# README and of docs/tour.md. The one sample that they need is built from the sources in openperflib-doc.
 # shellcheck shell=bash disable=SC2154,SC2016
 
 readme_by_a_user() {

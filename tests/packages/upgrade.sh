@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Sourced by scripts/package: an upgrade from older packages, which are built from the commit before debian/ was
-# added, with that debian/. What was registered, set and recorded before the upgrade is there after it.
+# Sourced by scripts/package: an upgrade from older packages, built from the commit before debian/ was added,
+# together with that debian/. What was registered, set and recorded before the upgrade must be there after it.
 # shellcheck shell=bash disable=SC2154,SC2016
 
 packages_of_an_earlier_commit() {
@@ -12,7 +12,8 @@ packages_of_an_earlier_commit() {
         sed -i '1s/0\.1\.0/0.0.9/' "$older/openperflib/debian/changelog" && (cd "$older/openperflib" && dpkg-buildpackage -us -uc -b)
 }
 
-# provider NAME [FLAG...]: builds a provider, linked with the older library, and writes its files to the root's /opt
+# provider NAME [FLAG...]: builds a provider, linked with the older library, and writes its files to /opt in the
+# root "upgrade"
 provider() {
     local folder=$place/upgrade/opt name=$1
     rm -rf "$place/to-link" && dpkg-deb -x "$place"/older/libopenperflib0_0.0.9_*.deb "$place/to-link" &&
@@ -24,7 +25,8 @@ provider() {
 }
 with_data() { as_user upgrade env XDG_DATA_HOME=/home/data "$@"; }
 registered() { inside upgrade lodctr "--library=/opt/$1.so" "/opt/$1.ini"; }
-# Prints all registrations, for everybody and for the user. "Last Answer" and other times are not printed.
+# Prints all registrations, those for all users and those for one user. Times such as "Last Answer" are
+# left out.
 state() {
     inside upgrade lodctr /Q:machine-one /Q:machine-two /Q:crashing && with_data lodctr /Q:users-own &&
         inside upgrade reg query 'HKLM\SYSTEM\CurrentControlSet\Services\crashing' /s
