@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures that have whole blocks: values are found by the names that the capture contains, and
- * processes are distinguished as in live data. In place of the module log, the test has functions
- * of its own, which give one column with blocks of fake.h.
+ * Captures that contain whole blocks (answers of the performance key): values are found by the
+ * names that the capture contains, and processes are distinguished as in live data. The test
+ * replaces the functions of the module log by its own, which return one column with blocks made by
+ * fake.h.
  */
 #include "pdh/log/capture.h"
 
@@ -95,8 +96,8 @@ void log_want(struct log *log, size_t number, bool wanted)
 {
 }
 
-/* Returns the next sample. A scan from the beginning ends after 20 samples; a query that collects
- * may continue without limit. */
+/* Returns the next sample. A scan that began at the first sample ends after 20 samples; a query
+ * that collects gets samples without end. */
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
 {
     if (from_start && ++seen > 20)
@@ -221,8 +222,8 @@ static void values_are_found_by_their_names(void **state)
     assert_true(value_of(faults) == 30);
 }
 
-/* In captures, too, a rate has no value if the process of this name is another one, which its
- * number or its start time shows. */
+/* In captures, too, a rate must have no value if the name now belongs to another process, which its
+ * process number or start time shows. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(init)\\Page Faults/sec");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries on captures: the public sample log gives the same 250 values in its three formats, bit
- * for bit; time ranges, several files as one source, lists.
+ * Queries on captures: a sample log that Windows made, in three formats, gives the same 250 values
+ * bit for bit; time ranges, several files as one source, lists.
  */
 #include "pdh/log/capture.h"
 #include <openperflib/capture.h>
@@ -35,7 +35,8 @@ static int clean(void **state)
     return 0;
 }
 
-/* Opens the text capture, whose columns the other captures have too, and returns their paths. */
+/* Opens the text capture and returns the paths of its columns, which the other two captures have,
+ * too. */
 static struct log *columns(const char *paths[static COLUMNS])
 {
     struct log *log;
@@ -70,7 +71,7 @@ static void the_same_250_cells_in_three_formats(void **state)
             assert_memory_equal(&binary.cells[i][k].doubleValue, &comma.cells[i][k].doubleValue, 8);
             assert_memory_equal(&tab.cells[i][k].doubleValue, &comma.cells[i][k].doubleValue, 8);
         }
-    assert_int_equal(blanks, 8); /* the first value of each rate */
+    assert_int_equal(blanks, 8); /* only the first value of each rate is blank */
     assert_true(binary.times[0] == first_time);
     assert_true(binary.times[SAMPLES - 1] == last_time);
 }
@@ -100,8 +101,8 @@ static void a_range_begins_and_ends_inside(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* The sample before a range is read, too, so that rates have a value at its beginning.
- * (docs/windows/tools.md#g2) */
+/* The sample before the beginning of a range is read, too, so that rates have a value in the first
+ * sample of the range. (docs/windows/tools.md#g2) */
 static void a_range_begins_with_a_rate(void **state)
 {
     static struct table whole, part;
@@ -165,8 +166,8 @@ static void columns_of_a_later_head_join(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* Two files as one source: CounterSamples.blg, and a file whose samples lie between. The rates of
- * the first file are the same as if it were alone. */
+/* Two files as one source: CounterSamples.blg, and another file whose samples lie between its
+ * samples. The rates of the first file are the same as if it were alone. */
 static void rates_go_on_behind_samples_of_another_file(void **state)
 {
     static struct table whole;
@@ -188,7 +189,8 @@ static void rates_go_on_behind_samples_of_another_file(void **state)
     buffer_add(&files, other, strlen(other) + 1);
     assert_int_equal(capture_bind(files.data, files.len, &bound), 0);
     assert_int_equal(query_open((struct pdh_from){.log = bound}, 0, &query), 0);
-    assert_int_equal(counter_add(query, paths[1], false, 0, &counter), 0); /* a rate */
+    /* this counter is a rate */
+    assert_int_equal(counter_add(query, paths[1], false, 0, &counter), 0);
     size_t row = 0, others = 0;
     while (query_collect(query, &time) == 0) {
         if (time != whole.times[row]) {
@@ -278,7 +280,7 @@ static void what_a_capture_lacks_has_a_status(void **state)
     assert_int_equal(query_close(query), 0);
 }
 
-/* Two queries on one handle have separate positions. */
+/* Two queries on one handle each have their own position in the files. */
 static void bound_files_are_one_source(void **state)
 {
     BUFFER_AUTO files = {0};
@@ -307,7 +309,8 @@ static void bound_files_are_one_source(void **state)
     query_close(second);
 }
 
-/* A handle that is bound to no files, as Get-Counter of PowerShell makes it, means live data. */
+/* A handle that is bound to no files means live data. (PowerShell's Get-Counter makes such
+ * handles.) */
 static void bound_to_nothing_is_the_present(void **state)
 {
     PDH_HLOG source = NULL;
@@ -342,8 +345,8 @@ static void a_capture_lists_what_it_holds(void **state)
     }
 }
 
-/* Instances of all samples are listed: one that is only in the last sample, and one that is missing
- * there. */
+/* The list contains the instances of all samples, also one that is only in the last sample, and one
+ * that is missing there. */
 static void instances_of_all_samples_are_listed(void **state)
 {
     static const char name[] = {'i', 0, 's', 0, 'a', 0, 't', 0, 'a', 0, 'p', 0};
@@ -370,7 +373,7 @@ static void instances_of_all_samples_are_listed(void **state)
     buffer_add(&files, path, strlen(path) + 1);
     assert_int_equal(capture_bind(files.data, files.len, &bound), 0);
     const struct pdh_from from = {.log = bound};
-    for (int i = 0; i < 3; i++) { /* instances that were found once stay in the lists */
+    for (int i = 0; i < 3; i++) { /* what one call found stays in the lists of the next calls */
         object_infos_done(&all);
         buffer_clear(&paths);
         assert_int_equal(source_objects(from, NULL, INFO_STABLE, &all), 0);

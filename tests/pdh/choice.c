@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expanding, validating and listing with a data source of the test's own: missing titles, a title
- * of several objects, objects without instances, base counters, levels, costly objects.
- * (docs/windows/pdh.md#f2, docs/windows/pdh.md#f4)
+ * Expanding and validating paths, and listing, with a data source that the test replaces: missing
+ * titles, a title that several objects have, objects without instances, base counters, detail
+ * levels, costly objects. (docs/windows/pdh.md#f2, docs/windows/pdh.md#f4)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define assert_status(call, status) assert_int_equal((DWORD)(call), (DWORD)(status))
 
-/* ---- the source ---- */
+/* ---- the data source ---- */
 
 /* clang-format 14 fails at tables whose rows have several lengths */
 /* clang-format off */
@@ -73,7 +73,8 @@ static const struct counter_info *own_counter(const struct object_info *info, co
     return NULL;
 }
 
-/* Objects have only the names that are shown; but "Lone" is "Seul" in another language. */
+/* Objects have only the names that are shown; except that "Lone" is called "Seul" in another
+ * language. */
 static bool own_has_title(const struct object_info *info, uint32_t index, enum title_stage stage,
                           const char *pattern)
 {
@@ -143,7 +144,8 @@ static int return_references(void **state)
     return 0;
 }
 
-/* Checks that everything opened was closed, and every reference to an object was released. */
+/* Checks that everything that was opened is closed, and that every reference to an object is
+ * released. */
 static int nothing_left(void **state)
 {
     assert_int_equal(opened, 0);
@@ -156,7 +158,7 @@ static int nothing_left(void **state)
 
 static const struct pdh_from now;
 
-/* Compares a list: its texts with a bar after each. */
+/* Compares a list with `expected`, in which a bar stands after each text. */
 static void is_list(const struct buffer *list, const char *expected)
 {
     BUFFER_AUTO text = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A performance key of the test's own: a machine whose clocks, processes and counters are
- * variables. It has the objects 2 System (a single object) and 230 Process, and records its
- * queries.
+ * Replaces the performance key by a simulated machine, whose clocks, processes and counters are
+ * variables. It has the objects 2 System (without instances) and 230 Process, and records the
+ * queries that it gets.
  */
 #ifndef OPL_TEST_PDH_FAKE_H
 #define OPL_TEST_PDH_FAKE_H
@@ -169,7 +169,7 @@ static LSTATUS fake_query(const char *path, const char *name, bool wide, DWORD *
     return fake_block(name, data, size);
 }
 
-/* A test may define FAKE_QUERY to handle queries before this key does. */
+/* A test may define FAKE_QUERY, the name of its own function that gets each query first. */
 #ifndef FAKE_QUERY
 #define FAKE_QUERY fake_query
 #endif
@@ -186,15 +186,15 @@ __attribute__((constructor)) static void hand_down_tables(void)
     registry_init(&tables);
 }
 
-/* Advances both clocks. */
+/* Advances both clocks, the wall clock and the other one. */
 static inline void fake_pass(LONGLONG milliseconds)
 {
     fake_ticks += milliseconds * 10000;
     fake_wall += milliseconds * 10000;
 }
 
-/* Sets the state at the beginning of each test: three processes, one second after the machine's
- * start. */
+/* For the beginning of each test: three processes, one second after the start of the simulated
+ * machine. */
 static inline int fake_reset(void **state)
 {
     static const struct fake_process processes[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of pdh/formula.c and pdh/format.c through their public functions, with the lines of a
- * golden file and with cells that Windows printed. */
+ * golden file (expected results) and with values that Windows printed. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,7 @@ static DWORD format_of(char *text)
     return format;
 }
 
-/* Computes the result of a line, and writes it in the form of the line's last column. */
+/* Computes the value of a line, and writes it in the format of the line's last column. */
 static void answer(DWORD type, DWORD format, const char *base, const PDH_RAW_COUNTER *before,
                    const PDH_RAW_COUNTER *newest, char *ret, size_t capacity)
 {
@@ -174,8 +174,8 @@ static void golden_lines(void **state)
     assert_true(cases > 90);
 }
 
-/* Checks a cell of Windows' log: its raw values must give the printed text, and those of a blank
- * cell no value. */
+/* Checks one value of a log that Windows wrote: from its raw values the printed text must result;
+ * where Windows printed a blank, no value. */
 static bool check_cell(char *line)
 {
     char *field[12], *rest = line;
@@ -211,7 +211,8 @@ static void windows_cells_bit_for_bit(void **state)
     assert_int_equal(filled, 242);
 }
 
-/* Every named type either has a formula, or is listed as one that must not have one. */
+/* For every type that has a name, it is decided: it has a formula, or it is listed as one that must
+ * have none. */
 static void every_type_is_decided(void **state)
 {
     for (size_t i = 0; i < COUNT(types); i++)
@@ -250,7 +251,7 @@ static void invalid_sample_passes_its_status_on(void **state)
     status = format_from_raw(PERF_COUNTER_COUNTER, PDH_FMT_LONG, &base, &good, &bad, &value);
     assert_int_equal((DWORD)status, PDH_INVALID_DATA);
     assert_int_equal(value.CStatus, PDH_CSTATUS_NO_INSTANCE);
-    /* a type that needs one sample ignores the other sample */
+    /* this type needs only the newest sample, so the bad older one is ignored */
     status = format_from_raw(PERF_COUNTER_RAWCOUNT, PDH_FMT_LONG, &base, &good, &bad, &value);
     assert_int_equal(status, 0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A frozen machine that tests can change: a copy of tests/roots/vm2, with processes. */
+/* A frozen machine that tests can change: a copy of tests/roots/vm2 (files of proc and sys that the
+ * providers read), with processes added. */
 #ifndef OPL_TEST_PDH_FROZEN_H
 #define OPL_TEST_PDH_FROZEN_H
 
@@ -7,7 +8,8 @@
 
 #include "../temp.h"
 
-static char frozen_folder[64]; /* OPENPERFLIB_ROOT; the machine is in "machine-root" */
+/* the test's OPENPERFLIB_ROOT; the machine's files are in its folder "machine-root" */
+static char frozen_folder[64];
 
 static inline void frozen_run(const char *format, const char *first, const char *second)
 {
@@ -38,7 +40,7 @@ static inline int frozen_remove(void **state)
     return 0;
 }
 
-/* Writes a file below the machine's root. */
+/* Writes a file of the machine; `name` is below machine-root. */
 static inline void frozen_write(const char *name, const char *content)
 {
     char path[128];
@@ -46,8 +48,8 @@ static inline void frozen_write(const char *name, const char *content)
     temp_write(frozen_folder, path, content);
 }
 
-/* Writes a process with one thread, or changes it if it exists; CPU time and start are in ticks of
- * 10 ms. */
+/* Writes a process with one thread, or changes it if it exists. `cpu` (processor time) and `start`
+ * are in ticks of 10 ms. */
 static inline void frozen_process(int pid, const char *name, unsigned long cpu,
                                   unsigned long long start)
 {

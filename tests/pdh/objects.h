@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of a data source that is opened for a single call. */
+/* Reads objects from a data source that is opened only for this call. */
 #ifndef TEST_PDH_OBJECTS_H
 #define TEST_PDH_OBJECTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths are parsed, made from parts, and compared, as text only. (docs/windows/pdh.md#f3,
- * docs/windows/pdh.md#f4) */
+/* Counter paths are parsed, made from parts, and compared, as text only (no machine is queried).
+ * (docs/windows/pdh.md#f3, docs/windows/pdh.md#f4) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #include "pdh/pdh.h"
 
-/* Joins all parts of a path with bars; "-" for a part that is absent. */
+/* Joins all parts of a path with bars; "-" stands for an absent part. */
 static char *parts_of(const struct pdh_path *path)
 {
     char index[16] = "-";
@@ -180,7 +180,7 @@ static void patterns_match(void **state)
         {"a*?b",      "axb",               true },
         {"ab*ab",     "abab",              true },
         {"ab*ab",     "aba",               false},
-        {"\xd0\xb6*", "\xd0\x96x",         true }, /* the same letter in lower and upper case */
+        {"\xd0\xb6*", "\xd0\x96x",         true }, /* the same letter, in lower and upper case */
         {"\xd0\xb6*", "\xd0\x97x",         false},
         {"*\xff",     "a\xfe\xff",         true }, /* bytes that are not UTF-8 */
         {"[a]",       "a",                 false},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries on a machine of the test's own (fake.h): handles, the order of argument checks
- * (docs/windows/pdh.md#f9), one query of the key in each collection, values, and pairs of samples
- * without a value.
+ * Queries on a simulated machine (fake.h): handles, the order in which arguments are checked
+ * (docs/windows/pdh.md#f9), one query of the performance key for each collection, values, and pairs
+ * of samples from which no value may be computed.
  */
 #include "pdh/query.h"
 
@@ -19,8 +19,8 @@
 static const struct pdh_from now;
 static PDH_HQUERY query;
 
-/* A vendor folder with the name bases from which PDH takes this machine's names: those of the key
- * of fake.h. */
+/* A vendor folder with lists of names, from which PDH takes the names of local objects: they are
+ * those of fake.h. */
 static char vendor[64];
 
 static int make_names(void **state)
@@ -168,8 +168,8 @@ static void what_is_not_there_cannot_be_added(void **state)
     assert_int_equal(query_collect(query, NULL), STATUS(NO_DATA));
 }
 
-/* A counter of a machine that cannot be reached is kept, because the machine may be reached
- * later. */
+/* A counter of a machine that cannot be reached stays in the query, because the machine may be
+ * reached later. */
 static void a_counter_of_an_absent_machine_is_kept(void **state)
 {
     PDH_HCOUNTER counter = NULL;
@@ -182,7 +182,7 @@ static void a_counter_of_an_absent_machine_is_kept(void **state)
     assert_int_equal(raw.CStatus, PDH_CSTATUS_NO_MACHINE);
 }
 
-/* An object gets another number if its service is registered again: its counters are found
+/* When its service is registered again, an object gets another number: PDH must find its counters
  * again. */
 static void an_object_comes_back_under_another_number(void **state)
 {
@@ -223,7 +223,8 @@ static void values_are_cooked_from_two_samples(void **state)
     fake_length = 5;
     fake_busy = 1;
     fake_base = 4;
-    assert_true(value_of(length, 0) == 0); /* before the first sample (docs/windows/pdh.md#f9) */
+    /* the first collection has no sample before it (docs/windows/pdh.md#f9) */
+    assert_true(value_of(length, 0) == 0);
     collect(0);
     no_value(reads, PDH_CSTATUS_INVALID_DATA);
     assert_true(value_of(length, 0) == 5);
@@ -281,7 +282,7 @@ static void twins_have_numbers(void **state)
     no_value(third, PDH_CSTATUS_NO_INSTANCE);
 }
 
-/* An object may have many instances with the same name. */
+/* Many instances of an object may have the same name: numbering them must be quick. */
 static void equal_names_are_numbered_quickly(void **state)
 {
     enum { TWINS = 100000 };
@@ -306,9 +307,9 @@ static void names_may_hold_what_paths_are_made_of(void **state)
     assert_true(value_of(counter, 0) == 1);
 }
 
-/* ---- pairs without a value ---- */
+/* ---- pairs of samples without a value ---- */
 
-/* A rate has no value if the process of this name is another one, which its number or its start
+/* A rate has no value if the name now belongs to another process, which its process number or start
  * time shows. */
 static void another_process_of_that_name_has_no_common_value(void **state)
 {
@@ -325,14 +326,14 @@ static void another_process_of_that_name_has_no_common_value(void **state)
     fake_processes[0].faults += 10;
     collect(1000);
     assert_true(value_of(faults, 0) == 10);
-    fake_processes[0].start++; /* the number was given to another process */
+    fake_processes[0].start++; /* another start time: the number now belongs to another process */
     fake_processes[0].faults += 10;
     collect(1000);
     no_value(faults, PDH_CSTATUS_INVALID_DATA);
 }
 
-/* The first process "twin" ends: the name "twin" now means the process that was "twin#1", so its
- * rate has no value. */
+/* The first of two processes "twin" ends. Then the name "twin" means the process that was "twin#1"
+ * before, so a rate from both samples would be wrong and must have no value. */
 static void a_process_that_moves_up_has_no_value(void **state)
 {
     PDH_HCOUNTER faults = added("\\Process(twin)\\Page Faults/sec");
@@ -356,8 +357,8 @@ static void a_process_that_moves_up_has_no_value(void **state)
     assert_int_equal(items[1].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
 }
 
-/* If the two clocks differ, because the wall clock was set or the machine slept, a rate has no
- * value. */
+/* A rate has no value if the wall clock and the other clock show intervals of different lengths,
+ * because the wall clock was set or the machine slept. */
 static void an_interval_of_two_lengths_has_no_value(void **state)
 {
     PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
@@ -371,7 +372,7 @@ static void an_interval_of_two_lengths_has_no_value(void **state)
         no_value(reads, PDH_CSTATUS_INVALID_DATA);
         assert_true(value_of(length, 0) == 0);
         fake_reads += 100;
-        fake_wall += 50000; /* differs by half a percent */
+        fake_wall += 50000; /* half a percent of difference is allowed */
         collect(1000);
         assert_true(value_of(reads, 0) == 100);
     }
@@ -486,7 +487,8 @@ static void statistics_of_a_ring(void **state)
                      STATUS(INVALID_HANDLE));
 }
 
-/* The value of a rate belongs to the second sample of a pair; the oldest sample has none. */
+/* The statistics of a rate: each pair of samples gives a value, which belongs to the second sample;
+ * the oldest sample has none. */
 static void statistics_of_a_rate(void **state)
 {
     PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
@@ -545,7 +547,7 @@ int main(void)
         QUERY_TEST(statistics_of_a_ring),
         QUERY_TEST(statistics_of_a_rate),
         QUERY_TEST(samples_can_be_cooked_by_the_caller),
-        /* must be last, because PDH uses the object's earlier number for one more second */
+        /* must be the last test: PDH uses the object's earlier number for one more second */
         QUERY_TEST(an_object_comes_back_under_another_number),
     };
     return cmocka_run_group_tests(tests, make_names, remove_names);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data source for live data: objects by name, number and language; instances with their
- * numbers. */
+/* The data source for live data: objects are found by name, number and language; instances have
+ * their numbers. */
 #include "pdh/live/machine.h"
 
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static void what_is_not_there_has_a_status(void **state)
     struct object_info *info = NULL;
     assert_int_equal(source_object(now, NULL, "Nonsense", false, INFO_RECENT, &info),
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
-    /* the title of a counter, not of an object */
+    /* a counter has this title, but no object */
     assert_int_equal(source_object(now, NULL, "% Processor Time", false, INFO_RECENT, &info),
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
     assert_int_equal(source_object(now, "\\\\no-such-machine", "System", false, INFO_RECENT, &info),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The capture that Windows made, in its three formats, and all values that a query reads from such
- * a capture. */
+/* The capture that Windows made, in its three formats, and a table of all values that a query reads
+ * from such a capture. */
 #ifndef OPL_TESTS_PDH_TABLE_H
 #define OPL_TESTS_PDH_TABLE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries in several threads: a query for each thread, one query for all threads, and one query
- * that is opened and closed while other threads use it. The only allowed effect is an error status;
- * sanitizers watch for others.
+ * Queries in several threads: one query for each thread, one query for all threads, and one query
+ * that is opened and closed while other threads use it. A call may fail with an error status, but
+ * nothing else may happen; sanitizers watch for that.
  */
 #include "pdh/query.h"
 

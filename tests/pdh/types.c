@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every counter type, and instance names of every kind, from a block to the value, through the
- * public functions: what a sample contains, the time base, the number; which instance a path means.
- * The simulated machine has other clocks than ours: 3,579,545 ticks a second, and objects with
- * 1,000 a second, as on Windows. (docs/windows/types.md#b2, docs/windows/types.md#b3)
+ * Every counter type, and instance names of every kind, from the block to the value, through the
+ * public functions: what a sample contains, its time base, its value; which instance a path means.
+ * The clocks of the simulated machine differ from Linux': 3,579,545 ticks a second, and 1,000 a
+ * second for objects with a clock of their own, as on Windows. (docs/windows/types.md#b2,
+ * docs/windows/types.md#b3)
  */
 #include <openperflib/build.h>
 #include <openperflib/unstable.h>
@@ -29,7 +30,7 @@ enum { TYPES = 1000, PARENTS = 2000, NAMES = 2002, FIRST_COUNTER = 1010 };
 
 enum clock { NONE, TICK, HUNDRED, OWN, BASE };
 struct typed {
-    DWORD type, base; /* 0: none */
+    DWORD type, base; /* `base`: type of the base counter that follows; 0: none */
     enum clock second;
     LONGLONG time_base;
     ULONGLONG first[2], bases[2];
@@ -73,7 +74,7 @@ static const struct typed typed[] = {
 /* clang-format on */
 enum { TYPED = COUNT(typed) };
 
-static int moment; /* 0: the first sample; 1: the second */
+static int moment; /* which of the two samples is returned: 0 the first, 1 the second */
 static const LONGLONG ticks[] = {777, 777 + 2 * TICKS};
 static const LONGLONG walls[] = {133000000000000000, 133000000000000000 + 2 * WALL};
 static const LONGLONG objects[] = {500, 500 + 2 * OBJECT};
@@ -112,17 +113,17 @@ static void build_types(opl_build *build)
 
 static const char *const parents[] = {"p", "P", "b"};
 static const struct named {
-    const char *name; /* NULL: the instance has a number instead of a name */
-    int parent;       /* -1: none */
+    const char *name; /* NULL: the instance has a number (UniqueID) instead of a name */
+    int parent;       /* position in `parents`; -1: none */
     LONG unique;
 } names[] = {
     {"a",                    -1, -1  },
     {"A",                    -1, -1  },
     {"a",                    -1, -1  },
     {"b/c",                  -1, -1  },
-    {"c",                    2,  -1  }, /* with its parent b, the path is also b/c */
+    {"c",                    2,  -1  }, /* its parent is "b", so its path is b/c, too */
     {"x",                    0,  -1  },
-    {"x",                    1,  -1  }, /* parent P: in paths the same as p */
+    {"x",                    1,  -1  }, /* its parent is "P": in paths the same as "p" */
     {"z#7",                  -1, -1  },
     {"w#",                   -1, -1  },
     {"(round)",              -1, -1  },
@@ -248,7 +249,8 @@ static LONGLONG second_of(const struct typed *of)
     }
 }
 
-/* docs/windows/types.md#b3: the raw value of a tick multi timer is multiplied by the frequency. */
+/* docs/windows/types.md#b3: the raw value of a multi timer that counts ticks is multiplied by the
+ * frequency. */
 static void keeps(const struct typed *of, PDH_HCOUNTER counter)
 {
     bool ticking = of->type == PERF_COUNTER_MULTI_TIMER || of->type == PERF_COUNTER_MULTI_TIMER_INV;
@@ -302,13 +304,15 @@ static void every_type(void **state)
     }
 }
 
-/* Formats collected values: with limits and scales, as LONG and LARGE. */
+/* Formats collected values: with and without the limit of 100 %, with scales, as LONG and LARGE. */
 static void formats_of_values(void **state)
 {
     PDH_HCOUNTER raw, percent;
     PDH_FMT_COUNTERVALUE value;
-    assert_status(PdhAddCounterA(query, "\\1000\\1042", 0, &raw), 0);     /* is 4,000,000,000 */
-    assert_status(PdhAddCounterA(query, "\\1000\\1016", 0, &percent), 0); /* is 50: 1 s of 2 s */
+    /* its value is 4,000,000,000 */
+    assert_status(PdhAddCounterA(query, "\\1000\\1042", 0, &raw), 0);
+    /* its value is 50 %: 1 s of 2 s */
+    assert_status(PdhAddCounterA(query, "\\1000\\1016", 0, &percent), 0);
     collect(0);
     collect(1);
     static const struct {
@@ -334,7 +338,7 @@ static void formats_of_values(void **state)
         assert_true((rows[i].format & PDH_FMT_LONG ? value.longValue : value.largeValue) ==
                     rows[i].expected);
     }
-    /* values are limited before they are scaled */
+    /* the value is limited to 100 first, and then scaled */
     assert_status(PdhSetCounterScaleFactor(percent, 2), 0);
     assert_status(PdhGetFormattedCounterValue(percent, PDH_FMT_LONG, NULL, &value), 0);
     assert_int_equal(value.longValue, 5000);
@@ -342,7 +346,8 @@ static void formats_of_values(void **state)
 
 /* ---- every name ---- */
 
-/* Each path to which a pattern expands means one instance, and each instance has one such path. */
+/* A pattern expands to paths. Each of these paths means exactly one instance, and each instance has
+ * exactly one such path. */
 static void every_name_is_found_again(void **state)
 {
     char list[4096];
@@ -404,7 +409,7 @@ static void names_mean_instances(void **state)
         {"(round)",              109},
         {"/",                    111},
         {"/HOME",                112},
-        {"\xc3\x84\xe2\x82\xac", 115}, /* the other letter case */
+        {"\xc3\x84\xe2\x82\xac", 115}, /* the same name with upper and lower case exchanged */
         {"4711",                 116},
         {"4711#1",               117},
         {"p/12",                 118},
@@ -414,7 +419,7 @@ static void names_mean_instances(void **state)
         means(rows[i].instance, rows[i].value);
 }
 
-/* Checks the values of all instances that match a pattern, sorted by name. */
+/* Checks the values of all instances that match a pattern, in the order of their names. */
 static void fits(const char *instance, const char *expected)
 {
     char path[64], text[512] = "";

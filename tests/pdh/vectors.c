@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulated machine that has at each moment the values that Windows sampled
- * (golden/pdh-vectors.tsv): a live query gives the texts that Windows printed, through the public
- * functions. Its clocks are those of the recording: 2,630,633 ticks a second.
+ * A simulated machine that has, one after the other, the values that Windows sampled (golden/pdh-
+ * vectors.tsv): a live query gives the same texts that Windows printed, through the public
+ * functions. Its clocks have the frequency of the recording, 2,630,633 ticks a second.
  * (docs/windows/types.md#b3, docs/windows/types.md#b4)
  */
 #include <openperflib/build.h>
@@ -166,7 +166,7 @@ __attribute__((constructor)) static void hand_down_tables(void)
     registry_init(&tables);
 }
 
-/* ---- the cells ---- */
+/* ---- the printed values ---- */
 
 static void cells_of_the_present(void **state)
 {
@@ -189,7 +189,7 @@ static void cells_of_the_present(void **state)
     assert_int_equal(PdhCloseQuery(query), 0);
 }
 
-/* Reads the five network cards as one array, by both forms of the object's name. */
+/* Reads the five network cards as one array (instance *), with both ways to name the object. */
 static void cells_of_a_wildcard(void **state)
 {
     PDH_HQUERY query;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The 250 cells of golden/pdh-vectors.tsv: what Windows sampled, and the text that it printed for
- * it. They are compared through the public functions, for any data source of a query.
+ * The 250 values of golden/pdh-vectors.tsv: for each, what Windows sampled, and the text that it
+ * printed. They are compared through the public functions; the query may have any data source.
  */
 #ifndef OPL_TEST_PDH_VECTORS_H
 #define OPL_TEST_PDH_VECTORS_H
@@ -82,7 +82,8 @@ static inline void vector_is(const struct vector *vector, PDH_STATUS status,
 
 enum { VECTOR_DOUBLE = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 };
 
-/* Compares the query's own sample: raw, cooked, and truncated to whole numbers. */
+/* Compares the value of the query's newest sample: raw, computed, and truncated to a whole
+ * number. */
 static inline void vector_is_collected(const struct vector *vector, PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER raw;
@@ -106,7 +107,8 @@ static inline void vector_is_collected(const struct vector *vector, PDH_HCOUNTER
     assert_true(value.longValue == (whole > INT32_MAX ? INT32_MAX : (LONG)whole));
 }
 
-/* Compares the value of the same two samples, which the caller passes to PDH. */
+/* Computes the value from the same two samples, which are passed to PDH by the caller, and compares
+ * it. */
 static inline void vector_is_calculated(const struct vector *vector, PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER old = {.FirstValue = vector->old_first, .SecondValue = vector->old_second};
@@ -146,13 +148,13 @@ static inline void vector_is_described(const struct vector *vector, PDH_HCOUNTER
     assert_int_equal(is.info.lScale, 0);
 }
 
-/* Compares the statistics of a column: how many values, the smallest, the largest, and their
+/* Compares the statistics of a column: the number of values, the smallest, the largest, and the
  * mean. */
 static inline void column_has_statistics(size_t column, PDH_HCOUNTER counter)
 {
     PDH_RAW_COUNTER ring[VECTOR_SAMPLES];
     PDH_STATISTICS is;
-    const size_t first = 7; /* position of the oldest sample in the ring */
+    const size_t first = 7; /* the ring of samples begins with the oldest one at this position */
     double min = 0, max = 0, sum = 0;
     DWORD count = 0;
     for (size_t i = 0; i < VECTOR_SAMPLES; i++) {

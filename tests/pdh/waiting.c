@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks which queries wait while a provider is slow: only those that also need this provider. Here
- * the answer of Process is held back, and that of System comes at once. Values, lists and other
- * queries are not delayed.
+ * Which queries wait while a provider is slow? Only those that need this provider. Here the answer
+ * for Process is delayed, and that for System comes at once. Values, lists and other queries must
+ * not wait.
  */
 #include "pdh/query.h"
 
@@ -19,7 +19,7 @@ static const struct pdh_from now;
 static sem_t queried, answer;
 static bool slow;
 
-/* Handles queries before fake.h does: a query of Process alone is delayed. */
+/* Gets each query before fake.h: a query of Process alone is delayed. */
 static LSTATUS slow_query(const char *path, const char *name, bool wide, DWORD *type, void *data,
                           DWORD *size)
 {
@@ -62,8 +62,8 @@ static LONG value_of(PDH_HCOUNTER counter)
     return value.longValue;
 }
 
-/* Does everything that needs no answer of Process, in this thread. If any of it waited, it would
- * wait for ever. */
+/* Does, in this thread, everything that needs no answer for Process. If anything of it waited for
+ * Process, it would wait for ever. */
 static void go_on(void)
 {
     PDH_HQUERY other;
@@ -73,7 +73,8 @@ static void go_on(void)
     fake_length = 7;
     assert_int_equal(query_collect(system_query, NULL), 0);
     assert_int_equal(value_of(length), 7);
-    assert_int_equal(value_of(process), 1); /* the last sample of the query that waits */
+    /* the value of the previous sample, because the query still waits for the new one */
+    assert_int_equal(value_of(process), 1);
     assert_int_equal(counter_scale(process, 2), 0);
     assert_int_equal(value_of(process), 100);
     assert_int_equal(counter_scale(process, 0), 0);

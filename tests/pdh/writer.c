@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a query collects is written as CSV and TSV, and read back. */
+/* The samples that a query collects are written as CSV and TSV, and read back. */
 #include "pdh/log/capture.h"
 
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void options_of(struct capture_options *options, PDH_HQUERY query, const 
         .file = path, .access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS, .query = query};
 }
 
-/* A capture that a query reads is written again unchanged. */
+/* A query reads a capture and writes it again: the values in the new one are the same. */
 static void a_capture_is_written_anew(void **state)
 {
     static struct table before, after;
@@ -80,7 +80,7 @@ static void a_capture_is_written_anew(void **state)
             assert_memory_equal(&before.cells[i][k].doubleValue, &after.cells[i][k].doubleValue, 8);
 }
 
-/* The columns of a text capture, added to a query in their order. */
+/* Adds the columns of a text capture to a query, in their order. */
 static void add_columns_of(const char *path, PDH_HQUERY query)
 {
     struct log *log;
@@ -91,8 +91,8 @@ static void add_columns_of(const char *path, PDH_HQUERY query)
     log_close(log);
 }
 
-/* Removes carriage returns: the line ends of the public files were changed when they were
- * published. */
+/* Removes carriage returns: in the public files, the line ends of Windows were changed when they
+ * were published. */
 static void without_returns(struct buffer *text)
 {
     size_t kept = 0;
@@ -102,8 +102,8 @@ static void without_returns(struct buffer *text)
     text->data[text->len = kept] = '\0';
 }
 
-/* From the binary capture, the text files result that Windows wrote at the same time, byte for
- * byte. */
+/* Windows wrote the same samples to a binary capture and to text files. From the binary one, the
+ * same text files must result, byte for byte. */
 static void a_binary_capture_becomes_windows_text(void **state)
 {
     const struct {
