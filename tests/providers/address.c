@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces in a tree of proc files that the test makes: every kind of mapping, files that are
- * read in pieces, unreadable files, names with characters that have a meaning in counter paths. */
+ * longer than one read, unreadable files, names with characters that have a meaning in counter
+ * paths. */
 #include "perfproc.h"
 
 enum { PAGE = 4096, ID = 784 };
@@ -124,7 +125,7 @@ static void images_have_their_process_as_parent(void **state)
     opl_instance_view image;
     (void)state;
     struct answer answer = run_query(u"740");
-    assert_int_equal(answer.types, 2); /* Image and Process Address Space */
+    assert_int_equal(answer.types, 2); /* the objects Image and Process Address Space */
     assert_true(answer_object(&answer, 740, &images));
     assert_true(object_named(&answer, &images, "pro[1]_2", &image));
     assert_int_equal(image.definition.ParentObjectTitleIndex, 786);
@@ -172,8 +173,8 @@ static void a_file_that_comes_in_pieces_is_read_whole(void **state)
     assert_int_equal(image.definition.ParentObjectInstance, 3);
 }
 
-/* A process whose maps cannot be read is no instance: an address space of 0 bytes would be
- * false. */
+/* A process whose file maps cannot be read does not appear as an instance: an address space of 0
+ * bytes would be false. */
 static void f_b1_what_cannot_be_read_is_no_instance(void **state)
 {
     opl_object_view spaces;
@@ -198,7 +199,7 @@ static void global_does_not_ask_them(void **state)
     assert_true(answer_object(&answer, 740, &object));
     assert_true(answer_object(&answer, 1408, &object));
     assert_true(answer_object(&answer, 816, &object));
-    /* Process, for the parents in Thread Details */
+    /* the answer also has Process (230), because processes are the parents in Thread Details */
     assert_true(answer_object(&answer, 230, &object));
     assert_false(answer_object(&answer, 232, &object));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Address spaces of this machine: the sum of all kinds is the size that the kernel counts; mappings
- * made here appear exactly; the instruction address of a waiting thread is right; the querying
- * thread gets its priority back. */
+/* Address spaces of this machine's processes: all kinds of mappings add up to the size that the
+ * kernel counts; mappings that the test makes appear with their exact sizes; the instruction
+ * address of a waiting thread is right; the thread that queries has its old priority afterwards. */
 #include "../skip.h"
 #include "perfproc.h"
 
@@ -49,7 +49,7 @@ static void all_kinds_together_are_the_size_that_the_kernel_counts(void **state)
 {
     uint64_t values[KINDS], sum = 0;
     (void)state;
-    read_kinds(values); /* allocates what is allocated only once */
+    read_kinds(values); /* the first query allocates memory that later ones use again */
     uint64_t before = own_size();
     read_kinds(values);
     uint64_t after = own_size();
@@ -97,7 +97,7 @@ static void mappings_made_here_appear_to_the_byte(void **state)
     }
 }
 
-/* ---- where a thread is ---- */
+/* ---- instruction addresses of threads ---- */
 
 static uint64_t user_pc(pid_t child)
 {
@@ -113,7 +113,7 @@ static uint64_t user_pc(pid_t child)
     return 0;
 }
 
-/* Is the address in an executable part of this program? The child has the same addresses. */
+/* Is the address in executable code of this program? A forked child has the same addresses. */
 static bool is_executable(uint64_t address)
 {
     char line[512], protection[8];

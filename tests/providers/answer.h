@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries a provider and looks into its answer. A query for a frozen machine runs in a process of
- * its own, because the library reads its environment only once.
+ * Queries a provider and looks into its answer. A frozen machine is a folder of tests/roots with
+ * files of proc and sys, which the provider reads instead of this machine's. Each query for a
+ * frozen machine runs in a child process, because the library reads only once which folder that is.
  */
 #ifndef OPL_TEST_ANSWER_H
 #define OPL_TEST_ANSWER_H
@@ -31,7 +32,7 @@ static union {
 } answer;
 static opl_block answer_block;
 
-/* The functions of a shipped provider library: Open, Collect, Close. */
+/* The functions Open, Collect and Close of one of this project's providers. */
 struct library {
     PM_OPEN_PROC *open;
     PM_COLLECT_PROC *collect;
@@ -51,7 +52,7 @@ static inline void library_load(struct library *library, const char *name, const
     *(void **)&library->close = dlsym(handle, close);
 }
 
-/* Name and functions of the shipped providers. */
+/* This project's providers: the library's name, and the names of its three functions. */
 static const char *const shipped_providers[][4] = {
     {"perfos",    "OpenOSObject",             "CollectOSObjectData",         "CloseOSObject"        },
     {"perfproc",  "OpenSysProcessObject",     "CollectSysProcessObjectData", "CloseSysProcessObject"},
@@ -62,7 +63,7 @@ static const char *const shipped_providers[][4] = {
 };
 enum { SHIPPED_PROVIDERS = sizeof shipped_providers / sizeof *shipped_providers };
 
-/* Loads a shipped provider and calls its Open. */
+/* Loads a provider of this project and calls its Open. */
 static inline int library_open(struct library *library, const char *name)
 {
     size_t i = 0;
@@ -73,7 +74,7 @@ static inline int library_open(struct library *library, const char *name)
     return (int)library->open(NULL);
 }
 
-/* Calls Collect, and puts the objects into `answer`, as a block with a header. */
+/* Calls Collect, and stores the objects in `answer` after the header of a block. */
 static inline DWORD library_query(const struct library *library, const char *query)
 {
     WCHAR wide[64] = {0};
@@ -97,7 +98,7 @@ static inline void answer_begin(void)
     assert_int_equal(opl_block_init(&answer_block, answer.bytes, sizeof answer), OPL_BLOCK_GOOD);
 }
 
-/* ---- frozen machines; a provider is its library and its three functions ---- */
+/* ---- frozen machines; `provider` is a row of shipped_providers ---- */
 
 /* Opens, queries and closes a provider in a child process, which sends the answer through a
  * pipe. */
@@ -141,14 +142,15 @@ static inline void query_root(const char *const provider[4], const char *root, c
     answer_begin();
 }
 
-/* ---- questions ---- */
+/* ---- looking into the answer ---- */
 
 static inline bool answer_object(unsigned index, opl_object_view *ret)
 {
     return opl_block_find_object(&answer_block, index, ret);
 }
 
-/* Finds a counter; with `base` the base after it, which has the same title. */
+/* Finds a counter. If `base`: finds the counter's base (its denominator), which follows it and has
+ * the same title. */
 static inline bool answer_counter(const opl_object_view *object, unsigned index, bool base,
                                   opl_counter_view *ret)
 {
@@ -160,7 +162,7 @@ static inline bool answer_counter(const opl_object_view *object, unsigned index,
     return false;
 }
 
-/* Finds an instance; `name` NULL: the data of the single object. */
+/* Finds an instance. `name` NULL: the object has no instances; returns its only values. */
 static inline bool answer_instance(const opl_object_view *object, const char *name,
                                    opl_instance_view *ret)
 {
@@ -195,7 +197,7 @@ static inline bool answer_has(unsigned object_index, unsigned index)
     return answer_object(object_index, &object) && answer_counter(&object, index, false, &counter);
 }
 
-/* The names of the instances, with a comma after each. */
+/* Returns the names of the instances, with a comma after each. */
 static inline const char *answer_names(unsigned object_index)
 {
     static char names[8192];

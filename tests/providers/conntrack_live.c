@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conntrack is compared with packets that the test sends, in a network namespace of its own in
- * which a filter makes the kernel track connections. Each test runs in a child process.
+ * The object Conntrack (the kernel's tracking of connections) is compared with packets that the
+ * test sends, in a network namespace of its own. A filter rule there makes the kernel track
+ * connections. Each test runs in a child process.
  */
 #include "network.h"
 
@@ -68,7 +69,7 @@ static void send_garbage(void)
     send_raw(IPPROTO_TCP, &head, sizeof head);
 }
 
-/* Sends an error message about a datagram that was never sent. */
+/* Sends an ICMP error message about a datagram that was never sent. */
 static void send_strange_errors(void)
 {
     unsigned char bytes[36] = {ICMP_DEST_UNREACH, ICMP_HOST_UNREACH};
@@ -77,13 +78,15 @@ static void send_strange_errors(void)
     quoted.saddr = quoted.daddr = htonl(INADDR_LOOPBACK);
     quoted.check = checksum(0, &quoted, sizeof quoted);
     memcpy(bytes + 8, &quoted, sizeof quoted);
-    bytes[29] = 77, bytes[31] = 78, bytes[33] = 8; /* the two ports and the length */
+    /* of the quoted datagram: the two ports and the length */
+    bytes[29] = 77, bytes[31] = 78, bytes[33] = 8;
     uint16_t check = checksum(0, bytes, sizeof bytes);
     memcpy(bytes + 2, &check, sizeof check);
     send_raw(IPPROTO_ICMP, bytes, sizeof bytes);
 }
 
-/* The kernel looks up each packet twice: when it is sent, and when it is received. */
+/* Packets go from this machine to itself, so the kernel looks up each one twice: when it is sent,
+ * and when it is received. */
 static void child_connections(void)
 {
     own_filter();

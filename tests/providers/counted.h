@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the allocations and opened files of a provider that is linked with the test (the engine
- * opens files by openat only), and can let one allocation fail. Linked with --wrap=malloc, calloc,
- * realloc and openat64; only one file of a program includes this. */
+/* Counts what a provider that is linked with the test allocates, and how many files it opens
+ * (providers open files only by openat), and can let one allocation fail. The test must be linked
+ * with --wrap=malloc, calloc, realloc and openat64. Only one source file of a program may include
+ * this file, because it defines functions. */
 #ifndef OPL_TEST_COUNTED_H
 #define OPL_TEST_COUNTED_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Job Object, Job Object Details and systemd Unit are compared with control groups of the test's
- * own, in which a worker process does work of known size. Needs root. Uses a mount namespace of its
- * own, and those controllers that are enabled. Each test runs in a child process.
+ * The objects Job Object, Job Object Details and systemd Unit are compared with control groups that
+ * the test makes, in which a worker process does work of known size. Needs root. Uses a mount
+ * namespace of its own, and those controllers that are enabled. Each test runs in a child process.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -141,7 +141,7 @@ static bool start_threads(void)
     return true;
 }
 
-/* Writes and reads without the cache, in pieces of 64 KiB. */
+/* Writes and reads a file without the page cache, in pieces of 64 KiB. */
 static bool use_disk(void)
 {
     enum { PIECE = 65536 };
@@ -206,8 +206,8 @@ static struct account order(char what)
     return account;
 }
 
-/* Starts the worker in a new group below the group `above`; "": below the root. What the worker did
- * before is not counted for the group. */
+/* Starts the worker process in a new control group below the group `above` ("": below the root).
+ * What the worker did before it was moved there is not counted for the group. */
 static void begin(const char *above)
 {
     char path[300], number[16];
@@ -232,7 +232,7 @@ static void begin(const char *above)
     snprintf(number, sizeof number, "%d", (int)worker);
     if (!write_file("cgroup.procs", number))
         leave(CANNOT_RUN);
-    /* the providers have opened files of the other namespace */
+    /* opens the providers again, because they had opened files of the old mount namespace */
     perfproc.close(), perflinux.close();
     IS(perfproc.open(NULL) + perflinux.open(NULL), 0);
 }
@@ -306,7 +306,7 @@ static void child_job_memory(void)
     if (!write_file("memory.swap.max", "0"))
         not_reported("swap of groups");
     IS(job(102102), 0);
-    IS(write_file("memory.max", "8388608"), true); /* less than the group has */
+    IS(write_file("memory.max", "8388608"), true); /* less than the group uses now */
     IS(job(102102), 8388608);
     char more = 'm';
     IS(write(orders[1], &more, 1), 1);
@@ -323,7 +323,7 @@ static void faults_and_ends_of_a_job_appear(void **state)
     in_child(child_job_memory);
 }
 
-/* The group may use a tenth of a processor. */
+/* A limit lets the group use only a tenth of a processor's time. */
 static void child_job_limit(void)
 {
     begin("");
@@ -337,7 +337,7 @@ static void child_job_limit(void)
     struct account used = order('c');
     double waited =
         (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
-    CLOSE_TO(job(102106) - before, waited * 10, waited); /* to a tenth */
+    CLOSE_TO(job(102106) - before, waited * 10, waited); /* within 10 % */
     IS(job(102104), 10000);
     IS(answer_number(JOB, group, 102104, true), 100000);
 }
@@ -355,7 +355,8 @@ static void use_first_processor(pid_t process)
     IS(sched_setaffinity(process, sizeof set, &set), 0);
 }
 
-/* The worker shares a processor with a process outside; then it waits for a disk. */
+/* The worker competes with a process outside its group for a processor; then it waits for a
+ * disk. */
 static void child_job_pressure(void)
 {
     begin("");
@@ -398,7 +399,7 @@ static void pressure_of_a_job_appears(void **state)
     in_child(child_job_pressure);
 }
 
-/* ---- processes of jobs, compared with Process, which other tests check ---- */
+/* ---- the processes of jobs, compared with the object Process, which other tests check ---- */
 
 static bool find_process(unsigned object_index, opl_object_view *object,
                          opl_instance_view *instance)
@@ -423,11 +424,13 @@ static unsigned same_rows(const opl_object_view *details, const opl_instance_vie
         DWORD index = row.definition.CounterNameTitleIndex;
         bool is_io = (index >= 1412 && index <= 1424) || index > 101800;
         if (is_io && !answer_counter(process, 1412, false, &same))
-            continue; /* absent in Process, because this user may not read it of some process */
+            /* Process lacks such a counter if this user may not read it for every process */
+            continue;
         IS(answer_counter(process, row.definition.CounterNameTitleIndex, false, &same), true);
         IS(opl_counter_number(&answer_block, one, &row, &value), true);
         IS(opl_counter_number(&answer_block, other, &same, &theirs), true);
-        CLOSE_TO(value, theirs, theirs / 1000); /* times of the kernel's records are more precise */
+        /* the kernel's records of times (BPF) are more precise than /proc */
+        CLOSE_TO(value, theirs, theirs / 1000);
     }
     return rows;
 }
@@ -467,7 +470,7 @@ static uint64_t unit(unsigned index)
     return answer_number(UNIT, name, index, false);
 }
 
-/* Does the counter exist, and does this group have the file with its value? */
+/* Does the counter exist, and has this control group the file from which it is read? */
 static bool unit_has(unsigned index, const char *file)
 {
     char path[400];
@@ -506,7 +509,7 @@ static void child_throttled(void)
     struct account used = order('c');
     double waited =
         (double)used.elapsed - (double)(used.user + used.system - none.user - none.system);
-    CLOSE_TO(unit(100910) - before, waited * 10, waited); /* to a tenth */
+    CLOSE_TO(unit(100910) - before, waited * 10, waited); /* within 10 % */
 }
 
 static void waiting_of_a_unit_appears(void **state)
@@ -530,7 +533,7 @@ static void child_unit_memory(void)
     }
     uint64_t before = unit(100902);
     IS(order('m').done, true);
-    /* each processor counts memory in batches */
+    /* each processor adds to the kernel's count in batches, so the count is not exact */
     CLOSE_TO(unit(100902) - before, MEMORY, MEMORY / 50);
     FILE *swaps = fopen("/proc/swaps", "r");
     char line[256];
@@ -562,7 +565,7 @@ static void child_unit_disk(void)
     }
     uint64_t reads = unit(1412), writes = unit(1414), in = unit(1420), out = unit(1422);
     if (!order('d').done || unit(1420) == in)
-        leave(CANNOT_RUN); /* a disk that does not count requests by group */
+        leave(CANNOT_RUN); /* this disk does not count requests by control group */
     CLOSE_TO(unit(1420) - in, DISK, DISK / 100);
     CLOSE_TO(unit(1422) - out, DISK, DISK / 20); /* the file system's own writes are counted, too */
     IS(unit(1412) - reads >= DISK / MEBI, true);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel Limits, Slab, Memory Zone, Memory Usage, Interrupt, Pressure, and some counters of Memory
- * and Processor of this machine, compared with work of known size or with another source of the
- * same value.
+ * Counters of the objects Kernel Limits, Slab, Memory Zone, Memory Usage, Interrupt and Pressure,
+ * and some of Memory and Processor, on this machine: each is compared with work of known size or
+ * with another source of the same value.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -64,7 +64,8 @@ static bool near(uint64_t value, uint64_t other, uint64_t distance)
     return value + distance >= other && other + distance >= value;
 }
 
-/* The number-th number after the key in a file; UINT64_MAX: there is none. */
+/* Reads the file: returns number `number` (from 1) of those after `key`; UINT64_MAX: there is
+ * none. */
 static uint64_t reading(const char *path, const char *key, unsigned number)
 {
     char line[4096];
@@ -107,7 +108,8 @@ static void in_child(void (*test)(void))
 
 enum { NOBODY = 54321 }; /* an unused user number */
 
-/* Opens as many inotify instances as one user may have; one more must fail. */
+/* Opens as many inotify instances as the counter says that one user may have; one more must
+ * fail. */
 static void child_inotify(void)
 {
     uint64_t most = queried(LIMITS, NULL, 100726), count = 0;
@@ -143,8 +145,8 @@ static pid_t next_process(void)
     return child;
 }
 
-/* After the highest process number, a low one follows. A pid namespace may have a maximum of its
- * own. */
+/* The highest process number must be the counter's value minus 1, and a low number must follow it.
+ * Tested in a pid namespace, which may have a maximum of its own. */
 static void child_first_process(void)
 {
     char last[32];
@@ -199,7 +201,8 @@ static void reserved_requests_appear(void **state)
     assert_true(exact);
 }
 
-/* A test user creates keys up to the limit, so the used share becomes 100 %. */
+/* A user without other keys creates keys up to the kernel's limit per user, so the used share
+ * becomes 100 %. */
 static void child_keys(void)
 {
     enum { SPARE = 20 };
@@ -216,7 +219,7 @@ static void child_keys(void)
     }
     run_query(LIMITS);
     uint64_t keys = answer_number(LIMITS, NULL, 100728, false);
-    /* without root only the user's own keys are counted */
+    /* if the test is not root, only the user's own keys are counted */
     bool counted = near(keys, before + made, SPARE) || near(keys, made, SPARE);
     uint64_t used = answer_number(LIMITS, NULL, 100730, false);
     uint64_t base = answer_number(LIMITS, NULL, 100730, true);
@@ -266,7 +269,7 @@ static void settings_are_what_the_kernel_says(void **state)
             VALUE(LIMITS, NULL, rows[i].index, reading(rows[i].path, "", 1));
 }
 
-/* ---- Slab, beside sys/kernel/slab ---- */
+/* ---- Slab, compared with sys/kernel/slab ---- */
 
 static uint64_t of_slab(const char *cache, const char *file)
 {
@@ -275,7 +278,7 @@ static uint64_t of_slab(const char *cache, const char *file)
     return reading(path, "", 1);
 }
 
-/* Are the counts equal? Only caches that do not change all the time are compared. */
+/* Has the counter the same values as sys? Compared are only caches that seldom change. */
 static bool same_slab(const char *cache)
 {
     run_query(SLAB);
@@ -315,9 +318,9 @@ static void slabs_are_those_of_sys(void **state)
         assert_true(same + 1 >= reported);
 }
 
-/* ---- Memory Zone: watermarks, computed from two settings ---- */
+/* ---- Memory Zone: the watermarks are computed here from two kernel settings ---- */
 
-/* Has the kernel raised a zone's watermarks for a while, because memory is fragmented? */
+/* Has the kernel raised the watermarks of a zone temporarily, because memory is fragmented? */
 static bool a_mark_is_raised(void)
 {
     char line[128];
@@ -351,7 +354,7 @@ static void watermarks_follow_from_settings(void **state)
         managed = answer_number(ZONE, name, 100504, false);
         uint64_t min = answer_number(ZONE, name, 100508, false), step = min / 4;
         if (strcmp(name, "_Total") == 0) {
-            /* each zone's share is rounded down to whole pages */
+            /* the share of each zone is rounded down to whole pages, so the sum may be less */
             assert_true(near(min, least * KIB, 64 * page) || min < least * KIB);
             continue;
         }
@@ -368,8 +371,8 @@ static void watermarks_follow_from_settings(void **state)
 
 /* ---- Memory ---- */
 
-/* The commit limit is what the strict mode would allow: a share of memory without the huge pages,
- * and swap. */
+/* The commit limit is what the strict mode of overcommit would allow: a percentage of the memory
+ * (without huge pages), plus swap. */
 static void commit_limit_follows_from_settings(void **state)
 {
     uint64_t all = reading("/proc/meminfo", "MemTotal", 1) * KIB;
@@ -385,7 +388,7 @@ static void commit_limit_follows_from_settings(void **state)
     assert_true(near(queried(MEMORY, NULL, 30), limit, MEBI));
 }
 
-/* The sum over all zones of the largest number in "protection: (0, 2, ...)" and the high
+/* Adds up for each zone the largest number in its line "protection: (0, 2, ...)" and its high
  * watermark. */
 static uint64_t reserved_pages(void)
 {
@@ -430,8 +433,8 @@ static uint64_t kept_back(uint64_t bytes, uint64_t low)
     return bytes - (bytes / 2 < low ? bytes / 2 : low);
 }
 
-/* Available memory as the kernel's documents define it: free memory that is not reserved, and the
- * caches except for half of them or the low watermarks. */
+/* Computes available memory as the kernel's documents define it: free memory that is not reserved,
+ * plus the caches, of which half or the low watermarks are left out, whichever is less. */
 static bool available_is_right(void)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), low = low_marks() * page;
@@ -459,7 +462,8 @@ static void available_memory_follows_from_the_rest(void **state)
     assert_true(right);
 }
 
-/* Reads pages of a file that are not in memory: each is a fault that waits for the disk. */
+/* Reads pages of a file that are not in memory: each page causes a fault that waits for the
+ * disk. */
 static void faults_that_need_the_disk_appear(void **state)
 {
     enum { PAGES = 200, STEP = 16 };
@@ -489,7 +493,7 @@ static void faults_that_need_the_disk_appear(void **state)
     if (faults == 0)
         report_skipped("the build folder is not on a disk");
     else
-        assert_in_range(faults, PAGES, 10 * PAGES); /* other programs have faults, too */
+        assert_in_range(faults, PAGES, 10 * PAGES); /* other programs cause such faults, too */
 }
 
 /* Memory that the test sends to swap is counted, if there is swap. */
@@ -512,7 +516,7 @@ static void pages_sent_to_swap_appear(void **state)
     munmap(at, bytes);
 }
 
-/* ---- NUMA Node Memory, beside the nodes' counts of pages ---- */
+/* ---- NUMA Node Memory, compared with the counts of pages in sys ---- */
 
 static uint64_t of_node(unsigned node, unsigned index)
 {
@@ -538,8 +542,8 @@ static bool same_node(unsigned node)
            near(of_node(node, 1824), nothing + files, 2 * FEW);
 }
 
-/* The memory of all zones of all nodes, in MiB. MemTotal may be more, because of memory that was
- * added while the machine ran. */
+/* Returns the memory of all zones of all nodes, in MiB. MemTotal may be more, because it includes
+ * memory that was added while the machine ran. */
 static uint64_t managed_by_zones(void)
 {
     char line[1024];
@@ -606,7 +610,7 @@ static void memory_usage_is_that_of_sysinfo(void **state)
     assert_true(same);
 }
 
-/* ---- Processor Information: Processor's rows between two answers, or the sum of proc/stat ---- */
+/* ---- Processor Information, compared with Processor before and after, or with proc/stat ---- */
 
 static uint64_t total_of_stat(unsigned word)
 {
@@ -657,7 +661,7 @@ static void processors_are_those_of_processor(void **state)
     }
 }
 
-/* ---- interrupts, beside the sums of proc/stat ---- */
+/* ---- Interrupt, compared with the sums of proc/stat ---- */
 
 static void interrupts_are_those_of_stat(void **state)
 {
@@ -681,7 +685,7 @@ static void deferred_work_is_that_of_stat(void **state)
     assert_true(value - before <= after - before);
 }
 
-/* ---- Pressure, compared with the root of the control groups ---- */
+/* ---- Pressure, compared with the pressure files of the root control group ---- */
 
 static bool averages_are(const char *resource, const char *folder)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of perfnet.so in separate network namespaces without other traffic. Each test runs in a
- * child process, which ends with 0, or CANNOT_RUN.
+ * child process, whose exit code is 0 (good) or CANNOT_RUN (skipped).
  */
 #ifndef OPL_TEST_NETWORK_H
 #define OPL_TEST_NETWORK_H
@@ -63,7 +63,7 @@ static inline bool find(unsigned object_index, const char *name, unsigned index,
            opl_counter_number(&answer_block, &instance, &counter, ret);
 }
 
-/* A value of the last answer. */
+/* Returns a value of the last answer. */
 static inline uint64_t number(unsigned object, const char *name, unsigned index)
 {
     uint64_t value = 0;
@@ -72,7 +72,8 @@ static inline uint64_t number(unsigned object, const char *name, unsigned index)
     return value;
 }
 
-/* Queries until two answers are equal, because the kernel may still count for a moment. */
+/* Queries until two answers in a row are equal, because the kernel may count packets a moment after
+ * they were sent. */
 static inline void query_when_quiet(const char *query)
 {
     static unsigned char last[sizeof answer];
@@ -87,7 +88,7 @@ static inline void query_when_quiet(const char *query)
     }
 }
 
-/* Some counters before and after a piece of work. */
+/* A counter that a piece of work must change, and by how much. */
 struct change {
     unsigned object;
     const char *name;
@@ -151,8 +152,8 @@ static inline bool switch_on(const char *name)
     return on;
 }
 
-/* Makes a namespace in which this user is root, so that programs that the test starts keep their
- * rights. */
+/* Makes a user namespace in which this user is root, so that programs that the test starts have the
+ * rights to change the network. */
 static inline void unshare_as_user(void)
 {
     unsigned user = (unsigned)geteuid();
@@ -163,7 +164,7 @@ static inline void unshare_as_user(void)
         fprintf(map, "0 %u 1\n", user), fclose(map);
 }
 
-/* Makes a network with a loopback and no other traffic. */
+/* Makes a network namespace with a loopback interface and no other traffic. */
 static inline void own_network(void)
 {
     if (unshare(CLONE_NEWNET) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NUMA Node Memory with a tree that the test makes: online nodes with gaps in their numbers. */
+/* NUMA Node Memory of perfos.so, read from files that the test makes: online nodes with gaps in
+ * their numbers. */
 #include "tree.h"
 
 PM_OPEN_PROC OpenOSObject;

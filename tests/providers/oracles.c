@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System, Memory, Processor, Objects, Paging File, Process and Thread of this machine, compared
- * with another source of the same value: system calls, another file of the kernel, or work of known
- * size.
+ * Counters of System, Memory, Processor, Objects, Paging File, Process and Thread on this machine,
+ * compared with another source of the same value: system calls, another file of the kernel, or work
+ * of known size.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -48,7 +48,7 @@ static bool near(uint64_t value, uint64_t other, uint64_t distance)
     return value + distance >= other && other + distance >= value;
 }
 
-/* ---- beside system calls ---- */
+/* ---- compared with system calls ---- */
 
 /* sysinfo(2) returns load averages in units of 1/65536. */
 static void loads_are_those_of_sysinfo(void **state)
@@ -67,8 +67,8 @@ static void loads_are_those_of_sysinfo(void **state)
     assert_true(same);
 }
 
-/* sysinfo(2) counts the same threads as proc/loadavg; other programs start and end threads
- * meanwhile. */
+/* sysinfo(2) returns the same number of threads as proc/loadavg. Other programs start and end
+ * threads between the two, so the comparison is repeated. */
 static void threads_are_those_of_sysinfo(void **state)
 {
     bool same = false;
@@ -186,10 +186,10 @@ static void memory_is_that_of_the_nodes(void **state)
             fail_msg("%u is not the nodes' %s", pairs[i].index, pairs[i].key);
 }
 
-/* ---- work ---- */
+/* ---- work of known size ---- */
 
-/* Committed memory is counted whether it is used or not; each processor keeps a part of the
- * count. */
+/* The kernel counts committed memory even before it is used; each processor keeps a part of the
+ * count, so the total is not exact. */
 static void promised_memory_appears(void **state)
 {
     const size_t bytes = (size_t)256 * MEBI;
@@ -221,7 +221,7 @@ static void a_thread_that_waits_for_a_processor_is_counted(void **state)
     }
     for (long i = 0; i < count; i++)
         if ((children[i] = fork()) == 0) {
-            alarm(60); /* ends the child in any case */
+            alarm(60); /* ends the child even if the test fails before it does */
             for (;;)
                 ;
         }
@@ -235,7 +235,7 @@ static void a_thread_that_waits_for_a_processor_is_counted(void **state)
     assert_true(most >= MORE);
 }
 
-/* Each end of a sleep needs an interrupt of the clock. */
+/* The test sleeps many times; each end of a sleep needs an interrupt of the clock. */
 static void interrupts_of_the_clock_appear(void **state)
 {
     enum { SLEEPS = 200 };
@@ -251,8 +251,8 @@ static void interrupts_of_the_clock_appear(void **state)
     assert_true((uint32_t)(queried(PROCESSOR, "_Total", 148) - before) >= SLEEPS / 2);
 }
 
-/* Writes a file through the cache and syncs it, then reads it without the cache: both are pages
- * read from and written to the disk. */
+/* Writes a file through the page cache and syncs it, then reads it without the cache: pages are
+ * written to the disk, and pages are read from the disk. */
 static void pages_of_the_disk_appear(void **state)
 {
     enum { PIECES = 8 };
@@ -285,7 +285,8 @@ static void pages_of_the_disk_appear(void **state)
     assert_true((uint32_t)moved >= pages);
 }
 
-/* Changed pages that are not yet on the disk: Cache counts pages, Memory counts bytes. */
+/* Changed pages that are not yet on the disk: the object Cache counts pages, the object Memory
+ * counts bytes. */
 static void changed_pages_are_changed_bytes(void **state)
 {
     bool same = false;
@@ -297,14 +298,14 @@ static void changed_pages_are_changed_bytes(void **state)
 
 /* ---- a process and its threads ---- */
 
-/* A value of this process's instance, or of its thread with the number `thread`; 0: any thread. */
+/* Returns a value of this process, or of its thread number `thread` (0: of any of its threads). */
 static uint64_t own(unsigned object, long thread, unsigned index)
 {
     opl_object_view view;
     opl_instance_view instance = {0};
     opl_counter_view id, tid, wanted;
     uint64_t number = 0, value = 0;
-    /* the answer has Process, too */
+    /* a query for Thread (232) also returns Process */
     assert_int_equal(library_query(&perfproc, "232"), ERROR_SUCCESS);
     answer_begin();
     assert_true(answer_object(object, &view) && answer_counter(&view, 784, false, &id) &&
@@ -325,18 +326,20 @@ static uint64_t own(unsigned object, long thread, unsigned index)
 static void mapped_memory_appears(void **state)
 {
     const size_t bytes = (size_t)48 * MEBI;
-    own(PROCESS, 0, 174); /* allocates what is allocated only once */
+    own(PROCESS, 0, 174); /* the first query allocates memory that later ones use again */
     uint64_t before = own(PROCESS, 0, 174);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     assert_int_equal(own(PROCESS, 0, 174), before + bytes);
     munmap(memory, bytes);
     assert_int_equal(own(PROCESS, 0, 174), before);
-    assert_true(own(PROCESS, 0, 172) >= before + bytes); /* the peak remains */
+    /* the peak stays after the memory was freed */
+    assert_true(own(PROCESS, 0, 172) >= before + bytes);
 }
 
-/* getrusage(2) has the peak in KiB, including that of the program before exec; so a child is used
- * that has no peak yet. The kernel's count of pages is approximate on several processors. */
+/* getrusage(2) returns the peak in KiB, and includes the program that ran before exec. So a new
+ * child, which has no peak yet, is measured. On several processors the kernel's count of pages is
+ * not exact. */
 static void peak_is_that_of_getrusage(void **state)
 {
     const size_t bytes = (size_t)48 * MEBI;
@@ -389,8 +392,8 @@ static uint64_t now_as_filetime(void)
     return ((uint64_t)now.tv_sec + 11644473600) * 10000000 + (uint64_t)now.tv_nsec / 100;
 }
 
-/* Compares a thread with its own measurement of its time, and with the kernel's count of its
- * switches. */
+/* Compares the counters of a thread with the time that the thread itself measured, and with the
+ * kernel's count of its context switches. */
 static void a_thread_is_what_it_says_itself(void **state)
 {
     enum { WAITS = 5 };
@@ -413,7 +416,7 @@ static void a_thread_is_what_it_says_itself(void **state)
     pthread_barrier_destroy(&thread.barrier);
 }
 
-/* A child process changes the priority, because raising it again is not allowed. */
+/* The priority is lowered in a child process, because a process may not raise it again. */
 static void priority_falls_when_asked(void **state)
 {
     int status = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdisk.so on the frozen machines: every number, which instances exist and which do not, and
- * definitions equal to Windows'. Number k of line n of proc/diskstats is 1000 * k + n
- * (tests/roots/generate).
+ * perfdisk.so with the frozen machines (tests/roots: folders with files of proc and sys): every
+ * number, which instances exist and which do not, and definitions equal to those of Windows. Number
+ * k of line n of proc/diskstats is 1000 * k + n (tests/roots/generate).
  */
 #include "answer.h"
 
@@ -91,7 +91,7 @@ static void laptop_disks(void **state)
     disk_values(PHYSICAL, "sda", 7);
 }
 
-/* As in blocks of Windows: in the total, times are means and all other values are sums. */
+/* As on Windows: in _Total, times are the mean of all disks, and all other values are sums. */
 static void laptop_disk_totals(void **state)
 {
     run_query("laptop4", "234");
@@ -117,7 +117,7 @@ static void disks_with_odd_names(void **state)
     disk_values(PHYSICAL, "xvda1", 13);
 }
 
-/* Without sys, names decide which devices are disks. */
+/* This machine has no folder sys, so the names decide which devices are disks. */
 static void disks_without_sys(void **state)
 {
     run_query("cpu128", "234");
@@ -154,12 +154,12 @@ static void laptop_file_systems(void **state)
     run_query("laptop4", "236");
     assert_string_equal(answer_names(LOGICAL),
                         "/,/boot,/boot/efi,/run/media/me/My Stick,/mnt/share,_Total,");
-    /* mountinfo has the name of btrfs' device: luks-1234, which is dm-0 */
+    /* mountinfo names btrfs' device luks-1234, which is dm-0 */
     disk_values(LOGICAL, "/", 5);
     disk_values(LOGICAL, "/boot", 2);
     disk_values(LOGICAL, "/boot/efi", 1);
     disk_values(LOGICAL, "/run/media/me/My Stick", 8);
-    parent_is("/", "nvme0n1"); /* dm-0 is made of nvme0n1p3 */
+    parent_is("/", "nvme0n1"); /* dm-0 consists of the partition nvme0n1p3 */
     parent_is("/boot", "nvme0n1");
     parent_is("/run/media/me/My Stick", "sda");
     parent_is("/mnt/share", NULL);
@@ -179,7 +179,7 @@ static void laptop_free_space(void **state)
     BASE(LOGICAL, "_Total", 408, 390625 + 927 + 256 + 31250 + 1000);
 }
 
-/* Filesystem Space alone, and in one answer with LogicalDisk. */
+/* Queries Filesystem Space (101700) alone, and in one answer with LogicalDisk (236). */
 static void laptop_used_space(void **state)
 {
     static const char *const queries[] = {"101700", "101700 236", "Costly"};
@@ -200,7 +200,8 @@ static void laptop_used_space(void **state)
     assert_string_equal(answer_names(SPACE), "no object");
 }
 
-/* Of another machine's file system only the free space is known; the means do not include it. */
+/* Of a file system that another machine serves, only the free space is known; means do not include
+ * it. */
 static void what_another_machine_has_is_not_known(void **state)
 {
     run_query("laptop4", "236");
@@ -214,7 +215,8 @@ static void places_with_odd_names(void **state)
 {
     run_query("oddnames", "236");
     assert_string_equal(answer_names(LOGICAL), "/,/data[old]_2_,/a_b_c,/twice,/below,_Total,");
-    disk_values(LOGICAL, "/", 1); /* line 1: the second mount at this place */
+    /* line 1 of diskstats: of two mounts at this place, the second counts */
+    disk_values(LOGICAL, "/", 1);
     disk_values(LOGICAL, "/data[old]_2_", 6);
     disk_values(LOGICAL, "/a_b_c", 12);
     disk_values(LOGICAL, "/twice", 13);
@@ -222,12 +224,13 @@ static void places_with_odd_names(void **state)
     VALUE(LOGICAL, "/a_b_c", 410, 5);
     BASE(LOGICAL, "/data[old]_2_", 408, 10);
     parent_is("/", "cciss!c0d0");
-    parent_is("/data[old]_2_", NULL); /* its device is on two disks */
+    parent_is("/data[old]_2_", NULL); /* its device is made of two disks, so it has no parent */
     parent_is("/a_b_c", "mmcblk0");
     parent_is("/twice", "xvda1");
 }
 
-/* Without diskstats and sys, only the container's own root is shown, with its space only. */
+/* This machine is a container without diskstats and sys: only its own root is shown, and of it only
+ * the space. */
 static void container_has_its_space(void **state)
 {
     run_query("container", "Global");
@@ -247,7 +250,8 @@ static void machines_without_both_have_no_object(void **state)
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
-/* docs/windows/queries.md#c7: the parents of an object's instances must be in the same block. */
+/* docs/windows/queries.md#c7: an instance's parent must be in the same block, so a query for
+ * logical disks also returns the physical disks. */
 static void logical_disks_bring_their_parents(void **state)
 {
     run_query("laptop4", "236");
@@ -260,7 +264,7 @@ static void logical_disks_bring_their_parents(void **state)
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
-/* ---- the blocks that Windows made ---- */
+/* ---- definitions in blocks that Windows made ---- */
 
 static unsigned char recorded[4096];
 
@@ -276,8 +280,8 @@ static void load_recorded(const char *file, opl_block *ret)
     assert_int_equal(opl_block_init(ret, recorded, size), OPL_BLOCK_GOOD);
 }
 
-/* Compares two definitions. A base has the level of its counter here; on Windows, that of % Idle
- * Time has another level. */
+/* Compares two definitions. Here a base has the same detail level as its counter; on Windows, the
+ * base of % Idle Time has another level. */
 static void same_definition(const PERF_COUNTER_DEFINITION *ours,
                             const PERF_COUNTER_DEFINITION *theirs)
 {
@@ -304,7 +308,7 @@ static void same_as_recorded(const char *file, unsigned index, unsigned count)
     assert_int_equal(ours.type.ObjectHelpTitleIndex, theirs.type.ObjectHelpTitleIndex);
     assert_int_equal(ours.type.DetailLevel, theirs.type.DetailLevel);
     assert_int_equal(ours.type.NumCounters, count);
-    /* one more on Windows: Split IO/Sec, the last */
+    /* Windows has one counter more, the last one: Split IO/Sec */
     assert_int_equal(theirs.type.NumCounters, count + 1);
     while (opl_object_next_counter(&answer_block, &ours, &our)) {
         assert_true(opl_object_next_counter(&block, &theirs, &their));

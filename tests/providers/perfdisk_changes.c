@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of disks and mounts between two collections: times that wrap around; devices that are
- * replaced, removed and added; files that are cut off anywhere or contain something else. The
- * provider is linked with the test; a folder of the test's own stands for the machine.
+ * Disks and mounts change between two collections: times wrap around; devices are replaced, removed
+ * and added; files are cut off anywhere or contain something else. The provider is linked with the
+ * test and reads files of a folder that the test makes.
  */
 #include "answer.h"
 
@@ -45,7 +45,7 @@ static void put_text(const char *name, const char *text)
     put(name, text, strlen(text));
 }
 
-/* Writes a disk all of whose times are this number of milliseconds. */
+/* Writes the line of a disk all of whose times are `ms` milliseconds. */
 static void put_times(uint64_t ms)
 {
     char text[512];
@@ -64,8 +64,8 @@ static void begin(void)
     assert_int_equal(OpenDiskObject(NULL), ERROR_SUCCESS);
 }
 
-/* The kernel counts milliseconds in 32 bits, so a time wraps around after 49.7 days of reading, or
- * after two days with a queue of 32. */
+/* The kernel counts milliseconds in 32 bits, so a disk's time wraps around after 49.7 days of
+ * reading (with 32 requests at once, after two days). */
 static void times_go_on_where_they_wrap_around(void **state)
 {
     static const unsigned times[] = {202, 204, 1400, 1402, 1404, 208, 210};
@@ -98,7 +98,8 @@ static void a_kernel_with_more_bits_is_trusted(void **state)
     VALUE(PHYSICAL, "sda", 202, ((5ULL << 32) + 7) * 10000);
 }
 
-/* A time that falls by a little belongs to another disk of the same name, and begins again. */
+/* If a time falls by a little, it did not wrap around: the name now belongs to another disk, whose
+ * time begins again. */
 static void a_small_fall_is_another_disk(void **state)
 {
     begin();
@@ -110,8 +111,8 @@ static void a_small_fall_is_another_disk(void **state)
     VALUE(PHYSICAL, "sda", 202, 3 * 10000);
 }
 
-/* The kernel rounds busy times to its ticks, so they may be ahead of the clock; then the
- * idle time stays the same. */
+/* The kernel rounds a disk's busy time to its ticks, so the busy time may be more than the time
+ * that passed; the idle time then stays the same instead of falling. */
 static void idle_time_never_goes_back(void **state)
 {
     begin();

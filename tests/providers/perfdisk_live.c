@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdisk.so on this machine, compared with other sources: sys/block/NAME/stat of each disk, df,
- * the kernel's list of disks; and with work of known size, written and read without the cache, on
- * the real disk and on a file system of the test's own.
+ * perfdisk.so on this machine, compared with sys/block/NAME/stat of each disk, with df and the
+ * kernel's list of disks; and with work of known size, written and read without the page cache, on
+ * the real disk and on a file system that the test makes.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -31,7 +31,7 @@ static void run_query(const char *query)
 
 /* ---- answers of other sources ---- */
 
-/* The disks: names in sys/block with a link "device", except floppies and CDs. */
+/* Lists the disks: names in sys/block that have a link "device", except floppies and CDs. */
 static unsigned list_disks(char names[][64], unsigned most)
 {
     unsigned count = 0;
@@ -116,7 +116,7 @@ static void all_disks_are_there(void **state)
         answer_number(PHYSICAL, names[i], 198, false);
 }
 
-/* Reads df's output for a place. df rounds MiB up, so bytes are requested. */
+/* Reads df's output for the file system at `place`, in bytes, because in MiB df rounds up. */
 static bool df_of(const char *place, uint64_t *ret_available, uint64_t *ret_used)
 {
     char command[256];
@@ -158,7 +158,7 @@ static void spaces_are_what_df_says(void **state)
     assert_in_range(answer_number(SPACE, "/", 101702, true), usable - 1, usable + 1);
 }
 
-/* ---- injected work ---- */
+/* ---- work of known size ---- */
 
 struct work {
     uint64_t reads, writes, read_bytes, write_bytes, read_time, write_time, free;
@@ -178,8 +178,8 @@ static struct work work_of(unsigned object, const char *name)
     return work;
 }
 
-/* Is the file's system in memory? Since Linux 6.6 O_DIRECT does not show it, because tmpfs accepts
- * O_DIRECT. */
+/* Is the file in a file system in memory? That opening it with O_DIRECT succeeds does not show a
+ * disk, because since Linux 6.6 tmpfs accepts O_DIRECT, too. */
 static bool is_in_memory(int fd)
 {
     struct statfs fs;
@@ -189,8 +189,8 @@ static bool is_in_memory(int fd)
     return type == TMPFS_MAGIC || type == RAMFS_MAGIC;
 }
 
-/* Writes and reads a number of MiB without the cache; false: the file system has no disk, or does
- * not support that. */
+/* Writes and reads a number of MiB without the page cache. Returns false if the file system has no
+ * disk or does not support O_DIRECT. */
 static bool do_work(const char *file)
 {
     void *piece = NULL;
@@ -210,7 +210,8 @@ static bool do_work(const char *file)
     return good;
 }
 
-/* Other programs use this disk too, so at least our requests must be counted. */
+/* Other programs use this disk too, so the counters must grow at least by the test's own
+ * requests. */
 static void work_on_the_real_disk_appears(void **state)
 {
     char file[1024], names[64][64];
@@ -241,7 +242,7 @@ static void work_on_the_real_disk_appears(void **state)
         assert_true(moved >= 1);
 }
 
-/* ---- a separate file system without other users ---- */
+/* ---- a separate file system, which no other program uses ---- */
 
 static char place[] = "/tmp/opl-live-XXXXXX";
 
@@ -259,8 +260,8 @@ static bool within_1_percent(uint64_t value)
     return value >= expected && value <= expected + expected / 100;
 }
 
-/* Mounts a file system of our own: an image in memory, on a loop device that ends with the mount,
- * in a mount namespace that ends with this process. Exit code 77: not permitted. */
+/* Mounts a file system for the test: an image in memory, on a loop device that ends with the mount,
+ * in a mount namespace that ends with this process. Exits with 77 if that is not permitted. */
 static void mount_own(void)
 {
     char path[64];

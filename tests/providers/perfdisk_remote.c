@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File systems that another program serves: here this test, through /dev/fuse, which may delay its
- * answers. The test's first process is the server; its child mounts the file system, queries
- * perfdisk.so, and checks that no thread or process remains. A mount namespace of its own makes
- * sure that nothing stays mounted.
+ * File systems that another program serves, through /dev/fuse; the test is that program, and can
+ * delay its answers. The test's first process is the server; its child process mounts the file
+ * system, queries perfdisk.so, and checks that no thread or process remains. The mount is in a
+ * mount namespace of its own, so that nothing stays mounted.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -139,18 +139,18 @@ static void answers_are_exact(void)
     MUST(answer_number(LOGICAL, place, 408, true) == 900000ULL * BLOCK >> 20);
     MUST(shared->questions == 1);
     run_query();
-    MUST(shared->questions == 1); /* it is queried only every ten seconds */
+    MUST(shared->questions == 1); /* the free space is queried only every ten seconds */
 }
 
-/* The first query waits 200 ms and no longer, the following ones do not wait; an answer that comes
- * later is used then. */
+/* While the server is silent, the first query waits 200 ms and no longer, and the following ones do
+ * not wait. An answer that comes later is used by the next query. */
 static void silence_costs_little(void)
 {
     shared->silent = true;
     double first = run_query();
     MUST(first > 0.15 && first < 1.5);
     MUST(shared->questions == 1);
-    /* omitted, because 0 bytes free would be a false alarm */
+    /* the file system is omitted, because 0 bytes free would be a false alarm */
     MUST(!strstr(answer_names(LOGICAL), place));
     MUST(answer_number(LOGICAL, "/", 408, true) > 0);
     double least = 1;

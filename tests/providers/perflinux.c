@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perflinux.so on the frozen machines. The values of the generated machines follow rules in
- * tests/roots/generate.
+ * perflinux.so with the frozen machines (tests/roots: folders with files of proc and sys). The
+ * values of the generated machines follow rules in tests/roots/generate.
  */
 #include "answer.h"
 
@@ -59,7 +59,7 @@ static void laptop_pressure(void **state)
         pressure_averages(names[r], r, 0);
         pressure_averages(names[r], r, 1);
     }
-    VALUE(PRESSURE, "irq", 100102, 0); /* interrupts have no such line */
+    VALUE(PRESSURE, "irq", 100102, 0); /* the kernel has no line "some" for interrupts */
     VALUE(PRESSURE, "irq", 100106, 0);
     VALUE(PRESSURE, "irq", 100104, 40000010);
     pressure_averages("irq", 3, 1);
@@ -149,7 +149,7 @@ static void laptop_interrupts(void **state)
     VALUE(INTERRUPT, "_Total", 148, 3 * 280 + 8 * 4);
     run_query("laptop4", "Global");
     assert_string_equal(answer_names(INTERRUPT), "no object");
-    run_query("container", "Costly"); /* the file exists, but is empty */
+    run_query("container", "Costly"); /* proc/interrupts of this machine exists, but is empty */
     assert_string_equal(answer_names(INTERRUPT), "no object");
 }
 
@@ -267,7 +267,7 @@ static void limits_that_are_hidden(void **state)
     VALUE(LIMITS, NULL, 100706, 3000);
     assert_false(answer_has(LIMITS, 100728));
     assert_false(answer_has(LIMITS, 100730));
-    run_query("container", "100700"); /* a machine that shows only the count of threads */
+    run_query("container", "100700"); /* this machine shows only the count of threads */
     VALUE(LIMITS, NULL, 100702, 5);
     assert_false(answer_has(LIMITS, 100706));
     assert_false(answer_has(LIMITS, 100712));
@@ -275,7 +275,8 @@ static void limits_that_are_hidden(void **state)
 
 /* ---- Conntrack ---- */
 
-/* The sum of column k over four processors is 4 * 16 * k + (0 + 1 + 2 + 3). */
+/* The sum of column k over four processors is 4 * 16 * k + (0 + 1 + 2 + 3), because column k of
+ * processor c has 16 * k + c. */
 static void connections(void **state)
 {
     static const unsigned columns[][2] = {
@@ -295,7 +296,7 @@ static void connections(void **state)
     BASE(CONNTRACK, NULL, 100806, 6000);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         VALUE(CONNTRACK, NULL, columns[i][0], 64 * columns[i][1] + 6);
-    run_query("cpu128", "100800"); /* the columns of an older kernel */
+    run_query("cpu128", "100800"); /* this older kernel's file has other columns */
     VALUE(CONNTRACK, NULL, 100808, 32 * 11 + 1);
     VALUE(CONNTRACK, NULL, 100818, 32 * 17 + 1);
     assert_false(answer_has(CONNTRACK, 100820));
@@ -305,8 +306,9 @@ static void connections(void **state)
 
 /* ---- Filesystem Inodes ---- */
 
-/* Which of the twelve mounts are shown: btrfs and FAT have no fixed number of files, one might
- * hang, one is always full, others are not for files, or, like /dev, not for users' files. */
+/* Only three of the twelve mounts are shown. Of the others, btrfs and FAT have no fixed number of
+ * files, a network mount might hang, one is always full, and some, like /dev, are not for users'
+ * files. */
 static void inodes(void **state)
 {
     run_query("laptop4", "100200");
@@ -342,7 +344,9 @@ static void memory_usage(void **state)
 static void totals_of_interfaces(void **state)
 {
     run_query("laptop4",
-              "Global"); /* Network Interface has the same values, so Network must be requested */
+              /* not in Global, because Network Interface has the same values: it must be
+               * requested */
+              "Global");
     assert_string_equal(answer_names(NETWORK), "no object");
     run_query("laptop4", "101600");
     assert_string_equal(answer_names(NETWORK), "lo,enp0s31f6,wlp2s0,docker0,vethd3adb33,");
@@ -365,7 +369,8 @@ static void units(void **state)
     run_query("laptop4", "100900");
     assert_string_equal(answer_names(UNIT),
                         "docker.service,ssh.service,getty@tty1.service,_Total,");
-    VALUE(UNIT, "ssh.service", 6, 2 * 10000000); /* the second group in the tree */
+    /* ssh is the second control group in the tree, so its values are doubled */
+    VALUE(UNIT, "ssh.service", 6, 2 * 10000000);
     VALUE(UNIT, "ssh.service", 142, 2 * 6000000);
     VALUE(UNIT, "ssh.service", 144, 2 * 4000000);
     VALUE(UNIT, "ssh.service", 100902, 2 * 4096);
@@ -383,7 +388,8 @@ static void units(void **state)
     assert_string_equal(answer_names(UNIT), "no object");
 }
 
-/* Only some controllers are enabled: counters of the others are absent, not 0. */
+/* In this machine only some controllers of control groups are enabled: the counters of the others
+ * are absent, not 0. */
 static void units_without_controllers(void **state)
 {
     run_query("arm64", "100900");
@@ -412,7 +418,7 @@ static void heat_and_batteries(void **state)
     VALUE(BATTERY, "BAT0", 101106, 0);
     VALUE(BATTERY, "BAT0", 101108, 9500);
     VALUE(BATTERY, "BAT0", 101110, 12100);
-    VALUE(BATTERY, "BAT1", 101104, 22000); /* 2 Ah at 11 V */
+    VALUE(BATTERY, "BAT1", 101104, 22000); /* the file has 2 Ah; the voltage is 11 V */
     VALUE(BATTERY, "BAT1", 101106, 16500);
     VALUE(BATTERY, "BAT1", 101108, 0);
     VALUE(BATTERY, "_Total", 101102, 65);
@@ -438,7 +444,7 @@ static void make(const char *path, const char *text)
     fclose(file);
 }
 
-/* Makes a file of this name that cannot be read, not even by root. */
+/* Makes a folder of this name in place of a file: reading it fails, even for root. */
 static void make_unreadable(const char *path)
 {
     char inside[256];
@@ -469,7 +475,8 @@ static void f_b1_a_zone_that_does_not_tell_is_not_listed(void **state)
         snprintf(path, sizeof path, "sys/class/thermal/thermal_zone%u/type", i);
         make(path, "zone\n");
     }
-    make("sys/class/thermal/thermal_zone0/temp", "0\n"); /* 0 is a temperature, too */
+    /* 0 degrees is a valid temperature, not an error */
+    make("sys/class/thermal/thermal_zone0/temp", "0\n");
     make_unreadable("sys/class/thermal/thermal_zone2/temp");
     make("sys/class/thermal/thermal_zone3/temp", "<unknown>\n");
     query_made("101000");
@@ -501,7 +508,8 @@ static void f_b1_what_one_battery_does_not_tell_is_not_shown(void **state)
     begin_made();
     make_battery("BAT0", "Discharging\n", "80\n");
     make_battery("BAT1", "Discharging\n", "60\n");
-    make_battery("BAT2", "Discharging\n", NULL); /* without the first counter, it is not listed */
+    /* BAT2 lacks the object's first counter, so it is not an instance */
+    make_battery("BAT2", "Discharging\n", NULL);
     make(SUPPLY "BAT0/voltage_now", "12100000\n");
     make_unreadable(SUPPLY "BAT1/voltage_now");
     query_made("101100");
@@ -509,7 +517,7 @@ static void f_b1_what_one_battery_does_not_tell_is_not_shown(void **state)
     VALUE(BATTERY, "_Total", 101102, 70);
     assert_false(answer_has(BATTERY, 101110));
     VALUE(BATTERY, "BAT1", 101104, 40000);
-    VALUE(BATTERY, "BAT1", 101106, 0); /* known: it is not being charged */
+    VALUE(BATTERY, "BAT1", 101106, 0); /* this value is known: the battery is not being charged */
     VALUE(BATTERY, "_Total", 101108, 19000);
 }
 
@@ -536,7 +544,8 @@ static void f_b1_frequencies_that_are_not_told(void **state)
     make(CPUFREQ "1/scaling_cur_freq", "<unknown>\n");
     make(CPUFREQ "1/scaling_max_freq", "3000000\n");
     make(CPUFREQ "1/cpuinfo_max_freq", "4000000\n");
-    make_unreadable(CPUFREQ "2/scaling_cur_freq"); /* the processors of this group are offline */
+    /* no values, because the processors of this group are offline */
+    make_unreadable(CPUFREQ "2/scaling_cur_freq");
     make_unreadable(CPUFREQ "2/scaling_max_freq");
     make("proc/stat", "cpu  2 0 2 2 0 0 0\ncpu0 1 0 1 1 0 0 0\ncpu1 1 0 1 1 0 0 0\n");
     for (unsigned i = 0; i < 2; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perflinux.so on this machine: work that the test does, and things that it makes, appear in the
+ * perflinux.so on this machine: work that the test does, and resources that it uses, appear in the
  * counters as exactly as in other interfaces of the kernel.
  */
 #include "answer.h"
@@ -47,7 +47,7 @@ static uint64_t monotonic_100ns(void)
     return (uint64_t)now.tv_sec * 10000000 + (uint64_t)now.tv_nsec / 100;
 }
 
-/* ---- pressure: how long work waited, by the scheduler's own account ---- */
+/* ---- pressure: how long processes waited, as the scheduler itself counts it ---- */
 
 enum { PER_CPU = 3, MOST_CHILDREN = 256 };
 
@@ -59,14 +59,14 @@ static pid_t busy_on(unsigned cpu)
     pid_t child = fork();
     if (child == 0) {
         sched_setaffinity(0, sizeof one, &one);
-        alarm(60); /* ends the child in any case */
+        alarm(60); /* ends the child even if the test fails before it does */
         for (;;)
             ;
     }
     return child;
 }
 
-/* How long the process was ready but did not run, in 100 ns. */
+/* Returns how long the process was ready to run but did not run, in 100 ns. */
 static uint64_t waited(pid_t process)
 {
     char path[64];
@@ -111,8 +111,8 @@ static void processors_under_pressure(void **state)
     for (size_t i = 0; i < count; i++)
         kill(children[i], SIGKILL), waitpid(children[i], NULL, 0);
     assert_true(least > 0);
-    /* stalled time includes all times in which a child waits; the kernel's samples may be a few
-     * ticks old */
+    /* a processor is "stalled" while any child waits, so at least as long as one child waited; the
+     * kernel's samples may be a few ticks old */
     assert_true(stalled + 400000 >= least);
     assert_true(stalled <= time + 400000);
 }
@@ -152,7 +152,8 @@ static void unimportant_work_appears(void **state)
     assert_int_equal(wait4(child, NULL, 0, &used), child);
     uint64_t mine =
         (uint64_t)used.ru_utime.tv_sec * 10000000 + (uint64_t)used.ru_utime.tv_usec * 10;
-    /* the kernel counts by ticks, and a tick that falls into kernel code is not the program's */
+    /* the kernel counts whole ticks, and a tick that falls into kernel code is not counted as the
+     * program's */
     assert_true(nice_time() - before + 2000000 >= mine);
 }
 
@@ -197,7 +198,7 @@ static void processes_appear(void **state)
     uint64_t after = queried(LIMITS, NULL, 100702);
     for (int i = 0; i < count; i++)
         kill(children[i], SIGKILL), waitpid(children[i], NULL, 0);
-    if (count == CHILDREN) /* other processes end meanwhile */
+    if (count == CHILDREN) /* may be too few, because other processes end meanwhile */
         assert_true(after >= before + CHILDREN / 2);
     else
         report_skipped("too few processes are allowed");
@@ -227,7 +228,7 @@ static void packets_appear(void **state)
     assert_true(sent == 0 || (uint32_t)(after - before) + 100 >= (uint32_t)sent);
 }
 
-/* ---- memory, beside other interfaces of the kernel ---- */
+/* ---- memory, compared with other interfaces of the kernel ---- */
 
 static uint64_t meminfo_bytes(const char *key)
 {
@@ -266,7 +267,7 @@ static void zones_are_the_memory(void **state)
                         meminfo_bytes("MemTotal") + (64 << 20));
 }
 
-/* Compares with stat(1), which uses its own system call. */
+/* Compares with the output of stat(1), which uses another system call than the provider. */
 static void inodes_are_those_of_stat(void **state)
 {
     unsigned long long all = 0, free_inodes = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfnet.so on the frozen machines: every number. Number k of the n-th interface is 1000 * k + n,
- * number k of a protocol is START + 10 * k of the protocol: see tests/roots/generate.
+ * perfnet.so with the frozen machines (tests/roots: folders with files of proc and sys): every
+ * number. Number k of the n-th interface is 1000 * k + n; number k of a protocol is 10 * k more
+ * than a start value of the protocol (tests/roots/generate).
  */
 #include "answer.h"
 
@@ -67,8 +68,8 @@ static void laptop_bandwidth(void **state)
     VALUE(ADAPTER, "wlp2s0", BANDWIDTH, 0);
 }
 
-/* Checks the counters of a protocol in the order of its keys: START + 10, START + 20 ...; index 0:
- * not shown. */
+/* Checks the counters of a protocol in the order of its keys in the file, whose values are start +
+ * 10, start + 20 and so on. Index 0: this key has no counter. */
 static void protocol_values(unsigned object, uint64_t start, const unsigned *indices, size_t count)
 {
     for (size_t k = 0; k < count; k++)
@@ -101,7 +102,7 @@ static void laptop_icmp(void **state)
              1544, 1546, 1550, 1552, 598, 0, 616, 1554, 618, 620, 626, 628, 1556, 0, 1560, 1562,
              1564, 1566, 1568, 624);
     VALUE(ICMPV6, NULL, 584, 7010 + 7030);
-    VALUE(ICMPV6, NULL, 1540, 7140 + 7210); /* reports of both protocol versions */
+    VALUE(ICMPV6, NULL, 1540, 7140 + 7210); /* the sum of the reports of both versions */
     VALUE(ICMPV6, NULL, 1558, 7290 + 7360);
 }
 
@@ -157,7 +158,7 @@ static void board_counts_wrap(void **state)
     VALUE(ICMPV6, NULL, 1540, 7140); /* this kernel has no reports of the second version */
     VALUE(INTERFACE, "end0", BANDWIDTH, 100000000);
     VALUE(INTERFACE, "wg3", BANDWIDTH, 10000000);
-    /* the speed file of this interface does not stay open */
+    /* this interface's file speed does not stay open, so it must be opened again */
     VALUE(INTERFACE, "wg11", BANDWIDTH, 54000000);
     interface_values(INTERFACE, "wlan0", 14);
     assert_string_equal(answer_names(ADAPTER), "end0,wlan0,");
@@ -184,7 +185,9 @@ static void odd_names(void **state)
     assert_string_equal(answer_names(ADAPTER), "br-[0]_1,fifteen-bytes-x,");
     interface_values(INTERFACE, "br-[0]_1", 2);
     interface_values(INTERFACE, "face", 10);
-    interface_values(INTERFACE, "_Total", 12); /* an interface named _Total; there is no total */
+    /* this is an interface whose name is _Total; an object without such an interface has no
+     * total */
+    interface_values(INTERFACE, "_Total", 12);
     interface_values(ADAPTER, "fifteen-bytes-x", 4);
     VALUE(INTERFACE, "eth0.100", BANDWIDTH, 1000000000);
     VALUE(INTERFACE, "br-[0]_1", BANDWIDTH, 10000000);
@@ -197,14 +200,15 @@ static void old_kernel(void **state)
     run_query("old419", "Global");
     assert_false(answer_has(INTERFACE, BANDWIDTH)); /* 4294967295 means unknown */
     VALUE(IPV4, NULL, 580, 1190);
-    VALUE(ICMP, NULL, 636, 2270); /* here it has two keys fewer before it than in laptop4 */
+    /* this kernel's line has two keys fewer before this one than that of laptop4 */
+    VALUE(ICMP, NULL, 636, 2270);
     VALUE(UDPV4, NULL, 442, 4040);
     assert_string_equal(answer_names(IPV6), "no object");
     assert_string_equal(answer_names(ICMPV6), "no object");
     assert_string_equal(answer_names(UDPV6), "no object");
 }
 
-/* ---- the shape of the answer ---- */
+/* ---- instances and definitions of the objects ---- */
 
 static void shape(unsigned index, LONG instances)
 {
@@ -236,7 +240,8 @@ static void objects_are_shaped_as_windows(void **state)
     assert_int_equal(answer.header.NumObjectTypes, 0);
 }
 
-/* Shares of both versions of SMB, and NFS file systems, of which one is mounted twice. */
+/* This machine uses shares of both versions of SMB, and NFS file systems, one of which is mounted
+ * twice. */
 static void laptop_shares(void **state)
 {
     run_query("laptop4", "262 330");

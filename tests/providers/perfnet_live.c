@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfnet.so in separate network namespaces without other traffic: work that the test does appears
- * exactly, other programs (rtnetlink, nstat, ss) show the same values, and a thread sees its own
- * namespace.
+ * perfnet.so in separate network namespaces without other traffic: the counters grow by exactly
+ * what the test sends; other sources (rtnetlink, nstat, ss) show the same values; and a thread sees
+ * the namespace that it is in.
  */
 #include "network.h"
 
@@ -56,7 +56,7 @@ static void send_datagrams_to_nobody(void)
     char byte = 0;
     struct sockaddr_in address = at_port(4243);
     int out = socket(AF_INET, SOCK_DGRAM, 0);
-    for (int i = 0; i < 3; i++) /* few: the kernel limits the rate of its answers */
+    for (int i = 0; i < 3; i++) /* few, because the kernel limits the rate of its ICMP answers */
         IS(sendto(out, &byte, 1, 0, (struct sockaddr *)&address, sizeof address), 1);
     close(out);
 }
@@ -90,8 +90,8 @@ static void connect_all(void)
     close(here);
 }
 
-/* Resets connections: this is counted at the end that closes without waiting, and at the other
- * end. */
+/* Resets connections. The reset is counted by both ends: the one that closes without waiting, and
+ * the other one. */
 static void reset_all(void)
 {
     struct linger at_once = {.l_onoff = 1};
@@ -156,7 +156,7 @@ static void child_datagrams(void)
             {ICMP, NULL, 584, 6});
 }
 
-/* ---- Network of perflinux.so ---- */
+/* ---- the object Network of perflinux.so ---- */
 
 enum { NETWORK = 101600, TOTALS = 8 };
 static const unsigned totals[TOTALS] = {101602, 101604, 101606, 101608,
@@ -171,8 +171,8 @@ static void read_totals(uint64_t ret[TOTALS])
         ret[i] = number(NETWORK, "lo", totals[i]);
 }
 
-/* The totals grow by exactly what the test sends: there is no other traffic in this namespace,
- * except IPv6 from time to time. */
+/* The totals grow by exactly what the test sends: this namespace has no other traffic, except
+ * messages of IPv6 from time to time. */
 static void child_totals(void)
 {
     const uint64_t bytes = TIMES * (BYTES + 28);
@@ -230,8 +230,8 @@ static void child_connections(void)
             {TCPV4, NULL, 646, 0}, {TCPV4, NULL, 642, 0});
 }
 
-/* Sends to a neighbour that never answers: requests are sent again, which counts as retransmitted
- * segments, not as sent ones. */
+/* Sends to a neighbour that never answers. Connection requests are repeated, and each repetition
+ * counts as a retransmitted segment, not as a sent one. */
 static void child_lost_segments(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(80)};
@@ -254,7 +254,8 @@ static void child_lost_segments(void)
 
 enum { MEGABYTES = 8, PIECE = 65536 };
 
-/* The received bytes are at least the sent ones, and at most 1 % more, for the headers. */
+/* The interface receives at least the bytes that were sent, and at most 1 % more, for the
+ * headers. */
 static void child_bytes(void)
 {
     static char piece[PIECE];
@@ -310,7 +311,7 @@ static void connections_appear(void **state)
 
 /* ---- values of other programs ---- */
 
-/* Compares with rtnetlink, whose values have 32 bits. */
+/* Compares with rtnetlink, whose values have only 32 bits. */
 static bool same_interface(const char *name, const struct rtnl_link_stats *is)
 {
     const struct {
@@ -367,7 +368,8 @@ static unsigned same_interfaces(void)
     return count;
 }
 
-/* IPv6 sends something from time to time: all values must be equal as soon as it is silent. */
+/* IPv6 sends something from time to time, so the comparison is repeated: all values must be equal
+ * as soon as IPv6 is silent. */
 static void child_rtnetlink(void)
 {
     unsigned count = 0;
@@ -458,7 +460,7 @@ static void protocols_are_those_of_nstat_and_ss(void **state)
     in_child(child_nstat);
 }
 
-/* ---- whose network ---- */
+/* ---- which namespace is read ---- */
 
 static uint64_t packets_of_loopback(void)
 {
@@ -480,14 +482,14 @@ static void *other_thread(void *arg)
     return NULL;
 }
 
-/* Threads of one process, each in its own namespace, and a thread that changes to another
- * namespace: each sees the packets of its own. */
+/* Threads of one process that are in different namespaces, and a thread that changes to another
+ * namespace: each sees only the packets of its namespace. */
 static void child_threads(void)
 {
     pthread_t thread;
     uint64_t there = 0;
     own_network();
-    /* not the packets of the parent process, which opened the library */
+    /* these are not the packets of the namespace in which the library was opened */
     IS(packets_of_loopback() < TIMES, true);
     for (int i = 0; i < 3; i++)
         send_datagrams();
@@ -506,8 +508,8 @@ static void each_thread_sees_its_own_network(void **state)
     in_child(child_threads);
 }
 
-/* In the namespace of sys, hardware devices are the interfaces with a link "device"; perfnet.so
- * must find the same ones in its own way. */
+/* In the namespace for which sys was mounted, hardware devices are the interfaces with a link
+ * "device" in sys. perfnet.so does not use these links, but must find the same devices. */
 static void child_devices(void)
 {
     char path[512];
@@ -523,7 +525,8 @@ static void child_devices(void)
         FILE *file = fopen(path, "r");
         unsigned index = 0;
         if (!file || fscanf(file, "%u", &index) != 1 || index != one->if_index)
-            _exit(CANNOT_RUN); /* sys shows another namespace than this one */
+            /* sys shows another namespace than that of this process, so the test is impossible */
+            _exit(CANNOT_RUN);
         fclose(file);
         snprintf(path, sizeof path, "/sys/class/net/%s/device", one->if_name);
         bool device = access(path, F_OK) == 0;
@@ -540,7 +543,7 @@ static void devices_are_those_of_sys(void **state)
     in_child(child_devices);
 }
 
-/* Compares the speed with what ethtool(8) reads, where sys shows this namespace. */
+/* Compares the speed with what ethtool(8) reads, if sys shows this namespace. */
 static void child_bandwidth(void)
 {
     struct ethtool_cmd link = {.cmd = ETHTOOL_GSET};
@@ -567,7 +570,8 @@ static void bandwidth_is_that_of_ethtool(void **state)
     in_child(child_bandwidth);
 }
 
-/* Makes interfaces with the names of those that sys/class/net shows as hardware. */
+/* Makes interfaces that are no hardware, but have the names of hardware devices in
+ * sys/class/net. */
 static void child_namesakes(void)
 {
     char command[256], name[IF_NAMESIZE] = "";
@@ -590,8 +594,8 @@ static void child_namesakes(void)
     IS(object.type.NumInstances, 0);
 }
 
-/* If sys was mounted for another namespace, an interface of the same name in it is a different
- * one. */
+/* If sys was mounted for another namespace, an interface that has the same name there is not
+ * ours. */
 static void namesakes_in_sys_are_not_taken_for_ours(void **state)
 {
     in_child(child_namesakes);

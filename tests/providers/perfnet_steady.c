@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * After its first answer perfnet.so neither allocates nor opens anything. It survives a program
- * that closes all descriptors, and memory that runs out. It reads nothing beyond files that are cut
- * off or contain something else. Linked statically, with malloc, calloc, realloc and openat
- * wrapped.
+ * that closes all descriptors, and memory that runs out. It reads nothing beyond the end of files
+ * that are cut off or contain something else. Linked statically, with malloc, calloc, realloc and
+ * openat replaced by functions that count.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ DWORD APIENTRY CollectTcpIpPerformanceData(LPWSTR query, LPVOID *data, LPDWORD b
                                            LPDWORD types);
 DWORD APIENTRY CloseTcpIpPerformanceData(void);
 
-/* ---- a copy of the frozen laptop4 ---- */
+/* ---- a copy of the frozen machine laptop4 (tests/roots) ---- */
 
 static char root[64], original[1024];
 static const char *const files[] = {"proc/net/dev",
@@ -83,7 +83,7 @@ static void restore(const char *name)
     write_copy(name, read_original(name));
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static union {
     PERF_DATA_BLOCK header;
@@ -142,7 +142,7 @@ static void run_query(bool reopen)
     walk(types);
 }
 
-/* A value of the instance at `position`; UINT64_MAX: there is none. */
+/* Returns a value of the instance at `position`; UINT64_MAX: there is none. */
 static uint64_t number(DWORD object_index, DWORD position, DWORD index)
 {
     opl_block block;
@@ -174,8 +174,8 @@ static void no_allocation_and_no_open_in_a_steady_query(void **state)
     assert_int_equal(opens, 0);
 }
 
-/* The same test on this machine, in a child that starts before the library has read
- * OPENPERFLIB_SYSROOT. */
+/* The same test with the files of this machine instead of the copy, in a child process that starts
+ * before the library has read OPENPERFLIB_SYSROOT. */
 static int live_status;
 
 static void steady_on_this_machine(void)
@@ -212,8 +212,8 @@ static void a_program_may_close_what_is_not_its_own(void **state)
     assert_int_equal(again, bytes);
 }
 
-/* Whichever allocation fails, the provider returns an error or an answer without the data, and
- * nothing leaks. */
+/* One allocation after the other fails: each time the provider returns an error, or an answer
+ * without the data concerned, and nothing leaks. */
 static void each_allocation_may_fail(void **state)
 {
     DWORD status = ERROR_NOT_ENOUGH_MEMORY, bytes, types;
@@ -234,7 +234,7 @@ static void each_allocation_may_fail(void **state)
     assert_int_equal(OpenTcpIpPerformanceData(NULL), ERROR_SUCCESS);
 }
 
-/* ---- damage ---- */
+/* ---- damaged files ---- */
 
 /* Queries with a file that was damaged before Open, and with one damaged after Open. */
 static void query_twice(const char *name, size_t size)
@@ -293,7 +293,7 @@ static void files_with_huge_things(void **state)
     run_query(true);
 }
 
-/* ---- change ---- */
+/* ---- files whose lines change ---- */
 
 static void names_move_within_their_lines(void **state)
 {
@@ -312,7 +312,7 @@ static void names_move_within_their_lines(void **state)
     assert_int_equal(number(638, 0, 642), 6);
     assert_int_equal(number(638, 0, 652), 5);
     write_text("proc/net/snmp", "Tcp: InSegs CurrEstab\nTcp: 5\nTcp: ActiveOpens\nUdp: 9\n");
-    run_query(false); /* a missing number, and two lines that are no pair */
+    run_query(false); /* one number is missing, and two lines are no pair of names and numbers */
     assert_int_equal(number(638, 0, 652), 5);
     assert_int_equal(number(638, 0, 642), 0);
     assert_int_equal(number(638, 0, 644), 0);

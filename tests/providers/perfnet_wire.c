@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfnet.so compared with a simulated wire: packets of every kind, valid and damaged, are put on
- * it byte by byte, and the protocols' counters increase by exactly as many. `left` is this
- * machine's end of the wire, 10.9.0.1 and fd09::1; the packets come from 10.9.0.2 and fd09::2,
- * which belong to no machine. A second wire, at the interface `out`, leads to 10.9.1.0/24 and
- * fd0a::/64 and accepts at most 1280 bytes at once.
+ * perfnet.so compared with a simulated wire: the test puts packets of every kind on it byte by
+ * byte, valid and damaged ones, and the protocols' counters must grow by exactly that number.
+ * `left` is this machine's end of the wire, 10.9.0.1 and fd09::1; the packets come from 10.9.0.2
+ * and fd09::2, which belong to no machine. A second wire, at the interface `out`, leads to
+ * 10.9.1.0/24 and fd0a::/64 and accepts packets of at most 1280 bytes.
  */
 #include "network.h"
 
@@ -43,7 +43,7 @@ static const char make_wire[] =
     "ip neigh add 10.9.1.2 lladdr 02:00:00:00:00:0a dev out\n"
     "ip neigh add fd0a::2 lladdr 02:00:00:00:00:0a dev out\n";
 
-static int wire; /* a socket that sends whole frames */
+static int wire; /* a socket that sends whole Ethernet frames */
 
 static void own_wire(void)
 {
@@ -64,7 +64,7 @@ static void address_of(const char *end, unsigned char *ret)
     memcpy(ret, request.ifr_hwaddr.sa_data, ETH_ALEN);
 }
 
-/* Sends a packet into the end `from` of a wire, so that it arrives at the end `to`. */
+/* Sends a packet into the end `from` of a wire; it arrives at the other end, `to`. */
 static void put(const char *from, const char *to, unsigned protocol, const void *packet,
                 size_t bytes)
 {
@@ -99,9 +99,10 @@ static uint16_t checksum(uint32_t sum)
 /* ---- IPv4 ---- */
 
 struct four {
-    const char *from, *to; /* from NULL: the unused address; to NULL: left */
+    /* `from` NULL: the address that belongs to no machine (10.9.0.2); `to` NULL: left */
+    const char *from, *to;
     uint8_t ttl, protocol, first_byte;
-    uint16_t number, fragment; /* the fragment's position, and flags */
+    uint16_t number, fragment; /* `fragment`: the fragment's position, and the flags */
     bool damaged;
     const void *data;
     size_t bytes;
@@ -197,7 +198,7 @@ static void in_parts(void)
                                     .bytes = 16});
 }
 
-/* Sends first fragments without the rest, for which the kernel waits a second. */
+/* Sends only the first fragment of each datagram; the kernel waits a second for the rest. */
 static void in_lost_parts(void)
 {
     for (uint16_t number = 100; number < 100 + FEW; number++)
@@ -270,8 +271,8 @@ static void send_nowhere_6(void)
     send_to(AF_INET6, "2001:db8::1", ENETUNREACH);
 }
 
-/* Sends to a neighbour that is never found: packets wait in a queue until it is full, then they are
- * discarded. */
+/* Sends to a neighbour that never answers: packets wait in a queue until it is full, and more
+ * packets are discarded. Returns how many were discarded. */
 static uint64_t discarded(int family, const char *address, unsigned object)
 {
     run_query("Global");
@@ -343,7 +344,7 @@ static void of_unknown_protocols_6(void)
         put_six(&(struct six){.protocol = UNKNOWN_PROTOCOL, .data = zeros, .bytes = 20});
 }
 
-/* Sends to an end of the wire on which IPv6 is switched off. */
+/* Sends packets to an end of the wire on which IPv6 is switched off. */
 static void for_the_deaf_6(void)
 {
     unsigned char packet[MOST];
@@ -401,7 +402,7 @@ static void too_large_6(void)
     put_to_others_6(0, 1300);
 }
 
-/* Sends 3,008 bytes, which this machine divides into fragments of 1,232 bytes. */
+/* Sends a datagram of 3,008 bytes, which this machine divides into fragments of 1,232 bytes. */
 static void divide_6(void)
 {
     struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(9)};
@@ -499,7 +500,7 @@ static void child_udp(void)
             {ICMPV6, NULL, 616, FEW});
 }
 
-/* ---- control messages: a different number of each kind ---- */
+/* ---- ICMP messages: each kind is sent a different number of times ---- */
 
 struct kind {
     uint8_t type;
@@ -533,11 +534,11 @@ static const struct kind kinds_6[] = {
     {ND_REDIRECT,            598,  624 },
     {ND_NEIGHBOR_SOLICIT,    1550, 1566},
     {ND_NEIGHBOR_ADVERT,     1552, 1568},
- /* reports of the second version are counted with those of the first */
+ /* reports of version 2 of multicast listener discovery are counted with those of version 1 */
     {143,                    1540, 1558},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, KINDS_6 = sizeof kinds_6 / sizeof *kinds_6 };
-enum { QUOTED = 60 }; /* bytes of a message: its head, and most of the packet that it is about */
+enum { QUOTED = 60 }; /* bytes of a message: its header, and most of the packet that it reports */
 
 static size_t end_message(uint8_t type, unsigned char *bytes, uint32_t sum)
 {
@@ -604,7 +605,8 @@ static void send_message_6(int fd, uint8_t type)
     IS(sendto(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&to, sizeof to), sizeof bytes);
 }
 
-/* values[0] before the messages, [1] after; then the kind; then [0] received, [1] sent */
+/* first index: 0 before the messages, 1 after them; second: the kind of message; third: 0 received,
+ * 1 sent */
 static uint64_t values[2][KINDS_6][2];
 
 static void take_values(unsigned object, const struct kind *list, size_t count, unsigned when)
@@ -616,7 +618,8 @@ static void take_values(unsigned object, const struct kind *list, size_t count, 
     }
 }
 
-/* How much a counter must have increased: kind i was sent i + 1 times. */
+/* Returns by how much a counter must have grown. Message kind i was sent i + 1 times; several kinds
+ * may share a counter. */
 static uint64_t expected(const struct kind *list, size_t count, size_t which, bool sent)
 {
     uint64_t sum = 0;
@@ -640,8 +643,8 @@ static bool is_answer(unsigned object, uint8_t type)
                             : type == ICMP_ECHOREPLY || type == ICMP_TIMESTAMPREPLY;
 }
 
-/* Echo requests are answered, and so are requests for the time. Some kernels count answers to the
- * latter as echo replies, so the sum of all answers is compared. */
+/* Echo requests are answered, and so are requests for the time. Some kernels count answers about
+ * the time as echo replies, so only the sum of all answers is compared. */
 static void all_are_answered(unsigned object, const struct kind *list, size_t count)
 {
     uint64_t answers = 0, requests = object == ICMPV6 ? times_of(list, count, ICMP6_ECHO_REQUEST)
@@ -720,8 +723,8 @@ static void child_damaged_messages(void)
             {ICMPV6, NULL, 588, FEW}, {ICMPV6, NULL, 586, FEW}, {ICMPV6, NULL, 628, 0});
 }
 
-/* Answers to machines that are not found wait in a queue, and fail when it is full. The counts of
- * sent and of failed answers together are the number of all answers. */
+/* Answers to machines that are not found wait in a queue; when the queue is full, more answers
+ * fail. So the counts of sent and of failed answers together must be the number of all answers. */
 enum { REQUESTS = 300, LARGE = 1400 };
 
 static void request_echoes(void)
@@ -764,7 +767,7 @@ static void child_answers_that_fail(void)
     own_wire();
     CPU_ZERO(&here);
     CPU_SET(sched_getcpu(), &here);
-    /* one processor only, because each has its own queue */
+    /* only one processor is used, because each has a queue of its own */
     sched_setaffinity(0, sizeof here, &here);
     run("for version in 4 6; do"
         "  echo 10000000 >/proc/sys/net/ipv$version/neigh/left/unres_qlen_bytes; done");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfos.so on the frozen machines: every number. The values of the generated machines follow rules
- * in tests/roots/generate: number k of processor c in proc/stat is 1000 * k + c, and so on.
+ * perfos.so with the frozen machines (tests/roots: folders with files of proc and sys): every
+ * number. The values of the generated machines follow rules in tests/roots/generate: for example,
+ * number k of processor c in proc/stat is 1000 * k + c.
  */
 #include "answer.h"
 
@@ -35,7 +36,7 @@ static void run_query(const char *root, const char *query)
     query_root(perfos, root, query);
 }
 
-/* ---- laptop4 ---- */
+/* ---- the machine laptop4 ---- */
 
 static void laptop_system(void **state)
 {
@@ -56,7 +57,7 @@ static void laptop_system(void **state)
 static void laptop_memory(void **state)
 {
     run_query("laptop4", "4");
-    VALUE(MEMORY, NULL, 28, 77); /* the file has 2^32 more: the counter wraps around */
+    VALUE(MEMORY, NULL, 28, 77); /* the file's value is 2^32 more, but the counter has 32 bits */
     VALUE(MEMORY, NULL, 24, 3000000 * KIB);
     VALUE(MEMORY, NULL, 26, 9000000 * KIB);
     VALUE(MEMORY, NULL, 30, 6000000 * KIB);
@@ -121,10 +122,12 @@ static void laptop_processor(void **state)
 static void laptop_processor_total(void **state)
 {
     run_query("laptop4", "238");
-    VALUE(PROCESSOR, "_Total", 6, (27000 + 8) * tick() / 3); /* the mean of times */
+    /* times in _Total are the mean of all processors */
+    VALUE(PROCESSOR, "_Total", 6, (27000 + 8) * tick() / 3);
     VALUE(PROCESSOR, "_Total", 144, (48000 + 12) * tick() / 3);
     VALUE(PROCESSOR, "_Total", 1752, (21 * MILLION + 8) * 10 / 3);
-    VALUE(PROCESSOR, "_Total", 148, 3 * 280 + 8 * 4); /* the sum of counts */
+    /* counts in _Total are the sum of all processors */
+    VALUE(PROCESSOR, "_Total", 148, 3 * 280 + 8 * 4);
     VALUE(PROCESSOR, "_Total", 1334, 3 * 4500 + 10 * 4);
     VALUE(PROCESSOR, "_Total", 1754, 3 * 100 + 4);
 }
@@ -213,14 +216,16 @@ static void old_kernel(void **state)
     assert_string_equal(answer_names(PROCESSOR), "0,_Total,");
     processor_values("0", 0);
     VALUE(PROCESSOR, "_Total", 148,
-          /* the lines ERR and MIS, with a number in the first column only, are not included */
+          /* lines ERR and MIS, which have only one number, are not included */
           280);
-    VALUE(MEMORY, NULL, 824, 1200); /* this kernel lacks two kinds that newer ones have */
+    /* this kernel lacks two kinds of memory that newer ones count */
+    VALUE(MEMORY, NULL, 824, 1200);
     VALUE(SYSTEM, NULL, 44, 4 - 1);
     assert_string_equal(answer_names(PAGING_FILE), "no object");
 }
 
-/* A captured machine: the expected numbers were computed from its files by awk. */
+/* The machine vm2 was captured, not generated: the expected numbers were computed from its files by
+ * awk. */
 static void captured_machine(void **state)
 {
     run_query("vm2", "Global");
@@ -248,7 +253,7 @@ static void captured_machine(void **state)
     VALUE(OBJECTS, NULL, 254, 0);
 }
 
-/* ---- the shape of the answer ---- */
+/* ---- instances and definitions of the objects ---- */
 
 static void shape(unsigned index, LONG default_counter, bool clock, LONG instances)
 {
@@ -263,12 +268,13 @@ static void shape(unsigned index, LONG default_counter, bool clock, LONG instanc
     assert_int_equal(object.type.TotalByteLength % 8, 0);
 }
 
-/* As in recorded blocks of Windows: only System has a clock of its own. */
+/* As in blocks recorded on Windows: only System has an object time of its own. */
 static void objects_are_shaped_as_windows(void **state)
 {
     run_query("laptop4", "Global");
     shape(SYSTEM, 0, true, PERF_NO_INSTANCES);
-    shape(MEMORY, 4, false, PERF_NO_INSTANCES); /* position 4: Pages/sec */
+    /* the default counter is at position 4: Pages/sec */
+    shape(MEMORY, 4, false, PERF_NO_INSTANCES);
     shape(CACHE, 0, false, PERF_NO_INSTANCES);
     shape(PROCESSOR, 0, false, 4);
     shape(OBJECTS, 0, false, PERF_NO_INSTANCES);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernel files that are cut off anywhere or contain something else: perfos.so reads nothing beyond
- * them, and its answer is always a valid block. The files are damaged copies of the frozen machine
- * laptop4.
+ * their end, and its answer is always a valid block. The files are damaged copies of those of
+ * laptop4, a machine in tests/roots.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -166,7 +166,8 @@ static void files_with_huge_things(void **state)
     }
 }
 
-/* A heading that ends where a number should be: the reader must not continue in the next line. */
+/* A heading that ends where a number should be: the reader must not take a number from the next
+ * line. */
 static void headings_without_numbers(void **state)
 {
     static const char *const texts[] = {"CPU\n 24: 1 2\n", "CPU0 CPU\n\n\n7",
@@ -193,7 +194,7 @@ static void files_that_go_away(void **state)
     }
 }
 
-/* % C1 Time of a processor; 0: there is no such instance. */
+/* Returns % C1 Time of a processor; 0: there is no such instance. */
 static uint64_t c1_time(const char *processor)
 {
     opl_block block;

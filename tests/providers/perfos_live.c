@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfos.so on this machine: each count is between a value that the test read before and one that
- * it read after; and work that the test does is counted.
+ * perfos.so on this machine: each count must lie between a value that the test read just before and
+ * one that it read just after; and work that the test does must be counted.
  */
 #include "answer.h"
 #include "../skip.h"
@@ -23,9 +23,9 @@ static void run_query(const char *query)
     answer_begin();
 }
 
-/* ---- readings of our own, made in another way than the provider's ---- */
+/* ---- the test reads the values itself, in another way than the provider ---- */
 
-/* The number-th number of the line that begins with `word`. */
+/* Returns number `number` (from 1) of the line that begins with `word`. */
 static uint64_t reading(const char *path, const char *word, int number)
 {
     char line[16384];
@@ -52,8 +52,8 @@ static bool there(const char *path, const char *word)
     return reading(path, word, 1) != 0;
 }
 
-/* The processor's interrupts in /proc/interrupts, whose columns are its online processors: right
- * only if all are online. */
+/* Returns the number of a processor's interrupts in /proc/interrupts. Its columns are the online
+ * processors, so column `cpu` is right only if all processors are online. */
 static uint64_t interrupts_of(unsigned cpu)
 {
     char line[65536];
@@ -79,7 +79,7 @@ static bool between(uint64_t before, uint64_t value, uint64_t after, bool wide)
     return ((value - before) & mask) <= ((after - before) & mask);
 }
 
-/* ---- values between two readings ---- */
+/* ---- values between two readings of the test ---- */
 
 /* clang-format off */
 static const struct count {
@@ -190,7 +190,7 @@ static void up_time_is_that_of_the_kernel(void **state)
     assert_true(ours <= theirs + 0.02 && ours > theirs - 1.0);
 }
 
-/* ---- injected work ---- */
+/* ---- work that the test does ---- */
 
 static uint64_t processes_by_names(void)
 {
@@ -202,7 +202,8 @@ static uint64_t processes_by_names(void)
     return count;
 }
 
-/* Other processes start and end meanwhile: the value must be exact as soon as none does. */
+/* Other processes start and end at the same time, so the test tries again: the value must be exact
+ * as soon as none does. */
 static void processes_are_exact(void **state)
 {
     enum { CHILDREN = 20, TRIES = 200 };
@@ -256,8 +257,8 @@ static void answer_each(int in, int out)
     _exit(0);
 }
 
-/* Two processes on one processor wait for each other: each byte that they exchange is a context
- * switch. */
+/* Two processes on one processor exchange bytes: for each byte, one has to wait for the other, so
+ * each byte causes a context switch. */
 static void switches_appear(void **state)
 {
     enum { ROUNDS = 2000 };
@@ -307,7 +308,7 @@ static uint64_t busy_time(void)
     return sum;
 }
 
-/* The kernel counts by ticks of 10 ms, so a few of half a second may be missing. */
+/* The kernel counts ticks of 10 ms, so a few ticks of the half second of work may be missing. */
 static void processor_time_appears(void **state)
 {
     uint64_t before = busy_time();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * After its first answer perfos.so neither allocates nor opens anything. It survives a program that
- * closes all descriptors, and never writes beyond the buffer. Linked statically, with malloc,
- * calloc, realloc and openat wrapped (the engine opens files by openat only). Also built for
- * perflinux.so, whose functions are then OPEN, COLLECT and CLOSE.
+ * closes all descriptors, and never writes beyond the caller's buffer. Linked statically, with
+ * malloc, calloc, realloc and openat (providers open files in no other way) replaced by functions
+ * that count. Also built for perflinux.so, whose functions are then OPEN, COLLECT and CLOSE.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +30,8 @@
 DWORD APIENTRY OPEN(LPWSTR devices);
 DWORD APIENTRY COLLECT(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 DWORD APIENTRY CLOSE(void);
-/* The number of an object that Global includes; for perflinux.so, of a costly object that is quick
- * to read. */
+/* The number of an object to query; for perflinux.so, of a costly object (not in Global) that is
+ * quick to read. */
 #ifndef BY_NUMBER
 #define BY_NUMBER "2"
 #endif
@@ -140,8 +140,8 @@ static void closing_once_too_often_is_harmless(void **state)
     assert_int_equal(OPEN(NULL), ERROR_SUCCESS);
 }
 
-/* Whichever allocation fails, the provider returns an error or an answer without the data, and
- * nothing leaks. */
+/* One allocation after the other fails: each time the provider returns an error, or an answer
+ * without the data concerned, and nothing leaks. */
 static void each_allocation_may_fail(void **state)
 {
     DWORD status = ERROR_NOT_ENOUGH_MEMORY, bytes, types;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfproc.so with a tree that the test makes: odd names, zombies, unreadable and vanished files,
- * exact values. */
+/* perfproc.so with proc files that the test makes: odd names, zombies, unreadable and vanished
+ * files, exact values. */
 #include "perfproc.h"
 
 enum { FREQUENCY = 10000000, BTIME = 1700000000 };
@@ -10,8 +10,8 @@ static uint64_t tick(void)
     return FREQUENCY / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* A stat file: these are the words that matter; the other words are numbers that show their
- * position. */
+/* A process's file stat: these fields are the words that matter; each other word is a number that
+ * shows its position. */
 struct task {
     int id, parent, threads, priority, nice, realtime, policy;
     char state;
@@ -153,7 +153,8 @@ static void values_are_those_of_the_files(void **state)
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_int_equal(process_value(&answer, 100, expected[i].index), expected[i].value);
-    assert_false(answer_has(&answer, 230, 952)); /* this tree has no folders fd */
+    /* these proc files include no folders fd, so there is no Handle Count */
+    assert_false(answer_has(&answer, 230, 952));
     assert_false(answer_has(&answer, 230, 56));
 }
 
@@ -185,7 +186,7 @@ static void zombies_have_no_memory_but_a_name(void **state)
     assert_int_equal(value_of(&answer, 230, "_Total", 172), 11 * 9000 * 1024);
 }
 
-/* For a process that it has released, the kernel shows 0 threads. */
+/* When a process has ended and the kernel has released it, its stat file shows 0 threads. */
 static void a_process_without_threads_has_ended(void **state)
 {
     (void)state;
@@ -199,8 +200,9 @@ static void a_process_without_threads_has_ended(void **state)
     tree_drop("proc/500");
 }
 
-/* If the file of one process may not be read (here it is a folder, which even root cannot read as a
- * file), the counter has no definition in the answer, and the process is not in Process IO. */
+/* If the file io of one process cannot be read (here it is a folder, which even root cannot read as
+ * a file), the counter has no definition in the whole answer, and the process is not in Process
+ * IO. */
 static void f_b1_what_may_not_be_read_of_one_process_is_absent(void **state)
 {
     (void)state;
@@ -265,8 +267,9 @@ static uint64_t read_bytes_of(uint64_t id)
     return bytes;
 }
 
-/* When a child is waited for, the kernel adds what the child did to the io file of its parent, and
- * its faults at the same moment. It must not be counted as the parent's input and output. */
+/* When a process waits for a child that has ended, the kernel adds the child's bytes to the io file
+ * of the process, and the child's faults to its stat file. These bytes must not be counted as the
+ * parent's input and output. */
 static void f_b2_what_children_did_is_not_counted_again(void **state)
 {
     (void)state;
@@ -279,7 +282,8 @@ static void f_b2_what_children_did_is_not_counted_again(void **state)
     assert_int_equal(read_bytes_of(600), 1500);
     write_io(600, 2200, 7, 8000100);
     assert_int_equal(read_bytes_of(600), 1600);
-    write_io(600, 2200, 9, 8000100); /* waits for a child that did nothing */
+    /* it has waited for a child that read nothing, so all bytes are its own */
+    write_io(600, 2200, 9, 8000100);
     assert_int_equal(read_bytes_of(600), 1600);
     write_io(600, 2300, 9, 50); /* another process with the same number */
     assert_int_equal(read_bytes_of(600), 50);
@@ -288,8 +292,8 @@ static void f_b2_what_children_did_is_not_counted_again(void **state)
     run_query(u"230");
 }
 
-/* Many processes come and go, and wait for children: each must have only its own bytes, by a second
- * computation in this test. A number that was unused for one round belongs to another process
+/* Many processes come and go, and wait for children: each must have only its own bytes, which the
+ * test computes in another way. A number that was unused for one round belongs to another process
  * afterwards. */
 static void f_b2_many_processes_that_come_and_go(void **state)
 {
@@ -399,7 +403,7 @@ static void details_are_those_of_the_files(void **state)
     assert_true(answer_has(&answer, DETAILS, COMMAND));
 }
 
-/* Control groups of version 1 together with version 2, and a user without a name. */
+/* Control groups of version 1 together with version 2, and a user number that has no name. */
 static void groups_and_users_of_other_kinds(void **state)
 {
     (void)state;
@@ -426,7 +430,7 @@ static void drop_from(int first, int last)
     }
 }
 
-/* The text has exactly this many characters, of which the last is an ellipsis. */
+/* Checks that the text has exactly this many UTF-16 units, the last of which is an ellipsis. */
 static void assert_cut(const char *text, size_t characters)
 {
     size_t units = 0;
@@ -451,12 +455,13 @@ static void long_texts_end_with_an_ellipsis(void **state)
         write_details(820, "long", 'S', 2400 + (int)i, 28, arguments, strlen(arguments) + 1);
         assert_cut(text_of("long:820", COMMAND), 256);
     }
-    *arguments = 0; /* characters of two UTF-16 units, so 255 of 256 units */
+    /* each character takes two UTF-16 units, so only 255 of the 256 units can be used */
+    *arguments = 0;
     for (int k = 0; k < 200; k++)
         strcat(arguments, "\xf0\x9f\x98\x80");
     write_details(820, "long", 'S', 2500, 28, arguments, strlen(arguments));
     assert_cut(text_of("long:820", COMMAND), 255);
-    memset(arguments, '\xe4', sizeof arguments); /* no UTF-8 */
+    memset(arguments, '\xe4', sizeof arguments); /* bytes that are not UTF-8 */
     write_details(820, "long", 'S', 2600, 28, arguments, sizeof arguments);
     assert_cut(text_of("long:820", COMMAND), 256);
     snprintf(group, sizeof group, "0::/%0100d.service\n", 7);
@@ -466,8 +471,8 @@ static void long_texts_end_with_an_ellipsis(void **state)
     assert_cut(text_of("long:820", UNIT), 64);
 }
 
-/* Details are read again after an exec, for another process with the same number, and after ten
- * seconds; only the state is always read. */
+/* Details of a process are read again after it has executed another program, if another process has
+ * its number, and after ten seconds. Only the state is read each time. */
 static void details_are_kept_for_ten_seconds(void **state)
 {
     (void)state;
@@ -476,7 +481,7 @@ static void details_are_kept_for_ten_seconds(void **state)
     write_details(830, "kept", 'R', 2200, 28, "two", 3);
     assert_string_equal(text_of("kept:830", COMMAND), "one");
     assert_string_equal(text_of("kept:830", STATE), "running");
-    write_details(830, "kept", 'R', 2200, 29, "three", 5); /* another stack */
+    write_details(830, "kept", 'R', 2200, 29, "three", 5); /* another stack: exec */
     assert_string_equal(text_of("kept:830", COMMAND), "three");
     write_details(830, "other", 'R', 2200, 29, "four", 4); /* another name */
     assert_string_equal(text_of("other:830", COMMAND), "four");
@@ -489,7 +494,7 @@ static void details_are_kept_for_ten_seconds(void **state)
     drop_from(800, 830);
 }
 
-/* Processes come and go between others: each has its own texts. */
+/* Processes start and end between others: each process must have its own texts. */
 static void details_of_processes_that_come_and_go(void **state)
 {
     enum { FIRST = 1000, MANY = 60, ROUNDS = 6 };
@@ -560,9 +565,9 @@ static void threads_have_their_values(void **state)
         assert_int_equal(value_at(&answer, &threads, &instance, 6), 1500 * tick());
     }
     assert_int_equal(found, 3);
-    /* schedstat is used first, because it is cheaper */
+    /* schedstat is tried before the file status, because it is cheaper to read */
     tree_write("proc/400/task/401/schedstat", "5000 600 77\n");
-    /* as without scheduler statistics */
+    /* as on a kernel without scheduler statistics */
     tree_write("proc/400/task/402/schedstat", "0 0 0\n");
     answer = run_query(u"232");
     assert_int_equal(value_of(&answer, 232, "_Total", 146), 13 * 42 + 77);
@@ -629,7 +634,7 @@ static void the_vanished_are_left_out_of_both(void **state)
     tree_drop("proc/500/task/501");
     assert_int_equal(instances(u"232", 232), 18);
     assert_int_equal(instances(u"232", 230), 15);
-    tree_drop("proc/500/task"); /* the process was read, but its threads have ended */
+    tree_drop("proc/500/task"); /* the process has a stat file, but its threads have ended */
     assert_int_equal(instances(u"232", 230), 14);
     assert_int_equal(instances(u"232", 232), 17);
     tree_drop("proc/500/stat");
@@ -692,7 +697,7 @@ static void thread_details_are_those_of_the_threads(void **state)
     assert_int_equal(answer.types, 3);
     assert_true(answer_object(&answer, 816, &details));
     assert_true(answer_object(&answer, 232, &threads));
-    /* one thread runs, and the others have no file */
+    /* of three threads, one runs and so has no instruction address */
     assert_int_equal(details.type.NumInstances, 2);
     memset(&detail, 0, sizeof detail);
     static const uint64_t expected[] = {0x7f0012345678, 0x55aa00000001};

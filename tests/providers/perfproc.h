@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The three functions of perfproc.so, linked into the test. */
+/* Declares the three functions of perfproc.so, which is linked into the test. */
 #ifndef OPL_TEST_PERFPROC_H
 #define OPL_TEST_PERFPROC_H
 
@@ -14,7 +14,7 @@ static inline struct answer run_query(const char16_t *query)
     return query_function(CollectSysProcessObjectData, query, ANSWER_SIZE);
 }
 
-/* Finds the instance of Process with this number. */
+/* Finds the instance of Process with this process number. */
 static inline bool process_with_id(struct answer *answer, uint64_t id, opl_object_view *object,
                                    opl_instance_view *instance)
 {
@@ -27,8 +27,9 @@ static inline bool process_with_id(struct answer *answer, uint64_t id, opl_objec
     return false;
 }
 
-/* A value of a process. Input and output are taken from Process IO, because Process has them only
- * for a user who may read them of every process, which even root may not do everywhere. */
+/* Returns a value of a process. Input and output are taken from Process IO: the object Process has
+ * them only if the user may read them of every process, which in some containers not even root
+ * may. */
 static inline uint64_t process_value(struct answer *answer, uint64_t id, DWORD index)
 {
     opl_object_view object;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfproc.so on the frozen machines: which processes, threads and jobs exist, and their names.
+ * perfproc.so with the frozen machines (tests/roots: folders with files of proc and sys): which
+ * processes, threads and jobs exist, and their names.
  */
 #include "answer.h"
 
@@ -20,8 +21,8 @@ static LONG instances(unsigned index)
     return object.type.NumInstances;
 }
 
-/* Characters that have a meaning in counter paths are replaced, all others stay; bytes that are not
- * UTF-8 become U+FFFD. */
+/* In names, characters that have a meaning in counter paths are replaced, and all others stay;
+ * bytes that are not UTF-8 become U+FFFD. */
 static void odd_names_are_harmless(void **state)
 {
     run_query("oddnames", "230");
@@ -47,7 +48,7 @@ static void odd_names_are_harmless(void **state)
     VALUE(PROCESS, "two_lines", 1410, 1);
 }
 
-/* Process V2 has the same instances and rows, with other names. */
+/* Process V2 has the same instances and counters as Process, but other names of instances. */
 static void process_v2_is_process_with_other_names(void **state)
 {
     opl_object_view object, other;
@@ -69,7 +70,8 @@ static void process_v2_is_process_with_other_names(void **state)
             VALUE(PROCESS_V2, "_Total", index, answer_number(PROCESS, "_Total", index, false));
     }
     assert_false(opl_object_next_counter(&answer_block, &object, &same));
-    run_query("laptop4", "101900"); /* Process V2 is alone, and Thread comes only with Process */
+    /* Process V2 is alone in the answer: Thread is added only to Process */
+    run_query("laptop4", "101900");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     run_query("laptop4", "Global");
     assert_string_equal(answer_names(PROCESS_V2), "no object");
@@ -87,7 +89,7 @@ static void zombies_and_kernel_threads_are_there(void **state)
     assert_string_equal(answer_names(PROCESS), "Idle,systemd,kthreadd,editor,gone,_Total,");
     VALUE(PROCESS, "editor", 680, 3);
     VALUE(PROCESS, "gone", 784, 500);
-    /* Idle has a thread per processor */
+    /* Idle has one thread for each processor */
     assert_int_equal(instances(THREAD), 3 + 1 + 1 + 3 + 1 + 1);
 }
 
@@ -141,12 +143,14 @@ static void jobs(void **state)
     assert_string_equal(answer_names(JOB_DETAILS), "no object");
 }
 
-/* Job Object Details has the same rows as Process, for the same processes, with jobs as parents. */
+/* Job Object Details has the same counters as Process, for the same processes, whose parent
+ * instances are jobs. */
 static void c31_c131_processes_of_jobs_bring_their_jobs(void **state)
 {
     opl_object_view details;
     opl_instance_view instance = {0};
-    run_query("laptop4", "230"); /* alone, as in the block recorded on Windows */
+    /* the answer has only Process, as in the block recorded on Windows */
+    run_query("laptop4", "230");
     assert_int_equal(answer.header.NumObjectTypes, 1);
     run_query("laptop4", "1548 230");
     assert_string_equal(answer_names(JOB_DETAILS), "editor,gone,");
@@ -166,7 +170,8 @@ static void c31_c131_processes_of_jobs_bring_their_jobs(void **state)
     }
 }
 
-/* Whatever the groups' names are, each job has a different name, ignoring case. */
+/* Whatever the names of the control groups are, each job gets a different name, also if case is
+ * ignored. */
 static void jobs_have_names_of_their_own(void **state)
 {
     run_query("oddnames", "1548");
@@ -175,7 +180,8 @@ static void jobs_have_names_of_their_own(void **state)
     VALUE(JOB, "a|b~2", 1522, 4000);
     VALUE(JOB, "a_b", 1522, 3000);
     VALUE(JOB, "x_2d", 1522, 5000);
-    /* each group has 21, 22, and a process of another namespace, which has the number 0 */
+    /* each group has the processes 21 and 22, and one of another pid namespace, whose number is
+     * shown as 0 */
     assert_int_equal(instances(JOB_DETAILS), 8 * 2);
     VALUE(JOB, "a_b", 1518, 3);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* perfproc.so on this machine: values between independent readings, work of known size, many
- * processes that come and go, no allocation and no needless open in a steady query. */
+/* perfproc.so on this machine: values between two readings of the test, work of known size, many
+ * processes that come and go; repeated queries allocate nothing and open no files that they need
+ * not open. */
 #include "../skip.h"
 #include <errno.h>
 #include <pwd.h>
@@ -62,7 +63,7 @@ static void a_steady_query_allocates_and_opens_nothing(void **state)
     (void)state;
     run_query(u"232");
     allocations = 1;
-    /* tries again, because others may start processes meanwhile */
+    /* tries again, because other programs may start processes meanwhile */
     for (int i = 0; i < 200 && (allocations || opens_elsewhere); i++) {
         nanosleep(&(struct timespec){.tv_nsec = i < 50 ? 0 : 20000000}, NULL);
         allocations = opens = opens_elsewhere = 0;
@@ -75,7 +76,7 @@ static void a_steady_query_allocates_and_opens_nothing(void **state)
     assert_true(opens > 0);
 }
 
-/* ---- independent readings ---- */
+/* ---- values that the test reads itself ---- */
 
 static uint64_t own_word(unsigned column)
 {
@@ -165,7 +166,7 @@ static void c113_idle_has_number_zero_and_total_too(void **state)
     assert_int_equal(value_of(&answer, 230, "Idle", 680), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* ---- a child that works when told ---- */
+/* ---- a child process that works when it gets an order ---- */
 
 struct worker {
     pid_t pid;
@@ -209,7 +210,7 @@ static void worker_stop(struct worker *worker)
     close(worker->from);
 }
 
-/* How much a counter of the worker grows during one piece of work. */
+/* Measures how much counters of the worker grow during one piece of work. */
 static uint64_t work_growth(struct worker *worker, const DWORD *indices, uint64_t *growths,
                             size_t count)
 {
@@ -290,7 +291,7 @@ static void injected_disk_bytes_appear(void **state)
     assert_in_range(growths[1], bytes, bytes * 2);
 }
 
-/* Waits for a child that writes, as a shell waits for its commands. */
+/* Starts a child that writes, and waits for it, as a shell waits for its commands. */
 static void have_a_child_write(void)
 {
     pid_t child = fork();
@@ -313,7 +314,8 @@ static void f_b2_a_shell_did_not_write_what_its_child_wrote(void **state)
     for (int i = 0; i < 3; i++) {
         work_growth(&worker, indices, growths, 6);
         for (size_t k = 0; k < 6; k++)
-            /* the worker's own two bytes in this interval are not counted, either */
+            /* the two bytes that the worker exchanges with the test in this interval are not
+             * counted, either */
             assert_int_equal(growths[k], 0);
     }
     answer = run_query(u"230 101800");
@@ -322,7 +324,8 @@ static void f_b2_a_shell_did_not_write_what_its_child_wrote(void **state)
     worker_stop(&worker);
 }
 
-/* Without the sanitizer, which would touch memory of its own with each byte of ours. */
+/* Compiled without the sanitizer, which would touch pages of its own when the test touches
+ * pages. */
 __attribute__((no_sanitize("address"))) static void touch_pages(void)
 {
     static char *memory;
@@ -377,7 +380,8 @@ static int64_t filetime(void)
     return ((int64_t)now.tv_sec + 11644473600) * FREQUENCY + now.tv_nsec / 100;
 }
 
-/* Number and creation time identify a process, so the creation time must never change. */
+/* A process is identified by its number and creation time, so its creation time must never
+ * change. */
 static void creation_is_right_and_never_changes(void **state)
 {
     (void)state;
@@ -413,7 +417,7 @@ static void opened_files_are_handles(void **state)
 
 /* ---- names, zombies, threads ---- */
 
-/* Reads text `index` of a process in Process Details. */
+/* Reads the text of counter `index` in Process Details for the process `id`. */
 static void text_of(struct answer *answer, uint64_t id, DWORD index, char text[static 1024])
 {
     opl_object_view object;
@@ -428,8 +432,8 @@ static void text_of(struct answer *answer, uint64_t id, DWORD index, char text[s
                     opl_counter_text(&answer->block, &object, &instance, &counter, text, 1024);
 }
 
-/* Compares the texts of this process with the C library and the kernel; the state of a process that
- * queries is "running". */
+/* Compares the texts of this process with those of the C library and the kernel. The state of a
+ * process that queries is always "running". */
 static void texts_of_this_process(void **state)
 {
     static const DWORD user = 102002, own_state = 102004, group = 102006, unit = 102008,
@@ -459,7 +463,7 @@ static void texts_of_this_process(void **state)
                 strlen(path) > 64);
 }
 
-/* The names of Process V2 end with the process's number, but for that of _Total. */
+/* In Process V2 each name ends with the process's number, except _Total. */
 static void names_of_process_v2_have_numbers(void **state)
 {
     opl_object_view object;
@@ -558,9 +562,10 @@ static void c31_own_threads_are_there(void **state)
     pthread_barrier_destroy(&barrier);
 }
 
-/* ---- coming and going ---- */
+/* ---- processes that come and go ---- */
 
-static unsigned long storm_least; /* processes that must have lived meanwhile */
+/* how many processes must at least have come and gone during the test */
+static unsigned long storm_least;
 
 static pid_t storm_start(volatile unsigned long *births)
 {
@@ -617,8 +622,8 @@ static void a_storm_of_processes_leaves_answers_whole(void **state)
     munmap((void *)births, sizeof *births);
 }
 
-/* A child of fork shares the positions of its parent's open folders, but must get a complete
- * answer. */
+/* A child process made by fork shares the read positions of its parent's open folders; its answer
+ * must be complete all the same. */
 static void a_forked_child_may_ask_too(void **state)
 {
     (void)state;
@@ -637,8 +642,8 @@ static void a_forked_child_may_ask_too(void **state)
     assert_int_equal(status, 0);
 }
 
-/* If a program closes all descriptors, the next answer is complete, and files that the program
- * opens under the old numbers are not touched. */
+/* If a program closes all descriptors, the next answer is complete all the same. Files that the
+ * program then opens under the same numbers must not be touched. */
 static void a_program_may_close_all_descriptors(void **state)
 {
     (void)state;
@@ -674,7 +679,8 @@ static int end(void **state)
     return (int)CloseSysProcessObject();
 }
 
-/* With an argument, runs only the test with many processes, until this many have come and gone. */
+/* With an argument N, runs only the test with many processes, until N processes have come and
+ * gone. */
 int main(int count, char **words)
 {
     static const struct CMUnitTest storm[] = {

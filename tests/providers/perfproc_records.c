@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Process and Thread from the kernel's records, compared with /proc: both are queried for the same
- * processes in the order /proc, records, /proc. Values that do not change must be equal (processor
- * times: to the tick that /proc shows); values that change are between the two readings of /proc.
+ * perfproc.so can read processes and threads from records that a BPF program writes. Such answers
+ * are compared with /proc: the same processes are queried from /proc, from the records, and from
+ * /proc again. Values that do not change must be equal (processor times: within the tick that /proc
+ * shows); values that change must lie between the two readings of /proc.
  */
 #include "counted.h"
 #include "records.h"
@@ -17,7 +18,7 @@ enum { PROCESSES = 230, THREADS = 232, PROCESS_V2 = 101900 };
 enum { ID = 784, THREAD_ID = 804, CREATION = 684, STATE = 46 };
 enum { PROCESSOR_TIME = 6, USER_TIME = 142, SYSTEM_TIME = 144, HANDLES = 952 };
 
-/* ---- an answer, spread out ---- */
+/* ---- an answer, copied into arrays ---- */
 
 struct seen {
     char name[80];
@@ -72,7 +73,8 @@ static void spread(struct answer *answer, DWORD index, struct snapshot *snapshot
 
 static const struct seen *find(const struct snapshot *snapshot, const struct seen *like)
 {
-    for (size_t i = 1; i + 1 < snapshot->count; i++) /* without Idle and _Total */
+    /* not the first and the last instance, Idle and _Total */
+    for (size_t i = 1; i + 1 < snapshot->count; i++)
         if (snapshot->seen[i].id == like->id && snapshot->seen[i].creation == like->creation)
             return &snapshot->seen[i];
     return NULL;
@@ -88,7 +90,7 @@ static void take(DWORD setting, DWORD object, struct snapshot *snapshot)
     spread(&answer, object, snapshot);
 }
 
-/* ---- processes of all kinds, which stop when they have done their work ---- */
+/* ---- processes of all kinds, which stand still when they have done their work ---- */
 
 static void burn(int ms, bool system)
 {
@@ -117,7 +119,7 @@ static void *wait_for_ever(void *unused)
 static void have_threads(void)
 {
     pthread_t thread;
-    for (int i = 0; i < 3; i++) /* these threads end */
+    for (int i = 0; i < 3; i++) /* these three threads end before the process is compared */
         if (pthread_create(&thread, NULL, burn_a_little, i ? &thread : NULL) == 0)
             pthread_join(thread, NULL);
     for (int i = 0; i < 3; i++)
@@ -205,7 +207,8 @@ static void work(int number)
 }
 
 static pid_t workers[MOST_WORKERS];
-static int worker_count = MOST_WORKERS; /* an argument sets fewer, for slow machines */
+/* an argument of the program sets fewer, for slow machines */
+static int worker_count = MOST_WORKERS;
 
 static void workers_start(void)
 {
@@ -242,7 +245,8 @@ static bool is_worker(uint64_t id)
     return false;
 }
 
-/* Starts processes that come and go, and one whose threads do, while others are compared. */
+/* Starts one process whose children come and go, and one whose threads do, while other processes
+ * are compared. */
 static pid_t storm_start(void)
 {
     pid_t storm = fork();
@@ -265,9 +269,10 @@ static void storm_end(pid_t storm)
     waitpid(storm, NULL, 0);
 }
 
-/* ---- comparing ---- */
+/* ---- comparing records with /proc ---- */
 
-/* Does the counter never decrease? Peaks do: they disappear with the memory when a process ends. */
+/* Does the counter never decrease? Peak values do: when a process ends, they disappear with its
+ * memory. */
 static bool is_monotone(DWORD index)
 {
     static const DWORD all[] = {PROCESSOR_TIME, USER_TIME, SYSTEM_TIME, 28,   146,    1412,  1414,
@@ -278,7 +283,7 @@ static bool is_monotone(DWORD index)
     return false;
 }
 
-/* /proc rounds times down to its ticks, so the sum of two times may lack almost two ticks. */
+/* /proc rounds times down to its ticks, so a sum of two times may be almost two ticks too small. */
 static uint64_t slack(DWORD index)
 {
     if (index == PROCESSOR_TIME)
@@ -294,8 +299,8 @@ static unsigned compare_one(const struct snapshot *snapshot, const struct seen *
         DWORD index = snapshot->fields[i];
         uint64_t low = first->values[i], high = last->values[i], is = middle->values[i];
         bool split = index == USER_TIME || index == SYSTEM_TIME;
-        /* how a time is split into user and system depends on what was shown before, because
-         * neither may decrease */
+        /* how a time is divided into user and system time depends on what was shown before (neither
+         * may decrease), so the two ways may divide it differently */
         if (!still && (!is_monotone(index) || split))
             continue;
         if (is < low || is > high + slack(index))
@@ -309,7 +314,7 @@ static unsigned compare_one(const struct snapshot *snapshot, const struct seen *
     return equal;
 }
 
-/* Compares all instances; returns how many values did not change and were equal. */
+/* Compares all instances. Returns how many values of processes that stood still were equal. */
 static unsigned compare(DWORD object, bool (*stands_still)(const struct seen *seen))
 {
     unsigned equal = 0;
@@ -343,7 +348,8 @@ static bool is_workers_thread(const struct seen *seen)
     return is_worker(seen->values[field_of(before, ID)]);
 }
 
-/* The records are in the order of /proc: Idle, the processes by number, _Total. */
+/* The processes from the records are in the same order as those from /proc: Idle, the processes by
+ * number, _Total. */
 static void records_are_in_the_order_of_proc(void)
 {
     for (size_t i = 2; i + 1 < records->count; i++)
@@ -352,7 +358,7 @@ static void records_are_in_the_order_of_proc(void)
     assert_string_equal(records->seen[records->count - 1].name, "_Total");
 }
 
-/* Process V2 from the records: a number follows each name. */
+/* Process V2 from the records: the same as Process, but with a number after each name. */
 static void process_v2_is_process(void **state)
 {
     char name[256];
@@ -443,8 +449,8 @@ static void descriptors_beyond_1024_count(void **state)
     waitpid(pid, NULL, 0);
 }
 
-/* The names of kernel threads show their work, so they may be longer than 15 bytes; records have
- * them, too. */
+/* The name of a kernel thread shows its current work, so it may be longer than 15 bytes; records
+ * must have the whole name. */
 static void kernel_threads_are_there(void **state)
 {
     (void)state;
@@ -474,7 +480,8 @@ static void times_are_finer_than_ticks(void **state)
     assert_true(fine > 0);
 }
 
-/* Some kernels omit processes from BPF iterators: the files of these are opened, 40 at most. */
+/* A repeated query opens only the two pinned BPF programs. Some kernels omit processes from BPF
+ * iterators; for these, 40 at most, it opens files of /proc. */
 static void a_steady_query_opens_what_is_pinned(void **state)
 {
     (void)state;
@@ -483,7 +490,7 @@ static void a_steady_query_opens_what_is_pinned(void **state)
     run_query(u"232");
     run_query(u"230");
     allocations = 1;
-    /* tries again, because others may start and end many processes for half a minute */
+    /* tries again, because other programs may start and end many processes for half a minute */
     for (int i = 0; i < 500 && (allocations || opens > 2 + LEFT_OUT); i++) {
         usleep(i < 50 ? 0 : 100000);
         allocations = opens = 0;
@@ -494,7 +501,7 @@ static void a_steady_query_opens_what_is_pinned(void **state)
     assert_in_range(opens, 2, 2 + LEFT_OUT);
 }
 
-/* ---- coming and going ---- */
+/* ---- processes that come and go ---- */
 
 static void check_growth(const struct snapshot *old, const struct snapshot *new)
 {
@@ -509,8 +516,8 @@ static void check_growth(const struct snapshot *old, const struct snapshot *new)
     }
 }
 
-/* Each short-lived process has its number as its name: values and name of two processes would not
- * match. */
+/* Each short-lived process has its number in its name: if values of two processes were mixed, name
+ * and number would differ. */
 static void check_names(const struct snapshot *snapshot)
 {
     for (size_t i = 1; i + 1 < snapshot->count; i++) {
@@ -556,8 +563,8 @@ static pid_t lives_start(int count, void (*between)(int number))
     _exit(0);
 }
 
-/* Samples until the child has ended. Where a number is reused within a tick, number and creation
- * time do not distinguish two processes. */
+/* Takes samples until the child has ended. If a number is reused within one tick, two processes
+ * have the same number and creation time; `numbers_are_unique` says that this cannot happen. */
 static void sample_while(pid_t pid, bool numbers_are_unique)
 {
     struct snapshot *old = before, *new = records;
@@ -669,7 +676,7 @@ static void proc_of_another_namespace_is_read_itself(void **state)
     assert_true(trace_has(in_own_namespace_without_proc, "proc is of another pid namespace"));
 }
 
-/* ---- trusted records, and rights ---- */
+/* ---- which records are trusted; who may read them ---- */
 
 static void query_anew(void)
 {
@@ -702,8 +709,8 @@ static void a_group_may_read_them(void **state)
     assert_int_equal(run_pin((const char *const[]){"pin", NULL}), 0);
 }
 
-/* Kernels before 6.2 cannot load the program for newer kernels: the older variant gives the same
- * values. */
+/* Kernels before 6.2 cannot load the BPF program for newer kernels. The variant for older kernels
+ * must give the same values. */
 static void what_older_kernels_load_says_the_same(void **state)
 {
     assert_int_equal(run_pin((const char *const[]){"pin", "--indirect", NULL}), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the tests of the kernel's records: a BPF file system of their own, the program that
- * pins into it, the switch between records and /proc, and a look at the trace. */
+/* Shared by the tests of process records, which BPF programs of the kernel write: a BPF file system
+ * for the test, running the program that pins them into it, choosing between records and /proc, and
+ * a look at the trace. */
 #ifndef OPL_TEST_RECORDS_H
 #define OPL_TEST_RECORDS_H
 
@@ -20,7 +21,7 @@
 
 #define PERFLIB "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib"
 
-/* Setting 0: providers read /proc; 1: the records. */
+/* Sets a setting of the registry, 0: providers read /proc; 1: they read the records. */
 static inline void use_records(DWORD setting)
 {
     HKEY key;
@@ -48,8 +49,8 @@ static inline int run_pin(const char *const more[])
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Makes records available in this process and its children. NULL: they are; else the reason why
- * not. */
+/* Makes records available in this process and its children. Returns NULL, or the reason why that is
+ * impossible. */
 static inline const char *records_prepare(void)
 {
     if (geteuid() != 0)
@@ -63,7 +64,8 @@ static inline const char *records_prepare(void)
     return run_pin((const char *const[]){"pin", NULL}) == 0 ? NULL : "no BPF program can be pinned";
 }
 
-/* Runs `deed` in a child with a trace. Does the trace contain this text? */
+/* Runs `deed` in a child process with tracing switched on. Returns whether the trace contains the
+ * text. */
 static inline bool trace_has(void (*deed)(void), const char *wanted)
 {
     static char text[1 << 16];

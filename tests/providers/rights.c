@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a user may not read must be absent, not 0: all counters of all shipped objects are read as
- * root and as an ordinary user at about the same time. A value that is 0 for the user, and not for
- * root before and after, is false. The test must be root, to become other users and to mount proc.
+ * A value that a user may not read must be absent, not 0. All counters of this project's providers
+ * are read as root, as an ordinary user, and as root again. A value is false if it is 0 for the
+ * user, but not for root before and after. The test must be root, to become other users and to
+ * mount proc.
  */
 #include "../skip.h"
 #include "answer.h"
@@ -19,7 +20,7 @@
 
 enum { NOBODY = 65534, SIZE = 8 << 20, MOST_FALSE = 4000 };
 
-/* One answer of one provider, like `answer` of answer.h, but large enough for any machine. */
+/* One answer of one provider; larger than `answer` of answer.h, so that it fits for any machine. */
 struct taken {
     DWORD status;
     union {
@@ -52,8 +53,9 @@ static void take(const struct library *library, const char *query, struct taken 
     memcpy(to->block.header.Signature, signature, sizeof signature);
 }
 
-/* Queries as another user, in a child that becomes this user before Open. NULL: failure, after a
- * message. Without assertions, because the caller may itself be a child. */
+/* Queries as another user, in a child process that becomes this user before it calls Open. Returns
+ * NULL, after a message, if that fails. Uses no assertions, because the caller may itself be a
+ * child process. */
 static struct taken *take_as(uid_t user)
 {
     size_t bytes = sizeof(struct taken) * ANSWERS;
@@ -64,7 +66,7 @@ static struct taken *take_as(uid_t user)
     if (child == 0) {
         if (files && setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files}))
             _exit(2);
-        /* a process that has changed its user is not readable for the new user, unless it is made
+        /* a process that has changed its user cannot read its own files in /proc, unless it is made
          * dumpable */
         if (user &&
             (setgroups(0, NULL) || setgid(user) || setuid(user) || prctl(PR_SET_DUMPABLE, 1)))
@@ -108,7 +110,8 @@ static bool number_of(struct taken *from, const opl_object_view *object,
     return false;
 }
 
-/* Processes and threads are identified by their numbers, other instances by name and order. */
+/* Returns what identifies an instance: for processes and threads their numbers, for others name and
+ * order. */
 static uint64_t identity(struct taken *from, const opl_object_view *object,
                          const opl_instance_view *instance)
 {
@@ -146,8 +149,8 @@ struct falsehood {
     char instance[64];
 };
 
-/* Finds the false values in one provider's answer: 0 here, and not 0 in the answers before and
- * after. */
+/* Finds the false values in one provider's answer: those that are 0 here, but not in the answers
+ * before and after. */
 static size_t compare(struct taken *mine, struct taken *before, struct taken *after,
                       struct falsehood found[], size_t count)
 {
@@ -189,8 +192,8 @@ static size_t round_of(uid_t user, struct falsehood found[])
     return count;
 }
 
-/* Counts and names the values that are 0 for the user in every round, because a level may be 0 for
- * a moment. */
+/* Counts and prints the values that are 0 for the user in every round; several rounds are needed,
+ * because a value may really be 0 for a moment. */
 static size_t false_values(uid_t user)
 {
     static struct falsehood kept[MOST_FALSE], found[MOST_FALSE];
@@ -212,12 +215,12 @@ static size_t false_values(uid_t user)
     return left;
 }
 
-/* ---- places ---- */
+/* ---- containers and mount options ---- */
 
 enum { NO_NAMESPACES = 77 };
 
-/* Runs the comparison in a mount namespace of its own, perhaps also in a pid namespace, with a proc
- * that is mounted with `options`. */
+/* Runs the comparison in a new mount namespace (and a new pid namespace, if `flags` say so), in
+ * which proc is mounted with `options`. */
 static void look_in_namespaces(int flags, const char *options)
 {
     pid_t inner;
@@ -296,7 +299,7 @@ static bool has(struct taken *all, DWORD index, DWORD counter)
     return false;
 }
 
-/* May this process read io of every process? In some containers even root may not. */
+/* May this process read the file io of every process? In some containers even root may not. */
 static bool may_read_io_of_all(void)
 {
     DIR *proc = opendir("/proc");
@@ -315,8 +318,8 @@ static bool may_read_io_of_all(void)
     return all;
 }
 
-/* A user may not read input and output of other users' processes: Process has no counters of it.
- * Process IO has the processes of which it may be read. */
+/* A user may not read the input and output of other users' processes, so Process has no counters of
+ * them. Process IO has only those processes whose counts the user may read. */
 static void f_b1_what_may_not_be_read_has_no_definition(void **state)
 {
     static const DWORD io[] = {1412, 1414, 1416, 1420, 1422, 1424, 101802, 101804};
@@ -337,8 +340,8 @@ static void f_b1_what_may_not_be_read_has_no_definition(void **state)
     restore(mine);
 }
 
-/* All providers in one program, which keeps their files open as long as there are free
- * descriptors. */
+/* All providers run in one program. They keep files open only as long as there are free
+ * descriptors, so few descriptors must be enough. */
 static void f_b7_few_descriptors_are_enough(void **state)
 {
     (void)state;

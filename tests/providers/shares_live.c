@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Redirector compared with a share of the test's own: Samba's server in a network namespace of its
- * own, mounted without a cache, read and written in pieces of known size. Needs root, smbd, and the
- * kernel's SMB client, which no other program may be using. Runs in a child process.
+ * The object Redirector compared with a share that the test serves: Samba's server runs in a
+ * network namespace of its own; the share is mounted without a cache, and read and written in
+ * pieces of known size. Needs root, smbd, and the kernel's SMB client, which no other program may
+ * be using. Runs in a child process.
  */
 #include "network.h"
 #include "../temp.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All frozen machines with all shipped providers: each answers, without damage, with names that are
- * valid in counter paths; and every number of the machines that the providers' own tests omit: many
- * nodes, ARM, old control groups. The values follow rules in tests/roots/generate.
+ * All frozen machines (tests/roots: folders with files of proc and sys) with all providers of this
+ * project: each provider answers with a valid block, whose names are valid in counter paths. Also
+ * every number of those machines that the providers' own tests omit: many nodes, ARM, old control
+ * groups. The values follow rules in tests/roots/generate.
  */
 #include "answer.h"
 
@@ -72,8 +73,8 @@ static size_t values_of(const opl_object_view *object, const opl_instance_view *
     return count;
 }
 
-/* Walks through an object; returns how many values were read: each counter of each instance has
- * one. */
+/* Walks through an object. Returns how many values were read: one for each counter of each
+ * instance. */
 static size_t walk_object(const char *where, const opl_object_view *object)
 {
     opl_instance_view instance = {0};
@@ -111,7 +112,7 @@ static size_t walk_tree(const char *root)
     for (size_t i = 0; i < SHIPPED_PROVIDERS; i++) {
         bool nothing = strcmp(root, "vm2") == 0 && strcmp(shipped_providers[i][0], "perfdisk") == 0;
         if ((walk(root, shipped_providers[i], "Global") == 0) !=
-            nothing) /* this machine's disks were not captured */
+            nothing) /* of vm2 no disks were captured, so perfdisk must answer with nothing there */
             fail_msg("%s of %s: all or nothing", shipped_providers[i][0], root);
         costly += walk(root, shipped_providers[i], "Costly");
     }
@@ -137,7 +138,7 @@ static void every_provider_walks_every_machine(void **state)
 
 /* ---- missing counters ---- */
 
-/* Reads what three collections write on standard error. */
+/* Reads what a provider prints to standard error during three collections. */
 static void read_trace(const char *const provider[4], const char *root, char *ret, size_t capacity)
 {
     char path[1024];
@@ -175,11 +176,12 @@ static void is_reported_once(const char *text, const char *what)
 static void what_is_missing_is_reported_once(void **state)
 {
     static char text[1 << 20];
-    read_trace(shipped_providers[0], "container", text, sizeof text); /* no proc/vmstat */
+    /* this machine has no proc/vmstat */
+    read_trace(shipped_providers[0], "container", text, sizeof text);
     is_reported_once(text, "Memory: no \"Page Faults/sec\" here");
     is_reported_once(text, "Processor: no \"Interrupts/sec\" here");
     read_trace(shipped_providers[4], "laptop4", text,
-               sizeof text); /* a file that lacks one of its lines */
+               sizeof text); /* one file of this machine lacks one of its lines */
     is_reported_once(text,
                      "\"% Some Time\" cannot be read for some instances (\"irq\" is the first)");
 }
@@ -196,8 +198,8 @@ static void processor_values(unsigned object, const char *name, uint64_t cpu)
     VALUE(object, name, 1746, (9000 + 2 * cpu) * tick());
 }
 
-/* Checks all online processors in both objects: numbers 0 to count - 1; `node_of` returns the node
- * of each. */
+/* Checks all online processors in both objects. Their numbers are 0 to count - 1; `node_of` returns
+ * the NUMA node of a processor. */
 static void all_processors(const char *root, unsigned count, unsigned (*node_of)(unsigned cpu))
 {
     char name[16];
@@ -251,13 +253,14 @@ static void all_250_of_256_processors(void **state)
     assert_int_equal(count_of(INFORMATION), 250 + 8 + 1); /* node 12 has no processors */
     VALUE(INFORMATION, "7,_Total", 6, (9000 * 26 + 2 * (26 * 224 + 25 * 13)) * tick() / 26);
     run_query("perfos", "cpu256", "238");
-    /* proc/interrupts of this machine has more than 64 KiB, so it is not read */
+    /* proc/interrupts of this machine is longer than 64 KiB, the most that is read, so the counter
+     * is absent */
     assert_false(answer_has(PROCESSOR, 148));
     VALUE(PROCESSOR, "249", 1334, 4500 + 10 * 249);
     VALUE(PROCESSOR, "_Total", 1334, 250 * 4500 + 10 * 249 * 125);
 }
 
-/* Fast processors of this machine have at most 2.4 GHz, the others 1.8 GHz. */
+/* The fast processors of this machine have at most 2.4 GHz, the others 1.8 GHz. */
 static void fast_and_slow_processors(void **state)
 {
     static const char *const names[] = {"0,0", "0,1", "0,2", "0,3", "0,4", "0,5", "0,6"};
@@ -363,7 +366,7 @@ static void processes_of(const char *root, const char *names, const char *server
     VALUE(PROCESS, server, 142, 100 * tick());
     VALUE(PROCESS, server, 144, 50 * tick());
     VALUE(PROCESS, server, 180, 1200 * KIB);
-    /* the thread of systemd, and _Total */
+    /* the thread of systemd, and the instance _Total */
     assert_int_equal(count_of(THREAD),
                      processors + 1 + (strcmp(server, "systemd") ? threads : 0) + 1);
 }
