@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of query/parse.c. */
+/* Tests of query/parse.c, which parses the names of queries such as "Global" or "2 230". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void expect(const char *text, enum query_kind kind, const char *handed_on
 
 static void expect_objects(const char *text, size_t count, const uint32_t *objects)
 {
-    expect(text, QUERY_OBJECTS, text); /* the parsed query keeps the application's text */
+    expect(text, QUERY_OBJECTS, text); /* the result contains the text of the query unchanged */
     assert_int_equal(query.object_count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(query_wants_object(&query, objects[i]));
@@ -70,7 +70,8 @@ static void c31_lists_of_indices(void **state)
     OBJECTS("2 4294967296", 2);
 }
 
-/* Indices in any order, several times: exactly these are found, each kept once. */
+/* Indices in any order, each several times: exactly these are found, and each is stored only
+ * once. */
 static void indices_in_any_order_are_kept_once(void **state)
 {
     static const uint32_t indices[] = {2, 4, 230, 232, 238, 1848, 4294967295};
@@ -96,7 +97,8 @@ static void indices_in_any_order_are_kept_once(void **state)
     }
 }
 
-/* A query leaves nothing in the next one: `expect` fills the struct with 0x55 before each. */
+/* A query leaves nothing behind in the next one: `expect` fills the struct with bytes 0x55 before
+ * it parses, and indices of that value must not be found by chance. */
 static void what_the_last_question_left_is_no_answer(void **state)
 {
     OBJECTS("1431655765", 0x55555555);
@@ -181,7 +183,7 @@ static void c22_names_and_helps_with_a_language(void **state)
         {"help 00A",          QUERY_HELPS, 0xa  },
         {"Explain 007",       QUERY_HELPS, 7    },
         {"EXPLAIN",           QUERY_HELPS, 9    },
-        {"Explain 999999999", QUERY_HELPS, 9    }, /* the number does not fit into 32 bits */
+        {"Explain 999999999", QUERY_HELPS, 9    }, /* this number of a language does not fit */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         expect(cases[i].text, cases[i].kind, cases[i].text);
