@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Power loss. What file.c does to the disk is recorded in a model of a disk that may lose
- * everything that is not synced. After every step the power fails, in each way that the model
- * allows; the registry that is found then must be the one before or the one after the operation.
+ * Power loss. All that file.c writes is recorded in a model of a disk that may lose everything that
+ * is not synced. After every step the power fails, in each way that the model allows; the registry
+ * that is then found must be either the one before the operation or the one after it.
  */
 #include "test.h"
 #include "registry/hive.h"
@@ -29,12 +29,15 @@ static struct {
     int name_count;
     struct operation operations[MOST_OPERATIONS];
     int operation_count;
-    int files_by_fd[MOST_FDS]; /* number of the file, plus 1 */
-    bool forget_syncs;         /* ignores syncs, to test that the model then finds losses */
+    /* number of the file that a descriptor belongs to, plus 1; 0: none */
+    int files_by_fd[MOST_FDS];
+    /* the model ignores syncs: then the test must find losses, which shows that it can */
+    bool forget_syncs;
 } disk;
 
 static struct file_steps real_steps;
-static struct buffer before, after; /* the registry's texts, one of which must be found */
+/* the registry's text before and after the operation; one of the two must be found */
+static struct buffer before, after;
 static unsigned states, violations;
 static void (*after_step)(void);
 static int steps_until_failure, failure_error;
@@ -78,7 +81,8 @@ static ssize_t record_write(int fd, const void *data, size_t size)
 {
     if (fails_now())
         return -1;
-    size = size > 3 ? size - size / 3 : size; /* every write is incomplete */
+    /* only a part of the bytes is written, as write() may do */
+    size = size > 3 ? size - size / 3 : size;
     buffer_add(&disk.files[disk.files_by_fd[fd] - 1].written, data, size);
     ssize_t result = real_steps.write(fd, data, size);
     step_done();
@@ -205,8 +209,8 @@ static int tear_down_disk(void **state)
 
 enum fate { LOST, TORN, KEPT, FATES };
 
-/* Reads the files as the store does, but without the store, which is in the middle of an
- * operation. */
+/* Reads the files in the way of the store (the module that reads the registry). The store itself
+ * cannot be used, because it is in the middle of an operation. */
 static void merged_text(struct buffer *ret)
 {
     TREE_AUTO *merged = tree_new();
@@ -309,7 +313,7 @@ static LSTATUS delete_all(void)
     return registry_delete_tree(LAYER_MACHINE, KEY);
 }
 
-/* Registering replaces or removes a single file. */
+/* Registering a provider replaces or removes a single file. */
 static LSTATUS edit_file(const char *text)
 {
     struct registry_edit *edit;
@@ -350,7 +354,7 @@ static LSTATUS (*const operations[])(void) = {
 
 static const char packaged[] = HEADER "[" KEY "\\Packaged]\n\"p\"=\"1\"\n\"q\"=\"2\"\n";
 
-/* Writes a file of a package, which is durable before the operation. */
+/* Writes a file as a package installs it; it is safely on the disk before the operation begins. */
 static void put_packaged(void)
 {
     put("machine/registry.d/a.reg", packaged);
@@ -358,7 +362,7 @@ static void put_packaged(void)
     buffer_add_text(&disk.files[disk.file_count++].synced, packaged);
 }
 
-/* Reads the whole registry, as it is if the disk loses nothing. */
+/* Reads the whole registry as it would be if the disk lost nothing. */
 static void current_text(struct buffer *ret)
 {
     write_state(disk.operation_count, KEPT);
@@ -371,7 +375,7 @@ static const struct file_steps recorded_steps = {record_open, record_write, reco
 static const char *const changed_files[] = {"manual.reg", "svc.reg"};
 enum { CHANGED_FILES = COUNT(changed_files) };
 
-/* Reads the files that operations change; a file that does not exist has no data. */
+/* Reads those files that the operations change; a file that does not exist has no data. */
 static void read_files(struct buffer files[CHANGED_FILES])
 {
     char name[64];
@@ -395,7 +399,8 @@ static void write_files(const char *folder, const struct buffer files[CHANGED_FI
     }
 }
 
-/* Finds the state after an operation: executes it, reads the files, and restores the old ones. */
+/* Finds the state that an operation leads to: executes it, reads the files, and restores the old
+ * ones. */
 static void rehearse(LSTATUS (*operation)(void))
 {
     struct buffer kept[CHANGED_FILES] = {{0}}, done[CHANGED_FILES] = {{0}};
@@ -415,8 +420,8 @@ static void rehearse(LSTATUS (*operation)(void))
     file_steps = recorded_steps;
 }
 
-/* Executes an operation with the model: at any power loss before it returns, all or nothing was
- * written; after it has returned, everything. */
+/* Executes an operation on the model. If the power fails before it returns, everything or nothing
+ * of it must be found; after it has returned, everything. */
 static void run_operation(LSTATUS (*operation)(void))
 {
     after_step = NULL;
@@ -480,7 +485,8 @@ static void a_step_that_fails_leaves_the_old_state(void **state)
                 break;
             }
             assert_false(has_temporary());
-            /* the last step is the sync of the folder: the new name is there only then */
+            /* the last step is the sync of the folder: only after it is the new name certainly
+             * there */
             if (!strcmp(now.data, text))
                 assert_true(step >= 5);
         }
@@ -493,7 +499,7 @@ static void age_file(const char *name, time_t seconds)
     utimensat(AT_FDCWD, path_of(name), when, 0);
 }
 
-/* All names are tested together, because a process removes temporary files only once. */
+/* All names are tested together, because a process removes old temporary files only once. */
 static void a_killed_writers_temporary_file_is_swept(void **state)
 {
     static const char *const other_users[] = {".0123456789abcdeg.tmp",  ".0123456789abcde.tmp",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of reading and printing .reg text: every value form, encodings, damage. */
+/* Tests of reading and printing .reg files: every form of a value, encodings, damage. */
 #include "test.h"
 #include "registry/hive.h"
 
-/* Adds a line for each entry to a text, so that a test compares the whole file at once. */
+/* Adds a line for each entry to a text, so that a test can compare a whole file at once. */
 static bool note_entry(void *self, const opl_reg_entry *entry)
 {
     struct buffer *out = self;
@@ -99,8 +99,8 @@ static void regedit4_keeps_bytes_of_the_code_page(void **state)
                  "3 key HKEY_USERS\\A\n4 value m 7 6100c3a90000\n5 value t 1 e282acc3a900\n");
 }
 
-/* Every byte above ASCII is converted as Windows defines code page 1252; five of them are control
- * characters. */
+/* Each byte from 0x80 to 0x9f must be converted as Windows defines code page 1252; five of them are
+ * control characters. */
 static void regedit4_knows_the_whole_code_page(void **state)
 {
     static const char expected[] =
@@ -113,7 +113,7 @@ static void regedit4_knows_the_whole_code_page(void **state)
         bytes[i] = (char)(0x80 + i);
     assert_true(ansi_add_as_8(&out, bytes, 32));
     assert_string_equal(out.data, expected);
-    for (size_t i = 32; i < sizeof bytes; i++) { /* from 0xa0 on, code page 1252 is Latin-1 */
+    for (size_t i = 32; i < sizeof bytes; i++) { /* from 0xa0 on, code page 1252 equals Latin-1 */
         unsigned char latin1[] = {(unsigned char)(bytes[i] & 0x40 ? 0xc3 : 0xc2),
                                   (unsigned char)((bytes[i] & 0x3f) | 0x80)};
         buffer_clear(&out);
@@ -290,7 +290,8 @@ static struct tree_key *tree_of(const char *text, size_t size)
     return root;
 }
 
-/* Any bytes of any type: after they are printed and read, they are printed the same. */
+/* Values of any bytes and types are printed, read back, and printed again: both printed texts must
+ * be equal. */
 static void what_is_printed_reads_back(void **state)
 {
     static const char *const texts[] = {"",
@@ -336,8 +337,8 @@ static void what_is_printed_reads_back(void **state)
         assert_true(strcspn(line + 1, "\n") <= 100);
 }
 
-/* As the registry editor prints: a line with more than 76 characters is continued in the next one,
- * which is indented by two. */
+/* The printed text is like that of Windows' registry editor: a line longer than 76 characters
+ * continues on the next one, which is indented by two. */
 static void the_printed_file_letter_by_letter(void **state)
 {
     char bytes[51] = {0};
@@ -369,7 +370,7 @@ static void the_printed_file_letter_by_letter(void **state)
 
 static void read_exactly(const char *text, size_t size, struct buffer *ret)
 {
-    /* exactly this size, so that a sanitizer sees a read beyond it */
+    /* allocates exactly this size, so that a sanitizer reports a read beyond it */
     char *end_of_memory = malloc(size ? size : 1);
     memcpy(end_of_memory, text, size);
     buffer_clear(ret);
@@ -377,7 +378,7 @@ static void read_exactly(const char *text, size_t size, struct buffer *ret)
     free(end_of_memory);
 }
 
-/* A file that was cut off anywhere: complete lines are read, and nothing beyond the end. */
+/* A file that is cut off at any byte: complete lines are read, and nothing beyond the end. */
 static void a_file_may_end_anywhere(void **state)
 {
     static const char text[] =
@@ -449,7 +450,7 @@ static void the_reader_stops_when_told(void **state)
     assert_int_equal(calls, 1);
 }
 
-/* A correct file, of which each byte in turn is changed: every other line is still read. */
+/* In a correct file each byte in turn is changed: every line but the changed one is still read. */
 static void one_byte_costs_one_line(void **state)
 {
     char text[] =

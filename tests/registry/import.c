@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of opl_reg_import: a file is imported in one step. */
+/* Tests of opl_reg_import: a file is imported completely or not at all. */
 #include "test.h"
 #include "registry/key.h"
 
@@ -58,8 +58,8 @@ static void what_a_package_says_is_deleted_too(void **state)
     assert_text(KEY "\\Sub", "z", NULL);
 }
 
-/* A value for the machine's layer that the user's layer would hide is refused, and with it all
- * other values for the machine's layer. */
+/* One value of the file, for the machine's layer, would be hidden by a value of the user's layer,
+ * so it is refused, and with it the whole file. */
 static void all_or_nothing(void **state)
 {
     put("user/registry.d/a.reg", HEADER "[" KEY "]\n\"y\"=\"user\"\n");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiled index changes no answer, whether it is current, stale, damaged, of another user, or
- * cannot be written. If the registry has something that the index may not contain, no index is
- * written.
+ * The registry's compiled index (a file that new processes read instead of the .reg files) changes
+ * no answer, whether it is current, stale, damaged, of another user, or cannot be written. If the
+ * registry contains something that the index must not contain, no index is written.
  */
 #include "test.h"
 
@@ -56,7 +56,8 @@ static void dump(struct buffer *ret)
     dump_key(ret, "HKEY_LOCAL_MACHINE");
 }
 
-/* Waits until the files are old enough for an index, and forgets what this process knows. */
+/* Waits until the files are old enough for an index (a file that changed just now could change
+ * again without a new time), and forgets what this process knows. */
 static void let_files_age(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 70000000}, NULL);
@@ -115,7 +116,7 @@ static void answers_are_the_same_with_it(void **state)
     dump(&with);
     assert_int_equal(with.len, without.len);
     assert_memory_equal(with.data, without.data, with.len);
-    /* a user's file, and a change, for keys that are in the index */
+    /* a file of the user's layer, and a change, concern keys that are in the index */
     put("user/registry.d/u.reg",
         HEADER "[" KEY "]\n\"a\"=\"user\"\n[" SERVICE "]\n\"z\"=\"1\"\n[" SERVICE
                "\\Names\\009]\n\"1850\"=\"Two\"\n[-" KEY "\\New]\n[" KEY "\\Else]\n");
@@ -141,7 +142,7 @@ static void writers_compare_with_the_files(void **state)
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "new"), ERROR_SUCCESS);
     store_forget();
     assert_text(KEY, "a", "machine");
-    /* the package's value is set again, so manual.reg needs no entry for it */
+    /* manual.reg needs no entry: the value is again the one that the package's file has */
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "a"), ERROR_SUCCESS);
     assert_text(KEY, "a", NULL);
     assert_int_equal(registry_set(LAYER_MACHINE, KEY, "a", REG_SZ, "machine", 8), ERROR_SUCCESS);
@@ -150,7 +151,7 @@ static void writers_compare_with_the_files(void **state)
     assert_null(strstr(text.data, "\"a\""));
 }
 
-/* Edits a file without changing its size and modification time: only the change time of the inode
+/* Edits a file so that its size and modification time stay the same; only the inode's change time
  * (ctime) differs. */
 static void edit_in_place(void)
 {
@@ -219,8 +220,7 @@ static void read_index(struct buffer *ret)
     assert_int_equal(file_read(AT_FDCWD, path_of(INDEX), ret), ERROR_SUCCESS);
 }
 
-/* Makes a tree from the bytes of a damaged index, and reads all of it; `seal`: with a correct
- * checksum. */
+/* Reads everything in a damaged index. `seal`: corrects its checksum first. */
 static LSTATUS parse(const struct buffer *bytes, size_t size, bool seal)
 {
     struct index index = {0};
@@ -255,7 +255,7 @@ static void a_damaged_index_is_ignored(void **state)
     assert_text(KEY, "a", "machine");
 }
 
-/* Even with a correct checksum, no offset leads outside the bytes. */
+/* Even if the checksum is correct, no offset may lead outside the index. */
 static void crafted_bytes_do_no_harm(void **state)
 {
     static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -355,11 +355,13 @@ static void some_files_make_no_index(void **state)
     assert_int_equal(chmod(path_of("machine/registry.d/Svc.reg"), 0600), 0);
     let_files_age();
     assert_text(KEY, "a", "machine");
-    assert_false(is_written()); /* other users may not read one of the files */
+    /* no index was written, because other users may not read one of the files */
+    assert_false(is_written());
     assert_int_equal(chmod(path_of("machine/registry.d/Svc.reg"), 0644), 0);
     store_forget();
     assert_text(KEY, "a", "machine");
-    /* the file is so new that another change could have the same time */
+    /* no index was written, because a file is so new that another change could have the same
+     * time */
     assert_false(is_written());
     let_files_age();
     write_index();
@@ -367,7 +369,8 @@ static void some_files_make_no_index(void **state)
     let_files_age();
     store_forget();
     assert_text(KEY, "a", "machine");
-    assert_false(is_written()); /* the older index, which other users may read, was removed */
+    /* the older index, which other users could read, has been removed */
+    assert_false(is_written());
 }
 
 int main(void)

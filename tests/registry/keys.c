@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of keys by handles, with mounts of the test's own: mounted keys, computed values, virtual
- * keys. */
+/* Tests of keys by handles. The test has its own mounts (keys whose content a function computes):
+ * mounted keys, computed values, virtual keys. */
 #include "test.h"
 
 #include <malloc.h>
@@ -25,7 +25,7 @@ static LSTATUS answer_data(const char *path, const char *name, bool wide, DWORD 
     return ERROR_SUCCESS;
 }
 
-/* Answers with the path that is queried. */
+/* A mount's function: the value of every name is the path that is queried. */
 static LSTATUS answer_text(const char *path, const char *name, bool wide, DWORD *type, void *data,
                            DWORD *size)
 {
@@ -165,7 +165,7 @@ static void calls_on_the_data_key(void **state)
     assert_string_equal(name, "untouched");
     assert_int_equal(key_enum_value(key, 0, false, NULL, &size, NULL, NULL, NULL),
                      ERROR_INVALID_PARAMETER);
-    size = sizeof name; /* as observed on Windows: no size is enough */
+    size = sizeof name; /* as on Windows, no size is large enough for this value's name */
     assert_int_equal(key_enum_value(key, 1, false, name, &size, NULL, NULL, NULL), ERROR_MORE_DATA);
     assert_string_equal(name, "untouched");
     assert_int_equal(size, sizeof name);
@@ -310,7 +310,8 @@ static void the_last_write_is_the_newest_files(void **state)
     } rows[] = {
         {"SOFTWARE\\Test",      0, newer},
         {"SOFTWARE\\Test",      1, older},
-        {"SOFTWARE\\Languages", 0, 0    }, /* a virtual key, of which nothing is stored */
+ /* a virtual key (computed, not stored), which has no time */
+        {"SOFTWARE\\Languages", 0, 0    },
         {"SOFTWARE\\Languages", 1, older},
     };
     struct key_info info;
@@ -364,8 +365,8 @@ static void generic_rights_become_those_of_keys(void **state)
     }
 }
 
-/* In whatever order the handles of a deleted key are closed, the others still know that it was
- * deleted. */
+/* Several handles of one key are open when it is deleted. In whatever order they are closed, the
+ * others still report that the key was deleted. */
 static void handles_close_in_any_order(void **state)
 {
     static const int orders[][3] = {
@@ -564,7 +565,7 @@ static void computed_values_over_and_under_the_files(void **state)
 }
 
 /* docs/windows/articles.md#c2, docs/windows/articles.md#c3: the size of a performance query cannot
- * be queried, so RegGetValue passes the caller's buffer on. */
+ * be queried first, so RegGetValue passes the caller's buffer on and queries only once. */
 static void get_value_asks_a_query_once(void **state)
 {
     char data[8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of the merged view: layers, deletions, changes that are noticed, trusted files, damaged
- * lines. */
+/* Tests of the merged view of the registry's three layers (vendor, machine, user): which layer
+ * counts, deletions, how changes are noticed, which files are trusted, damaged lines. */
 #include "test.h"
 
 static void nothing_written_yet_makes_no_folder(void **state)
@@ -91,7 +91,8 @@ static void a_call_back_ends_its_listing(void **state)
     assert_int_equal(registry_each_value(KEY "\\none", stop_value, &values), ERROR_FILE_NOT_FOUND);
 }
 
-/* Edits a file, and still reads the old value, because the folders are not checked for each key. */
+/* Called in the middle of a walk over the keys: edits a file, and still reads the old value,
+ * because the folders are not checked for each key. */
 static bool edit_and_read(void *self, const char *name)
 {
     put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"x\"=\"new\"\n");
@@ -200,16 +201,19 @@ static void the_generation_follows_the_files(void **state)
     assert_int_not_equal(second, first);
     assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_SZ, "3", 2), ERROR_SUCCESS);
     assert_int_not_equal(registry_generation(), second);
-    usleep(60 * 1000); /* after this time without a change only the folder's attributes are read */
+    /* when nothing has changed for 60 ms, only the folder's attributes are checked */
+    usleep(60 * 1000);
     second = registry_generation();
     assert_int_equal(registry_generation(), second);
-    put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n"); /* edited in place */
+    /* edited in place: the folder's attributes stay the same */
+    put("machine/registry.d/b.reg", HEADER "[" KEY "]\n\"other\"=\"2\"\n");
     usleep(1100 * 1000);
     assert_int_not_equal(registry_generation(), second);
     assert_text(KEY, "other", "2");
 }
 
-/* A check takes the same time for any number of files: a few of them are checked each time. */
+/* A check for changes takes the same time however many files there are, because each check looks at
+ * a few of them in turn. */
 static void files_edited_in_place_are_found_in_turn(void **state)
 {
     enum { FILES = 20, AT_ONCE = 3 };
@@ -366,8 +370,8 @@ static void assert_manual(const char *layer, const char *expected)
     assert_string_equal(content.data + strlen(HEADER) - 1, expected);
 }
 
-/* docs/registry.md: "name"=- and [-key] delete what earlier files have, so they are written only if
- * an earlier file has that value or key. */
+/* docs/registry.md: manual.reg needs "name"=- and [-key], which delete values and keys, only if an
+ * earlier file has this value or key. Otherwise they are not written. */
 static void only_what_a_file_below_says_leaves_a_deletion_behind(void **state)
 {
     put("vendor/data/registry.d/a.reg",
@@ -401,8 +405,8 @@ static void no_manual(void)
     assert_int_equal(access(path_of("machine/registry.d/manual.reg"), F_OK), -1);
 }
 
-/* A value that equals that of an earlier file is not written, so that the file's next version
- * counts. */
+/* A value that equals that of an earlier file is not written to manual.reg, so that the value in a
+ * later version of that file counts. */
 static void what_is_put_back_leaves_no_trace(void **state)
 {
     put("vendor/data/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
@@ -416,14 +420,15 @@ static void what_is_put_back_leaves_no_trace(void **state)
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "y"), ERROR_SUCCESS);
     no_manual();
     assert_text(KEY, "x", "1");
-    /* deleted, then set again */
+    /* the value is deleted, then set again */
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "x"), ERROR_SUCCESS);
     assert_text(KEY, "x", NULL);
     set_text(KEY, "x", "1");
     assert_text(KEY, "x", "1");
     no_manual();
     put("vendor/data/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"the next version\"\n");
-    store_forget(); /* files that are edited in place are checked once a second */
+    /* otherwise a file that was edited in place is noticed only after up to a second */
+    store_forget();
     assert_text(KEY, "x", "the next version");
     /* a value of another type or length, or in another layer's file, is another value */
     assert_int_equal(registry_set(LAYER_MACHINE, KEY, "x", REG_BINARY, "the next version", 17), 0);
@@ -434,7 +439,8 @@ static void what_is_put_back_leaves_no_trace(void **state)
     assert_manual("machine", "\n[" KEY "]\n\"x\"=\"the next\"\n");
 }
 
-/* A deleted key hides what earlier files have, so below it every value must be written. */
+/* A deleted key hides what earlier files have below it. So every value that is set there must be
+ * written, even if it equals a hidden one. */
 static void below_a_deleted_key_everything_is_reported(void **state)
 {
     put("vendor/data/registry.d/a.reg", HEADER "[" KEY "\\Sub]\n\"x\"=\"1\"\n");
@@ -454,8 +460,8 @@ static void below_a_deleted_key_everything_is_reported(void **state)
     no_manual();
 }
 
-/* A key that has lost its last value stays, empty; but registry_delete_last_value deletes it and
- * its empty parents, at most as many keys as its last argument says. */
+/* A key that loses its last value stays, empty. But registry_delete_last_value deletes it, too, and
+ * its empty parents; its last argument is how many keys at most. */
 static void the_last_value_takes_its_key_along(void **state)
 {
     set_text(KEY "\\A\\B", "x", "1");
@@ -497,14 +503,15 @@ static void a_write_that_a_layer_above_would_hide_is_refused(void **state)
     assert_text(KEY, "y", "1");
 }
 
-/* A change considers what another program has just edited in place, without a new name in the
- * folder. */
+/* Before a change is written, files that another program has just edited in place (without a new
+ * name in the folder) are read again. */
 static void a_change_meets_what_was_edited_in_place(void **state)
 {
     put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"x\"=\"1\"\n");
     usleep(60 * 1000);
     registry_generation();
-    assert_text(KEY, "x", "1"); /* now each file was checked within the last second */
+    /* now each file was checked within the last second, so the next check would come later */
+    assert_text(KEY, "x", "1");
     put("machine/registry.d/a.reg", HEADER "[" KEY "]\n\"newer\"=\"1\"\n");
     assert_int_equal(registry_delete_value(LAYER_MACHINE, KEY, "newer"), ERROR_SUCCESS);
     assert_text(KEY, "newer", NULL);
@@ -565,7 +572,7 @@ static void a_program_without_standard_input(void **state)
     }
 }
 
-/* A file that deletes a key does not create the keys above it. */
+/* A file that deletes a key does not create the keys above that key. */
 static void steps_to_a_deletion_make_no_key(void **state)
 {
     uint32_t type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of services are read from their file only when they are needed, which no caller
- * can notice: all ways of reading, layers and deletions over them, files that change meanwhile.
- * Then single files: which there are, replacing and removing them.
+ * The texts of services are read from their file only when they are needed. No caller can notice
+ * this: tested are all ways of reading, layers and deletions over the texts, and files that change
+ * meanwhile. Then functions for single files: listing, replacing and removing them.
  */
 #include "test.h"
 
@@ -37,8 +37,8 @@ static void every_way_of_asking_finds_the_texts(void **state)
     DWORD name_size = sizeof name, data_size = sizeof data, type;
     struct key_info info;
     put("machine/registry.d/Svc.reg", service);
-    assert_values(TEXTS, "1848=One 1849=Help "); /* read from the file */
-    assert_text(TEXTS, "1849", "Help");          /* now the texts are in memory */
+    assert_values(TEXTS, "1848=One 1849=Help "); /* now read from the file */
+    assert_text(TEXTS, "1849", "Help");          /* now read from memory */
     assert_values(TEXTS, "1848=One 1849=Help ");
     assert_text(KEY, "behind", "x");
     store_forget();
@@ -81,7 +81,8 @@ static void a_section_that_comes_twice(void **state)
     assert_int_equal(registry_each_value(TEXTS, add_value, NULL), ERROR_FILE_NOT_FOUND);
 }
 
-/* If a file is edited in place, the noted positions of its texts are not used any more. */
+/* If a file is edited in place, the positions of its texts that were noted earlier are not used any
+ * more. */
 static void a_file_that_changed_meanwhile(void **state)
 {
     BUFFER_AUTO text = {0};
@@ -90,7 +91,8 @@ static void a_file_that_changed_meanwhile(void **state)
     buffer_printf(&text, "%s[%s\\x]\n", service, KEY);
     memcpy(strstr(text.data, "Help"), "Mine", 4);
     put("machine/registry.d/Svc.reg", text.data);
-    /* this read may find nothing, but the next one must read the file again */
+    /* this first read may find nothing, but it notices the change, so the next one reads the new
+     * file */
     registry_each_value(TEXTS, add_value, &text);
     assert_text(TEXTS, "1849", "Mine");
 }
@@ -170,7 +172,7 @@ static void replacing_and_removing(void **state)
     assert_int_equal(registry_edit_remove(edit, "a.reg"), ERROR_FILE_NOT_FOUND);
     assert_int_equal(registry_edit_replace(edit, "a.reg", service, strlen(service), &file), 0);
     assert_int_equal(file.size, strlen(service));
-    assert_values(TEXTS, "1848=One 1849=Help "); /* other callers read while the edit is open */
+    assert_values(TEXTS, "1848=One 1849=Help "); /* other callers can read while the edit is open */
     assert_int_equal(registry_edit_replace(edit, "a.reg", HEADER, strlen(HEADER), NULL), 0);
     assert_int_equal(registry_each_value(TEXTS, add_value, NULL), ERROR_FILE_NOT_FOUND);
     assert_int_equal(registry_edit_remove(edit, "a.reg"), ERROR_SUCCESS);

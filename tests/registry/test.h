@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test of this folder includes: a root folder `test_root`, and functions to write files
- * of the layers. */
+/* Included by every test of this folder: the root folder `test_root` of each test, and functions
+ * that write files of the layers. */
 #ifndef OPL_REGISTRY_TEST_H
 #define OPL_REGISTRY_TEST_H
 
@@ -60,7 +60,8 @@ static inline const char *path_of(const char *name)
     return path;
 }
 
-/* Writes a file such as "machine/registry.d/a.reg" in place, with its folders. */
+/* Writes a file such as "machine/registry.d/a.reg" below test_root, and makes its folders. The file
+ * is written in place, not replaced. */
 static inline void put_bytes(const char *name, const void *bytes, size_t size)
 {
     char folder[256];
@@ -100,7 +101,8 @@ static inline void assert_file_has(const char *name, const char *text)
 
 #define ROOT_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-/* For file_steps.write: writes half of the bytes, and at the next call finds the disk full. */
+/* A replacement for file_steps.write: writes half of the bytes, and at the next call reports a full
+ * disk. */
 static inline ssize_t full_disk(int fd, const void *data, size_t size)
 {
     static bool some;

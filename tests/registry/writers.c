@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes write at once, and are killed at any moment: a value that was written before
- * its call returned is there afterwards. `writers N` kills N times (60 in the quick test, 1,000 in
- * the slow one).
+ * Several processes write to the registry at the same time, and are killed at any moment: each
+ * value whose call of the write function has returned must be found afterwards. `writers N` kills N
+ * times (60 in the quick test, 1,000 in the slow one).
  */
 #include "test.h"
 
@@ -47,8 +47,8 @@ static void three_processes_at_once_lose_nothing(void **state)
         }
 }
 
-/* Each writer has its own slots, which are values with the number written last. After a write has
- * returned, the number is sent through the pipe. */
+/* Each writer has its own values (slots), to which it writes growing numbers in turn. When a write
+ * has returned, it sends the number through the pipe. */
 static void child_write_until_killed(int writer, uint32_t number, int reported)
 {
     char name[32];
@@ -63,7 +63,7 @@ static void child_write_until_killed(int writer, uint32_t number, int reported)
 struct writer {
     pid_t child;
     int reported;
-    uint32_t last; /* the last number that it reported */
+    uint32_t last; /* the last number that it reported as written */
 };
 
 static void start(struct writer *writer, int index)
@@ -89,8 +89,8 @@ static void kill_and_listen(struct writer *writer)
     close(writer->reported);
 }
 
-/* The newest number in a writer's slots is the one that it reported last, or the next one, which
- * was being written; every other slot has its previous number. */
+/* Checks a writer's slots: the newest number is the one that it reported last, or the next one,
+ * whose write was not finished; every other slot has the number that was written to it last. */
 static void check(const struct writer *writer, int index)
 {
     char name[32];
@@ -125,7 +125,8 @@ static void killed_writers_lose_nothing_committed(void **state)
     for (int i = 0; i < WRITERS; i++)
         total += writers[i].last;
     assert_true(total > kills / 20);
-    assert_int_equal(access(path_of("events"), F_OK), -1); /* no process found damage */
+    /* no event was written, so no process found damage */
+    assert_int_equal(access(path_of("events"), F_OK), -1);
 }
 
 int main(int argc, char **argv)
