@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A server that sends false replies to its client, and clients that send false requests to their
- * server. */
+ * server (openperflib-winregd). */
 #include "remote/proto.h"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static BYTE honest[SIZE];
 static DWORD honest_size;
 static char liar_url[160];
 
-/* ---- streams ---- */
+/* ---- connections ---- */
 
 static int connect_to(const char *path)
 {
@@ -39,7 +39,7 @@ static int connect_to(const char *path)
     return fd;
 }
 
-/* ---- the liar: answers opening and closing correctly, and values with lie number N ---- */
+/* ---- the false server: only its replies to queries are false, by their number ---- */
 
 enum { CASES = 700, HEAD_BITS = PROTO_REPLY_HEAD * 8 };
 
@@ -80,8 +80,8 @@ static void lie_about(struct proto_reply *reply, int number)
     }
 }
 
-/* Sends a false reply: from number 10 on, a flipped bit of the head, then changed bytes of the
- * block, then truncated replies. */
+/* Sends false reply number `number`. From number 10 on the replies are: one bit of the head
+ * flipped; then changed bytes of the block; then truncated replies. */
 static void send_lie(int fd, uint32_t id, int number)
 {
     BUFFER_AUTO bytes = {0};
@@ -125,7 +125,8 @@ static void be_a_liar(int fd, int number)
 }
 
 static int listening;
-static volatile int *lie_number; /* in shared memory: the client chooses the number */
+/* in shared memory, because the client (another process) chooses the number */
+static volatile int *lie_number;
 
 static int lie(void)
 {
@@ -163,7 +164,8 @@ static bool is_sound(const BYTE *data, DWORD size)
     return block.fault == OPL_BLOCK_GOOD;
 }
 
-/* Queries, and checks what a program may receive after any false reply. */
+/* Queries, and checks that the program receives nothing impossible, whatever the false reply
+ * was. */
 static LSTATUS judge_query(HKEY key, DWORD capacity)
 {
     BYTE *data = malloc(capacity + GUARD);
@@ -211,7 +213,7 @@ static void lies_are_seen(void **state)
     assert_true(good > 1);
 }
 
-/* ---- thousands of mutated replies, to every kind of question ---- */
+/* ---- thousands of randomly changed replies, to every kind of request ---- */
 
 static uint32_t seed;
 
@@ -223,8 +225,8 @@ static uint32_t chance(uint32_t below)
     return seed % below;
 }
 
-/* Changes a reply: flips bits, changes bytes, sets numbers to all ones or near a size, doubles
- * parts, truncates, extends. */
+/* Changes a reply at random: flips bits, changes bytes, sets 32-bit numbers to all ones or close to
+ * a size, repeats parts, truncates, extends. */
 static void mutate(struct buffer *bytes)
 {
     static const uint32_t numbers[] = {0,          1,          0x7fffffff, 0x80000000,
@@ -256,8 +258,8 @@ static void mutate(struct buffer *bytes)
     }
 }
 
-/* Half of the changed replies keep the right size and number, so that the parts after these are
- * examined, too. */
+/* Sends a changed reply. In half of the replies, the size and the request's number are corrected
+ * afterwards, so that the client does not stop there and also checks the parts after them. */
 static void send_mutated(int fd, uint32_t id, const struct proto_reply *honestly)
 {
     BUFFER_AUTO bytes = {0};
@@ -409,7 +411,7 @@ static void mutated_replies(void **state)
     assert_true(good < mutations);
 }
 
-/* ---- abuse ---- */
+/* ---- false requests ---- */
 
 static struct proto_request query_of(const char *name)
 {
@@ -455,7 +457,8 @@ static void requests_with_wrong_bits(void **state)
     int fd = connect_to(server_socket);
     for (size_t bit = 64; bit < bytes.len * 8; bit++) {
         bytes.data[bit / 8] ^= (char)(1 << bit % 8);
-        /* a false length makes the server close the connection, or wait for more bytes */
+        /* a false length can make the server wait for more bytes, so most of these bits are
+         * skipped */
         bool waits = bit >= 28 * 8 && bit < 36 * 8;
         if (!waits || bit % 8 == 7) {
             long long status = query_raw(fd, bytes.data, bytes.len);
@@ -474,7 +477,7 @@ static void requests_with_wrong_bits(void **state)
     server_still_answers();
 }
 
-/* ---- thousands of mutated requests ---- */
+/* ---- thousands of randomly changed requests ---- */
 
 static struct proto_request some_request(void)
 {
@@ -493,8 +496,8 @@ static struct proto_request some_request(void)
     return request;
 }
 
-/* Sends bytes, and shuts down sending, so that a server that waits for more notices the end.
- * Returns the reply's status; -1: the server closed the connection. */
+/* Sends bytes, and then closes this direction of the connection, so that a server that waits for
+ * more bytes notices the end. Returns the reply's status; -1: the server closed the connection. */
 static long long query_once(const void *bytes, size_t size)
 {
     static char message[PROTO_REPLY_HEAD + PROTO_NAME_BYTES + SIZE];
@@ -516,8 +519,8 @@ static long long query_once(const void *bytes, size_t size)
     return reply.status;
 }
 
-/* Sends a changed request. If it is still a valid request, it must be answered, which a crashed
- * server process would not do. */
+/* Sends a changed request. If it is still a valid request, it must get an answer, which shows that
+ * the server process has not crashed. */
 static void judge_mutated(bool *ret_answered)
 {
     BUFFER_AUTO bytes = {0};
@@ -633,7 +636,7 @@ static void refused_requests(void **state)
     close(fd);
 }
 
-/* Requests with a capacity of 4 GiB, which a process must not allocate. */
+/* A request may state a capacity of 4 GiB: the server must not allocate that much. */
 static void space_is_not_trusted(void **state)
 {
     BUFFER_AUTO bytes = {0};

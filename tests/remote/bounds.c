@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a client may see and how much it may use, with any kind of request, and how connections are
- * divided among users. */
+/* What a client may see, and how much of the server it may use, with any kind of request; and how
+ * the server divides its connections among users. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static const char *const names[] = {NULL,       "Global",  " global ",   "Costly
                                     " costly ", "2 230 4", "OLD_Global", "Foreign here",
                                     "230",      "Counter", "Help 009",   "Last Counter"};
 
-/* How often an object occurs in a reply: in each block of the data. */
+/* Counts how often an object occurs in all blocks of a reply. */
 static unsigned count_objects(const struct proto_reply *reply, uint32_t number)
 {
     opl_block block;
@@ -114,13 +114,13 @@ static void f_c1_no_request_shows_what_is_hidden(void **state)
     assert_int_equal(sums.hidden, 0);
 }
 
-/* Even the size of an answer could show something hidden, such as a machine's count of processes:
- * it must not. */
+/* Even the size of an answer must not show anything hidden: from the size of object 230, a client
+ * could compute how many processes the machine has. */
 static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
 {
     struct proto_request request = query_of("230");
     SET_LIST(OBJECTS, "230", "no such user");
-    request.capacity = 300; /* capacity for a header without objects */
+    request.capacity = 300; /* enough for the block's header without objects */
     int fd = stream_for(CALLER);
     assert_int_equal(run_query(fd, &request), 0);
     request.capacity = 40;
@@ -129,8 +129,8 @@ static void f_c1_no_size_speaks_of_what_is_hidden(void **state)
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
 }
 
-/* Writes many lists into one file of the registry, because a thousand single writes would take a
- * minute. */
+/* Writes `many` lists (values that say which users may see an object) into one file of the
+ * registry; a thousand single writes would take a minute. */
 static void write_lists(unsigned many)
 {
     char path[128];
@@ -145,7 +145,8 @@ static void write_lists(unsigned many)
     fclose(file);
 }
 
-/* With too many lists, all objects are hidden, rather than too few. */
+/* If the registry has more lists of users than the server reads (1,024), all objects are hidden,
+ * because otherwise an object with an unread list would be shown. */
 static void f_c1_too_many_lists_hide_all(void **state)
 {
     enum { MOST = 1024 };
@@ -162,10 +163,10 @@ static void f_c1_too_many_lists_hide_all(void **state)
     lab_remove("machine/registry.d/lists.reg");
 }
 
-/* ---- limits of cost ---- */
+/* ---- limits of the server's work ---- */
 
-/* Makes several queries at once, each of 1.5 seconds. Returns how many were answered; *ret_busy:
- * how many were refused. */
+/* Makes several queries at the same time, each of which takes 1.5 seconds. Returns how many were
+ * answered; *ret_busy: how many were refused because the server is busy. */
 static unsigned query_at_once(struct proto_request request, unsigned *ret_busy)
 {
     enum { MANY = 7 };
@@ -240,7 +241,7 @@ static void f_c1_questions_a_second_however_they_are_asked(void **state)
     lab_unset(SETTINGS, "MostPerSecond");
 }
 
-/* ---- places ---- */
+/* ---- how many connections a user gets ---- */
 
 enum { HOGS = 4, FIRST_USER = 60001 };
 
@@ -249,7 +250,8 @@ static bool become(uid_t uid)
     return setgid(uid) == 0 && setuid(uid) == 0;
 }
 
-/* Opens as many idle connections as it gets, until it is killed. */
+/* As the user `uid`, opens as many idle connections as the server accepts, and holds them until it
+ * is killed. */
 static pid_t start_hog(uid_t uid)
 {
     char byte = 0;
@@ -286,7 +288,8 @@ static int query_as(uid_t uid)
     return server_join(pid);
 }
 
-/* Four users hold idle connections, as many as they get: twelve other users are still served. */
+/* Four users hold as many idle connections as they can get: twelve other users must still be
+ * served. */
 static void f_c10_few_users_do_not_shut_out_the_others(void **state)
 {
     enum { NEWCOMERS = 12 };
@@ -307,8 +310,9 @@ static void f_c10_few_users_do_not_shut_out_the_others(void **state)
     lab_unset(GATE, "Access");
 }
 
-/* Five callers open 30 streams each, more than the 128 that root may have: another caller is still
- * served, although the streams of all callers belong to root. */
+/* Five callers (users in whose name root's process sends) open 30 connections each, more than the
+ * 128 that one user may have: another caller must still be served, although all these connections
+ * belong to root. */
 static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
 {
     enum { CALLERS = 5, OF_EACH = 30 };
@@ -331,8 +335,8 @@ static void f_c10_few_callers_do_not_shut_out_the_others(void **state)
         close(fds[i]);
 }
 
-/* On one stream more than MostStreams a caller cannot name a user, and the server closes this
- * stream at the next request. */
+/* A caller that already has MostStreams connections opens one more: naming the caller on it fails,
+ * and the server closes it at the next request. */
 static void f_c10_one_too_many_is_hung_up_on(void **state)
 {
     int fds[3];
@@ -355,8 +359,8 @@ static void f_c10_one_too_many_is_hung_up_on(void **state)
         close(fds[i]);
 }
 
-/* A peer that may not read is disconnected after ten seconds, whether it sends requests or not; one
- * that may read stays. */
+/* A client without the right to read is disconnected after ten seconds, whether it sends requests
+ * or not. A client with that right stays connected. */
 static void f_c10_refused_peers_do_not_stay(void **state)
 {
     struct proto_request request = query_of("2");
@@ -375,7 +379,8 @@ static void f_c10_refused_peers_do_not_stay(void **state)
     send(requests, bytes.data, bytes.len, MSG_NOSIGNAL);
     BUFFER_AUTO message = {0};
     struct proto_reply reply;
-    hear(requests, &message, &reply); /* status 5, or already disconnected on a busy machine */
+    /* returns status 5 (access denied), or 0xdead if it is already disconnected */
+    hear(requests, &message, &reply);
     for (size_t i = 0; i < COUNT(waits); i++) {
         char byte;
         assert_int_equal(poll(&waits[i], 1, 60000), 1);

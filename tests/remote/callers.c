@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers that may act for other users, as the part inside Samba does: for which users, and what
- * these users may do. */
+/* Connections whose requests are made for another user, as the library inside Samba does: which
+ * programs may do that, for which users, and what these users may read. */
 #include "remote/proto.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include "../skip.h"
 #include "requests.h"
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static uint32_t query(int fd)
 {
@@ -27,8 +27,8 @@ static uint32_t query(int fd)
     return run_query(fd, &request);
 }
 
-/* The status of a query on a new stream, for a user with these SIDs. It tries again while earlier
- * streams are still ending, because a user has a limited number. */
+/* Returns the status of a query on a new connection, for a caller with these SIDs. Tries again
+ * while the caller's earlier connections are still ending, because their number is limited. */
 static uint32_t requested(const char *sids)
 {
     uint32_t status = 0xdead;
@@ -44,7 +44,7 @@ static uint32_t requested(const char *sids)
     return status;
 }
 
-/* ---- which callers may act, and for which users ---- */
+/* ---- which programs may speak for users, and for which ---- */
 
 static void others_may_not_speak(void **state)
 {
@@ -81,7 +81,8 @@ static void usual_callers(void **state)
         {ADMINISTRATORS " S-1-5-32-546",        5},
         {"S-1-5-21-1-2-3-501 " ADMINISTRATORS,  5},
         {"S-1-5-21-1-2-3-1501 " ADMINISTRATORS, 0},
-        {"S-1-22-1-0",                          5}, /* root of another machine has no rights here */
+ /* root of another machine, which has no rights here */
+        {"S-1-22-1-0",                          5},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         if (requested(rows[i].sids) != rows[i].status)
@@ -107,9 +108,10 @@ static void no_sids_at_all(void **state)
         "S-1-5--7", "S-1-5-7x", "anna", "s-1-5-18", "S-1-5-18 S-1-5-x"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         int fd = connect_here();
-        assert_int_equal(query(fd), 0); /* for its own user */
+        assert_int_equal(query(fd), 0); /* reads with the rights of its own user */
         assert_int_equal(speak_for(fd, wrong[i], 0), ERROR_INVALID_PARAMETER);
-        /* a refused request takes all rights from the connection, also those of its own user */
+        /* after a refused request the connection has no rights, not even those of the user who
+         * opened it */
         assert_int_equal(query(fd), ERROR_ACCESS_DENIED);
         assert_int_equal(speak_for(fd, ADMINISTRATORS, 0), 0);
         assert_int_equal(query(fd), 0);
@@ -168,7 +170,7 @@ static void encryption_is_required(void **state)
     lab_unset(SETTINGS, "RequireEncryption");
 }
 
-/* ---- objects ---- */
+/* ---- which objects a user sees ---- */
 
 struct seen {
     uint32_t numbers[64];
@@ -176,7 +178,7 @@ struct seen {
     LONG default_object;
 };
 
-/* Queries for a user, and walks through the answer strictly: every length must be right. */
+/* Queries for a user, and walks through the answer strictly: every length in it must be correct. */
 static void see(const char *sids, const char *name, struct seen *ret)
 {
     BUFFER_AUTO message = {0};
@@ -220,7 +222,8 @@ static void objects_for_some(void **state)
     SET_LIST(OBJECTS, "230", "!S-1-5-21-1-2-3-1002");
     SET_LIST(OBJECTS, "4", "S-1-5-21-1-2-3-1002");
     SET_LIST(OBJECTS, "238", "no such user");
-    lab_set_dword(OBJECTS, "2", 1); /* the value is no list, so the object is hidden */
+    /* the value's type is wrong (no list of users), so the object is hidden */
+    lab_set_dword(OBJECTS, "2", 1);
     see(other, "Global", &part);
     assert_false(has(&part, 230) || has(&part, 238) || has(&part, 2));
     assert_true(has(&part, 4));
@@ -236,8 +239,8 @@ static void objects_for_some(void **state)
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
 }
 
-/* Process Details, which has command lines, is hidden from all users, unless a list names users who
- * may see it. */
+/* Process Details contains command lines, so it is hidden from all users, unless a list in the
+ * registry names users who may see it. */
 static void process_details_are_hidden_unless_listed(void **state)
 {
     enum { DETAILS = 102000 };
@@ -255,14 +258,14 @@ static void process_details_are_hidden_unless_listed(void **state)
     assert_int_equal(seen.count, 0);
     see(ADMINISTRATORS " S-1-5-21-1-2-3-1002", "Costly", &seen);
     assert_true(has(&seen, DETAILS));
-    see(NULL, "102000", &seen); /* other users' lists do not limit the server's own user */
+    see(NULL, "102000", &seen); /* lists for other users do not limit the server's own user */
     assert_true(has(&seen, DETAILS));
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
     see(NULL, "102000", &seen);
     assert_int_equal(seen.count, 0);
 }
 
-/* ---- how much ---- */
+/* ---- limits ---- */
 
 static void refusals_are_noted(void **state)
 {
@@ -273,10 +276,10 @@ static void refusals_are_noted(void **state)
     int lines = 0;
     for (const char *at = lab_read("events"); (at = strstr(at, "anna may not read")); at++)
         lines++;
-    assert_int_equal(lines, AT_MOST); /* the limit of lines in a minute */
+    assert_int_equal(lines, AT_MOST); /* the events file gets at most this many lines in a minute */
 }
 
-/* How many of `many` streams a caller may use. */
+/* Opens `many` connections for a caller; returns how many of them the server serves. */
 static int streams_of(const char *sids, int many)
 {
     int fds[40], good = 0;
@@ -324,8 +327,8 @@ static void so_many_queries_a_second(void **state)
     close(fd);
 }
 
-/* Six queries at once, each of 1.5 seconds: four are answered, and the others are told to try
- * again. */
+/* Six queries at the same time, each of which takes 1.5 seconds: four are answered, and the others
+ * are refused with the advice to try again. */
 static void so_many_costly_at_once(void **state)
 {
     enum { MANY = 6, GOOD = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Reg functions on another machine's keys, by a socket or as through ssh (chosen by the
- * argument). */
+/* The Reg functions with keys of another machine. The argument chooses the way to its server: a
+ * socket, or ssh (replaced by a script). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -241,16 +241,16 @@ static int cook_a_far_counter(void)
            !PdhValidatePathA("\\\\NOBOX\\System\\Processes");
 }
 
-/* Names come from the server's tables, values from its providers. This runs in a process of its
- * own, because PDH stays connected. */
+/* Names come from the server's lists, values from its providers. This runs in a child process,
+ * because PDH would stay connected. */
 static void pdh_paths_name_a_machine(void **state)
 {
     lab_set_text("SOFTWARE\\openperflib\\Remote\\Machines", "BOX2", server_url);
     assert_int_equal(server_join(server_fork(cook_a_far_counter)), 0);
 }
 
-/* The remote experiment of the second article: the provider is loaded by the server, and its
- * functions are called in order. */
+/* An experiment of the second article (docs/windows), with another machine: the provider is loaded
+ * by the server's process, and its functions are called in order. */
 static void c60_the_provider_is_loaded_at_the_server(void **state)
 {
     char calls[512];
@@ -276,7 +276,7 @@ static void c60_the_provider_is_loaded_at_the_server(void **state)
 static void c61_close_lets_the_next_query_open(void **state)
 {
     char calls[512];
-    HKEY other = connect_to(HKEY_LOCAL_MACHINE); /* keeps the connection open */
+    HKEY other = connect_to(HKEY_LOCAL_MACHINE); /* keeps the connection open between the queries */
     server_forget_notes();
     for (int i = 0; i < 2; i++) {
         HKEY key = connect_to(HKEY_PERFORMANCE_DATA);
@@ -304,7 +304,8 @@ static int five_queries(void)
     return RegCloseKey(key);
 }
 
-/* Checks the order of calls: Open, Collect, Close, and so on for each session. */
+/* Checks the order of calls in the provider's notes: Open, Collect..., Close, and again for each
+ * session. */
 static void judge_order(const char *text, int pid)
 {
     int open = 0, opens = 0, collects = 0;
@@ -398,8 +399,8 @@ static int query_in_threads(void)
     return any ? 3 : RegCloseKey(common_key);
 }
 
-/* Static data of a provider belongs to one user, however many users there are. The user's threads
- * share it: one calls at a time, between one Open and one Close. */
+/* Each user of the server has a separate copy of a provider's static data. The threads of one user
+ * share it: only one thread at a time calls the provider, between one Open and one Close. */
 static void c119_data_of_a_user(void **state)
 {
     enum { USERS = 2 };
@@ -452,8 +453,8 @@ static void a_vanished_client_leaves_nothing(void **state)
     assert_string_equal(calls, "attach, Open, Collect, Close, detach");
 }
 
-/* If a client is killed while its query hangs in a provider, the server's process for this client
- * ends. */
+/* If a client is killed while its query hangs in a provider, the server's process for that client
+ * must end. */
 static void a_client_that_vanishes_ends_its_query(void **state)
 {
     struct lab_service service = {.name = "MyPerf",
@@ -519,7 +520,9 @@ static int close_all_and_query(void)
     int before = dup(2);
     for (int fd = 3; fd < 256; fd++)
         close(fd);
-    int mine[8]; /* descriptors that get the number of the closed connection */
+    /* these new descriptors reuse the number of the closed connection, so the library must
+     * notice that */
+    int mine[8];
     for (int i = 0; i < 8; i++)
         mine[i] = dup(2);
     size = SIZE;

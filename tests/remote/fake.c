@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated machine, with its own blocks, titles, and byte order. */
+/* A simulated machine: a process with blocks, titles and a byte order of its own. */
 #include "fake.h"
 #include "stream.h"
 
@@ -88,7 +88,8 @@ static DWORD make_block(const struct fake *fake, BYTE *data)
 
 /* ---- the other byte order ---- */
 
-/* Reverses the bytes of fields; `widths` has a digit for the bytes of each field. */
+/* Reverses the bytes of the fields at `at`; each digit of `widths` is the size of a field in
+ * bytes. */
 static BYTE *turn(BYTE *at, const char *widths)
 {
     for (; *widths; widths++) {
@@ -110,7 +111,8 @@ static void turn_instance(BYTE *at, const PERF_INSTANCE_DEFINITION *old)
         name = turn(name, "2");
 }
 
-/* Changes the byte order of a block of build_object, which has two counters of 4 and 8 bytes. */
+/* Changes a block that build_object made to the other byte order. (Its object has two counters, of
+ * 4 and of 8 bytes.) */
 static void turn_block(BYTE *data)
 {
     PERF_DATA_BLOCK *header = (PERF_DATA_BLOCK *)(void *)data;
@@ -264,7 +266,7 @@ static void run(const struct fake *fake, int listening)
     }
 }
 
-/* ---- lives ---- */
+/* ---- starting and ending a machine ---- */
 
 static int listen_as(const char *name, char *url, size_t capacity)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated machines: each is a process with a socket that answers like a machine with its own
- * numbers, clock and byte order. It has one object, "Fake Thing", with the instances "one" and
- * "two" and the counters "Level" (a number) and "Steps/sec" (100 steps a second).
+ * Simulated machines. Each is a process with a socket, and answers like a machine whose numbers,
+ * clock and byte order differ from ours. It has one object, "Fake Thing", with the instances "one"
+ * and "two" and the counters "Level" (a number) and "Steps/sec" (100 steps a second).
  */
 #ifndef OPL_TEST_REMOTE_FAKE_H
 #define OPL_TEST_REMOTE_FAKE_H
@@ -12,26 +12,27 @@
 #include <sys/types.h>
 
 struct fake {
-    char name[16]; /* name in the list of machines, and of the socket */
+    char name[16]; /* its name in the registry's list of machines, and its socket's name */
     uint32_t base; /* number of its object; its counters have base + 2 and base + 4 */
     int64_t frequency, ahead_100ns;
-    bool turned; /* the machine has the other byte order */
+    bool turned; /* its blocks have the other byte order */
     pid_t pid;
     volatile struct fake_state *state; /* shared with the machine's process */
 };
 struct fake_state {
-    int delay_ms;  /* delay of each answer to a query of data */
-    int hang;      /* while not 0, queries of data get no answer */
-    int mute;      /* while not 0, no request gets an answer */
-    uint32_t last; /* the machine's Last Counter; base + 100 adds the title "Newcomer" */
+    int delay_ms; /* delay of each answer to a query for counters */
+    int hang;     /* while not 0, queries for counters get no answer */
+    int mute;     /* while not 0, no request gets an answer */
+    /* the machine's value Last Counter; if it is base + 100, there is also the title "Newcomer" */
+    uint32_t last;
     uint32_t level;
     int names_read, queries, connections;
 };
 
-/* Adds the machine to the list of machines and starts its process. */
+/* Adds the machine to the registry's list of machines, and starts its process. */
 void fake_start(struct fake *fake);
 void fake_stop(struct fake *fake);
-/* Adds a machine that does not exist to the list of machines. */
+/* Adds a machine that does not exist to the registry's list of machines. */
 void fake_absent(const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* "Foreign NAME": what any provider may answer, and the shipped provider that answers it. */
+/* The query "Foreign NAME" asks local providers for the counters of the machine NAME: what any
+ * provider may answer, and this project's own provider for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,8 +45,8 @@ static bool has(uint32_t object)
     return opl_block_find_object(&block, object, &view);
 }
 
-/* The value of the counter at position `counter` of the first instance of that name; -1: there is
- * none. */
+/* Returns the value of the counter at position `counter` in the first instance with that name; -1:
+ * there is none. */
 static long long value(uint32_t index, const char *instance, uint32_t counter)
 {
     opl_object_view object = {0};
@@ -66,7 +67,7 @@ static long long value(uint32_t index, const char *instance, uint32_t counter)
     return -1;
 }
 
-/* ---- any provider ---- */
+/* ---- a provider of the test ---- */
 
 static void register_foreigner(int isolation)
 {
@@ -99,8 +100,8 @@ static void judge_foreigner(void)
         ERROR_MORE_DATA);
 }
 
-/* docs/windows/articles.md#c121: a provider "constructs a PERF_DATA_BLOCK", which is the whole
- * answer, with its header. */
+/* docs/windows/articles.md#c121: a provider may answer with a whole block including its header (it
+ * "constructs a PERF_DATA_BLOCK"), which is then the complete answer. */
 static void c121_a_block_is_the_answer(void **state)
 {
     register_foreigner(LAB_ISOLATED);
@@ -122,7 +123,7 @@ static void damaged_blocks_are_dropped(void **state)
     assert_true(lab_has_event("Foreigner", 1003));
 }
 
-/* A block is an answer only to a query for a machine. */
+/* A whole block is accepted as an answer only to a query for another machine. */
 static void a_block_answers_no_other_query(void **state)
 {
     register_foreigner(LAB_IN_PROCESS);
@@ -133,7 +134,7 @@ static void a_block_answers_no_other_query(void **state)
     lab_unregister("Foreigner");
 }
 
-/* ---- the shipped provider ---- */
+/* ---- this project's provider ---- */
 
 static void c121_any_machine_that_can_be_reached(void **state)
 {
@@ -148,7 +149,7 @@ static void c121_any_machine_that_can_be_reached(void **state)
     assert_int_equal(value(7000, "two", 7002), 8);
 }
 
-/* The present time as the clock shows it, in 100 ns since 1601. */
+/* Returns the present time of the system's clock, in 100 ns since 1601. */
 static uint64_t now_100ns(void)
 {
     struct timespec now;
@@ -161,7 +162,8 @@ static void its_status_object(void **state)
     const uint64_t second = 10000000;
     RegCloseKey(HKEY_PERFORMANCE_DATA);
     assert_int_equal(run_query("Global"), 0);
-    assert_false(has(STATUS_OBJECT)); /* the object was not requested, so no process was started */
+    /* the object was not requested, so its provider's process was not started */
+    assert_false(has(STATUS_OBJECT));
     uint64_t before = now_100ns();
     assert_int_equal(run_query("Foreign PLAIN"), 0);
     uint64_t after = now_100ns();
@@ -183,7 +185,8 @@ static void its_status_object(void **state)
     assert_true(has(2));
 }
 
-/* Times of known length: a machine that takes 300 ms, and one that does not answer for 200 ms. */
+/* The object's counters of times, with known values: a machine whose answers take 300 ms, and one
+ * that has not answered for 200 ms. */
 static void its_times(void **state)
 {
     static const LONGLONG second = 10000000;
@@ -199,8 +202,8 @@ static void its_times(void **state)
     assert_true(now - since < 10 * second);
 }
 
-/* docs/windows/articles.md#c120: when the machine is unreachable, its last valid data is shown with
- * a status; it is reconnected by itself. */
+/* docs/windows/articles.md#c120: while a machine is unreachable, its last valid data is shown, and
+ * its status counter says so; when it is back, it is reconnected without any action. */
 static void c120_lost_and_found(void **state)
 {
     plain.state->level = 100;
@@ -211,7 +214,7 @@ static void c120_lost_and_found(void **state)
     assert_int_equal(block.header.PerfTime.QuadPart, time);
     assert_int_equal(value(5000, "one", 5002), 100);
     assert_int_equal(run_query("Foreign PLAIN 5000"),
-                     0); /* another query, of which no answer was kept */
+                     0); /* another query, for which no earlier answer is kept */
     assert_int_equal(block.header.NumObjectTypes, 0);
     assert_int_equal(run_query("109000"), 0);
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109002), RPC_S_SERVER_UNAVAILABLE);
@@ -227,7 +230,7 @@ static void c120_lost_and_found(void **state)
     assert_int_equal(value(STATUS_OBJECT, "PLAIN", 109002), 0);
 }
 
-/* The handle is kept: all queries use one connection. */
+/* All queries use the same connection, also after the key was closed. */
 static void the_connection_is_kept(void **state)
 {
     int before = plain.state->connections;
@@ -237,7 +240,7 @@ static void the_connection_is_kept(void **state)
     assert_int_equal(plain.state->connections, before + 1);
 }
 
-/* Writes a replacement for ssh, which records each start. */
+/* Writes a script that replaces ssh, and records each start. */
 static void make_shell(void)
 {
     char path[128];
@@ -251,7 +254,8 @@ static void make_shell(void)
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Shell", path);
 }
 
-/* The provider starts ssh from its helper process, in which ssh is neither refused nor ended. */
+/* The provider starts ssh from its helper process, which may start only some programs and whose
+ * orphans are ended: ssh must be neither refused nor ended. */
 static void c121_a_machine_by_ssh(void **state)
 {
     enum { SYSTEM = 2 };
@@ -263,7 +267,8 @@ static void c121_a_machine_by_ssh(void **state)
         assert_true(has(SYSTEM));
         assert_int_equal(run_query("109000"), 0);
         assert_int_equal(value(STATUS_OBJECT, "ssh:__here", 109002), 0);
-        usleep(1500000); /* an orphan would be ended within a second */
+        /* an orphan (a process whose parent has ended) would be ended within a second */
+        usleep(1500000);
     }
     char *starts = lab_read("starts");
     assert_string_equal(starts, "started\n");
@@ -285,7 +290,7 @@ int main(void)
     };
     lab_open();
     lab_keep();
-    /* names are not searched as hosts of the network */
+    /* "Smb" names no program, so unknown names are not searched in the network */
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     fake_start(&plain);
     fake_start(&turned);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A provider that answers for machines: GOOD has a block, DAMAGED a block with a wrong length
- * inside, LONG a block with something after it; OBJECTS is answered by an object; others are
- * unknown.
+ * A provider that answers queries for other machines: for the machine GOOD with a block, for
+ * DAMAGED with a block that has a wrong length inside, for LONG with a block and bytes after it,
+ * for OBJECTS with an object instead of a block; other names are unknown.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -44,7 +44,7 @@ static void write_object(opl_build *build)
     opl_build_dword(build, 0, 4711);
 }
 
-/* Writes the header before the objects, which the builder has made. */
+/* Writes the header of a block before the objects, which the builder has already written. */
 static DWORD write_block(LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     PERF_DATA_BLOCK *header = *data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH with several machines at once: some hang, some are unreachable, some have other clocks and
- * byte orders. */
+/* PDH with several machines at the same time: some hang, some are unreachable, some have other
+ * clocks and byte orders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +66,8 @@ static long long collect(HQUERY query, DWORD wanted)
     return lab_now_ms() - began;
 }
 
-/* Each machine has its own numbers, frequency, byte order and time; but 100 steps a second are 100
- * on each. */
+/* Each machine has its own numbers, frequency, byte order and time; a rate of 100 steps a second is
+ * 100 on each of them. */
 static void machines_of_other_kinds(void **state)
 {
     HQUERY query = open_query();
@@ -107,7 +107,8 @@ static void all_at_once(void **state)
     PdhCloseQuery(query);
 }
 
-/* A machine that hangs costs its deadline once; then values of the others come without waiting. */
+/* A machine that hangs delays one collection, until its deadline. Afterwards the other machines'
+ * values come without waiting. */
 static void one_that_hangs_costs_its_deadline_once(void **state)
 {
     HQUERY query = open_query();
@@ -117,7 +118,8 @@ static void one_that_hangs_costs_its_deadline_once(void **state)
     assert_int_equal(status_of(hung), PDH_CSTATUS_VALID_DATA);
     fakes[SLOW].state->hang = 1;
     int before = fakes[SLOW].state->queries;
-    assert_in_range(collect(query, 0), 500, 950); /* the value Deadline is 500 ms */
+    /* the registry's value Deadline is set to 500 ms */
+    assert_in_range(collect(query, 0), 500, 950);
     assert_int_equal(status_of(hung), PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(status_of(good), PDH_CSTATUS_VALID_DATA);
     for (int i = 0; i < 5; i++)
@@ -154,7 +156,8 @@ static void those_that_are_away(void **state)
     PdhCloseQuery(query);
 }
 
-/* Five machines that accept connections and never answer are waited for at the same time. */
+/* Five machines accept connections and never answer: they are waited for at the same time, not one
+ * after the other. */
 static void many_that_never_answer(void **state)
 {
     enum { MANY = 5, COUNTERS = 4 };
@@ -176,7 +179,7 @@ static void many_that_never_answer(void **state)
     names[MANY + 1] = "mute0"; /* the first machine once more, in lower case */
     long long began = lab_now_ms();
     assert_int_equal((DWORD)opl_connect_machines(names, MANY + 2, reasons), PDH_CSTATUS_NO_MACHINE);
-    assert_in_range(lab_now_ms() - began, 500, 950); /* the value Deadline is 500 ms */
+    assert_in_range(lab_now_ms() - began, 500, 950); /* Deadline is 500 ms, for all five together */
     for (int i = 0; i < MANY + 2; i++)
         assert_int_equal(reasons[i], i == MANY ? 0 : RPC_S_SERVER_UNAVAILABLE);
 
@@ -204,7 +207,7 @@ static void many_that_never_answer(void **state)
         fake_stop(&mute[i]);
 }
 
-/* Many counters of a machine that does not answer wait for it only once. */
+/* Many counters of one machine that does not answer: it is waited for only once. */
 static void counters_of_one_that_never_answers(void **state)
 {
     struct fake mute = {.name = "MUTE", .base = 300, .frequency = 10000000};
@@ -222,8 +225,8 @@ static void counters_of_one_that_never_answers(void **state)
     fake_stop(&mute);
 }
 
-/* A machine becomes unreachable between two collections, and comes back before the next attempt to
- * connect, which is made after one or two seconds. */
+/* A machine becomes unreachable between two collections, and comes back. The next attempt to
+ * connect is made after one or two seconds. */
 static void one_that_goes_and_comes_back(void **state)
 {
     struct fake fake = {.name = "COMING", .base = 300, .frequency = 10000000};
@@ -243,7 +246,7 @@ static void one_that_goes_and_comes_back(void **state)
     }
     assert_int_equal(status, 0);
     assert_true(value_of(counter) == 8);
-    PDH_FMT_COUNTERVALUE value; /* no rate has an interval with a missing sample in it */
+    PDH_FMT_COUNTERVALUE value; /* a sample is missing between the two, so there is no rate */
     assert_int_not_equal(PdhGetFormattedCounterValue(rate, PDH_FMT_DOUBLE, NULL, &value), 0);
     usleep(200000);
     collect(query, 0);
@@ -252,7 +255,7 @@ static void one_that_goes_and_comes_back(void **state)
     fake_stop(&fake);
 }
 
-/* Two names of one machine share its connection, and each gets its answer. */
+/* If two names mean the same machine, both use one connection, and each gets its own answer. */
 static void two_names_of_one_machine(void **state)
 {
     char url[160];
@@ -326,11 +329,12 @@ static void patterns_on_a_machine(void **state)
 static DWORD try_newcomer(HQUERY query)
 {
     HCOUNTER counter;
-    usleep(1100000); /* PDH uses titles for a second before it checks them */
+    usleep(1100000); /* PDH uses the titles that it has for a second before it checks them again */
     return (DWORD)PdhAddEnglishCounterA(query, "\\\\LATER\\Newcomer\\Level", 0, &counter);
 }
 
-/* Titles are read again only if Last Counter or Last Help shows that something was registered. */
+/* PDH reads the titles again only if Last Counter or Last Help has changed, which shows that
+ * something was registered. */
 static void titles_are_read_when_there_are_new_ones(void **state)
 {
     HQUERY query = open_query();
@@ -350,7 +354,8 @@ static void titles_are_read_when_there_are_new_ones(void **state)
     PdhCloseQuery(query);
 }
 
-/* On a machine without the user's language, English names are shown; they are queried only once. */
+/* If a machine lacks the user's language, its English names are shown; they are queried only
+ * once. */
 static void a_machine_without_the_users_language(void **state)
 {
     char list[1024];
@@ -379,7 +384,7 @@ int main(void)
     };
     lab_open();
     lab_keep();
-    /* names are not searched as hosts of the network */
+    /* "Smb" names no program, so unknown names are not searched in the network */
     lab_set_text("SOFTWARE\\openperflib\\Remote", "Smb", "/none");
     lab_set_dword("SOFTWARE\\openperflib\\Remote", "Deadline", 500);
     for (int i = 0; i < REMOTE_COUNT; i++)

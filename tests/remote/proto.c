@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and replies as bytes: written and read back, cut off anywhere, and with every bit
+/* Requests and replies as bytes: written and read back, cut off at any byte, and with each bit
  * flipped. */
 #include "remote/proto.h"
 
@@ -91,7 +91,7 @@ static void no_name_is_not_the_empty_name(void **state)
     assert_non_null(read.name);
 }
 
-/* A copy of exactly that size, so that the sanitizer sees a read beyond it. */
+/* Returns a copy in memory of exactly that size, so that a sanitizer reports a read beyond it. */
 static void *copy_of(const void *data, size_t size)
 {
     char *copy = malloc(size ? size : 1);
@@ -143,7 +143,8 @@ static void any_bit_may_be_wrong(void **state)
         request.data[bit / 8] ^= (char)(1 << bit % 8);
         judge_request(request.data, request.len, &good);
         if (bit < 64 || (bit >= 28 * 8 && bit < 36 * 8))
-            assert_false(good); /* bits of size, mark and the lengths of the texts */
+            /* these bits belong to the size, the mark and the lengths of the texts */
+            assert_false(good);
         request.data[bit / 8] ^= (char)(1 << bit % 8);
     }
     size_t size = whole_reply(&reply);
@@ -169,7 +170,7 @@ static void texts_are_texts(void **state)
     } rows[] = {
         {36, '\0'  }, /* a NUL inside a text */
         {46, 'x'   }, /* no NUL at a text's end */
-        {37, '\xff'}, /* no UTF-8 */
+        {37, '\xff'}, /* a byte that is not UTF-8 */
         {58, 'x'   }, /* no NUL at the name's end */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

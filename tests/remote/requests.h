@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests share that send requests of the protocol themselves: any request, for any
+/* Shared by tests that send requests of the protocol themselves: any request, in the name of any
  * caller. */
 #ifndef OPL_TEST_REMOTE_REQUESTS_H
 #define OPL_TEST_REMOTE_REQUESTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the remote registry as bytes, written by hand from the protocol's documents (MS-RRP,
- * MS-RPCE). */
+/* Calls of Windows' remote registry as bytes, which were written by hand from the protocol's
+ * documents (MS-RRP, MS-RPCE). */
 #include "remote/rrp.h"
 
 #include <setjmp.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define HANDLE "\0\0\0\0ABCDEFGHIJKLMNOP"
-/* the text "2": two sizes, a pointer, capacity, offset, count, two units */
+/* the text "2": two sizes, a pointer, capacity, offset, count, two UTF-16 units */
 #define TEXT_2 "\4\0\4\0\4\0\2\0\2\0\0\0\0\0\0\0\2\0\0\0\x32\0\0\0"
-/* a type, data of 8 bytes of which none was sent, and its sizes */
+/* a type, an array of 8 bytes whose content is not sent, and the two sizes of the array */
 #define SIZE_8                                                                                     \
     "\x8\0\2\0\0\0\0\0\xc\0\2\0\x8\0\0\0\0\0\0\0\0\0\0\0\x10\0\2\0\x8\0\0\0\x14\0\2\0\0\0\0\0"
 static const char query[] = HANDLE TEXT_2 SIZE_8;
@@ -50,8 +50,8 @@ static void what_is_requested(void **state)
     assert_true(rrp_read_request(RRP_INFO, info, SIZE(info), &text, &request));
 }
 
-/* Each call cut off anywhere is refused, except after the last byte that is read; so is every
- * invalid handle. */
+/* Each call is cut off at any byte: it is refused, unless only bytes are missing that are never
+ * read. Invalid handles are refused, too. */
 static void what_is_cut(void **state)
 {
     static const struct {
@@ -98,7 +98,7 @@ static void lengths_that_lie(void **state)
     assert_true(reads(query, size, SIZES, 0x00040004));
     assert_true(reads(query, size, SIZES, 0xffff0004));
     assert_false(reads(query, size, SIZES, 0x00020004)); /* a length beyond the capacity */
-    /* a length that differs from the array's */
+    /* a length that differs from that of the array */
     assert_false(reads(query, size, SIZES, 0x00040002));
     assert_false(reads(query, size, SIZE, 1));
     assert_true(reads(query, size, SIZE, 0xffffffff));
@@ -106,7 +106,9 @@ static void lengths_that_lie(void **state)
     for (uint32_t used = 0; used < 40; used++)
         assert_int_equal(reads(query, size, USED, used), used == 2);
     assert_false(reads(query, size, USED, 0x80000002));
-    assert_true(reads(query, size, DATA_SIZE, 0xffffffff)); /* so much memory is never allocated */
+    /* the request is read, although it states a capacity of 4 GiB, because that much is never
+     * allocated */
+    assert_true(reads(query, size, DATA_SIZE, 0xffffffff));
     assert_false(reads(query, size, DATA_USED, 9));
     assert_false(reads(query, size, DATA_USED, 0xffffffff));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of remote machines share: the laboratory, the server, and what providers noted. */
+/* Shared by the tests of remote machines: the laboratory (a registry of the test with its
+ * services), the server, and what providers noted. */
 #include "server.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ char server_url[160], server_socket[128];
 pid_t server_pid;
 static bool by_socket;
 
-/* A replacement for ssh: records its arguments, and becomes the server. */
+/* A script that replaces ssh: it records its arguments, and then runs the server. */
 static const char shell_text[] =
     "#!/bin/sh\n"
     "echo \"$*\" >>'%s/shell.log'\n"

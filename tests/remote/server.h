@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A server of the test's own, in its laboratory, and a recording provider that the server loads. */
+/* A server for the tests, in the test's laboratory (a registry of its own), and a recording
+ * provider that the server loads. */
 #ifndef OPL_TEST_REMOTE_SERVER_H
 #define OPL_TEST_REMOTE_SERVER_H
 
@@ -7,12 +8,13 @@
 
 #include <sys/types.h>
 
-/* Makes a laboratory with the service MyPerf, which runs in the calling program, and a replacement
- * for ssh. */
+/* Makes a laboratory with the service MyPerf, whose provider runs in the calling program, and a
+ * script that replaces ssh. */
 void server_lab(const char *collect);
-/* Adds (`there`) or removes a service that takes 1.5 seconds. */
+/* Adds (`there`) or removes a service whose queries take 1.5 seconds. */
 void server_lab_slow(bool there);
-extern char server_url[160]; /* the server's address for server_way: "unix" or "ssh" */
+/* the server's address, which depends on server_way: "unix" or "ssh" */
+extern char server_url[160];
 extern char server_socket[128];
 void server_way(const char *way);
 /* Starts the server if server_way was "unix", and waits until it answers. */
@@ -22,10 +24,10 @@ extern pid_t server_pid;
 /* Runs a function in a new process, whose exit code is the function's result. */
 pid_t server_fork(int (*run)(void));
 int server_join(pid_t pid);
-/* Writes to `ret` the notes of the process that wrote the first note, such as "attach, Open,
- * Collect", and returns this process's number. */
+/* Writes to `ret` the calls noted by the process that wrote the first note, such as "attach, Open,
+ * Collect"; returns this process's number. */
 pid_t server_notes(char *ret, size_t capacity);
 void server_forget_notes(void);
-bool server_gone(pid_t pid); /* waits for at most ten seconds */
+bool server_gone(pid_t pid); /* waits for the end of the server process, at most ten seconds */
 
 #endif

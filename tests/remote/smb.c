@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What openperflib-smb makes of a machine's replies: correct, false and damaged ones. */
+/* How openperflib-smb converts a Windows machine's replies: correct, false and damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,8 +69,8 @@ static void serve_value(uint32_t root, const char *path, const char *name, uint3
 
 /* ---- bytes ---- */
 
-/* The bytes of a query as MS-RRP describes them: opnum 17, a handle, "2" with its NUL, and a
- * capacity of 64 bytes. */
+/* The bytes of a query as MS-RRP describes them: call number 17, a handle, the text "2" with its
+ * NUL, and a capacity of 64 bytes. */
 static void a_query_has_the_documented_bytes(void **state)
 {
     static const unsigned char head[] = {4, 0, 4, 0},
@@ -121,7 +121,7 @@ static void capacity_grows_blindly(void **state)
     for (unsigned i = 0; i < fake.size_count; i++)
         assert_int_equal(fake.sizes[i], (64 << 10) << i);
     unsigned before = fake.size_count;
-    /* begins with the size that was enough last time */
+    /* this query begins with the buffer size that was enough for the last one */
     assert_int_equal(run_query(DATA, "global"), 0);
     assert_int_equal(run_query(DATA, "Global"), 0);
     assert_int_equal(fake.size_count - before, 2);
@@ -148,7 +148,8 @@ static void success_with_less_than_all_is_too_little_space(void **state)
 static void swap_head(struct buffer *block)
 {
     static const size_t fields[] = {12, 16, 20, 24, 28, 32};
-    proto_put_number(block->data + 8, !proto_number(block->data + 8)); /* LittleEndian */
+    /* changes the header's field LittleEndian */
+    proto_put_number(block->data + 8, !proto_number(block->data + 8));
     for (size_t at = 0; at < 8; at += 2) {
         char first = block->data[at];
         block->data[at] = block->data[at + 1];
@@ -304,7 +305,7 @@ static void enumerations(void **state)
         assert_int_equal(proto_number((const char *)reply.data + 4 * i), wanted[i]);
 }
 
-/* ---- a service that sleeps, loses its keys, is busy, or ends ---- */
+/* ---- the remote service is asleep, forgets its keys, is busy, or ends ---- */
 
 static void a_sleeping_service_is_waited_for(void **state)
 {
@@ -388,11 +389,13 @@ static void forgotten_handles_and_lost_connections_are_made_anew(void **state)
     assert_int_equal(run_query(DATA, "2"), 0);
     assert_int_equal(fake.connected, 2);
     assert_int_equal(fake.closed, 1);
-    fake.lose_with = WAIT_TIMEOUT; /* after a timeout, the machine is not queried again */
+    /* after a timeout, the machine is not connected again for this query */
+    fake.lose_with = WAIT_TIMEOUT;
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 2);
-    fake.lose_with = RPC_S_CALL_FAILED; /* nor if it has never answered on this connection */
+    /* nor if the machine has never answered on this connection */
+    fake.lose_with = RPC_S_CALL_FAILED;
     fake.lose_at = fake.calls;
     assert_int_equal(run_query(DATA, "2"), RPC_S_CALL_FAILED);
     assert_int_equal(fake.connected, 3);
@@ -412,7 +415,8 @@ static void keys_are_kept_and_not_too_many(void **state)
         assert_int_equal(query_with(PROTO_OPEN, MACHINE, path, NULL, 0, 0), 0);
     }
     assert_int_equal(fake.open_handles, SMB_KEPT_KEYS);
-    assert_int_equal(fake.opened, 51); /* the key's root stays open, whichever key is closed */
+    /* one handle more than the keys: the root key stays open, whichever key is closed */
+    assert_int_equal(fake.opened, 51);
     assert_int_equal(query_with(PROTO_OPEN, DATA, "", NULL, 0, 0), 0);
     unsigned before = fake.seen[RRP_CLOSE];
     assert_int_equal(query_with(PROTO_CLOSE, DATA, "", NULL, 0, 0), 0);
@@ -447,7 +451,7 @@ static void mutate(struct fake_machine *of, struct buffer *bytes)
             proto_put_number(bytes->data + at / 4 * 4, numbers[chance(COUNT(numbers))]);
         else if (way == 4)
             buffer_add(bytes, bytes->data + at, bytes->len - at > 64 ? 64 : bytes->len - at);
-        else /* changes a field near the beginning, where the lengths are */
+        else /* changes a 32-bit number near the beginning, where the lengths are */
             proto_put_number(bytes->data + 4 * chance(bytes->len < 64 ? 1 : 12),
                              chance(2) ? chance(256) : numbers[chance(COUNT(numbers))]);
     }
@@ -455,11 +459,12 @@ static void mutate(struct fake_machine *of, struct buffer *bytes)
 
 static void sometimes_mutate(struct fake_machine *of, struct buffer *bytes)
 {
-    if (chance(4)) /* not always, so that some calls get to the next step */
+    if (chance(4)) /* not always, so that some calls succeed and the next one is tested, too */
         mutate(of, bytes);
 }
 
-/* Every reply follows the protocol's rules, whatever the machine has sent. */
+/* Every reply to the program must follow the rules of the program's protocol, whatever the machine
+ * has sent. */
 static void judge_reply(const struct proto_request *request)
 {
     BUFFER_AUTO message = {0};
@@ -522,7 +527,8 @@ static void ten_thousand_mutated_replies(void **state)
     }
     assert_true(good > 500);
     assert_true(answers.data.capacity <
-                /* the buffer has grown with the received bytes, not with the announced ones */
+                /* the buffer grows with the bytes that were received, not with the size that was
+                 * announced */
                 (1 << 20));
     assert_true(machine.reply.capacity < (1 << 20));
     fake.damage = NULL;

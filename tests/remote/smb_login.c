@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which machine openperflib-smb queries, and as which user: addresses, and a password file that
- * only its owner may use. */
+/* Which machine openperflib-smb queries, and as which user: addresses, and the password file, which
+ * only its owner may be able to read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void sections(void **state)
     login = find("else");
     assert_string_equal(login.user, "someone");
     assert_string_equal(login.password, "with = and  spaces");
-    /* the file has no section for this user, so the Kerberos ticket is used */
+    /* the file has no section for the user dave, so his Kerberos ticket is used */
     login = find("dave@web1");
     assert_string_equal(login.user, "dave");
     assert_string_equal(login.password, "");
@@ -147,7 +147,8 @@ static void a_file_that_others_may_use_is_not_used(void **state)
     unlink(file);
 }
 
-/* A file with a NUL byte is not used: what follows the NUL would be lost when a section is read. */
+/* A file with a NUL byte is not used, because everything after the NUL would be lost when a section
+ * is read. */
 static void a_file_with_a_nul_byte_is_not_used(void **state)
 {
     static const char text[] = "[*]\nuser = a\0\npassword = b\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's side of a dozen calls, as MS-RRP describes them; handles are numbers. */
+/* The server's side of a dozen calls, as MS-RRP describes them; each handle contains a number. */
 #include "smb_machine.h"
 
 #include <openperflib/block.h>
@@ -14,7 +14,8 @@ static struct {
     char path[300];
     bool open;
 } keys[KEYS];
-/* of the connection, and in each handle: those of an earlier connection are invalid */
+/* number of the connection, which is also written into each handle: handles of an earlier
+ * connection are invalid */
 static uint32_t generation;
 
 static void put(struct buffer *ret, uint32_t number)
@@ -58,7 +59,7 @@ static uint32_t number_at(const struct buffer *request, size_t at)
     return at + 4 <= request->len ? proto_number(request->data + at) : 0;
 }
 
-/* The handle in a request; 0: there is no such handle. */
+/* Returns the number in the request's handle; 0: the handle is not valid. */
 static uint32_t handle_of(const struct buffer *request)
 {
     uint32_t number = number_at(request, HANDLE_AT);
@@ -66,7 +67,7 @@ static uint32_t handle_of(const struct buffer *request)
     return known && keys[number].open ? number : 0;
 }
 
-/* Reads a counted string at `at`; *ret_end is the position after it, aligned. */
+/* Reads a counted string at `at`; *ret_end is the aligned position after it. */
 static void text_at(const struct buffer *request, size_t at, char ret[300], size_t *ret_end)
 {
     size_t count = number_at(request, at + 16);
@@ -158,8 +159,8 @@ static const struct fake_value *find_value(const struct fake_machine *machine, u
     return NULL;
 }
 
-/* Answers a query of a value. After the name, the request has a pointer and the type, then the
- * pointer of the array, then its capacity. */
+/* Answers a query for a value. After the name, the request has a pointer and the type, then the
+ * pointer to the array, then the array's capacity. */
 static void query_value(struct fake_machine *machine, const struct buffer *request, uint32_t key,
                         struct buffer *reply)
 {
@@ -186,7 +187,7 @@ static void enum_key(const struct buffer *request, struct buffer *reply)
 {
     uint32_t index = number_at(request, RRP_HANDLE_BYTES);
     put_text(reply, index ? "" : "00ä");
-    put(reply, 0); /* no class */
+    put(reply, 0); /* the key has no class */
     put(reply, 0x20004);
     put(reply, 0x11223344);
     put(reply, 0x01020304);
@@ -236,7 +237,7 @@ static void answer(struct fake_machine *machine, enum rrp_call operation,
     }
 }
 
-/* ---- the wire ---- */
+/* ---- the connection, through which the tested code sends and receives ---- */
 
 static struct fake_machine *machine_of(struct smb_wire *wire)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulated machine that answers the calls of the remote registry byte by byte as MS-RRP
- * describes them; it was written separately from the tested code. Its members set what it does
- * wrong.
+ * A simulated Windows machine, which answers the calls of the remote registry byte by byte as MS-
+ * RRP describes them. It was written independently of the tested code. Its members define what it
+ * does wrong.
  */
 #ifndef OPL_TEST_REMOTE_SMB_MACHINE_H
 #define OPL_TEST_REMOTE_SMB_MACHINE_H
@@ -20,18 +20,18 @@ struct fake_value {
 struct fake_machine {
     struct smb_wire wire;
     struct fake_value values[FAKE_VALUES];
-    /* how it behaves */
+    /* ---- how it behaves ---- */
     LSTATUS connects[FAKE_CONNECTS]; /* status of each attempt to connect */
-    /* status of all calls except opening, for the first `refusals` calls */
+    /* refuse_with is the status of the first `refusals` calls, except those that open */
     uint32_t refuse_with;
     unsigned refusals;
-    LSTATUS lose_with; /* status with which the call number lose_at loses the connection */
+    LSTATUS lose_with; /* the connection is lost at call number lose_at, with this status */
     unsigned lose_at;
-    bool cuts;      /* replies success with as much as fits */
-    bool only_size; /* replies 234 with a size of one byte */
+    bool cuts;      /* replies "success", with as many bytes as fit */
+    bool only_size; /* replies 234 (more data), with a needed size of one byte */
     uint32_t open_status;
     void (*damage)(struct fake_machine *machine, struct buffer *reply);
-    /* what it received */
+    /* ---- what it received ---- */
     unsigned connected, closed, calls, paused_ms;
     unsigned seen[64]; /* how often each call was received */
     uint32_t sizes[FAKE_CALLS], size_count;

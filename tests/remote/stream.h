@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* send_all and receive_all return false if the other side has closed the connection. */
+/* Both functions return false if the other side has closed the connection. */
 static inline bool send_all(int fd, const void *data, size_t size)
 {
     const char *at = (const char *)data;
