@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces Samba's library: records which interface was registered with it. */
+/* Replaces Samba's library in the test: records which interface was registered with it. */
 #include "host.h"
 
 const struct dcesrv_interface *host_registered;

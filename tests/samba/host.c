@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage: host VERSION INTERFACE. Registers an interface as Samba's worker process does, with our
- * library preloaded or not. Prints which interface Samba's library receives: this one
- * ("untouched"), or ours in place of it ("in front").
+ * usage: host VERSION INTERFACE. Registers an interface in the way of Samba's worker process, while
+ * the tested library is preloaded or not. Prints which interface Samba's library then gets: the
+ * program's own ("untouched"), or one that the preloaded library put in its place ("in front").
  */
 #include "host.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of Samba's worker process, for a process that looks like one; the test sets its
- * version. */
+/* Declares functions of Samba's worker process, for a test program that imitates this process; the
+ * test sets the Samba version. */
 #ifndef OPL_TEST_SAMBA_HOST_H
 #define OPL_TEST_SAMBA_HOST_H
 
