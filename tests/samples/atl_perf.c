@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atl_perf registers itself: whatever languages are installed, and whatever texts its second module
- * has, every name base gets every number, with the text in its language if there is one; after
- * unregistering nothing is left.
+ * The sample atl_perf registers its numbers and texts itself. Whatever languages are installed, and
+ * whatever texts its second library (with the translations) has: every language's list of names
+ * gets every number, with the text in that language if there is one. After unregistering nothing is
+ * left.
  */
 #include "snapshot.h"
 
@@ -36,7 +37,7 @@ static void copy(const char *name, const char *to)
     assert_int_equal(fclose(out), 0);
 }
 
-/* Sets the module with texts that the library finds in its folder. */
+/* Chooses the library with texts that the sample finds in its folder. */
 static void set_texts(int variant)
 {
     char name[64];
@@ -63,7 +64,7 @@ static DWORD number(const char *name)
     return (DWORD)found;
 }
 
-/* Returns the name that is expected, from the source of the texts. */
+/* Returns the expected name, read from the source file of the texts. */
 static const char *expected_name(const char *language, DWORD row, int variant)
 {
     static const char *const english[ROWS] = {
@@ -144,8 +145,8 @@ static void c80_c82_every_language_has_every_number(void **state)
     assert_string_equal(lab_events(NULL, false), "");
 }
 
-/* When a translation is added later, the numbers stay, and the texts are those of the new
- * module. */
+/* A translation is added after the registration: the numbers stay the same, and the texts are those
+ * of the new library. */
 static void c83_a_translation_comes_later(void **state)
 {
     set_languages("009 007 019");
@@ -163,7 +164,7 @@ static void c83_a_translation_comes_later(void **state)
     assert_int_equal(module_call("DllUnregisterServer"), 0);
 }
 
-/* A language that is installed after the registration gets English texts. */
+/* A language that is installed after the registration gets the English texts. */
 static void c81_no_language_makes_it_invisible(void **state)
 {
     set_languages("009");
@@ -195,7 +196,7 @@ static void an_older_version_had_other_rows(void **state)
     free(after.text);
 }
 
-/* A service whose key has values of other programs is not deleted. */
+/* If other programs have values in the service's key, the key is not deleted. */
 static void a_key_with_more_stays(void **state)
 {
     assert_int_equal(module_call("DllRegisterServer"), 0);
@@ -208,8 +209,8 @@ static void a_key_with_more_stays(void **state)
     assert_int_equal(module_call("DllUnregisterServer"), 0x80070002);
 }
 
-/* A map of objects, each with a map of counters: all numbers, the list of objects and the map are
- * stored. */
+/* The sample has a map of objects, each with a map of counters. Registering stores all numbers, the
+ * list of objects, and the map itself. */
 static void c136_maps_are_chained_and_stored(void **state)
 {
     char list[64], found[64];
@@ -230,7 +231,8 @@ static void c136_maps_are_chained_and_stored(void **state)
     assert_int_equal(map[4], PERF_COUNTER_RAWCOUNT);
     assert_int_equal(map[4 * FIRST_ROWS + 1], ROWS - FIRST_ROWS - 1);
     assert_answers();
-    /* stores the map of another library, for which the values would have wrong names */
+    /* stores a different map, as if registered by another version of the library: the values would
+     * get wrong names */
     map[4] = PERF_COUNTER_COUNTER;
     assert_int_equal(RegSetValueExA(key, "Map", 0, REG_BINARY, (BYTE *)map, size), 0);
     RegCloseKey(key);
@@ -266,7 +268,8 @@ static long long published(DWORD row)
     return value;
 }
 
-/* A program that knows nothing of counters publishes numbers, and the library shows them. */
+/* A program that knows nothing of counters writes numbers to shared memory, and the sample shows
+ * them as counters. */
 static void c137_a_program_publishes(void **state)
 {
     char command[4200], line[64];
@@ -301,8 +304,8 @@ static int open_all(void **state)
     chmod(lab_root, 0755);
     snprintf(path, sizeof path, "%s/atl_perf.so", lab_root);
     snprintf(texts_path, sizeof texts_path, "%s/atl_perf_texts.so", lab_root);
-    /* a link, not a copy: the library needs another library, which is found relative to the real
-     * folder of this one */
+    /* a link, not a copy, because the library needs another library and searches it in the folder
+     * of the real file */
     snprintf(built, sizeof built, "%s/samples/atl_perf.so", getenv("BUILD_ROOT"));
     assert_int_equal(symlink(built, path), 0);
     module_load(path);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server and provider of the behemoths together: counters compared with the server's own data,
- * a server that is killed again and again, and malicious clients and servers.
+ * The sample behemoth: a server that simulates a herd of animals ("behemoths"), and a provider that
+ * reads counters from it. Tested together: counters compared with the server's own data, a server
+ * that is killed again and again, and malicious clients and servers.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* pipe2, execvpe */
@@ -56,8 +57,8 @@ static void c84_counters_are_what_the_server_says(void **state)
     stop();
 }
 
-/* Answers are equal for a tenth of a second after the first, even while the herd lives as fast as
- * possible. */
+/* After one query, the following ones get equal answers for a tenth of a second (the provider keeps
+ * the answer), even while the herd's time passes as fast as possible. */
 static void c79_two_queries_within_a_tenth_are_equal(void **state)
 {
     (void)state;
@@ -65,7 +66,8 @@ static void c79_two_queries_within_a_tenth_are_equal(void **state)
     start("--count=50", "--speed=1000000", NULL);
     struct reader reader = opened();
     for (int i = 0; i < 20 && compared < 5; i++) {
-        usleep(150000); /* the provider's cache is too old now, so the next query asks the server */
+        /* longer than the provider keeps an answer, so the next query goes to the server */
+        usleep(150000);
         int64_t begun = behemoth_now();
         look(&reader);
         uint64_t ticks = summary(&reader, BEHEMOTHS_SUMMARY_HERD_TIME);
@@ -104,7 +106,7 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
         changes += summary(&reader, BEHEMOTHS_SUMMARY_HERD_TIME) != last;
         last = summary(&reader, BEHEMOTHS_SUMMARY_HERD_TIME);
     }
-    /* each pair of samples differed, so the test means something */
+    /* the two samples of each pair differed: otherwise the comparison would prove nothing */
     assert_int_equal(changes, 1000);
     reader_close(&reader);
     stop();
@@ -129,8 +131,8 @@ static void c120_a_dead_server_leaves_its_last_words(void **state)
     usleep(150000);
     look(&reader);
     assert_int_equal(summary(&reader, BEHEMOTHS_SUMMARY_STATUS), 1);
-    /* The herd's time did not pass while the server was dead, but ours did: only the time from
-     * which the age counts differs. */
+    /* While the server was dead, the herd's time stood still, but the time of day did not. So the
+     * moment of birth, from which the age is computed, must differ, and nothing else. */
     reader.all[0].values[BEHEMOTH_AGE / 2] = first.values[BEHEMOTH_AGE / 2];
     assert_memory_equal(&reader.all[0], &first, sizeof first);
     reader_close(&reader);
@@ -141,7 +143,8 @@ static void c120_a_dead_server_leaves_its_last_words(void **state)
 
 static unsigned char block_bytes[32 << 20];
 
-/* The count of behemoths in an answer to this query; -1: it has no summary. */
+/* Returns the count of behemoths in the summary of the answer to this query; -1: the answer has no
+ * summary. */
 static int64_t query_counters(const char *query)
 {
     DWORD size = sizeof block_bytes;
@@ -162,8 +165,8 @@ static int64_t query_counters(const char *query)
     return -1;
 }
 
-/* Answers as a server that knows the request BEHEMOTH_SUMMARY or not, and records the requests that
- * it gets. */
+/* Answers like the sample's server, which may know the request BEHEMOTH_SUMMARY or not (`knows`),
+ * and writes the requests that it gets to `notes`. */
 static void answer_as_server(int listening, int notes, bool knows)
 {
     struct behemoth_head head;
@@ -234,7 +237,7 @@ static void c138_the_summary_alone_does_not_cost_the_herd(void **state)
     }
     unlink(place);
     reader_close(&reader);
-    RegCloseKey(HKEY_PERFORMANCE_DATA); /* clears the cache for the next test */
+    RegCloseKey(HKEY_PERFORMANCE_DATA); /* clears the provider's kept answer for the next test */
 }
 
 static int64_t microseconds(void)
@@ -256,8 +259,8 @@ static int64_t least_of_ten(const char *query)
     return least;
 }
 
-/* The summary alone and the whole answer agree, before and after the server has ended. A herd of
- * 20,000 takes many times as long as its summary. */
+/* A query for the summary alone gives the same numbers as the query for everything, also after the
+ * server has ended. For a herd of 20,000, everything takes many times as long as the summary. */
 static void c138_the_summary_alone_says_the_same(void **state)
 {
     (void)state;
@@ -274,7 +277,7 @@ static void c138_the_summary_alone_says_the_same(void **state)
     assert_in_range(count, 10000, 30000);
     assert_int_equal(query_counters(alone), count);
     int64_t one = 0, all = 0;
-    /* tries again, because other programs may be running */
+    /* tries again, because other programs may disturb the measurement */
     for (int i = 0; i < 10 && one * 4 >= all; i++) {
         one = least_of_ten(alone);
         all = least_of_ten(both);
@@ -282,7 +285,8 @@ static void c138_the_summary_alone_says_the_same(void **state)
     }
     assert_true(one * 4 < all);
     stop();
-    assert_int_equal(query_counters(alone), count); /* the data of its last answer */
+    /* the last answer of the server, which has ended */
+    assert_int_equal(query_counters(alone), count);
     assert_int_equal(query_counters(both), count);
     reader_close(&reader);
     RegCloseKey(HKEY_PERFORMANCE_DATA);
@@ -307,7 +311,8 @@ static void c120_no_server_at_all(void **state)
 
 /* ---- the time of day ---- */
 
-/* By how many seconds the time of day in this process, and in a provider in it, is ahead. */
+/* How many seconds the time of day is set forward in this process, and so in a provider that runs
+ * in it. */
 static int64_t ahead_seconds;
 
 #if __SIZEOF_LONG__ == 8
@@ -327,7 +332,8 @@ static void assert_sensible_ages(const struct reader *reader, const struct behem
     assert_same_snapshot(herd, reader);
 }
 
-/* The clock is set forward and back, with a server and without: this does not change ages. */
+/* Setting the time of day forward and back, with and without a running server, must not change
+ * ages. */
 static void ages_do_not_follow_the_time_of_day(void **state)
 {
     static const int64_t steps[] = {0, -3600, 86400, -86400 * 365, 86400 * 365};
@@ -343,7 +349,7 @@ static void ages_do_not_follow_the_time_of_day(void **state)
     for (int there = 1; there >= 0; there--) {
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             __atomic_store_n(&ahead_seconds, steps[i], __ATOMIC_RELAXED);
-            usleep(110000); /* longer than the cache is used */
+            usleep(110000); /* longer than the provider keeps an answer */
             look(&reader);
             assert_int_equal(summary(&reader, BEHEMOTHS_SUMMARY_STATUS), there);
             assert_sensible_ages(&reader, behemoth_herd_of(&line));
@@ -395,7 +401,7 @@ static bool is_helper(const char *process)
     return good && is_of_this_test(process);
 }
 
-/* The private memory of a process, in KiB. */
+/* Returns the private memory of a process in KiB. */
 static int memory_of_helper(const char *process)
 {
     char path[320], line[256];
@@ -409,7 +415,8 @@ static int memory_of_helper(const char *process)
     return kilobytes;
 }
 
-/* The sum over the helper processes that have loaded the provider; 0 if it is in this process. */
+/* Adds up `count` over the helper processes that have loaded the provider; returns 0 if the
+ * provider runs in this process. */
 static int of_helpers(int (*count)(const char *process))
 {
     int sum = 0, helpers = 0;
@@ -427,17 +434,18 @@ static int of_helpers(int (*count)(const char *process))
     return sum;
 }
 
-/* Counts descriptors. The provider must be connected, so that each count includes its socket. */
+/* Counts descriptors while the provider is connected, so that each count includes the provider's
+ * socket. */
 static int descriptors(struct reader *reader)
 {
     do {
-        usleep(110000); /* longer than the cache is used */
+        usleep(110000); /* longer than the provider keeps an answer */
         look(reader);
     } while (summary(reader, BEHEMOTHS_SUMMARY_STATUS) != 1);
     return descriptors_of("self") + of_helpers(descriptors_of);
 }
 
-/* A sanitizer keeps freed memory, so memory grows with every call. */
+/* A sanitizer keeps freed memory, so then the memory in use grows with every call. */
 #ifdef __SANITIZE_ADDRESS__
 enum { MEMORY_IS_EXACT = 0 };
 #elif defined __has_feature
@@ -445,7 +453,7 @@ enum { MEMORY_IS_EXACT = !__has_feature(address_sanitizer) };
 #else
 enum { MEMORY_IS_EXACT = 1 };
 #endif
-enum { MOST_GROWTH_KB = 128 }; /* losing a herd at each of 70 restarts would be 600 */
+enum { MOST_GROWTH_KB = 128 }; /* if a herd were lost at each of 70 restarts, it would be 600 */
 
 static void killed_and_restarted_100_times(void **state)
 {
@@ -491,7 +499,7 @@ static void killed_and_restarted_100_times(void **state)
     stop();
 }
 
-/* ---- time passes fast ---- */
+/* ---- a client lets the herd's time pass fast ---- */
 
 static int dial(void);
 
@@ -525,7 +533,7 @@ static void others_are_served_while_time_is_forwarded(void **state)
     while ((first = ticks_now()) == begun)
         ;
     assert_in_range(first, begun + 1, 99999);
-    while ((later = ticks_now()) == first) /* time continues while requests are served */
+    while ((later = ticks_now()) == first) /* the herd's time continues while requests are served */
         ;
     assert_in_range(later, first + 1, 99999);
     kill(server, SIGTERM);
@@ -536,7 +544,7 @@ static void others_are_served_while_time_is_forwarded(void **state)
     close(one), close(two);
 }
 
-/* ---- malicious peers ---- */
+/* ---- malicious clients and servers ---- */
 
 static int dial(void)
 {
@@ -567,9 +575,10 @@ static void hostile_peers_harm_no_server(void **state)
     int silent[100];
     start("--count=200", "--capacity=300", NULL);
     for (int i = 0; i < 100; i++)
-        silent[i] = dial(); /* more than the server accepts */
+        silent[i] = dial(); /* more connections than the server accepts */
     wait_for_server();
-    usleep(5000); /* now the silent connections are older, and are closed for the next four */
+    /* now the silent connections are the oldest, and are closed to make place for the next four */
+    usleep(5000);
     int garbage = dial(), half = dial(), gigabyte = dial(), deaf = dial();
     memset(megabyte, 0x5A, sizeof megabyte);
     assert_true(send(garbage, megabyte, 4096, MSG_NOSIGNAL) > 0);
@@ -591,7 +600,7 @@ static void hostile_peers_harm_no_server(void **state)
     stop();
 }
 
-/* The memory of a process in KiB, as the kernel counts it. */
+/* Returns the memory of a process in KiB, as the kernel counts it. */
 static long memory_of(pid_t pid)
 {
     char path[64], line[256];
@@ -605,8 +614,8 @@ static long memory_of(pid_t pid)
     return kilobytes;
 }
 
-/* As another user: requests herds of 16 MB and reads none of the answers. Reports through `ready`
- * when the last request was sent, and stays until `until` is closed at the other end. */
+/* Runs as another user: requests herds of 16 MB each, and reads none of the answers. Writes a byte
+ * to `ready` when the last request was sent, and stays until the other end of `until` is closed. */
 static void ask_and_not_listen(int ready, int until)
 {
     struct behemoth_head head = {BEHEMOTH_MAGIC, BEHEMOTH_HERD, 0, 1};
@@ -631,7 +640,7 @@ static void clients_that_do_not_listen_cost_little(void **state)
         report_skipped("only root can be another user");
         return;
     }
-    /* a sanitizer keeps freed memory for a while */
+    /* limits how much freed memory a sanitizer keeps */
     const char *usual = getenv("ASAN_OPTIONS");
     char options[300], kept[256];
     snprintf(kept, sizeof kept, "%s", usual ? usual : "");
@@ -653,11 +662,13 @@ static void clients_that_do_not_listen_cost_little(void **state)
     long grown = memory_of(server) - before;
     close(until[1]), close(ready[0]);
     assert_int_equal(end_of(third_party), 0);
-    assert_in_range(grown, 0, 20 * 16 * 1024 / 2); /* half of what all the answers would need */
+    /* at most half of the memory that all the unread answers would need */
+    assert_in_range(grown, 0, 20 * 16 * 1024 / 2);
     stop();
 }
 
-/* With more clients than descriptors, new clients are served, without a busy loop. */
+/* If there are more clients than descriptors, new clients must still be served, and the server must
+ * not loop without waiting. */
 static void few_descriptors_are_enough(void **state)
 {
     (void)state;
@@ -723,8 +734,8 @@ static void be_mean(int fd, int way)
         close(fd);
 }
 
-/* A server that mistreats every connection in the same way; connections that it does not answer
- * stay open. */
+/* Starts a server that treats every connection wrongly, in the way number `way`; connections that
+ * it does not answer stay open. */
 static pid_t mean_server(int way)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -765,14 +776,15 @@ static void hostile_servers_harm_no_reader(void **state)
         }
         kill(mean, SIGKILL);
         end_of(mean);
-        usleep(1100000); /* after a timeout, the provider does not ask for a second */
+        /* after a timeout, the provider does not ask the server again for a second */
+        usleep(1100000);
     }
     assert_string_equal(lab_events("Behemoth", false), "");
     reader_close(&reader);
     unlink(place);
 }
 
-/* ---- one server, its rights, its socket ---- */
+/* ---- only one server; which users may do what; the socket ---- */
 
 static void there_is_only_one(void **state)
 {
@@ -793,8 +805,8 @@ static void there_is_only_one(void **state)
     assert_int_equal(access(place, F_OK), -1);
 }
 
-/* Another program's file with the name of the socket or of the herd is not removed, and no program
- * hangs. */
+/* If a file of another program has the name of the socket or of the saved herd, it is not removed,
+ * and no program hangs. */
 static void other_files_are_left_alone(void **state)
 {
     (void)state;
@@ -861,7 +873,7 @@ static void another_users_server_is_not_trusted(void **state)
         report_skipped("only root can be another user");
         return;
     }
-    /* the kernel takes the user who calls listen for the user of the peer */
+    /* for the client, the user at the other end is the one who called listen */
     assert_int_equal(seteuid(65534), 0);
     char kept[sizeof place];
     memcpy(kept, place, sizeof kept);
@@ -879,7 +891,8 @@ static void another_users_server_is_not_trusted(void **state)
     behemoth_line_end(&line);
 }
 
-/* As systemd does it: descriptor 3 is a listening socket, and LISTEN_PID is the server's number. */
+/* A server that systemd starts on demand: descriptor 3 is a listening socket, and LISTEN_PID is the
+ * server's process number. */
 static void it_takes_a_socket_from_systemd(void **state)
 {
     (void)state;
@@ -904,7 +917,8 @@ static void it_takes_a_socket_from_systemd(void **state)
     close(listening);
     wait_for_server();
     stop();
-    assert_int_equal(access(place, F_OK), 0); /* the socket belongs to systemd */
+    /* the socket file is still there, because it belongs to systemd */
+    assert_int_equal(access(place, F_OK), 0);
     unlink(place);
 }
 
@@ -914,7 +928,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest restarts[] = {
         cmocka_unit_test_teardown(killed_and_restarted_100_times, after_each),
     };
-    if (argc > 2) /* with an argument, for valgrind: only the restarts */
+    if (argc > 2) /* with an argument: runs only the restarts, under valgrind */
         return cmocka_run_group_tests_name("behemoth-restarts", restarts, begin, end);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(c120_no_server_at_all, after_each),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client's views of answers that the test makes: exactly what is printed for a valid answer,
- * and that no damaged or malicious answer does harm.
+ * The views of the sample behemoth's client, which shows a herd of animals: exactly what is printed
+ * for a valid answer; and no damaged or malicious answer does harm. The test makes the answers
+ * itself.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* open_memstream */
@@ -154,7 +155,7 @@ static void draw_view(FILE *out, enum view_kind kind)
         table_draw(out, &view, 0);
 }
 
-/* Draws a view as on a terminal without colours. */
+/* Draws a view as on a terminal without colours, and returns the text. */
 static char *drawn(enum view_kind kind)
 {
     static char *text;
@@ -280,20 +281,20 @@ static void the_field(void **state)
                         "│    ▪                                  ■│\n"
                         "└───────────────────────────────── 500 m ┘\n"
                         "◦ • ● female  ▫ ▪ ■ male  by weight; 2 to 9, +: so many in a place\n");
-    view.rows = 8; /* a window with few lines */
+    view.rows = 8; /* as in a window with few lines */
     text = drawn(VIEW_FIELD);
     assert_non_null(strstr(text, "kg\nBirths/sec -   Deaths/sec -\n┌"));
     view.columns = view.rows = 0;
     view.rates = false;
 }
 
-/* Shows the middle half of the field, then the part in the lower right corner; behemoths outside
+/* Shows the middle half of the field, then its lower right corner; behemoths outside of that part
  * are not drawn. */
 static void a_part_of_the_field(void **state)
 {
     (void)state;
     take(family, FAMILY);
-    drawn(VIEW_FIELD); /* measures it */
+    drawn(VIEW_FIELD); /* a first drawing measures the field */
     field_zoom(&view, true);
     char *text = drawn(VIEW_FIELD);
     assert_non_null(strstr(text, "─ 250 to 750 of 1000 m ┐\n│"));
@@ -327,8 +328,8 @@ static void without_utf8(void **state)
     style.utf8 = true;
 }
 
-/* Three more births within two seconds are a rate. With a dead server there is no rate, although it
- * could be computed. */
+/* Three more births within two seconds give a rate. If the server is dead, no rate is shown,
+ * although it could be computed. */
 static void rates_and_a_dead_server(void **state)
 {
     (void)state;
@@ -349,7 +350,7 @@ static void rates_and_a_dead_server(void **state)
 
 static const char *first_row(void)
 {
-    /* the line after the head */
+    /* returns the line after the heading */
     return strstr(strstr(drawn(VIEW_LIST), "\nBehemoth ") + 1, "\n") + 1;
 }
 
@@ -377,7 +378,7 @@ static void sorted(void **state)
     view.sort = UINT32_MAX;
 }
 
-/* Names with wide and combining characters, control characters, and invalid UTF-16. */
+/* Names with wide, combining and control characters, and with invalid UTF-16. */
 static void names_of_any_kind(void **state)
 {
     static const struct someone strange[] = {
@@ -409,11 +410,12 @@ static void names_of_any_kind(void **state)
 static void no_mother_misleads(void **state)
 {
     struct someone all[] = {
-        {"me",     0,          0, 1, 1, 1, 1}, /* is her own mother */
+        {"me",     0,          0, 1, 1, 1, 1}, /* she is her own mother */
         {"a",      2,          0, 1, 1, 1, 1},
         {"b",      3,          0, 1, 1, 1, 1},
-        {"c",      1,          0, 1, 1, 1, 1}, /* a, b and c form a circle, */
-        {"tail",   3,          0, 1, 1, 1, 1}, /* which has a child */
+ /* a, b and c are each other's mothers in a circle, */
+        {"c",      1,          0, 1, 1, 1, 1},
+        {"tail",   3,          0, 1, 1, 1, 1}, /* and "tail" is a child of one of them */
         {"stray",  4000000000, 0, 1, 1, 1, 1},
         {"orphan", NO_MOTHER,  0, 1, 1, 1, 1}
     };
@@ -425,8 +427,8 @@ static void no_mother_misleads(void **state)
     assert_non_null(strstr(text, "4 families; 1 with a missing mother; 2 circles of mothers\n"));
 }
 
-/* Families of 20,000 levels: each behemoth is the child, or the mother, of the one before, in a
- * circle or not. */
+/* Families of 20,000 generations: each behemoth is the child, or the mother, of the one before it;
+ * the chain may be closed to a circle. Drawing them must not use much stack or time. */
 static void deep_ones_take_no_stack_and_no_time(void **state)
 {
     enum { MANY = 20000 };
@@ -465,7 +467,8 @@ static void absurd_values(void **state)
     drawn(VIEW_LIST);
     view.width = width;
     view.height = height;
-    memset(block + HEAD + 48, 0xff, 16); /* the object's clock is -1, and has -1 ticks per second */
+    /* sets the object's time to -1, with -1 ticks per second */
+    memset(block + HEAD + 48, 0xff, 16);
     if (reader_take(&reader, block, block_size) == ERROR_SUCCESS)
         assert_non_null(strstr(drawn(VIEW_LIST), "  -  "));
 }
@@ -484,7 +487,7 @@ static void draw_all(void)
 
 static void try_damaged(const void *data, size_t size)
 {
-    /* exactly this size, so that a sanitizer sees a read beyond it */
+    /* allocates exactly this size, so that a sanitizer reports a read beyond it */
     void *copy = malloc(size > 0 ? size : 1);
     memcpy(copy, data, size);
     size_t count = reader.count;
@@ -495,7 +498,7 @@ static void try_damaged(const void *data, size_t size)
     free(copy);
 }
 
-/* Lists of titles that are cut off anywhere. The last byte is the NUL that base_read adds. */
+/* Lists of names that are cut off at any byte. base_read adds a NUL at the end. */
 static void name_bases_that_end_anywhere(void **state)
 {
     static const char good[] = "1\0one\0"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of the behemoths, and its file: an hour of life with ten thousand of them. */
+/* The simulated herd of the sample behemoth, and the file in which it is saved: an hour of life of
+ * ten thousand animals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@ static void assert_same(const struct herd *left, const struct herd *right)
     assert_memory_equal(left->all, right->all, left->count * sizeof *left->all);
 }
 
-/* Searches a behemoth in the list, without the positions that the model keeps. */
+/* Searches for a behemoth in the list, without the index that the herd keeps itself. */
 static const struct behemoth *somebody(const struct herd *herd, uint64_t id)
 {
     for (uint64_t low = 0, high = herd->count; low < high;) {
@@ -112,7 +113,7 @@ static void the_same_seed_the_same_herd(void **state)
     herd_end(&left), herd_end(&right), herd_end(&other);
 }
 
-/* A herd that is saved and restored continues exactly like one that is not. */
+/* A herd that was saved and restored must continue exactly like one that was not. */
 static void what_is_restored_lives_on(void **state)
 {
     (void)state;
@@ -171,7 +172,7 @@ static void a_damaged_file_is_no_herd(void **state)
     herd_end(&herd);
 }
 
-/* If a sex has no adults, an adult is added, so that the herd never dies out. */
+/* If a herd has no adult female or no adult male, one is added, so that the herd never dies out. */
 static void it_never_dies_out(void **state)
 {
     (void)state;

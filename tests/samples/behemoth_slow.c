@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests that take long: values that are always equal are read 100,000 times while the herd lives as
- * fast as possible; ten thousand behemoths live for an hour, watched through server and provider;
- * and the server's processor time is measured.
+ * Tests of the sample behemoth (a server with a herd of animals, and its provider) that take long:
+ * values that must always be equal are read 100,000 times while the herd's time passes as fast as
+ * possible; ten thousand behemoths live for an hour, compared between server and provider; and the
+ * server's processor time is measured.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -23,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- always equal ---- */
+/* ---- values that are always equal in the server ---- */
 
 enum { READS = 100000, READERS = 8 };
 
@@ -31,8 +32,8 @@ struct tally {
     uint64_t reads, moments, different, failed, silent;
 };
 
-/* Do these values agree, which in the server always do: two counters, a sum and its parts, births
- * minus deaths and the count? */
+/* Do these values of the answer agree, as they always do in the server? Two counters; a sum and its
+ * parts; births minus deaths, and the count. */
 static bool is_of_one_moment(const struct reader *reader)
 {
     uint64_t weight = 0;
@@ -47,7 +48,7 @@ static bool is_of_one_moment(const struct reader *reader)
                reader->count;
 }
 
-/* Reads once and counts. It asserts nothing, because it runs in child processes. */
+/* Reads once and counts the result. It uses no assertions, because it runs in child processes. */
 static void read_once(struct reader *reader, struct tally *tally)
 {
     uint64_t last = summary(reader, BEHEMOTHS_SUMMARY_HERD_TIME);
@@ -102,17 +103,17 @@ static void c77_what_is_always_equal_is_never_seen_different(void **state)
     assert_int_equal(all.failed, 0);
     assert_int_equal(all.reads, READS);
     assert_int_equal(all.different, 0);
-    /* the data changed often, so the test means something */
+    /* the data changed often: otherwise the comparison would prove nothing */
     assert_true(all.moments > READS / 100);
     close(results[0]), close(results[1]);
     stop();
 }
 
-/* ---- in the midst of queries ---- */
+/* ---- a server that is killed during queries ---- */
 
 enum { KILLS = 100 };
 
-/* Starts a process that starts a server, kills it after a moment, and starts the next one. */
+/* Starts a process that again and again starts a server and kills it after a moment. */
 static pid_t begin_killer(void)
 {
     pid_t pid = fork();
@@ -161,13 +162,13 @@ static void killed_a_hundred_times_in_the_midst_of_queries(void **state)
     reader_close(&reader);
 }
 
-/* ---- an hour of ten thousand ---- */
+/* ---- ten thousand behemoths for an hour ---- */
 
 struct ancestry {
     uint64_t id, mother;
 };
 
-static struct ancestry *born; /* every behemoth that was seen, by number */
+static struct ancestry *born; /* every behemoth that was ever seen, sorted by number */
 static size_t born_count;
 
 static void note_newcomers(const struct behemoth_herd *herd)
@@ -184,12 +185,13 @@ static void note_newcomers(const struct behemoth_herd *herd)
 
 static int by_id(const void *key, const void *element)
 {
-    /* the number is the first member */
+    /* the number is the first member of the struct */
     uint64_t id = *(const uint64_t *)key, other = *(const uint64_t *)element;
     return id < other ? -1 : id > other;
 }
 
-/* Counts the behemoths whose mother has died: they have no parent. */
+/* Checks that behemoths whose mother has died have no parent instance; returns how many these
+ * are. */
 static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd,
                                        const struct reader *reader)
 {
@@ -206,8 +208,8 @@ static uint64_t assert_no_dead_parents(const struct behemoth_herd *herd,
     return orphans;
 }
 
-/* Answers are equal for a tenth of a second after the first; not checked if the machine is too
- * slow. */
+/* Checks that answers are equal for a tenth of a second after the first one. Returns false, without
+ * a check, if the machine is too slow. */
 static bool assert_kept(struct reader *reader)
 {
     static struct reader_behemoth *first;
@@ -265,9 +267,9 @@ static void c79_c87_an_hour_of_ten_thousand_seen_from_both_ends(void **state)
     stop();
 }
 
-/* ---- the price ---- */
+/* ---- how much processor time it takes ---- */
 
-/* Milliseconds of processor time of a process: user and system, from its stat file. */
+/* Returns the processor time of a process (user and system, from its stat file) in milliseconds. */
 static int64_t processor_ms(pid_t pid)
 {
     char path[64], text[1024] = "";
@@ -285,7 +287,7 @@ static int64_t processor_ms(pid_t pid)
     return (int64_t)(user + kernel) * 1000 / sysconf(_SC_CLK_TCK);
 }
 
-/* The limits are several times higher in a build with sanitizers. */
+/* A build with sanitizers is slower, so the limits are multiplied by this. */
 #ifdef __SANITIZE_ADDRESS__
 enum { DEARER = 4 };
 #else
@@ -299,7 +301,7 @@ static int64_t microseconds(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The shortest time of several queries, because other work of the machine only makes them
+/* Returns the shortest time of several queries: other work of the machine can only make a query
  * longer. */
 static int64_t least_query(const char *query, unsigned pause)
 {
@@ -341,7 +343,7 @@ static void ten_thousand_are_collected_at_once(void **state)
 static void one_query_a_second_costs_the_server_little(void **state)
 {
     enum { SECONDS = 30 };
-    const int most = 10 * DEARER; /* milliseconds per second: 1 % */
+    const int most = 10 * DEARER; /* of processor time per second, in milliseconds: 1 % */
     (void)state;
     start("--count=10000", "--capacity=11500", NULL);
     struct reader reader = opened();
@@ -365,7 +367,7 @@ static void one_query_a_second_costs_the_server_little(void **state)
 int main(int argc, char **argv)
 {
     inside = argc > 1 && strcmp(argv[1], "inside") == 0;
-    if (argc > 2) /* a pattern of tests, such as "ten_*" */
+    if (argc > 2) /* the pattern chooses tests by name, such as "ten_*" */
         cmocka_set_test_filter(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(c77_what_is_always_equal_is_never_seen_different, after_each),

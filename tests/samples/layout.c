@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples' answers byte by byte; their functions are called as the library calls them. A
- * provider written by hand, as in the second article, and its counterpart with the builder must
- * answer the same.
+ * The samples' answers byte by byte; the test calls their functions as the library does. Two
+ * samples with the same counters, one written by hand as in the second article (docs/windows), the
+ * other with the builder, must give equal answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,8 +34,8 @@ struct sample {
     PM_CLOSE_PROC *close;
 };
 
-/* Finds a function. memcpy is used, because C has no cast between pointers to data and to
- * functions. */
+/* Finds a function by its name. Copies the pointer with memcpy, because C does not allow a cast
+ * from a data pointer to a function pointer. */
 static void function(void *module, const char *name, void *ret)
 {
     void *found = dlsym(module, name);
@@ -80,8 +80,8 @@ struct answer {
     DWORD status, size, types;
 };
 
-/* Queries with this capacity. Bytes that were not written stay 0xCC; the pointer must agree with
- * the length. */
+/* Queries with a buffer of this capacity. Checks that bytes that were not written stay 0xCC, and
+ * that the returned pointer agrees with the returned length. */
 static struct answer query_capacity(const struct sample *sample, const char16_t *query,
                                     DWORD capacity)
 {
@@ -114,7 +114,7 @@ static void set_dword(unsigned char *bytes, size_t offset, DWORD value)
 
 /* ---- myperf1 ---- */
 
-/* Copies the bytes of a golden block from `offset` on. */
+/* Copies the bytes of a golden block (an expected answer in tests/golden) from `offset` on. */
 static size_t golden(const char *name, size_t offset, unsigned char *out)
 {
     char path[4096], line[512];
@@ -146,7 +146,7 @@ static void c69_myperf1_is_the_articles_first_example(void **state)
     assert_int_equal(answer.status, ERROR_SUCCESS);
     assert_int_equal(answer.types, 1);
     assert_int_equal(answer.size, OBJECT_SIZE);
-    /* the explanation's number, which in the golden block is the name's number + 1 */
+    /* the explanation's number; in the golden block it is the name's number + 1 */
     set_dword(expected, 132 - 112, FIRST_HELP);
     assert_memory_equal(answer.bytes, expected, OBJECT_SIZE);
     sample_close(&sample);
@@ -253,7 +253,7 @@ static void c73_instances_lie_packed_behind_each_other(void **state)
     sample_close(&sample);
 }
 
-/* Returns a copy of the answer without its random values. */
+/* Returns a copy of the answer in which the random values are 0. */
 static struct answer without_luck(struct answer answer)
 {
     size_t at = dword_at(&answer, offsetof(PERF_OBJECT_TYPE, DefinitionLength));
@@ -299,7 +299,7 @@ static void c74_the_other_version_changes_them(void **state)
     sample_close(&random);
 }
 
-/* Queries in a new process, which has its own rand(), as a query from a shell does. */
+/* Queries in a new process, where rand() begins anew, as with each query from a shell. */
 static struct answer query_in_a_process(const struct sample *sample)
 {
     struct answer answer;
@@ -341,7 +341,7 @@ static void f_b6_each_process_throws_its_own_die(void **state)
     }
 }
 
-/* ---- twins ---- */
+/* ---- pairs of samples with equal answers ---- */
 
 static void compare_twins(const char *left_name, const char *left_service, const char *right_name,
                           const char *right_service)
@@ -381,7 +381,7 @@ static void c75_myperf2_inst_is_myperf1_inst_byte_for_byte(void **state)
 static int policies[8];
 static size_t policy_count;
 
-/* Replaces libc's function, so that the sample's calls are recorded. */
+/* Replaces the C library's function, to record which calls the sample makes. */
 __attribute__((visibility("default"))) int sched_setscheduler(pid_t pid, int policy,
                                                               const struct sched_param *param)
 {
@@ -472,7 +472,7 @@ static void c117_the_costly_part_runs_at_a_lower_priority(void **state)
     sample_close(&sample);
 }
 
-/* ---- not registered ---- */
+/* ---- samples that are not registered ---- */
 
 static void c100_a_sample_without_numbers_does_not_open(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads a sample's library as regsvr32 does: calls DllMain first, then its exported function. */
+/* Loads a sample's library in the way of regsvr32: first DllMain is called, then the function
+ * DllRegisterServer or DllUnregisterServer. */
 #ifndef OPL_TESTS_SAMPLE_MODULE_H
 #define OPL_TESTS_SAMPLE_MODULE_H
 

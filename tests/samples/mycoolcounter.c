@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mycoolcounter, registered in place of PerfOS's library: everything that it does not change is
- * compared byte by byte with the answer of PerfOS's library, on a frozen tree, at every test level,
- * in this process and in a helper process.
+ * The sample mycoolcounter is registered in place of the library of PerfOS, loads that library, and
+ * adds a counter to its answers. Everything else must be equal, byte by byte, to the answer of
+ * PerfOS's library itself: on a frozen machine (saved proc files), at every test level, in this
+ * process and in a helper process.
  */
 #include "snapshot.h"
 
@@ -52,7 +53,7 @@ static DWORD query_capacity(const char *query, DWORD capacity, struct answer *re
     return status;
 }
 
-/* Queries after closing the performance key, so that the query opens it again. */
+/* Closes the performance key and queries; the query opens it again. */
 static struct answer run_query(const char *query)
 {
     struct answer answer;
@@ -103,8 +104,7 @@ static const BYTE *value_of(PERF_OBJECT_TYPE *object, const PERF_COUNTER_DEFINIT
     return (BYTE *)object + object->DefinitionLength + definition->CounterOffset;
 }
 
-/* Compares headers of objects except for what must differ: lengths, the count of counters, the
- * time. */
+/* Compares two objects' headers except for what must differ: lengths, number of counters, time. */
 static void assert_same_header(const PERF_OBJECT_TYPE *left, const PERF_OBJECT_TYPE *right)
 {
     PERF_OBJECT_TYPE copy = *right;
@@ -115,8 +115,8 @@ static void assert_same_header(const PERF_OBJECT_TYPE *left, const PERF_OBJECT_T
     assert_memory_equal(&copy, left, sizeof copy);
 }
 
-/* Checks that System has one counter more: the others are unchanged, bit for bit, and ours is the
- * last. Returns its value. */
+/* Checks that System has one counter more: the others are unchanged, bit for bit, and the sample's
+ * counter is the last one. Returns its value. */
 static ULONGLONG assert_one_more(PERF_OBJECT_TYPE *before, PERF_OBJECT_TYPE *now, DWORD index)
 {
     ULONGLONG value;
@@ -205,8 +205,8 @@ static void c93_it_leaves_without_a_trace(void **state)
     free(after.text);
 }
 
-/* After unregistering, all values are as before: missing ones are missing, and texts of other
- * programs are unchanged. */
+/* After unregistering, all values are as they were before the registration: values that did not
+ * exist are removed, and texts of other programs are unchanged. */
 static void what_was_written_by_hand_comes_back(void **state)
 {
     static const BYTE code[16] = {1, 2, 3};
@@ -291,8 +291,8 @@ static void c91_c92_system_has_exactly_one_more(void **state)
         free(before[i].bytes);
 }
 
-/* Nothing is written into a buffer that is too small; a large one gets the whole answer; the
- * counter counts queries. */
+/* Nothing is written to a buffer that is too small; a large one gets the whole answer. The value of
+ * the sample's counter is the number of queries. */
 static void c92_space_is_kept_for_the_counter(void **state)
 {
     struct answer before = run_query("2"), now;
@@ -317,9 +317,10 @@ static void c92_space_is_kept_for_the_counter(void **state)
         }
         assert_int_equal(queried, 3);
     }
-    /* closing the key writes how often an event was repeated */
+    /* closing the key writes an event with the number of repetitions */
     RegCloseKey(HKEY_PERFORMANCE_DATA);
-    /* growing in small steps needs many queries, which is reported */
+    /* the buffer grows in small steps, so many queries are needed; warning 4016, which reports
+     * this, is expected */
     const char *events = lab_events(NULL, false);
     while (strncmp(events, "warning 4016", 12) == 0)
         events += events[12] == ',' ? 14 : 12;
@@ -335,7 +336,8 @@ static bool is_base(const PERF_COUNTER_DEFINITION *counter)
     return (counter->CounterType & 0x00070C00) == (PERF_TYPE_COUNTER | PERF_COUNTER_BASE);
 }
 
-/* Finds the same counter in another answer; a base has its counter's index, and follows it. */
+/* Finds the same counter in another answer. A base has the same index as its counter, and follows
+ * it. */
 static PERF_COUNTER_DEFINITION *find_same(PERF_OBJECT_TYPE *object,
                                           const PERF_COUNTER_DEFINITION *counter)
 {
@@ -372,7 +374,8 @@ static void c93_counters_can_be_removed(void **state)
         DWORD gone = definition_at(was, i)->CounterNameTitleIndex;
         if (is_base(definition_at(was, i)) ||
             (i + 1 < was->NumCounters && is_base(definition_at(was, i + 1))))
-            continue; /* skips counters with bases, because both would be removed */
+            /* not counters with bases: with such a counter, its base would be removed, too */
+            continue;
         lab_set_dword(OWN, "Remove", gone);
         remove_one(&before, gone);
     }
@@ -390,7 +393,7 @@ static void c93_values_can_be_changed(void **state)
     for (DWORD i = 0; i < was->NumCounters; i++) {
         const PERF_COUNTER_DEFINITION *counter = definition_at(was, i);
         ULONGLONG value = 0;
-        if (is_base(counter)) /* skips a base, because its index is its counter's */
+        if (is_base(counter)) /* not a base, because it has the same index as its counter */
             continue;
         lab_set_dword(OWN, "Change", counter->CounterNameTitleIndex);
         struct answer now = run_query("2");
@@ -406,8 +409,8 @@ static void c93_values_can_be_changed(void **state)
     free(before.bytes);
 }
 
-/* If the original library is gone, there is no System, which is reported; other objects are not
- * affected. */
+/* If the original library does not exist any more, the object System is missing, and an event
+ * reports that; other objects are not affected. */
 static void c91_a_library_that_is_gone_is_reported(void **state)
 {
     install();

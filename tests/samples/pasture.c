@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-char place[108], herd_file[128]; /* 108: the size of a socket's path */
+char place[108], herd_file[128]; /* a socket's path has at most 108 bytes */
 pid_t server;
 bool inside;
 
@@ -189,7 +189,7 @@ int begin(void **state)
     snprintf(herd_file, sizeof herd_file, "%s/herd", lab_root);
     run("lodctr", "--library=", "behemoth.ini");
     lab_set_text(PARAMETERS, "Socket", place);
-    /* a deadline so long that other work of the machine causes no failure */
+    /* a long deadline, so that queries do not fail on a busy machine */
     lab_set_dword(lab_performance("Behemoth"), "Collect Timeout", 120000);
     if (inside)
         lab_set_dword(lab_performance("Behemoth"), "Isolation", 0);

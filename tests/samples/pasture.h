@@ -21,9 +21,10 @@ extern bool inside; /* the provider runs in this process, not in a helper proces
 
 /* ---- the server ---- */
 
-/* Starts a program that ends with this process. */
+/* Starts a program, which is ended when this process ends. */
 pid_t spawn(char **argv);
-/* Waits for a process; returns its exit code, or 1000 + the signal. */
+/* Waits for the end of a process. Returns its exit code; if a signal ended it, 1000 + the signal's
+ * number. */
 int end_of(pid_t pid);
 void program(char *path, size_t bytes);
 bool send_request(uint32_t what, const void *body, uint32_t bytes, struct behemoth_line *line);
@@ -34,7 +35,7 @@ void stop(void);
 void set(const char *name, int64_t value);
 
 uint64_t ticks_now(void);
-/* Lets this many seconds of the herd's time pass. */
+/* Asks the server to let this many seconds of the herd's time pass at once. */
 void forward(uint64_t seconds);
 
 /* ---- the counters ---- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processor_protector: its decisions, with made-up samples; which processes it can hold and change,
- * with processes of the test's own; and the program itself. Where it may change processes, it gets
- * only the names of our child processes, because other people's processes run on this machine.
+ * The sample processor_protector lowers the priority of processes that use too much processor time.
+ * Tested are its decisions, with simulated measurements; which processes it may change, with
+ * processes of the test; and the program itself. Where it could change processes, it gets only the
+ * names of the test's child processes, because other people's processes run on this machine.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* SCHED_IDLE, pipe2 */
@@ -34,13 +35,13 @@
 
 enum { THIRD_PARTY = 65534 };
 
-/* ---- made-up looks ---- */
+/* ---- simulated measurements ---- */
 
 static struct process all[4];
 static struct look made = {.all = all};
 static struct judge judge;
 
-/* Simulates a look `seconds` after the last one; no process has worked meanwhile. */
+/* Simulates a measurement `seconds` after the last one, in which no process has worked. */
 static void pass(double seconds)
 {
     made.time += (int64_t)(seconds * SECOND_100NS);
@@ -79,7 +80,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Simulates a second in which the process at `at` uses `share` of a processor. */
+/* Simulates a second in which the process at position `at` uses `share` of one processor. */
 static void second(size_t at, double share)
 {
     pass(1);
@@ -131,7 +132,7 @@ static void a_number_that_is_used_again_is_somebody_new(void **state)
     (void)state;
     second(0, 1);
     second(0, 1);
-    all[0].identity.began += 5; /* the process ended, and another one got its number */
+    all[0].identity.began += 5; /* the process ended, and another one has its number now */
     second(0, 1);
     assert_false(too_long(100));
     assert_true(judge_find(&judge, 100)->percent < 0);
@@ -142,8 +143,8 @@ static void a_number_that_is_used_again_is_somebody_new(void **state)
     assert_true(too_long(100));
 }
 
-/* The first process "cc" ends: the second one was "cc#1", and is "cc" from now on. It must not get
- * the first one's times. */
+/* There are two processes "cc". The first one ends, so the second one, which was "cc#1", is now
+ * called "cc". It must not get the first one's times. */
 static void a_name_that_moves_to_another_moves_nothing_else(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void on_an_idle_machine_no_process_waits(void **state)
     for (int i = 0; i < 10; i++)
         second(0, 1);
     assert_false(too_long(100));
-    made.load = -1; /* not known */
+    made.load = -1; /* the load of the machine is unknown */
     second(0, 1);
     made.load = 80;
     second(0, 1);
@@ -194,7 +195,7 @@ static void a_clock_that_is_set_is_no_work(void **state)
     second(0, 1);
     second(0, 1);
     for (int i = 0; i < 2; i++)
-        /* half the time has passed, so the share is double */
+        /* the interval is halved, so the share of processor time doubles */
         all[i].work.SecondValue -= SECOND_100NS / 2;
     second(0, 0.6);
     assert_true(judge_find(&judge, 100)->percent < 0);
@@ -203,8 +204,8 @@ static void a_clock_that_is_set_is_no_work(void **state)
     assert_true(judge_find(&judge, 100)->percent > 99);
 }
 
-/* On a machine that is fully used, a process with a high nice value gets little time: it does not
- * count as calm. */
+/* On a machine without free processor time, a process with a high nice value gets little of it.
+ * This must not count as "calm". */
 static void a_process_given_little_time_is_not_calm(void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ static void parents_of_parents_and_circles(void **state)
     assert_false(look_is_parent(&made, 103, 100));
 }
 
-/* ---- processes of our own ---- */
+/* ---- processes of the test ---- */
 
 static void spin_until(double seconds)
 {
@@ -255,11 +256,11 @@ static void *rest(void *of)
     return of;
 }
 
-/* What a child process does. It reports when it is ready. */
+/* What a child process of the test does. When it is ready, it writes a byte to a pipe. */
 struct kind {
-    double spins; /* seconds of work; 0: for ever; below 0: none */
+    double spins; /* how many seconds it works; 0: for ever; below 0: not at all */
     int threads, policy, nice;
-    bool third_party; /* the child runs as another user */
+    bool third_party; /* it runs as another user */
 };
 
 static void be(const struct kind *kind, const char *name, int ready)
@@ -272,7 +273,7 @@ static void be(const struct kind *kind, const char *name, int ready)
         (kind->nice && setpriority(PRIO_PROCESS, 0, kind->nice) < 0) ||
         (kind->third_party && setuid(THIRD_PARTY) < 0))
         _exit(1);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* set again, because a change of user resets it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* needed again, because a change of user resets it */
     for (int i = 1; i < kind->threads; i++)
         if (pthread_create(&thread, NULL, rest, NULL) != 0)
             _exit(1);
@@ -333,7 +334,8 @@ static void c37_all_threads_are_lowered_and_get_back_what_they_had(void **state)
     assert_int_equal(nice, own + 3);
     assert_int_equal(hold_judge(held, own + 3), SPARE_NICE);
     if (hold_may_restore()) {
-        /* another program set this value, so it is not restored */
+        /* the test changes this thread's value: such a change by another program must not be
+         * undone */
         assert_int_equal(setpriority(PRIO_PROCESS, held->threads[3].id, own + 5), 0);
         assert_true(hold_restore(held));
         for (int i = 0; i < 4; i++)
@@ -390,8 +392,7 @@ static void spared_processes(void **state)
     }
 }
 
-/* If a process has ended and another one has its number, the held process is not changed any
- * more. */
+/* If a held process has ended and another one has its number, that one must not be changed. */
 static void a_held_process_does_not_become_another(void **state)
 {
     (void)state;
@@ -426,7 +427,8 @@ static void samples_and_the_kernel_agree_on_identity(void **state)
     assert_int_equal(process->parent, getpid());
     assert_true(look_is_parent(&look, (uint32_t)getpid(), (uint32_t)pid));
     assert_true(hold_is(held, self, &look, &process->identity));
-    struct identity before = process->identity; /* a process that had the number a second ago */
+    /* simulates an earlier process with the same number, which began a second before */
+    struct identity before = process->identity;
     before.began -= SECOND_100NS;
     assert_false(hold_is(held, self, &look, &before));
     const struct process *kernel = look_find(&look, 2);
@@ -470,7 +472,8 @@ static void start(struct run *run, const char *first, ...)
     close(ends[1]);
 }
 
-/* Reads the program's output, for at most `milliseconds`; false: it has ended. */
+/* Reads the program's output, for at most `milliseconds`. Returns false if the program has
+ * ended. */
 static bool listen_to(struct run *run, int milliseconds)
 {
     struct pollfd polled = {.fd = run->out, .events = POLLIN};
@@ -481,7 +484,8 @@ static bool listen_to(struct run *run, int milliseconds)
     return got > 0;
 }
 
-/* Waits until the program prints this about a process; up to ten seconds, for busy machines. */
+/* Waits until the program prints `what` about a process; up to ten seconds, because the machine may
+ * be busy. */
 static bool hears(struct run *run, const char *what, pid_t process)
 {
     char text[64];
@@ -562,7 +566,8 @@ static void everything_is_given_back_at_the_end(void **state)
     tombstone(busy);
 }
 
-/* The program's parent, which is this test, is busy: it must not be changed. */
+/* The parent process of the program (here the test itself) uses much processor time: it must not be
+ * changed. */
 static void c37_never_its_parents(void **state)
 {
     (void)state;
@@ -587,8 +592,8 @@ static void c37_never_itself(void **state)
 {
     (void)state;
     struct run run;
-    /* other programs of its name may run, so nothing is changed; the sampling itself is work
-     * enough */
+    /* changes nothing, because other programs may have the same name; the program's own work is
+     * enough to be noticed */
     start(&run, "--percent=0.1", "--interval=0.1", "--load=0", "--seconds=0.1", "processor_prot*",
           NULL);
     assert_true(hears(&run, "left alone", run.pid));

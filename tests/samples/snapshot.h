@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A snapshot of everything that samples must not change: all that the registry answers, every name
- * base, and the registry's files. */
+/* A snapshot of everything that a sample must restore: all that the registry answers, all lists of
+ * names, and the registry's files. */
 #ifndef OPL_SAMPLES_SNAPSHOT_H
 #define OPL_SAMPLES_SNAPSHOT_H
 
@@ -71,8 +71,8 @@ static inline void add_base(FILE *out, const char *query)
 static const char *const languages[] = {"009", "007", "00A", "00C", "019"};
 enum { LANGUAGES = sizeof languages / sizeof *languages };
 
-/* Takes a snapshot: the registry as programs see it, all name bases, and the files of the machine's
- * layer. */
+/* Takes a snapshot: the registry as programs see it, all lists of names, and the files of the
+ * registry's machine layer. */
 static inline struct snapshot take_snapshot(void)
 {
     static const char *const files[] = {"machine/registry.d/manual.reg",
