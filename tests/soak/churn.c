@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage: soak-churn PROCESSES SECONDS (descriptor 3: a struct churn)
+ * usage: soak-churn PROCESSES SECONDS (descriptor 3: shared memory with a struct churn)
  *
- * Starts processes that end soon: at once, after sleeping, after working, with threads. They have
- * only two names, so that instances change their numbers (name#1). In a PID namespace of its own it
- * can set the last process number, so that every number is reused within a second. On a machine
- * that is too busy it ends after four times the given time.
+ * Starts many processes that end soon: at once, after sleeping, after working, with threads. They
+ * have only two names, so their instance names often change (name#1 becomes name). In a new PID
+ * namespace it can set the last process number, so that every number is reused within a second. If
+ * the machine is too busy, it ends after four times the given time.
  */
 #include "churn.h"
 
@@ -68,7 +68,7 @@ static void burn_twice(void)
         pthread_join(thread, NULL);
 }
 
-/* Works long enough to be in several samples. */
+/* Works for so long that the process is in several samples. */
 static void live(int rounds)
 {
     while (rounds-- > 0) {
@@ -102,8 +102,8 @@ static atomic_uint *entry(pid_t pid)
     return pid < CHURN_TRACKED ? &churn->process[pid] : &nobody;
 }
 
-/* Clears a process's entry before the process is waited for, because a zombie still has its
- * number. */
+/* Clears a process's entry, and then waits for the process: as long as it is a zombie, its number
+ * cannot be reused. */
 static bool write_one_tombstone(bool wait)
 {
     siginfo_t info = {0};
@@ -116,7 +116,8 @@ static bool write_one_tombstone(bool wait)
     return true;
 }
 
-/* Sets the last process number, so that the next process gets the first free number after it. */
+/* Sets the kernel's last process number back, so that the next process gets the first free number
+ * after it. */
 static void go_back(void)
 {
     char text[16];
@@ -160,7 +161,9 @@ int main(int argc, char **argv)
         return 2;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     srandom(2026);
-    if (getppid() == 1) /* in a namespace of our own, where no other program's numbers change */
+    /* the parent is process 1: this is a new PID namespace, in which no other program's numbers
+     * are affected */
+    if (getppid() == 1)
         last_pid_file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
     atomic_store(&churn->small_range, last_pid_file >= 0);
     go_back();

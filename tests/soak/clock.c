@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This program's clock_gettime replaces the C library's for every library that it loads, so that it
- * can set their wall clock, and that of no other program. The monotonic clocks stay the kernel's,
- * as they do when a real clock is set.
+ * The function clock_gettime of this program replaces that of the C library, also for the libraries
+ * that the program loads. So the test can set their wall clock, and that of no other program. The
+ * monotonic clocks stay the kernel's, as when a real clock is set.
  */
 #include "soak.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds values that no sample may have: negative values, values that are too large, two processes
- * taken for one, a rate over an interval of unknown length. */
+/* Finds values that are impossible in any sample: negative ones, too large ones, those computed
+ * from two different processes, and rates over an interval of unknown length. */
 #include "soak.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 struct tally tally;
 unsigned long processors;
 
-/* A value, with everything that is known about it. */
+/* A value of a sample, with everything that is known about it. */
 struct judged {
     const struct watch *watch;
     const struct column *column;
@@ -22,7 +22,7 @@ struct judged {
     const PDH_RAW_COUNTER *raw, *raw_before;
 };
 
-/* ---- words ---- */
+/* ---- reporting ---- */
 
 void offend(const struct interval *interval, const char *what, const char *format, ...)
 {
@@ -55,8 +55,8 @@ static void offends(const struct judged *is, const char *what)
 
 /* ---- types ---- */
 
-/* Is the value an increase between two samples? That is shown by a bit of the type, and true for
- * averages. */
+/* Is the value computed from the increase between two samples? A bit of the type says so; it is
+ * also true for averages. */
 bool is_rate(DWORD type)
 {
     return type & PERF_DELTA_COUNTER || type == PERF_AVERAGE_BULK || type == PERF_AVERAGE_TIMER;
@@ -69,8 +69,9 @@ static bool is_time(DWORD type)
 
 /* ---- bounds ---- */
 
-/* By how many seconds a time may be inexact: proc/PID/stat has two times, each rounded down to
- * ticks; proc/stat counts whole ticks, and later those that a sleeping processor has missed. */
+/* Returns by how many seconds a time may be inexact: proc/PID/stat has two times, each rounded down
+ * to a tick; proc/stat counts whole ticks, and adds those that a sleeping processor missed
+ * later. */
 static double ticks_of(const struct judged *is)
 {
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
@@ -86,8 +87,8 @@ static double processors_of(const struct judged *is)
     return one ? is->watch->processors : (double)processors;
 }
 
-/* The largest possible increase between the two collections, by the length of the interval that PDH
- * used. */
+/* Returns the largest possible increase between the two collections. The length of the interval is
+ * the one that PDH used. */
 static double most(const struct judged *is)
 {
     double length = is->raw_before
@@ -102,8 +103,8 @@ static double most(const struct judged *is)
     return each_second * is->interval->longest / length;
 }
 
-/* The kernel counts the time in an idle state when the processor wakes, so the whole of a long
- * sleep may fall into a short interval. */
+/* The kernel counts the time in an idle state (% C1 Time and so on) only when the processor wakes,
+ * so a whole long sleep may be counted in one short interval. */
 static bool is_booked_overdue(const struct judged *is)
 {
     return !strncmp(is->column->title, "% C", 3) && strlen(is->column->title) == 9;
@@ -122,14 +123,14 @@ static void judge_bound(const struct judged *is)
         offends(is, "above what is possible");
 }
 
-/* ---- identity ---- */
+/* ---- which process a value belongs to ---- */
 
 static bool same(const struct row *row, const struct row *before)
 {
     return row->pid == before->pid && row->start == before->start && row->thread == before->thread;
 }
 
-/* A rate that has a value must be of a single process. */
+/* A rate that has a value must come from two samples of the same process. */
 static void judge_identity(const struct judged *is)
 {
     if (!is->before) {
@@ -137,12 +138,13 @@ static void judge_identity(const struct judged *is)
         return;
     }
     if (!is->watch->pid || is->row->pid == 0)
-        return; /* identified by its name only */
+        return; /* such an instance has no process number, only a name */
     tally.same++;
     if (!same(is->row, is->before))
         offends(is, "two processes in one series");
     else if (is->row->process && is->before->process && is->row->process != is->before->process)
-        tally.twins++; /* a process that started in the same tick, with the same number */
+        /* not distinguishable: a process that started in the same tick and has the same number */
+        tally.twins++;
 }
 
 static void judge_refusal(const struct judged *is)
@@ -156,7 +158,7 @@ static void judge_refusal(const struct judged *is)
         other && is->row->pid == is->before->pid && is->row->start != is->before->start;
 }
 
-/* An elapsed time grows as fast as real time, even if the wall clock is set. */
+/* An elapsed time must grow as fast as real time passes, even if the wall clock is set. */
 static void judge_elapsed(const struct judged *is)
 {
     const double reading = 0.02;

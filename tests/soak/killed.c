@@ -2,9 +2,9 @@
 /*
  * usage: test-killed TYPEPERF RELOG
  *
- * A thousand writers of captures are killed at random moments: processes that log a live query,
- * processes that copy a capture, and the programs typeperf and relog. Exactly the complete samples
- * that each has written can be read, and a writer that appends continues after them.
+ * A thousand programs that write captures are killed at random moments: processes that log a live
+ * query, processes that copy a capture, and the programs typeperf and relog. Afterwards exactly the
+ * samples that were completely written can be read, and a writer that appends continues after them.
  */
 #include <pdh.h>
 #include <pdhmsg.h>
@@ -28,7 +28,7 @@
 enum { LIVE = 520, COPIES = 400, PROGRAMS = 80, AT_ONCE = 8 };
 enum { COLUMNS = 5, SAMPLES = 3000 };
 
-/* How many samples a writer knows to be in the file, because PdhUpdateLog succeeded. */
+/* How many samples are certainly in the file, because PdhUpdateLog returned success for each. */
 static struct shared {
     atomic_uint ready, reported;
 } * shared;
@@ -76,7 +76,7 @@ static struct text read_text(const char *path)
     return text;
 }
 
-/* Counts lines that have their ends; *rest is the text after the last one. */
+/* Counts the lines that end with a line end; *rest is the text after the last of them. */
 static long count_lines(const struct text *text, const char **rest)
 {
     long count = 0;
@@ -87,7 +87,7 @@ static long count_lines(const struct text *text, const char **rest)
     return count;
 }
 
-/* Is the rest a complete line except for its end? Then it has as many fields as the first line. */
+/* Does the rest lack nothing but its line end? Then it has as many fields as the first line. */
 static bool is_all_but_end(const struct text *text, const char *rest)
 {
     size_t quotes = 0, wanted = 0;
@@ -127,7 +127,7 @@ static PDH_HQUERY open_query(const char *source, const char *path)
     return query;
 }
 
-/* Calls PdhUpdateLog until the source has no more samples, or for ever. */
+/* Calls PdhUpdateLog until the source of samples ends; live data never ends. */
 static int write_log(PDH_HQUERY query, const char *path, DWORD type, DWORD access)
 {
     PDH_HLOG log;
@@ -151,7 +151,7 @@ static int copy(const char *path, DWORD type)
 
 /* ---- judging ---- */
 
-/* How many samples can be read; -1: the capture cannot be opened. */
+/* Returns how many samples can be read; -1: the capture cannot be opened. */
 static long samples_of(const char *path, const char *counters)
 {
     PDH_HQUERY query;
@@ -170,7 +170,8 @@ static long samples_of(const char *path, const char *counters)
     return status ? -1 : count;
 }
 
-/* Checks a capture: complete lines are samples; a line that lacks only its end may be one. */
+/* Checks a capture: each complete line must be read as a sample; a last line that lacks only its
+ * line end may be. */
 static void judge(const char *path, const char *counters, long reported, const struct text *wanted)
 {
     struct text text = read_text(path);
@@ -179,7 +180,8 @@ static void judge(const char *path, const char *counters, long reported, const s
     bool almost = lines && is_all_but_end(&text, rest);
     cases++;
     torn += *rest != '\0';
-    /* without a head the file is no capture, and no sample was reported as written */
+    /* without its first line the file is no capture; then no sample may have been reported as
+     * written */
     if (lines == 0) {
         headless++;
         if (reported > 0 || (samples > 0 && !almost))
@@ -197,7 +199,7 @@ static void judge(const char *path, const char *counters, long reported, const s
     free(text.bytes);
 }
 
-/* A writer that appends removes the incomplete line, and nothing else. */
+/* A writer that appends must remove the incomplete last line, and nothing else. */
 static void judge_appending(PDH_HQUERY query, const char *path, DWORD type)
 {
     struct text before = read_text(path), after;
@@ -259,7 +261,7 @@ static void kill_live(PDH_HQUERY query, int number)
     pid_t child = fork();
     if (child == 0)
         _exit(write_log(query, path, type_of(number), PDH_LOG_CREATE_ALWAYS));
-    if (number % 10) /* one in ten is killed while it starts */
+    if (number % 10) /* nine of ten are killed after their first line, one while it starts */
         await_first_line();
     nap_up_to(0.004);
     end(child);
@@ -298,7 +300,7 @@ static pid_t start_program(const char *path, int number)
     _exit(127);
 }
 
-/* Kills several programs at the same time, because they take long to start. */
+/* Kills several programs at the same time, because each takes long to start. */
 static void kill_programs(const struct text *wanted, int first)
 {
     pid_t children[AT_ONCE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters whose values are known from elsewhere: those of steps.c can be computed, and two
- * counters of the kernel are read before and after each collection. */
+/* Counters whose right values are known: those of steps.c can be computed, and two counts of the
+ * kernel are read directly before and after each collection. */
 #include "soak.h"
 #include "steps.h"
 
@@ -14,7 +14,7 @@
 static struct look {
     const char *path, *file, *key;
     PDH_HCOUNTER counter;
-    /* the kernel's count around this collection, and around the one before */
+    /* the kernel's count before and after this collection, and before and after the previous one */
     double before, after, last_before, last_after;
     PDH_RAW_COUNTER raw;
 } looks[] = {
@@ -60,7 +60,7 @@ static void judge_look(struct look *look, const struct interval *interval)
     double seconds = (double)(look->raw.SecondValue - before.SecondValue) / 1e7;
     double rise = value.doubleValue * seconds;
     double least = look->before - look->last_after, most = look->after - look->last_before;
-    if (interval->sample < 2) /* the collection before is unknown */
+    if (interval->sample < 2) /* there is no previous collection to compare with */
         return;
     tally.kernel++;
     if (interval->set || !(rise >= least - 0.5) || !(rise <= most + 0.5))
@@ -68,14 +68,15 @@ static void judge_look(struct look *look, const struct interval *interval)
                look->path, value.doubleValue, rise, least, most);
 }
 
-/* ---- the provider of known values ---- */
+/* ---- steps.c, the provider whose values can be computed ---- */
 
 struct known {
     const struct watch *steps;
     const struct interval *interval;
     const struct row *row;
-    DWORD index;             /* of the row in steps_rows */
-    ULONGLONG count, before; /* collections up to this sample, and up to the previous one */
+    DWORD index; /* position of its counter in steps_rows */
+    /* number of collections up to this sample, and up to the previous one */
+    ULONGLONG count, before;
     double seconds;
     const PDH_FMT_COUNTERVALUE *value;
 };
@@ -107,7 +108,8 @@ static double expected(const struct known *known)
     }
 }
 
-/* Has the counter wrapped around? Then its value, truncated to its size, is less than before. */
+/* Has the counter wrapped around since the previous sample? Then its value, truncated to its size,
+ * has become less. */
 static bool wrapped(const struct known *known, DWORD index)
 {
     DWORD type = steps_rows[index].type;
@@ -127,8 +129,8 @@ static void judge_known(const struct known *known)
                    known->row->name, (unsigned)steps_title(known->index), value);
         return;
     }
-    /* the value must be there if at most one collection in between was not made by PDH; if several
-     * were, it may be missing */
+    /* if other queries made several collections between the two samples, the value may be missing;
+     * with at most one it must be there */
     bool due = !known->interval->set && known->count - known->before <= 2 && known->seconds > 0.002;
     bool fraction = is->rule == STEPS_PERCENT || is->rule == STEPS_RATIO;
     tally.exact += valid;
@@ -164,7 +166,8 @@ static void judge_row(const struct watch *steps, const struct interval *interval
                     ? (double)ticks / 1e7
                     : 1,
             .value = &column->values[at].FmtValue};
-        if (known.count > known.before) /* the provider's helper process was not restarted */
+        /* else the provider's helper process was restarted, and its count began anew */
+        if (known.count > known.before)
             judge_known(&known);
     }
 }

@@ -2,9 +2,9 @@
 /*
  * usage: soak SECONDS PROCESSES SOAK-CHURN STEPS.so
  *
- * Samples every counter of Process, Thread, Processor, Memory, System and of a provider of its own
- * at short and uneven intervals. Every few samples it sets the wall clock, between two samples or
- * during one. scripts/soak starts it, if possible in a PID namespace of its own.
+ * Samples every counter of Process, Thread, Processor, Memory, System, and of the provider
+ * STEPS.so, at short and uneven intervals. Every few samples it sets the wall clock, between two
+ * samples or during one. scripts/soak starts it, if possible in a new PID namespace.
  */
 #include "soak.h"
 #include "steps.h"
@@ -113,8 +113,9 @@ static double plan_step(void)
                                                     : 0;
 }
 
-/* Must PDH notice this step of the clock? It ignores small ones: the two clocks may differ by 1 %
- * of the interval, and by the time that reading them takes. */
+/* Must PDH notice that the clock was set by `step` seconds? It ignores small differences: the two
+ * clocks that it compares may differ by 1 % of the interval, and by the time that reading them
+ * takes. */
 static bool must_be_seen(double step)
 {
     return step > 0.05 || step < -0.05;
@@ -168,14 +169,15 @@ static bool any_rate(void)
     return false;
 }
 
-/* Sets the clock during a collection: that must be noticed in the interval that ends with it, or in
- * the next one. */
+/* Sets the clock during a collection. PDH must notice this in the interval that ends with the
+ * collection, or in the next one. */
 static void sample_amid(struct interval *interval)
 {
     clock_step_within(interval->step, 1 + (int)(random() % 4));
     collect(interval);
     judge(interval);
-    if (!clock_stepped()) { /* the collection did not read the clock this often */
+    /* the collection read the clock too few times, so the clock was not set */
+    if (!clock_stepped()) {
         clock_step_within(0, 0);
         return;
     }
@@ -203,7 +205,7 @@ static void sample(struct interval *interval)
     judge(interval);
 }
 
-/* ---- the end ---- */
+/* ---- the end of the run ---- */
 
 static bool churn_done(bool wait)
 {
@@ -250,7 +252,7 @@ static void print_all(double seconds)
         printf("  %9lu %s\n", lines[i].number, lines[i].what);
 }
 
-/* A run that has checked nothing is a failure. */
+/* Has the run checked enough? One that has checked nothing must fail. */
 static bool enough(unsigned processes)
 {
     return atomic_load(&churn->started) >= processes / 2 && tally.same > 100 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A provider whose counters wrap around every few collections, decrease, or come and go. All values
- * are functions of one number, the count of collections, which is a counter itself. So a program
- * that has the counts of two samples knows what PDH must return.
+ * are computed from one number, the count of collections, which is itself a counter. So a program
+ * that knows this count for two samples knows what PDH must return.
  */
 #include "steps.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All counters of an object, as PDH returns them for a wildcard, with the previous sample. */
+/* All counters of an object, as PDH returns them for a wildcard: the newest sample and the previous
+ * one. */
 #include "soak.h"
 
 #include <stdio.h>
@@ -55,7 +56,8 @@ bool watch_add(struct watch *watch, PDH_HQUERY query)
 
 /* ---- a sample ---- */
 
-/* Returns `old` if it has `needed` bytes, else a larger buffer, whose size is written to *size. */
+/* Returns `old` if it has at least `needed` bytes, else a larger buffer. *size is the buffer's
+ * size. */
 static void *capacity_for(void *old, DWORD *size, DWORD needed)
 {
     if (needed <= *size)
@@ -103,7 +105,7 @@ static int by_name(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-/* Numbers rows with equal names, in their order. */
+/* Rows with equal names get the numbers 0, 1, 2..., in their order. */
 static void number_rows(struct rows *rows)
 {
     for (DWORD i = 0; i < rows->count; i++)
