@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows' base objects, read from the project's data files.
+ * Reads from the project's data files which objects and counters Windows itself has.
  */
 #include "tables.h"
 
@@ -25,7 +25,7 @@ const char *source_root(void)
     return root ? root : ".";
 }
 
-/* Calls `take` with the fields of each line that does not begin with '#'. */
+/* Calls `take` with the fields of each line of the file, except lines that begin with '#'. */
 static void each_line(const char *path, void (*take)(char **fields, size_t count))
 {
     char line[4096], *fields[MOST_FIELDS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks every row of every table of every provider library: numbers, names, types and order are as
- * on Windows, texts are sentences, and on some frozen machine the counter exists. usage: tables
- * LIBRARY...
+ * Checks every row (counter) in the tables of every provider library: numbers, names, types and
+ * order are as on Windows, texts are sentences, and at least one frozen machine (saved proc files
+ * in tests/roots) has the counter. usage: tables LIBRARY...
  */
 #include "tables.h"
 
@@ -23,7 +23,8 @@ enum { MOST_LIBRARIES = 32, MOST_ROWS = 2048, ANSWER_BYTES = 4 << 20, BASE_LAST 
 
 static struct library {
     const char *path;
-    const opl_table_list *tables, *own; /* a checked copy, and the library's own */
+    /* `tables`: a checked copy; `own`: the tables inside the library */
+    const opl_table_list *tables, *own;
 } libraries[MOST_LIBRARIES];
 static size_t library_count;
 static unsigned problems;
@@ -176,7 +177,8 @@ static bool has_row(const opl_object *object, unsigned index)
     return false;
 }
 
-/* Each counter of Windows is a row, or providers/NAME/absent.tsv has the reason why it is not. */
+/* Each counter of a Windows object must be a row, or providers/NAME/absent.tsv must say why Linux
+ * lacks it. */
 static void absent_has_reason(const opl_object *object)
 {
     for (size_t i = 0; i < base_counter_count; i++) {
@@ -189,7 +191,7 @@ static void absent_has_reason(const opl_object *object)
     }
 }
 
-/* ---- the project's own block ---- */
+/* ---- the numbers of this project: 100000 to 109999 ---- */
 
 enum { BLOCK_FIRST = 100000, BLOCK_END = 110000, BLOCK_OF_OBJECT = 100 };
 
@@ -198,8 +200,8 @@ static bool in_block(DWORD index)
     return index >= BLOCK_FIRST && index < BLOCK_END;
 }
 
-/* Each object has the first of a hundred numbers of the block. All its numbers that are not
- * Windows' are in this hundred. */
+/* Each object that Windows lacks has a number that is a multiple of 100; the numbers of its own
+ * counters are in the hundred that begins there. Numbers of Windows may be used, too. */
 static void object_in_its_hundred(const opl_object *object)
 {
     if (object->index <= BASE_LAST && object->help_index <= BASE_LAST)
@@ -210,8 +212,9 @@ static void object_in_its_hundred(const opl_object *object)
               (unsigned)object->help_index);
 }
 
-/* The first of the hundred numbers for our counters of an object. Of Windows' objects, System and
- * Job Object have a hundred each; those of processes use that of Process IO. */
+/* Returns the first of the hundred numbers for this project's own counters of an object. Of
+ * Windows' objects, System and Job Object have a hundred each; the objects of processes use that of
+ * Process IO. */
 static unsigned hundred_of(unsigned object)
 {
     return object == 2                                           ? 101400
@@ -229,7 +232,7 @@ static void row_in_its_hundred(const opl_object *object, const opl_counter *row)
         wrong("%s: row %u, help %u", object->name, (unsigned)row->index, (unsigned)row->help_index);
 }
 
-/* A name that exists on Windows must have Windows' number. */
+/* If Windows has a counter with the same name, the row must use Windows' number. */
 static void name_is_our_own(const opl_object *object, const opl_counter *row)
 {
     for (unsigned index = 2; index < BASE_LAST && in_block(row->index); index += 2)
@@ -242,8 +245,8 @@ static bool has_forbidden(const char *name)
     return strpbrk(name, "\\()/#*") != NULL;
 }
 
-/* Paths find things by name. So an object of our own block must have a name that is valid in a path
- * and is none of Windows' names, and its counters must have different names. */
+/* Paths find objects and counters by name. So the name of an object that Windows lacks must be
+ * valid in a path and must not be a name of Windows, and its counters must have different names. */
 static void names_are_clear(const opl_object *object)
 {
     if (!in_block(object->index))
@@ -259,7 +262,7 @@ static void names_are_clear(const opl_object *object)
                 wrong("%s: \"%s\" is there twice", object->name, object->counters[i].name);
 }
 
-/* ---- the frozen machines ---- */
+/* ---- the frozen machines in tests/roots ---- */
 
 struct seen {
     unsigned object, counter;
@@ -287,7 +290,8 @@ static void look_at(opl_block *block, const opl_object_view *object, const char 
     }
 }
 
-/* Queries in a process of its own, because the library reads its environment only once. */
+/* Queries in a child process for each machine, because the library reads only once which machine's
+ * files to use. */
 static void query_root(const struct library *library, const char *root, int out)
 {
     static unsigned char answer[sizeof(PERF_DATA_BLOCK) + ANSWER_BYTES];
@@ -343,7 +347,8 @@ static void look_at_roots(void)
 {
     char folder[1024], root[2048];
     snprintf(folder, sizeof folder, "%s/tests/roots", source_root());
-    static DIR *roots; /* static, so that a child that ends in the middle does not leak it */
+    /* static, so that no leak is reported if a child process ends inside of this loop */
+    static DIR *roots;
     roots = opendir(folder);
     if (!roots)
         wrong("%s cannot be read", folder);

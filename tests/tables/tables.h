@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads data/base-counters.tsv, data/base-names.tsv and providers/NAME/absent.tsv for the test of
- * the tables.
+ * the providers' tables.
  */
 #ifndef TABLES_H
 #define TABLES_H
@@ -14,7 +14,8 @@
 #include <winperf.h>
 
 struct base_counter {
-    unsigned object, index, type, level, help; /* help 0: not recorded */
+    /* help 0: the number of the explanation is not known */
+    unsigned object, index, type, level, help;
     int order, scale;
     char name[96];
 };
@@ -24,7 +25,7 @@ extern size_t base_counter_count;
 void base_load(void);                  /* ends the program if a file is missing or damaged */
 const char *base_name(unsigned index); /* NULL: Windows has no such number */
 const struct base_counter *base_counter(unsigned object, unsigned index); /* NULL: none */
-/* absent.tsv has a reason why Linux lacks this counter */
+/* does absent.tsv have a reason why Linux lacks this counter? */
 bool is_absent(unsigned object, unsigned index);
 const char *source_root(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider with a mistake: two counters have the same number. */
+/* A provider with a mistake that a test must find: two counters have the same number. */
 #include <openperflib/object.h>
 #include <winperf.h>
 
