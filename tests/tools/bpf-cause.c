@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests which cause openperflib-bpf names when the kernel refuses a BPF program, for messages that
- * libbpf 1.1 and Linux 6.1 and 6.18 have printed. */
+/* When the kernel refuses a BPF program, openperflib-bpf names the cause. Tested with messages that
+ * libbpf 1.1 and Linux 6.1 and 6.18 have really printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

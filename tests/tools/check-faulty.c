@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A registered provider with one mistake in each of its Collect functions, which no check of
- * Perflib notices. It knows its numbers, and has two counters, a base, and two instances.
+ * A registered provider, each of whose Collect functions makes one mistake that none of Perflib's
+ * checks notices; openperflib-check must find it. The provider reads its numbers from its
+ * registration, and has two counters, a base, and two instances.
  */
 #include <openperflib/build.h>
 #include <windows.h>
@@ -21,7 +22,8 @@
 
 #define EXPORT __declspec(dllexport)
 
-/* Offsets in the answer: one object, three definitions, instances "one" and "two". */
+/* Offsets in the answer, which has one object, three counter definitions, and the instances "one"
+ * and "two". */
 enum {
     OBJECT = 0,
     RATE = 64,
@@ -96,7 +98,7 @@ static DWORD answer(LPVOID *data, LPDWORD bytes, LPDWORD types)
     return opl_build_collect(&build, data, bytes, types);
 }
 
-/* Is the query Global, or is the object's number among its first `words` words? */
+/* Is the query Global, or is the number of the object among the query's first `words` words? */
 static BOOL queried_in(LPCWSTR query, int words)
 {
     char own[16];
@@ -147,7 +149,8 @@ static DWORD get(const unsigned char *at)
     return value;
 }
 
-/* Defines a Collect with a mistake that leaves all lengths as they are. */
+/* Defines a Collect function that makes a good answer and then damages it without changing its
+ * lengths. */
 #define MISTAKE(name, ...)                                                                         \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
@@ -189,7 +192,7 @@ static void swap(unsigned char *one, unsigned char *other)
     memcpy(other, kept, sizeof kept);
 }
 
-MISTAKE(base_apart, swap(at + RATE, at + SHARE)) /* gives the order fraction, rate, base */
+MISTAKE(base_apart, swap(at + RATE, at + SHARE)) /* the new order is fraction, rate, base */
 MISTAKE(base_first, swap(at + SHARE, at + BASE))
 FIELD(base_missing, BASE + TYPE, PERF_COUNTER_RAWCOUNT)
 FIELD(base_of_another, BASE + TYPE, PERF_AVERAGE_BASE)
@@ -205,7 +208,7 @@ FIELD(default_counter, OBJECT + DEFAULT, 7)
 FIELD(detail, OBJECT + DETAIL, 5)
 FIELD(unknown_type, RATE + TYPE, 0x0fffffff)
 
-/* Definitions that are not the same in each answer. */
+/* Definitions that differ from one answer to the next. */
 MISTAKE(type_changes, if (calls % 5 == 0) put(at + RATE + TYPE, PERF_COUNTER_RAWCOUNT))
 MISTAKE(
     order_changes, if (calls % 2) {
@@ -239,7 +242,8 @@ MISTAKE(
         put(instance + PARENT, get(at + TITLE));
         put(instance + PARENT_INSTANCE, (DWORD)!i);
     })
-/* Adds a second object with equal instances: each instance "one" is the parent of the other. */
+/* Adds a second object with the same instances. Each instance "one" is the parent of that of the
+ * other object. */
 MISTAKE(
     parents_over_two_objects,
     if (capacity < 2 * SIZE) {
@@ -274,7 +278,8 @@ MISTAKE(frequency_changes, put(at + FREQUENCY, 1000 + calls % 2))
 MISTAKE(above_its_base, put(at + TWO_BLOCK + get(at + SHARE + OFFSET), 5))
 MISTAKE(no_frequency, put(at + RATE + TYPE, PERF_ELAPSED_TIME))
 
-/* Gives the rate 8 bytes and another type; the fraction and its base share the other 4 bytes. */
+/* Makes the counter RATE 8 bytes long and changes its type; the fraction and its base share the
+ * remaining 4 bytes. */
 static void widen(unsigned char *at, DWORD type)
 {
     put(at + RATE + TYPE, type);
@@ -293,7 +298,8 @@ static void put_time(unsigned char *at, ULONGLONG time, DWORD frequency)
 MISTAKE(time_too_fast, put_time(at, now(), 1000))
 MISTAKE(time_too_slow, put_time(at, now() / 10000, 1000000))
 
-/* Gives both instances a start, and the object the time, in ticks since boot. */
+/* Gives both instances a start time, and the object its present time, in ticks since the machine's
+ * boot. */
 static void put_start(unsigned char *at, DWORD ticks_a_second, ULONGLONG start)
 {
     put_time(at, now() / (10000000 / ticks_a_second), ticks_a_second);
@@ -303,7 +309,7 @@ static void put_start(unsigned char *at, DWORD ticks_a_second, ULONGLONG start)
 MISTAKE(time_in_ticks, put_start(at, 100, 1))
 MISTAKE(time_in_seconds, put_start(at, 1, 1))
 
-/* Times since the year 1601, as PerfTime should be. */
+/* Times since the year 1601, in 100 ns, which PerfTime should have. */
 #define EPOCH 116444736000000000
 static ULONGLONG clock_now(void)
 {
@@ -372,7 +378,8 @@ static void map_pages(void)
 MISTAKE(leaks_mappings, map_pages())
 static void use_block(void)
 {
-    enum { BYTES = 1 << 20 }; /* so large that a sanitizer keeps it mapped for a while after free */
+    /* so large that a sanitizer keeps the block mapped for a while after it was freed */
+    enum { BYTES = 1 << 20 };
     void *volatile block = malloc(BYTES);
     free(block);
 }
@@ -401,7 +408,7 @@ static void round_x87(void)
 #if defined __x86_64__ || defined __i386__
     unsigned short control;
     __asm__ volatile("fnstcw %0" : "=m"(control));
-    control &= 0xfcff; /* sets the precision of the x87 to 24 bits */
+    control &= 0xfcff; /* sets the floating-point unit (x87) to a precision of 24 bits */
     __asm__ volatile("fldcw %0" : : "m"(control));
 #else
     fesetround(FE_UPWARD);
@@ -433,7 +440,7 @@ MISTAKE(needs_first_open, if (opened > 1) * (volatile int *)0 = 1)
 MISTAKE(own_thread, static __thread int times;
         if (times++ == 0 && calls > 2) memset(at + capacity, 0, 4096))
 
-/* Collect functions that hang only in a later call, or only for the query Costly. */
+/* Collect functions that never return, but only in a later call or only for the query Costly. */
 MISTAKE(hangs_later, if (calls >= 3) wait_for_ever(NULL))
 EXPORT DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);
 DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
@@ -443,7 +450,7 @@ DWORD costly_is_slow(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return good(query, data, bytes, types);
 }
 
-/* Overwrites the memory that the check shares with this process. */
+/* Overwrites the memory (the channel) that openperflib-check shares with this process. */
 static void overwrite_channel(void)
 {
     char line[512];
@@ -481,13 +488,15 @@ EXPORT DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDW
 DWORD returns_size_needed(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
 {
     if (queried(query) && *bytes < SIZE) {
-        *bytes = SIZE; /* returns the needed size, as RegQueryValueEx does but Collect must not */
+        /* returns the needed size: RegQueryValueEx does that, but Collect must not */
+        *bytes = SIZE;
         return ERROR_MORE_DATA;
     }
     return good(query, data, bytes, types);
 }
 
-/* Defines a Collect with a mistake that happens when the answer does not fit. */
+/* Defines a Collect function with a mistake that happens only when the answer does not fit into the
+ * buffer. */
 #define SHORT(name, ...)                                                                           \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \
@@ -516,8 +525,8 @@ DWORD finds_digits(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)
     return good(strstr(text, own) ? global : query, data, bytes, types);
 }
 
-/* Aborts if the query has more than `most` characters, like a provider that copies it to a small
- * buffer. */
+/* Aborts if the query has more than `most` characters, as a provider would that copies it into a
+ * small buffer. */
 static void check_length(LPCWSTR query, size_t most)
 {
     size_t count = 0;
@@ -549,7 +558,7 @@ DWORD first_thread_only(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types
     return ERROR_SUCCESS;
 }
 
-/* Defines a Collect that fails in one of `every` calls, whatever the buffer's size. */
+/* Defines a Collect function that fails in every `every`-th call, however large the buffer is. */
 #define REFUSES(name, every)                                                                       \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types);                   \
     EXPORT DWORD name(LPWSTR query, LPVOID *data, LPDWORD bytes, LPDWORD types)                    \

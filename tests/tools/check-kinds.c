@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the kinds of faulty providers, one in each line: library, its three functions, whether its
- * data is kept at test level 1, its event, its name; separated by tabs. */
+/* Prints the kinds of faulty providers, one per line: library, its three functions, whether its
+ * data is kept at test level 1 (all checks), the number of the event that is reported, its name;
+ * separated by tabs. */
 #include "../experiments/kinds.h"
 
 #include <stdio.h>

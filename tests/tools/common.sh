@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the tests of the tools: a folder of their own, and checks that speak TAP.
+# Sourced by the tests of the tools: makes a folder for the test, and defines functions that print
+# results in TAP format.
 # shellcheck shell=sh
 set -u
 folder=$(mktemp -d) || exit 1
@@ -8,7 +9,7 @@ export OPENPERFLIB_ROOT="$folder/root" COLUMNS=100 LC_ALL=C.UTF-8
 unset NO_COLOR LANG LC_MESSAGES OPENPERFLIB_TRACE OPENPERFLIB_SYSROOT
 count=0
 
-# check NAME COMMAND...: prints "ok" if the command succeeds
+# check NAME COMMAND...: runs the command; prints "ok" if it succeeds, else "not ok"
 check() {
     count=$((count + 1))
     checked=$1
@@ -21,7 +22,8 @@ check() {
     fi
 }
 
-# run CODE COMMAND...: its output is in $folder/out and $folder/err
+# run CODE COMMAND...: the command must end with this exit code; its output is then in $folder/out
+# and $folder/err
 run() {
     wanted=$1
     shift
@@ -38,7 +40,7 @@ says() { grep -qF -- "$1" "$folder/out" || { cat "$folder/out" "$folder/err"; fa
 warns() { grep -qF -- "$1" "$folder/err" || { cat "$folder/out" "$folder/err"; false; }; }
 silent() { [ ! -s "$folder/err" ] || { cat "$folder/err"; false; }; }
 
-# same FILE: standard output is exactly this file
+# same FILE: standard output must be exactly the content of this file
 same() { diff -u "$1" "$folder/out"; }
 
 finish() { echo "1..$count"; }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the blocks that the tests of pcview read: odd names, texts, parents, equal names. */
+/* Writes the blocks (files with answers) that the tests of pcview read: odd names, texts, parents,
+ * equal names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +60,8 @@ static opl_build begin(void)
     return build;
 }
 
-/* docs/windows/articles.md#c36: a text counter, as in "Hello, World!", a hexadecimal number, and a
- * type without a name. */
+/* docs/windows/articles.md#c36: a text counter such as "Hello, World!", a hexadecimal number, and a
+ * counter type without a name. */
 static void write_texts(const char *folder)
 {
     static const opl_build_object_info info = {5000, 5001, 100, 0, true, 0, 0, 0};
@@ -78,8 +79,9 @@ static void write_texts(const char *folder)
     save(&build, folder, "texts.perf", 0);
 }
 
-/* docs/windows/articles.md#c18, docs/windows/articles.md#c19: parents, UniqueIDs instead of names,
- * equal names, names with control characters of terminals. */
+/* docs/windows/articles.md#c18, docs/windows/articles.md#c19: instances with parents, with
+ * UniqueIDs instead of names, with equal names, and with names that contain control characters of
+ * terminals. */
 static void write_names(const char *folder)
 {
     static const opl_build_object_info parent = {230, 231, 100, 0, false, 0, 0, 0};
@@ -107,8 +109,8 @@ struct process {
     LONGLONG start, time;
 };
 
-/* Writes a sample of processes. The second sample has a new process with the name of an earlier
- * one, and one with the number of an earlier one. */
+/* Writes a sample of processes. In the second sample, one new process has the name of an earlier
+ * process, and another one has the number of an earlier process. */
 static void write_processes(const char *folder, const char *file, int seconds,
                             const struct process *processes, size_t count)
 {
@@ -141,13 +143,14 @@ int main(int argc, char **argv)
         {"_Total",             0,  134000000000000000, 175000000},
     };
     static const struct process second[] = {
-  /* the first process "sh" has ended, so the second is the first one now */
+  /* the first process "sh" has ended; this one was the second, "sh#1", before */
         {"sh",          11, 133999999000000000, 95000000 },
- /* another process with the same number */
+ /* a new process with the number of an earlier one */
         {"worker",      12, 134000000005000000, 80000000 },
-        {"sh",          13, 134000000005000000, 1000     }, /* new */
-        {"kworker/0:1", 14, 133999999000000000, 12000000 }, /* the same thread with other work */
-  /* the start of _Total is always the present time */
+        {"sh",          13, 134000000005000000, 1000     }, /* a new process */
+  /* the same kernel thread as before, whose name shows its new work */
+        {"kworker/0:1", 14, 133999999000000000, 12000000 },
+ /* _Total has the present time as its start */
         {"_Total",      0,  134000000010000000, 187001000},
     };
     if (argc != 2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the tests that look at perfmon's screen: the program $perfmon in tmux.
+# Sourced by the tests that look at perfmon's screen: runs the program $perfmon in the terminal
+# emulator tmux.
 # shellcheck shell=sh
 # shellcheck disable=SC2034,SC2154
 if ! command -v tmux >/dev/null; then
@@ -16,15 +17,15 @@ open() { # COLUMNS ROWS TERM ARGUMENT...
     shift 3
     mux kill-server 2>/dev/null
     number=$((number + 1))
-    # what keys have set is kept only with "keep"; an earlier perfmon may still save it
+    # each run has new settings, unless $keep is set; an earlier perfmon may still be saving its own
     [ "$keep" ] || export XDG_CONFIG_HOME="$folder/config$number"
     settings=$XDG_CONFIG_HOME/openperflib/perfmon.conf
-    # the shell around it writes how it ended and what it left of the terminal
+    # a shell around perfmon writes its exit code, and the terminal's settings before and after
     mux new-session -d -s one -x "$columns" -y "$rows" \
         "stty -g >'$folder/before'; TERM=$term '$perfmon' $* 2>'$folder/err'; echo \$? >'$folder/code'; stty -g >'$folder/after'; sleep 60"
 }
 screen() { mux capture-pane -p -t one >"$folder/out"; }
-until_says() { # PATTERN: within half a minute
+until_says() { # PATTERN: waits until the screen shows it, half a minute at most
     for _ in $(seq 300); do
         screen && grep -q -- "$1" "$folder/out" && return
         sleep 0.1
@@ -33,7 +34,7 @@ until_says() { # PATTERN: within half a minute
     return 1
 }
 keys() { mux send-keys -t one "$@"; }
-ended() { # CODE
+ended() { # CODE: perfmon has ended with this exit code, and the terminal's settings are as before
     for _ in $(seq 100); do [ -s "$folder/code" ] && [ -s "$folder/after" ] && break; sleep 0.1; done
     [ "$(cat "$folder/code")" = "$1" ] && cmp "$folder/before" "$folder/after"
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints how the option parser understands a command line, for the test "options". */
+/* Prints how the tools' option parser understands a command line, for the test "options". */
 #include "options.h"
 
 #include <inttypes.h>
@@ -29,8 +29,8 @@ static const struct tool plain = {
 static const struct tool with_commands = {
     .name = "probe", .summary = "Probes.", .usage = "COMMAND [OPTION]...", .commands = commands};
 
-/* Prints the variables that options_set has set, and how many arguments (words, and options without
- * a variable) set none. */
+/* Prints the variables that options_set has set, and the number of arguments (words, and options
+ * without a variable) that set none. */
 static int print_set(int argc, char **argv)
 {
     struct options options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sample myperf1, with a counter type that PDH has no formula for. */
+/* The sample myperf1, but one counter has a type that PDH has no formula for. */
 #include "../../samples/common/sample.h"
 #undef PERF_COUNTER_RAWCOUNT_HEX
 #define PERF_COUNTER_RAWCOUNT_HEX PERF_COUNTER_HISTOGRAM_TYPE

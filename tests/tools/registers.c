@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library for "lodctr --register": the macro REGISTERS_HOW defines what its functions do. */
+/* A library for the test of "lodctr --register": the environment variable REGISTERS_HOW defines
+ * what its functions do. */
 #include <windows.h>
 
 #include <signal.h>
@@ -13,7 +14,7 @@ __attribute__((visibility("default"))) BOOL WINAPI DllMain(HINSTANCE, DWORD, LPV
 __attribute__((visibility("default"))) HRESULT WINAPI DllRegisterServer(void);
 __attribute__((visibility("default"))) HRESULT WINAPI DllUnregisterServer(void);
 
-/* Crashes even if a sanitizer catches signals. */
+/* Crashes even if a sanitizer handles signals. */
 static void crash(void)
 {
     signal(SIGSEGV, SIG_DFL);
@@ -36,7 +37,8 @@ __attribute__((visibility("default"))) BOOL WINAPI DllMain(HINSTANCE module, DWO
     return !how("refuse");
 }
 
-/* Starts a process in a session of its own, which outlives the call and keeps the descriptors. */
+/* Starts a process in a new session, which outlives the call and keeps the caller's descriptors
+ * open. */
 static void leave_a_process(void)
 {
     if (fork() == 0) {
@@ -87,5 +89,5 @@ HRESULT WINAPI DllRegisterServer(void)
 HRESULT WINAPI DllUnregisterServer(void)
 {
     puts("unregistered");
-    return 1; /* S_FALSE, which is a success, too */
+    return 1; /* S_FALSE, which means success, too */
 }
