@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/build.c: layout, text, counts; too small a buffer; calls out of order. */
+/* Tests of wire/build.c, which builds blocks: layout, text, counts; a buffer that is too small;
+ * calls in a wrong order. */
 #include "everything.h"
 #include "golden.h"
 
@@ -14,7 +15,7 @@ static const opl_build_counter value_counter = {1850, 1851, PERF_COUNTER_RAWCOUN
 static const opl_build_object_info instances_info = {1848, 1849, 0, -1, false, 0, 0, 0};
 static const opl_build_object_info other_info = {1868, 1869, 0, -1, false, 0, 0, 0};
 
-/* The result of the builder, as a block whose objects begin at offset 0. */
+/* What the builder wrote, as a block whose objects begin at offset 0. */
 struct built {
     unsigned char bytes[4096];
     opl_build build;
@@ -63,14 +64,15 @@ static void c69_the_first_example(void **state)
     assert_int_equal(built.status, ERROR_SUCCESS);
     assert_int_equal(built.size, 184);
     assert_int_equal(built.types, 1);
-    /* the counter block in the second article has 36 bytes, and 4 unused bytes after it; ours has
-     * 40 */
+    /* in the second article (docs/windows) the counter block has 36 bytes and 4 unused bytes
+     * follow; the builder includes these, so its counter block has 40 bytes */
     golden_set(&golden, 256, 40);
     assert_memory_equal(built.bytes, golden.data + 112, 184);
     golden_done(&golden);
 }
 
-/* With `packed`, the answer is that of the second article, byte by byte. */
+/* With the option `packed`, the result is the same as in the second article (docs/windows), byte by
+ * byte. */
 static void c69_the_first_example_packed(void **state)
 {
     struct golden golden;
@@ -89,8 +91,9 @@ static void c69_the_first_example_packed(void **state)
     golden_done(&golden);
 }
 
-/* Lengths depend on the names, and instances follow each other without a gap. The next object
- * begins at a multiple of 8, and a packed object without instances is padded like any other. */
+/* A packed object: each instance is as long as its name needs, and the next instance follows
+ * without a gap. But the next object begins at a multiple of 8, so bytes are added at the end of
+ * the object, also if it has no instances. */
 static void c73_packed_instances(void **state)
 {
     struct built built;
@@ -120,8 +123,8 @@ static void c73_packed_instances(void **state)
     assert_int_equal(built.size, 192 + 104 + 8);
 }
 
-/* In any smaller buffer, the result is ERROR_MORE_DATA with zeros, and nothing after the buffer is
- * changed. */
+/* If the buffer is smaller than the 184 bytes needed, the result is ERROR_MORE_DATA, size and count
+ * are 0, and nothing after the buffer is changed. */
 static void c71_too_little_space_is_more_data(void **state)
 {
     for (size_t capacity = 0; capacity <= 184; capacity++) {
@@ -345,7 +348,8 @@ static void texts_are_cut_to_their_size(void **state)
     assert_text(&wide, "abcd", u"abc");
     assert_text(&wide, "a", u"a\0\0");
     assert_text(&wide, "", u"\0\0\0");
-    assert_text(&wide, "ab𝄞", u"ab\0"); /* half a surrogate pair is not written */
+    /* no space for both halves of a surrogate pair, so neither is written */
+    assert_text(&wide, "ab𝄞", u"ab\0");
     assert_text(&wide, "a𝄞", u"a𝄞");
     assert_text(&narrow, "abc", "abc");
     assert_text(&narrow, "abcdef", "abc");
@@ -353,11 +357,11 @@ static void texts_are_cut_to_their_size(void **state)
     assert_text(&narrow, "abö", "ab\0");
     wide.size = 2;
     assert_text(&wide, "abc", u"");
-    wide.size = 3; /* an odd size: one unit and a half */
+    wide.size = 3; /* 3 bytes: one UTF-16 unit and a half */
     assert_text(&wide, "abc", "\0\0");
 }
 
-/* A text does not change the bytes next to it, at any address. */
+/* A text may be at any address, odd or even; setting it does not change the bytes beside it. */
 static void odd_addresses_are_fine(void **state)
 {
     static const opl_build_counter counters[] = {
@@ -402,7 +406,8 @@ static void an_object_without_instances_at_the_end_is_padded(void **state)
     assert_int_equal(built.size, 104 + 184);
     for (size_t i = 104 + 144; i < built.size; i++)
         assert_int_equal(built.bytes[i], 0);
-    /* no padding after objects with data, even if an empty object before was ended explicitly */
+    /* no bytes are added after objects with data, even if an empty object before them was ended
+     * explicitly */
     begin(&built, sizeof(built.bytes));
     opl_build_object(&built.build, &instances_info, &value_counter, 1);
     build_end(&built.build);
@@ -452,8 +457,8 @@ static void the_object_says_what_it_was_told(void **state)
     assert_int_equal(finish(&built).type.DetailLevel, PERF_DETAIL_EXPERT);
 }
 
-/* The lowest level of the object's counters is its level, in whatever order they are; memory after
- * the counters is not read. */
+/* If the object's level is not given, it is the lowest level of its counters, in whatever order
+ * they are. Memory after the counters is not read. */
 static void an_object_without_level_has_its_easiest_counters(void **state)
 {
     opl_build_object_info info = {2, 3, 0, 1, true, 0, 0, 0};
@@ -494,7 +499,7 @@ static void c44_nothing_built_is_success_with_zeros(void **state)
 static void wrong_large(opl_build *build)
 {
     build_hello(build);
-    opl_build_large(build, 1, 1); /* an 8-byte value for a 4-byte counter */
+    opl_build_large(build, 1, 1); /* an 8-byte value for a counter of 4 bytes */
 }
 
 static void wrong_position(opl_build *build)
@@ -586,7 +591,7 @@ static void misuse_is_an_invalid_parameter(void **state)
         struct built built;
         begin(&built, sizeof(built.bytes));
         misuses[i](&built.build);
-        build_hello(&built.build); /* the error remains */
+        build_hello(&built.build); /* after an error, correct calls do not help */
         finish(&built);
         assert_int_equal(built.status, ERROR_INVALID_PARAMETER);
         assert_int_equal(built.size, 0);
@@ -607,7 +612,8 @@ static void as_many_counters_as_allowed(void **state)
     assert_int_equal(opl_build_collect(&build, &end, &size, &types), ERROR_SUCCESS);
 }
 
-/* The builder stays full, even if something smaller would still fit. */
+/* After something did not fit, the result is ERROR_MORE_DATA, even if something smaller would still
+ * fit. */
 static void once_full_stays_full(void **state)
 {
     struct built built;

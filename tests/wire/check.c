@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/check.c: what ExtCounterTestLevel 1 refuses, warns about and accepts
- * (docs/windows/providers.md#d4, 5-8). */
+/* Tests of wire/check.c: which faults in providers' answers it refuses, warns about, and accepts,
+ * at the strictest setting (ExtCounterTestLevel 1). (docs/windows/providers.md#d4, 5-8) */
 #include "golden.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Checks the objects of a golden block with one field changed (field 0: none). */
+/* Checks the objects of a golden block (tests/golden) after the 32-bit number at offset `field` was
+ * set to `value` (field 0: unchanged). */
 static enum wire_fault judge(const char *name, size_t field, uint32_t value, uint32_t *ret_object)
 {
     struct golden golden;
@@ -34,26 +35,28 @@ static void good_answers_pass(void **state)
     ASSERT_JUDGED("hello.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("parents.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("several.hex", 0, 0, WIRE_GOOD, 0);
-    for (size_t i = 0; golden_names[i]; i++) /* Windows' own blocks: nothing is found */
+    for (size_t i = 0; golden_names[i]; i++) /* in the blocks that Windows made, nothing is found */
         if (!strncmp(golden_names[i], "windows/", 8))
             ASSERT_JUDGED(golden_names[i], 0, 0, WIRE_GOOD, 0);
-    /* all types in the order of their table, so that two fractions have no base after them */
+    /* this block has all types in the order of their table, so two fractions are not followed by a
+     * base */
     ASSERT_JUDGED("types.hex", 0, 0, WIRE_FAULT_BASE, 0);
     ASSERT_JUDGED("longer.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("metadata.hex", 0, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("empty.hex", 0, 0, WIRE_GOOD, 0);
 }
 
-/* Answers like those of shipped providers: bytes after an object without instances, odd values and
- * lengths. */
+/* Untidy answers, as existing Windows providers give them, are accepted: bytes after an object
+ * without instances, values at addresses that are not multiples of their size, and lengths that are
+ * not multiples of 8. */
 static void untidy_answers_pass(void **state)
 {
     ASSERT_JUDGED("no_instances.hex", 0, 0, WIRE_GOOD, 0);
-    /* NumInstances 0, so the counter block is not used */
+    /* with NumInstances 0 nothing reads the counter block */
     ASSERT_JUDGED("hello.hex", 152, 0, WIRE_GOOD, 0);
-    /* a 64-bit value at an odd offset, and misaligned lengths: a warning */
+    /* a 64-bit value at an odd offset, and lengths that are not multiples of 8: only a warning */
     ASSERT_JUDGED("unaligned.hex", 0, 0, WIRE_FAULT_ALIGNMENT, 0);
-    /* unused bytes after the counter block of a single object, which then has no values: a
+    /* the counter block is shorter than the space for it, so the counters have no values: only a
      * warning */
     ASSERT_JUDGED("hello.hex", 256, 4, WIRE_FAULT_OFFSET, 0);
 }
@@ -66,7 +69,7 @@ static void c127_lengths_of_objects_add_up(void **state)
     ASSERT_JUDGED("hello.hex", 112, 0, WIRE_FAULT_OBJECTS, 0);
     ASSERT_JUDGED("hello.hex", 112, 63, WIRE_FAULT_OBJECTS, 0);
     ASSERT_JUDGED("several.hex", 112, 400, WIRE_FAULT_OBJECTS, 1);
-    /* the last object ends too early or too late */
+    /* the last object is 8 bytes too short or too long */
     ASSERT_JUDGED("several.hex", 520 - 72, 64, WIRE_FAULT_OBJECTS, 2);
     ASSERT_JUDGED("several.hex", 520 - 72, 80, WIRE_FAULT_OBJECTS, 2);
 }
@@ -86,8 +89,7 @@ static void c127_no_objects_mean_no_bytes(void **state)
 
 static void definitions_add_up_to_their_length(void **state)
 {
-    /* DefinitionLength is too long by one, too short by one, ends in the header, or after the
-     * object */
+    /* DefinitionLength: one too long, one too short, inside the header, after the object's end */
     ASSERT_JUDGED("hello.hex", 116, 145, WIRE_FAULT_DEFINITIONS, 0);
     ASSERT_JUDGED("hello.hex", 116, 143, WIRE_FAULT_DEFINITIONS, 0);
     ASSERT_JUDGED("hello.hex", 116, 63, WIRE_FAULT_DEFINITIONS, 0);
@@ -122,12 +124,12 @@ static void c128_instances_end_where_the_object_ends(void **state)
     ASSERT_JUDGED("several.hex", object.offset + 40, (uint32_t)-4, WIRE_FAULT_INSTANCES, 1);
     ASSERT_JUDGED("several.hex", object.offset + 40, 0, WIRE_GOOD, 0);
     ASSERT_JUDGED("minus_four.hex", 0, 0, WIRE_FAULT_INSTANCES, 1);
-    /* a single object whose counter block is outside the object */
+    /* an object without instances, whose counter block reaches beyond the object */
     ASSERT_JUDGED("hello.hex", 256, 41, WIRE_FAULT_INSTANCES, 0);
     ASSERT_JUDGED("hello.hex", 256, 3, WIRE_FAULT_INSTANCES, 0);
 }
 
-/* Up to seven bytes after the last instance are padding, eight are an error. */
+/* After the last instance, up to seven unused bytes are accepted as padding; eight are an error. */
 static void c128_slack_behind_the_last_instance(void **state)
 {
     for (size_t slack = 0; slack <= 8; slack++) {
@@ -148,7 +150,8 @@ static void c128_slack_behind_the_last_instance(void **state)
     }
 }
 
-/* Two objects with misaligned lengths, whose sum is a multiple of 8. */
+/* Two objects have lengths that are not multiples of 8, but their sum is one: a warning, which
+ * names the first of the two. */
 static void a_misaligned_length_is_a_warning_and_names_the_first(void **state)
 {
     PERF_OBJECT_TYPE types[3] = {
@@ -169,7 +172,8 @@ static void a_misaligned_length_is_a_warning_and_names_the_first(void **state)
     assert_int_equal(found.position, 2);
 }
 
-/* The description of what is wrong in a golden block with one field changed. */
+/* Returns the description of the fault in a golden block after the number at offset `field` was set
+ * to `value`. */
 static const char *text_of(const char *name, size_t field, uint32_t value)
 {
     static char text[500];
@@ -232,7 +236,7 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
     assert_true(good);
 }
 
-/* ---- bases, offsets, numbers ---- */
+/* ---- base counters, offsets of values, numbers of names ---- */
 
 enum { SIZE = 4096 };
 static unsigned char built[SIZE];
@@ -245,7 +249,8 @@ static void count_finding(void *self, const struct wire_finding *finding)
     latest = *finding;
 }
 
-/* An object of these counter types; the instances "one" and "two" have zero values. */
+/* Adds an object with counters of these types, and two instances, "one" and "two", whose values are
+ * 0. */
 static void add_object(opl_build *build, DWORD index, const DWORD *types, DWORD count)
 {
     opl_build_counter counters[4];
@@ -302,7 +307,7 @@ static void f_b4_a_value_outside_its_block_is_a_warning_once(void **state)
     memcpy(built + 64 + 40 + 36, &offset, sizeof offset);
     assert_int_equal(check_built(&build), WIRE_FAULT_OFFSET);
     assert_false(wire_fault_damages(WIRE_FAULT_OFFSET));
-    assert_int_equal(findings[WIRE_FAULT_OFFSET], 1); /* counted for two instances */
+    assert_int_equal(findings[WIRE_FAULT_OFFSET], 1); /* counted for each of the two instances */
     assert_int_equal(latest.counter, 4004);
     assert_string_equal(latest.instance, "one");
     assert_string_equal(latest.field, "CounterOffset");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damaged blocks: each bit of each golden block flipped, and each length and count set to the
- * values that .NET's own tests use. Whatever the walker returns, it must not read outside the block
- * (sanitizers check this), and must end. With the argument "all" every bit is flipped; otherwise
- * every 13th bit of large blocks.
+ * Damaged blocks: each bit of each golden block (tests/golden) is flipped, and each length and
+ * count is set to the values that .NET's own tests use. The functions that walk through a block may
+ * return anything, but must not read outside the block (sanitizers check this), and must end. With
+ * the argument "all" every bit is flipped; otherwise only every 13th bit of large blocks.
  */
 #include "everything.h"
 #include "golden.h"
@@ -18,7 +18,7 @@
 static size_t step_of_large = 13;
 enum { LARGE_BLOCK = 1500 };
 
-/* Passes the block to walker and checker. */
+/* Passes the block to the functions that walk through it, and to the check. */
 static void try_everything(const struct golden *golden)
 {
     struct everything found;
@@ -123,7 +123,7 @@ static void every_length_and_count_wrong(void **state)
     }
 }
 
-/* A block without its end, in memory of exactly the remaining size. */
+/* A block that is cut off at any byte; its memory has exactly the remaining size. */
 static void every_shorter_size(void **state)
 {
     for (const char *const *name = golden_names; *name; name++) {
@@ -143,7 +143,8 @@ static void every_shorter_size(void **state)
 
 /* ---- bytes that change while they are read ---- */
 
-/* Keeps writing good and bad values into lengths and counts, as a hostile process might. */
+/* Writes good and bad values into lengths and counts without end, as a malicious process could do
+ * in shared memory. */
 static void keep_changing(const struct golden *golden)
 {
     static const size_t fields[] = {20,  24,  28,  80,  84,  112, 116,
@@ -159,7 +160,7 @@ static void keep_changing(const struct golden *golden)
     }
 }
 
-/* Puts a block at the end of a mapping, so that there is no memory after it. */
+/* Copies a block to the end of a mapping, so that reading beyond it crashes. */
 static struct golden share(const char *name, unsigned char **ret_mapping, size_t page)
 {
     struct golden golden, shared;

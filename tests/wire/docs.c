@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The block in docs/format.md is the golden block hello.hex. */
+/* The block that docs/format.md shows must be the golden block tests/golden/hello.hex. */
 #include "golden.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Copies the hexadecimal part of the page to a file that golden_load can read. */
+/* Copies the hexadecimal part of the page to a file in the format that golden_load reads. */
 static void extract_hex(const char *page, FILE *to)
 {
     char line[256];
@@ -33,7 +33,8 @@ static void the_page_shows_the_golden_block(void **state)
     extract_hex(page, file);
     fclose(file);
     golden_load("hello.hex", &golden);
-    setenv("GOLDEN", "", 1); /* without a folder, the name is a whole path */
+    /* if this variable is empty, golden_load takes the name as a whole path */
+    setenv("GOLDEN", "", 1);
     golden_load(part, &shown);
     remove(part);
     assert_int_equal(shown.size, golden.size);

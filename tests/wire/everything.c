@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls each function of block.h for everything in a block. Aborts if a promise is broken: bytes
+/* Calls each function of block.h for everything in a block. Aborts if a function returns bytes
  * outside the block, or a text without a terminator. */
 #include "everything.h"
 
@@ -12,7 +12,7 @@ static void demand(bool promise)
         abort();
 }
 
-/* Checks that a text is terminated, and valid up to the given capacity. */
+/* Checks that a text is terminated, and valid up to the given capacity; returns `needed`. */
 static size_t checked_text(const char *text, size_t needed, size_t capacity)
 {
     demand(memchr(text, '\0', capacity) != NULL);

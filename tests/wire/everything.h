@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads everything in a block; for damaged blocks, and for the fuzzer. */
+/* Reads everything in a block, which may be damaged; for tests and for the fuzzer. */
 #ifndef TESTS_WIRE_EVERYTHING_H
 #define TESTS_WIRE_EVERYTHING_H
 
@@ -8,7 +8,7 @@
 #include <openperflib/block.h>
 #include <winperf.h>
 
-/* How much was found, so that tests can compare two walks. */
+/* Counts of what was found, so that tests can compare two walks through a block. */
 struct everything {
     size_t objects, counters, instances, values, samples, texts, parents, name_bytes;
     opl_block_fault fault;

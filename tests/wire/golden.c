@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads golden blocks. In .hex files, everything after '#' is a comment. */
+/* Reads golden blocks (expected answers) from files. In .hex files, everything after '#' is a
+ * comment. */
 #include "golden.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Golden blocks for tests: hexadecimal text with comments (tests/golden/NAME.hex), and blocks of
- * Windows (tests/golden/windows/NAME.perf). Each is in memory of exactly its size, so that a
- * sanitizer sees the first read beyond it. */
+/* Golden blocks (expected or recorded answers) for tests: hexadecimal text with comments
+ * (tests/golden/NAME.hex), and blocks recorded on Windows (tests/golden/windows/NAME.perf). Each is
+ * loaded into memory of exactly its size, so that a sanitizer reports any read beyond it. */
 #ifndef TESTS_WIRE_GOLDEN_H
 #define TESTS_WIRE_GOLDEN_H
 
@@ -16,22 +16,23 @@
 #include "wire/wire.h"
 
 struct golden {
-    unsigned char *data; /* misaligned by one byte by golden_load_odd */
+    unsigned char *data; /* after golden_load_odd at an odd address */
     size_t size;
     void *memory;
 };
 
-/* Every golden block, "hello.hex" or "windows/s00-7-System.perf"; ends with NULL. */
+/* The names of all golden blocks, such as "hello.hex" or "windows/s00-7-System.perf"; ends with
+ * NULL. */
 extern const char *const golden_names[];
 
 void golden_load(const char *name, struct golden *ret);
 /* Loads the block to an odd address. */
 void golden_load_odd(const char *name, struct golden *ret);
 void golden_done(struct golden *golden);
-/* Loads a block and begins its walk, which must be good. */
+/* Loads a block and begins to walk through it; fails the test if the block is not valid. */
 void golden_open(const char *name, struct golden *ret, opl_block *block);
 
-/* Reads 32 bits at `offset`, in the block's own byte order. */
+/* Reads the 32-bit number at `offset`, in the byte order of the block. */
 uint32_t golden_get(const struct golden *golden, size_t offset);
 void golden_set(struct golden *golden, size_t offset, uint32_t value);
 

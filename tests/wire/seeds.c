@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each golden block is also a seed of the fuzz target `block`; `test-wire-seeds write` writes the
- * seeds. */
+/* Each golden block is also a seed (first input) of the fuzz target `block`. Checks that the seeds
+ * are current; `test-wire-seeds write` writes them. */
 #include "golden.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/text.c: code pages, and texts longer than the pieces that are converted. */
+/* Tests of wire/text.c: texts in code pages, and texts longer than the pieces in which they are
+ * converted. */
 #include "golden.h"
 
 #include "wire/inner.h"
@@ -71,14 +72,15 @@ static void what_a_code_page_cannot_say(void **state)
     assert_int_equal(sink.used, 0);
 }
 
-/* Two-byte characters across the border of a 128-byte piece, and one without its second byte. */
+/* Characters of two bytes, one of which begins in one piece of 128 bytes and ends in the next; the
+ * last character lacks its second byte. */
 static void code_page_texts_longer_than_a_piece(void **state)
 {
     unsigned char bytes[401] = "a";
     char text[1024];
     struct text_sink sink = {text, sizeof(text), 0};
     for (size_t i = 1; i < 401; i++)
-        bytes[i] = i % 2 ? 0xB9 : 0xFA; /* 国 in code page 936 */
+        bytes[i] = i % 2 ? 0xB9 : 0xFA; /* the character 国 in code page 936 */
     text_decode_codepage(936, bytes, 400, &sink);
     assert_int_equal(sink_end_text(&sink), 1 + 199 * 3 + 3 + 1);
     assert_string_equal(text + 1 + 198 * 3, "国\xEF\xBF\xBD");
@@ -89,7 +91,8 @@ static void assert_utf16(const uint16_t *units, size_t count, bool swapped, cons
 {
     size_t needed = strlen(expected) + 1;
     char *text = malloc(needed);
-    unsigned char *bytes = malloc(count * 2 + 1); /* at an odd address, of exactly its size */
+    /* the text is at an odd address, and ends with the allocated memory */
+    unsigned char *bytes = malloc(count * 2 + 1);
     struct text_sink sink = {text, needed, 0};
     memcpy(bytes + 1, units, count * 2);
     text_decode_utf16(bytes + 1, count * 2, swapped, &sink);
@@ -99,7 +102,7 @@ static void assert_utf16(const uint16_t *units, size_t count, bool swapped, cons
     free(text);
 }
 
-/* A surrogate pair at every position around the border of a piece of 128 characters. */
+/* A surrogate pair at every position around the end of the first piece of 128 units. */
 static void utf16_texts_longer_than_a_piece(void **state)
 {
     for (size_t place = 120; place < 132; place++) {
@@ -128,11 +131,11 @@ static void utf16_ends_at_a_nul_or_at_its_size(void **state)
     assert_utf16(zero, 2, false, "ab");
     assert_utf16(zero, 0, false, "");
     assert_utf16(swapped, 4, true, "aä");
-    /* an unpaired surrogate becomes three bytes, as everywhere in the library */
+    /* an unpaired surrogate becomes three bytes, as in the whole library */
     assert_utf16(lone, 2, false, "a\xED\xA0\xB4");
 }
 
-/* A NUL after the first piece ends the text, too. */
+/* A NUL in the second piece must end the text, too. */
 static void a_nul_in_the_second_piece(void **state)
 {
     uint16_t units[200];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/type.c: the fields of any type, and the rows of types with names
- * (docs/windows/types.md#b1, docs/windows/types.md#b2). */
+/* Tests of wire/type.c: the bit fields of any counter type, and the table of types that have names.
+ * (docs/windows/types.md#b1, docs/windows/types.md#b2) */
 #include "golden.h"
 
 #include "wire/inner.h"
@@ -69,7 +69,7 @@ static void c16_values_of_each_field(void **state)
     }
 }
 
-/* The whole table of docs/windows/types.md#b2, written a second time. */
+/* The whole table of docs/windows/types.md#b2, written again independently of the tested one. */
 static void b2_every_named_type(void **state)
 {
     enum { TWO = 1, BASED = 2, BASE = 4 };
@@ -126,7 +126,7 @@ static void b2_every_named_type(void **state)
         opl_type_info info = describe(type);
         assert_int_equal(type, rows[i].decimal);
         assert_non_null(name);
-        if (i != 39) /* row 39 is the second name of PERF_LARGE_RAW_BASE */
+        if (i != 39) /* row 39 is a second name of the type PERF_LARGE_RAW_BASE */
             assert_string_equal(info.name, name);
         assert_int_equal(type_value_size(type), rows[i].size);
         assert_int_equal(info.needs_two_samples, (rows[i].flags & TWO) != 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/type.c, values: numbers, texts, and the pairs of numbers from which PDH cooks a
- * value (docs/windows/types.md#b3). */
+/* Tests of values in wire/type.c: numbers, texts, and the pairs of numbers from which PDH computes
+ * a value. (docs/windows/types.md#b3) */
 #include "golden.h"
 
 enum { TICKS = 10000000, BLOCK_TIME = 1000000000, OBJECT_TIME = 500, OBJECT_TICKS = 1000 };
@@ -21,7 +21,7 @@ static void b3_each_type_keeps_its_pair(void **state)
         {1,  4294967294,   BLOCK_TIME,     1, TICKS,        false}, /* COUNTER_COUNTER */
         {2,  1600,         block_filetime, 1, TICKS,        false}, /* 100NSEC_TIMER */
         {3,  2400,         OBJECT_TIME,    1, OBJECT_TICKS, false}, /* OBJ_TIME_TIMER */
-  /* COUNTER_MULTI_TIMER: value * frequency */
+  /* COUNTER_MULTI_TIMER: the value is multiplied by the frequency */
         {4,  32000000000,  BLOCK_TIME,     3, TICKS,        false},
         {5,  3,            0,              1, TICKS,        false}, /* COUNTER_MULTI_BASE */
         {6,  4800,         block_filetime, 4, TICKS,        false}, /* 100NSEC_MULTI_TIMER_INV */
@@ -29,10 +29,10 @@ static void b3_each_type_keeps_its_pair(void **state)
         {9,  0x1234567890, 80,             1, TICKS,        true }, /* AVERAGE_TIMER of 8 bytes */
         {11, 88,           96,             1, TICKS,        true }, /* PRECISION_100NS_TIMER */
         {13, 104,          112,            1, TICKS,        true }, /* LARGE_RAW_FRACTION */
-  /* LARGE_RAW_BASE by its other name */
+  /* the type LARGE_RAW_BASE by its other name */
         {14, 112,          0,              1, TICKS,        false},
         {15, 120,          OBJECT_TIME,    1, OBJECT_TICKS, false}, /* ELAPSED_TIME */
-  /* PRECISION_OBJECT, without a base after it */
+  /* the type PRECISION_OBJECT_TIMER, here without a base after it */
         {17, 128,          0,              1, OBJECT_TICKS, false},
         {18, 136,          0,              1, TICKS,        false}, /* unknown: the raw value */
         {19, 144,          0,              1, TICKS,        false}, /* SAMPLE_FRACTION at the end */
@@ -56,7 +56,8 @@ static void b3_each_type_keeps_its_pair(void **state)
     golden_done(&golden);
 }
 
-/* Each type with a clock has its own, whatever else the type means. */
+/* Each counter type that needs a clock uses the clock that its bits name, whatever its other bits
+ * mean. */
 static void b3_clocks_by_type(void **state)
 {
     static const struct {
@@ -96,7 +97,8 @@ static void b3_clocks_by_type(void **state)
     golden_done(&golden);
 }
 
-/* Types of 100 ns, and precision types, count in 100 ns, whatever the block's frequency. */
+/* Types that count in 100 ns have 10,000,000 ticks a second, whatever frequency the block
+ * states. */
 static void b3_time_base_of_other_frequencies(void **state)
 {
     struct golden golden;
@@ -117,7 +119,7 @@ static void b3_time_base_of_other_frequencies(void **state)
     golden_done(&golden);
 }
 
-/* A fraction accepts as its base any type that .NET accepts, and nothing else. */
+/* A fraction accepts as its base each type that .NET accepts, and no other type. */
 static void bases_as_dotnet_knows_them(void **state)
 {
     static const DWORD bases[] = {PERF_AVERAGE_BASE, PERF_COUNTER_MULTI_BASE,
@@ -169,10 +171,10 @@ static void damaged_values_give_nothing(void **state)
     last.definition.CounterOffset = 152;
     assert_non_null(opl_counter_data(&block, &instance, &last));
     assert_false(opl_counter_number(&block, &instance, &last, &number));
-    /* the base is outside the counter block, so the fraction is damaged, too */
+    /* the base is now outside the counter block, so the fraction has no value, either */
     golden_set(&golden, base.offset + 36, 150);
     assert_false(opl_counter_sample(&block, &object, &instance, &fraction, &sample));
-    /* no space for the count after a multi timer */
+    /* 140 is the last offset with space for the value and, after it, the timers' count */
     multi.definition.CounterOffset = 140;
     assert_true(opl_counter_sample(&block, &object, &instance, &multi, &sample));
     sample.first = 7;
@@ -220,7 +222,8 @@ static void c69_the_text_says_hello_world(void **state)
     assert_true(opl_counter_number(&block, &instance, &digit, &number));
     assert_int_equal(number, 7);
     assert_int_equal(opl_counter_text(&block, &object, &instance, &digit, text, sizeof(text)), 0);
-    hello.definition.CounterOffset = 9; /* the text's end is outside the counter block */
+    /* the last bytes of the text would be outside the counter block */
+    hello.definition.CounterOffset = 9;
     assert_int_equal(opl_counter_text(&block, &object, &instance, &hello, text, sizeof(text)), 0);
     assert_string_equal(text, "Hello, World!");
     golden_done(&golden);
@@ -241,7 +244,8 @@ static void c16_texts_of_one_byte_are_in_the_code_page(void **state)
                          strlen(texts[i]) + 1);
         assert_string_equal(text, texts[i]);
     }
-    object.type.CodePage = 0; /* then texts are UTF-8, and these bytes are invalid */
+    /* without a code page texts are UTF-8, and these bytes are not valid UTF-8 */
+    object.type.CodePage = 0;
     opl_instance_view first = instance_at(&block, &object, 0);
     opl_counter_text(&block, &object, &first, &counter, text, sizeof(text));
     assert_string_equal(text, "\xEF\xBF\xBD\xEF\xBF\xBD");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of wire/walk.c: the contents of golden blocks, and where exactly damage begins. */
+/* Tests of wire/walk.c, which walks through a block: the contents of golden blocks (tests/golden),
+ * and at which offset damage is reported. */
 #include "everything.h"
 #include "golden.h"
 
@@ -213,7 +214,8 @@ static void c17_parent_and_unique_id(void **state)
             assert_int_equal(object.position, 0);
         }
     }
-    assert_int_equal(parent.position, 1); /* instances without a parent leave it unchanged */
+    /* `parent` keeps its value if an instance has no parent */
+    assert_int_equal(parent.position, 1);
     assert_int_equal(block.fault, OPL_BLOCK_GOOD);
     golden_done(&golden);
 }
@@ -387,7 +389,7 @@ static void an_odd_address_changes_nothing(void **state)
     }
 }
 
-/* ---- where damage begins ---- */
+/* ---- at which offset damage is reported ---- */
 
 struct damage {
     size_t field;
@@ -437,7 +439,8 @@ static void damage_of_the_header(void **state)
         {24, 88,         OPL_BLOCK_OBJECT,    88 },
         {24, 297,        OPL_BLOCK_HEADER,    0  },
         {24, 296,        OPL_BLOCK_TRUNCATED, 296},
-        {24, 233,        OPL_BLOCK_OBJECT,    233}, /* 63 bytes are left */
+ /* at offset 233 only 63 bytes are left, too few for an object */
+        {24, 233,        OPL_BLOCK_OBJECT,    233},
         {28, 0,          OPL_BLOCK_GOOD,      0  },
         {28, 2,          OPL_BLOCK_TRUNCATED, 296},
         {28, UINT32_MAX, OPL_BLOCK_TRUNCATED, 296},
@@ -468,7 +471,8 @@ static void damage_of_an_object(void **state)
         {144, 0,              OPL_BLOCK_GOOD,     0  }, /* NumCounters */
         {144, 3,              OPL_BLOCK_OBJECT,   112},
         {144, UINT32_MAX,     OPL_BLOCK_OBJECT,   112},
-        {144, 0x06666667,     OPL_BLOCK_OBJECT,   112}, /* times 40, in 32 bits it would be 24 */
+ /* times 40, the size of a counter definition, this overflows 32 bits and leaves 24 */
+        {144, 0x06666667,     OPL_BLOCK_OBJECT,   112},
         {152, 0,              OPL_BLOCK_GOOD,     0  }, /* NumInstances */
         {152, (uint32_t)-2,   OPL_BLOCK_GOOD,     0  },
         {152, (uint32_t)-3,   OPL_BLOCK_GOOD,     0  },
@@ -504,14 +508,16 @@ static void damage_of_definitions_and_counter_block(void **state)
         assert_damage("hello.hex", &damages[i]);
 }
 
-/* The last instance of unique_id.hex: 24 bytes without a name, and a counter block of 8. */
+/* Damages the last instance of unique_id.hex, which has 24 bytes, no name, and a counter block of 8
+ * bytes. */
 static void damage_of_an_instance(void **state)
 {
     const size_t at = 408 - 32;
     const struct damage damages[] = {
         {at,      0,          OPL_BLOCK_INSTANCE, at     }, /* ByteLength */
         {at,      23,         OPL_BLOCK_INSTANCE, at     },
- /* the value 5 is read as the length of the counter block, which has only 4 bytes */
+ /* the instance now ends 4 bytes later, so the value 5 is read as the length of the counter
+  * block */
         {at,      28,         OPL_BLOCK_COUNTERS, at + 28},
         {at,      32,         OPL_BLOCK_COUNTERS, at + 32},
         {at,      33,         OPL_BLOCK_INSTANCE, at     },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The eight blocks recorded on Windows: walker, checker and builder agree about every byte. */
+/* The eight blocks that were recorded on Windows: walking through them, checking them and building
+ * them again agree about every byte. */
 #include "golden.h"
 
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static void system_up_time_counts_from_the_object_clock(void **state)
     golden_done(&golden);
 }
 
-/* ---- the same objects built anew ---- */
+/* ---- the same objects, built again ---- */
 
 static DWORD copy_counters(opl_block *block, const opl_object_view *object, opl_build_counter *ret)
 {
@@ -168,7 +169,7 @@ static void copy_instance(opl_build *build, opl_block *block, const opl_object_v
     }
 }
 
-/* Clears padding, because Windows leaves random bytes in it. */
+/* Sets unused bytes to 0, because Windows leaves random bytes in them. */
 static void clear_padding(unsigned char *data, opl_block *block, const opl_object_view *object)
 {
     opl_instance_view instance = {0};
@@ -227,7 +228,7 @@ static void rebuild(const char *file)
 static void the_builder_makes_the_same_bytes(void **state)
 {
     for (size_t i = 0; i < COUNT(facts); i++)
-        /* Windows' blocks of this object end with 8 bytes that no counter uses */
+        /* not the object 510: Windows' blocks of it end with 8 bytes that no counter uses */
         if (facts[i].object != 510)
             rebuild(facts[i].file);
 }
