@@ -216,8 +216,8 @@ static void names_of_groups(void **state)
     assert_true(line_named(&lines[2], 1, "(not known)"));
 }
 
-/* Paths of control groups as programs for containers (Docker, Podman, LXC and others) make them, and
- * the container's name that each must give; NULL: none. */
+/* Paths of control groups as programs for containers (Docker, Podman, LXC and others) make them,
+ * and the name of the container that each path must give; NULL: none. */
 static void names_of_containers(void **state)
 {
 #define ID "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -236,7 +236,7 @@ static void names_of_containers(void **state)
         {"/machine.slice/libpod-conmon-" ID ".scope",                            NULL               }, /* conmon is outside the container */
         {"/libpod_parent/libpod-" ID,                                            "0f1e2d3c4b5a"     },
         {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" CUT, NULL               },
-        {"libpod-" ID ".scope",                                                  "0f1e2d3c4b5a"     }, /* then the unit says it */
+        {"libpod-" ID ".scope",                                                  "0f1e2d3c4b5a"     }, /* a unit's name */
         {"cri-containerd-0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978" CUT,  "0f1e2d3c4b5a"     },
         {"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" CUT,  NULL               },
         {"/kubepods.slice/kubepods-pod1_2.slice/crio-" ID ".scope",              "0f1e2d3c4b5a"     },
@@ -254,7 +254,7 @@ static void names_of_containers(void **state)
         {"/machine.slice/machine-fedora.scope",                                  "fedora"           },
         {"/machine.slice/machine-qemu\\x2d1\\x2dvm.scope/libvirt/vcpu0",         "qemu\\x2d1\\x2dvm"},
         {"/machine.slice/systemd-nspawn@box.service/payload",                    "box"              },
-        {"system.slice|docker-" ID ".scope",                                     "0f1e2d3c4b5a"     }, /* the name of an instance */
+        {"system.slice|docker-" ID ".scope",                                     "0f1e2d3c4b5a"     }, /* an instance of Job Object */
         {"/docker/" ID "/lxc/inner",                                             "inner"            },
         {"/system.slice/docker.service",                                         NULL               },
         {"/system.slice/docker-" ID ".service",                                  NULL               },
@@ -696,7 +696,7 @@ static void this_machine(void **state)
         skip();
     }
     WITHIN(rows, busy, busy / 100);
-    assert_true(rest > busy / 10); /* of short processes, whose time no process explains */
+    assert_true(rest > busy / 10); /* the time of short processes, which no sample lists */
 }
 
 /* A provider that is loaded keeps the machine whose files it found first, so the tests of this

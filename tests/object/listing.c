@@ -358,8 +358,8 @@ static const opl_object flock = {
 static const opl_object lamb = {
     52, 53, "Lamb", "L.", OPL_COUNTERS(flock_rows), .instances = true, .listed_with = &flock};
 
-/* While the objects are read, two files change. That of folder 0 is read for Flock and, for Lamb,
- * not again. That of folder 1 is read again, because folder 2 is read in between. */
+/* While the objects are read, two files change. The file of folder 0 is read for Flock, and is not
+ * read again for Lamb. The file of folder 1 is read again, because folder 2 is read in between. */
 static void list_flock(opl_listing *listing)
 {
     opl_listing *lambs = opl_listing_of(listing, &lamb);

@@ -113,7 +113,7 @@ static double plan_step(void)
                                                     : 0;
 }
 
-/* Must PDH notice that the clock was set by `step` seconds? It ignores small differences: the two
+/* Must PDH notice that the clock was set by `step` seconds? PDH ignores small differences: the two
  * clocks that it compares may differ by 1 % of the interval, and by the time that reading them
  * takes. */
 static bool must_be_seen(double step)
