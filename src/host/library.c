@@ -146,7 +146,7 @@ static const char *remedy(LSTATUS status, const char *why)
 {
     switch (status) {
     case ERROR_MOD_NOT_FOUND:
-        return *why ? "build it again, linked with what it lacks, or install that; ldd -r lists it"
+        return *why ? "ldd -r lists what is missing: install it, or link the library with it"
                     : "install the file, or correct the value Library of the provider's "
                       "Performance key";
     case ERROR_ACCESS_DENIED:

@@ -182,9 +182,9 @@ static bool is_seen(const struct install *install, const struct service_view *vi
 static LSTATUS refuse_taken(struct install *install, uint32_t object, const char *owner)
 {
     load_error(install->change.load, install->ini_path, 0,
-               "Object List in the Performance key of %s has %u, which is %s's, and [objects] of "
-               "the ini file does not replace it: correct or delete that value; if it replaces "
-               "%s, set Shared Objects = 1 there",
+               "Object List in the Performance key of %s has %u, an object of %s, and the ini file "
+               "has no [objects]: correct or delete Object List; if this service shall replace %s, "
+               "set Shared Objects = 1 in its Performance key",
                install->plan.service, (unsigned)object, owner, owner);
     return ERROR_ALREADY_EXISTS;
 }
@@ -366,8 +366,8 @@ static void note_languages(struct install *install)
         report_language(install, plan->languages[i]);
         if (!view_has_language(&install->view, plan->languages[i]))
             load_warning(install->change.load, install->ini_path, 0,
-                         "language %03X is not installed: its texts are stored but not shown",
-                         (unsigned)plan->languages[i]);
+                         "language %03X is not installed: run lodctr /L:%03X to show its texts",
+                         (unsigned)plan->languages[i], (unsigned)plan->languages[i]);
     }
 }
 
@@ -375,11 +375,10 @@ static void note_objects(struct install *install)
 {
     if (install->plan.has_objects)
         return;
-    load_note(
-        install->change.load, install->ini_path, 0,
-        "[objects] is missing or lists none: %s will be queried for every index that no other "
-        "provider lists",
-        install->plan.service);
+    load_note(install->change.load, install->ini_path, 0,
+              "[objects] is missing or lists no object: %s will be queried for every index that no "
+              "other provider lists",
+              install->plan.service);
     if (!install->change.load->options->dry_run)
         load_event(EVENT_NO_OBJECTS, install->plan.service, ERROR_SUCCESS);
 }
@@ -540,7 +539,7 @@ static LSTATUS install_plan(struct install *install, opl_load_result *ret)
     note_languages(install);
     if (install->repairs && !drop_in)
         load_note(install->change.load, install->ini_path, 0,
-                  "the library \"%s\" of %s does not exist: it is replaced by \"%s\"",
+                  "the library \"%s\" of %s does not exist; now \"%s\" is registered in its place",
                   install->view.text[LIBRARY], install->plan.service,
                   install->change.load->options->library);
     note_objects(install);

@@ -48,7 +48,7 @@ DWORD opl_load_language(const char *language, bool remove, const opl_load_option
     }
     if (id == LANGUAGE_ENGLISH && remove) {
         load_error(&load, NULL, 0,
-                   "English replaces texts that other languages lack, and cannot be removed");
+                   "English cannot be removed, because other languages use its texts");
         return ERROR_INVALID_PARAMETER;
     }
     bool installed = names_language_installed(id);
@@ -213,10 +213,10 @@ static LSTATUS replace_part(struct load *load, const char *path, uint32_t part, 
     if (status == ERROR_INVALID_DATA && !load->options->dry_run)
         load_language_event(EVENT_DAMAGED_NAMES + part, language, status);
     if (status == ERROR_INVALID_DATA)
-        load_error(
-            load, path, 0,
-            "must be a list of pairs: %s number, then its text, each ended by a newline or a NUL",
-            part ? "an odd" : "an even");
+        load_error(load, path, 0,
+                   "this file must be a list of pairs, %s number and then its text; a line end or "
+                   "a zero byte follows each of the two",
+                   part ? "an odd" : "an even");
     if (!status && !load->options->dry_run) {
         status = store(part, language, &texts);
         if (status)

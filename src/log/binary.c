@@ -142,9 +142,9 @@ static PDH_STATUS read_header(struct file *file, struct binary *binary)
     if (!bytes)
         return status_to_pdh(file->stream.status);
     if (got < wanted)
-        return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER, got,
-                            "the file ends inside its first head: it was truncated, or has "
-                            "nothing in it yet");
+        return file_problem(
+            file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER, got,
+            "the file ends inside its first header: it was truncated, or has nothing in it yet");
     memcpy(start, bytes, wanted);
     binary->buffer_size = choose_size(file, get32(start), get32(start + HEADER_FIELDS));
     binary->circular = get32(start + HEADER_MODE) & MODE_CIRCULAR;
@@ -267,7 +267,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
     const unsigned char *head = view->bytes;
     if (view->got < BUFFER_HEAD)
         return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, view->offset,
-                            "the file ends inside the head of this buffer; all before it is read");
+                            "the file ends inside this buffer's header; all before it is read");
     if (!binary->order && is_unwritten(head, view->got))
         return unwritten(file, binary, view->offset);
     binary->buffers = binary->turn + 1;
@@ -280,8 +280,8 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
     next_buffer(binary);
     binary->follows = 0;
     return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, view->offset,
-                        "not the head of a buffer: size %u, used %u; it is skipped", get32(head),
-                        view->used);
+                        "this is not the header of a buffer: size %u, used %u; it is skipped",
+                        get32(head), view->used);
 }
 
 static void lose_buffers(struct file *file, struct binary *binary, uint64_t count,
@@ -391,11 +391,10 @@ static enum record_step read_record(struct file *file, struct binary *binary,
     if (there && (size < 8 || size > left)) {
         uint64_t offset = view->offset + binary->offset;
         next_buffer(binary);
-        *ret_status =
-            file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                         "not a record, or one with an invalid size: %u; the rest of this "
-                         "buffer is skipped",
-                         size);
+        *ret_status = file_problem(
+            file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+            "this is not a record, or its size is invalid: %u; the rest of this buffer is skipped",
+            size);
         return STEP_STOPS;
     }
     if (!there || binary->offset + size > view->got) {

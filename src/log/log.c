@@ -133,7 +133,7 @@ static PDH_STATUS find_format(struct file *file)
         file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
         text ? "it looks like CSV or TSV, but its first line does not start with \"(PDH-CSV 4.0)\" "
                "or "
-               "\"(PDH-TSV 4.0)\" and the counters' paths after it"
+               "\"(PDH-TSV 4.0)\" followed by the paths of the counters"
         : got ? "neither CSV, TSV nor BLG as perfmon, logman, typeperf and relog write them"
               : "the file is empty: nothing was written yet");
 }

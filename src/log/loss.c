@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char *const reasons[LOSSES] = {
-    [LOSS_OBJECT] = "objects in blocks, without a name in the capture's name tables",
-    [LOSS_COUNTER] = "counters in blocks, without a name in the capture's name tables",
+    [LOSS_OBJECT] = "objects that have no name in the capture's name tables",
+    [LOSS_COUNTER] = "counters that have no name in the capture's name tables",
     [LOSS_TYPE] = "counters whose type has no numeric value",
     [LOSS_ENTRY] = "catalogue entries without object or counter",
     [LOSS_TWICE] = "counters that the catalogue names a second time",
@@ -16,7 +16,7 @@ static const char *const reasons[LOSSES] = {
     [LOSS_RECORD] = "records that are incomplete or of an unknown kind",
     [LOSS_BUFFER] = "buffers that are missing in the file",
     [LOSS_TIME] = "samples with an impossible time",
-    [LOSS_NAMES] = "texts of name tables without a number",
+    [LOSS_NAMES] = "texts without a number in the tables of names",
     [LOSS_VALUE] = "values that are damaged or of an unknown kind",
     [LOSS_SURPLUS] = "values without an entry in the catalogue",
     [LOSS_BLOCK] = "blocks that are damaged",

@@ -298,7 +298,7 @@ PDH_STATUS sample_read(struct file *file, const unsigned char *body, size_t size
         return status;
     if (!sample_matches(body, size) || get32(body + 4) > size)
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
-                            "this sample has no head; it is skipped");
+                            "this sample has no header; it is skipped");
     bool more = size - get32(body + 4) >= VALUE_HEAD;
     size = get32(body + 4);
     file->turn++;

@@ -343,10 +343,10 @@ static PDH_STATUS pass_header(struct file *file, struct log_text *text)
     if (status)
         return status;
     if (!line.whole)
-        return file_problem(file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER,
-                            line.offset + (uint64_t)(line.end - line.start),
-                            "the file ends inside its first line: it was truncated, or has nothing "
-                            "in it yet");
+        return file_problem(
+            file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER,
+            line.offset + (uint64_t)(line.end - line.start),
+            "the file ends inside its first line: it was truncated, or is still being written");
     if (text->encoding == UTF8 && !utf8_valid(line.start, (size_t)(line.end - line.start)))
         text->encoding = WESTERN;
     pass_line(text, &line);

@@ -97,7 +97,7 @@ static bool report_count(struct answer_check *check, uint32_t count, const char 
                          uint32_t expected)
 {
     struct wire_finding finding = about_object(check, WIRE_FAULT_OBJECTS, "NumObjectTypes", 0);
-    set_expected(&finding, count, relation, expected, "the objects that were returned");
+    set_expected(&finding, count, relation, expected, "the number of objects that were returned");
     report(check, &finding);
     return false;
 }
@@ -112,7 +112,7 @@ static bool report_rest(struct answer_check *check, uint32_t count, size_t offse
     if (count == 0 || (next.TotalByteLength >= sizeof(next) && next.TotalByteLength <= left))
         return report_count(check, count, at_least, count + 1);
     return report_length(check, "", check->object.type.TotalByteLength + (uint64_t)left,
-                         "the bytes that were returned");
+                         "the number of bytes that were returned");
 }
 
 /* Reads TotalByteLength only, so that a wrong length is not reported as a wrong definition. */
@@ -130,7 +130,7 @@ static bool objects_add_up(struct answer_check *check, uint32_t count)
             return report_length(check, at_least, sizeof(type), "the size of its header");
         if (type.TotalByteLength > left)
             return report_length(check, i + 1 == count ? "" : at_most, left,
-                                 "the bytes that were returned");
+                                 "the number of bytes that were returned");
         offset += type.TotalByteLength;
     }
     return offset == size || report_rest(check, count, offset);
@@ -147,7 +147,7 @@ static bool definition_is_good(struct answer_check *check, const opl_counter_vie
                      "the size of a definition");
     else if (definition->ByteLength > left)
         set_expected(&finding, definition->ByteLength, at_most, left,
-                     "what is left of DefinitionLength");
+                     "the rest of DefinitionLength");
     else
         return true;
     report(check, &finding);
@@ -237,7 +237,7 @@ static bool definitions_add_up(struct answer_check *check, size_t *ret_needed)
         return true;
     struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_DEFINITIONS, DefinitionLength);
     set_expected(&finding, object->type.DefinitionLength, "", end - object->offset,
-                 "HeaderLength and the definitions");
+                 "HeaderLength plus the length of the definitions");
     report(check, &finding);
     return false;
 }
@@ -269,7 +269,7 @@ static void report_outside(struct answer_check *check, const opl_instance_view *
              : COUNTER_FIELD(check, WIRE_FAULT_OFFSET, &counter, CounterSize);
     set_expected(&finding, fits ? counter.definition.CounterOffset : counter.definition.CounterSize,
                  at_most, instance->counters_size - (fits ? counter.definition.CounterSize : 0),
-                 "so that the value lies inside the counter block");
+                 "because the value must be inside the counter block");
     take_instance(check, &finding, instance);
     report(check, &finding);
 }
@@ -286,7 +286,7 @@ static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t le
                      "the size of an instance definition");
     } else if (definition->ByteLength > left) {
         INSTANCE_FIELD(ByteLength);
-        set_expected(ret, definition->ByteLength, at_most, left, "what is left of the object");
+        set_expected(ret, definition->ByteLength, at_most, left, "the rest of the object");
     } else if (definition->NameOffset > definition->ByteLength) {
         INSTANCE_FIELD(NameOffset);
         set_expected(ret, definition->NameOffset, at_most, definition->ByteLength,
@@ -295,7 +295,7 @@ static void judge_instance(const PERF_INSTANCE_DEFINITION *definition, size_t le
         INSTANCE_FIELD(NameLength);
         set_expected(ret, definition->NameLength, at_most,
                      definition->ByteLength - definition->NameOffset,
-                     "what ByteLength leaves after NameOffset");
+                     "ByteLength minus NameOffset");
     }
 #undef INSTANCE_FIELD
 }
@@ -314,17 +314,17 @@ static bool report_instance(struct answer_check *check, size_t end, uint32_t pos
     if (left < needed && object->type.NumInstances == PERF_NO_INSTANCES) {
         finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, TotalByteLength);
         set_expected(&finding, object->type.TotalByteLength, at_least, at + needed - object->offset,
-                     "a counter block after the definitions");
+                     "because a counter block must follow the definitions");
     } else if (left < needed && counters) {
         memcpy(&instance.definition, check->block.data + end, sizeof(instance.definition));
         take_instance(check, &finding, &instance);
         finding.field = "ByteLength";
         finding.offset = end;
         set_expected(&finding, instance.definition.ByteLength, at_most, at + left - end - needed,
-                     "so that its counter block still fits");
+                     "because its counter block must fit after it");
     } else if (left < needed) {
         set_expected(&finding, object->type.NumInstances, at_most, position,
-                     "the object ends after them");
+                     "the object has no space for more instances");
     } else {
         DWORD length;
         memcpy(&length, check->block.data + at, sizeof(length));
@@ -335,8 +335,7 @@ static bool report_instance(struct answer_check *check, size_t end, uint32_t pos
         finding.field = "ByteLength of the counter block";
         set_expected(&finding, length, length < sizeof(length) ? at_least : at_most,
                      length < sizeof(length) ? sizeof(length) : left,
-                     length < sizeof(length) ? "the size of ByteLength"
-                                             : "what is left of the object");
+                     length < sizeof(length) ? "the size of ByteLength" : "the rest of the object");
         if (!counters) {
             memcpy(&instance.definition, check->block.data + at, sizeof(instance.definition));
             judge_instance(&instance.definition, left, &finding);
@@ -356,11 +355,11 @@ static bool report_slack(struct answer_check *check, const opl_instance_view *la
     struct wire_finding finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, TotalByteLength);
     longer.type.NumInstances++;
     set_expected(&finding, longer.type.TotalByteLength, "", last->end - longer.offset,
-                 "where its last instance ends");
+                 "the end of its last instance");
     if (opl_object_next_instance(&check->block, &longer, &next)) {
         finding = OBJECT_FIELD(check, WIRE_FAULT_INSTANCES, NumInstances);
         set_expected(&finding, check->object.type.NumInstances, at_least,
-                     (uint64_t)longer.type.NumInstances, "one more follows the last");
+                     (uint64_t)longer.type.NumInstances, "one more instance follows");
     }
     report(check, &finding);
     return false;

@@ -177,14 +177,14 @@ static void c127_c128_contents(void **state)
     theirs[4] += 8; /* DefinitionLength */
     expect_dropped(&answer);
     expect_event(1019, "DefinitionLength of object 22222 (byte 4 of the answer) is 112, "
-                       "expected 104 (HeaderLength and the definitions); "
+                       "expected 104 (HeaderLength plus the length of the definitions); "
                        "the answer of MyPerf in /nonexistent/myperf.so was dropped");
     answer = good();
     theirs[sizeof(PERF_OBJECT_TYPE) + sizeof(PERF_COUNTER_DEFINITION)] += 8;
     expect_dropped(&answer);
     expect_event(1004,
                  "ByteLength of object 22222, instance \"one\" (byte 104 of the answer) is 40, "
-                 "expected at most 36 (so that its counter block still fits)");
+                 "expected at most 36 (because its counter block must fit after it)");
     assert_int_equal(number_of("Error Count"), -1);
 }
 

@@ -121,8 +121,8 @@ static void numbers_of_users_in_the_machines_layer(void **state)
     registry_delete_tree(LAYER_MACHINE, SERVICE_KEY);
     store_forget();
     assert_int_equal(restore("all.ini"), ERROR_SUCCESS);
-    assert_remark("MyPerf: this layer's range does not have its numbers 1000000 to 1000005: it "
-                  "gets 1860 to 1865");
+    assert_remark("MyPerf: its numbers 1000000 to 1000005 are outside of the range that it may "
+                  "have here; it gets 1860 to 1865");
 }
 
 static void all_that_was_lost_comes_back(void **state)
@@ -234,7 +234,7 @@ static void a_file_made_by_hand_loads(void **state)
     /* the text that ships with openperflib, not "Other" of the backup */
     assert_name(2, 9, "System");
     assert_name(1854, 9, NULL);
-    assert_remark("Absent: there is no such service here: left as it is");
+    assert_remark("Absent was not changed: there is no such service here");
     assert_int_equal(restore("narrow.ini"), ERROR_SUCCESS);
     assert_int_equal(restored.restored, 0);
     assert_int_equal(restored.left, 1);
@@ -264,9 +264,9 @@ static void installed_providers_are_never_broken(void **state)
                "[PERF_Z]\nFirst Counter=1846\nFirst Help=1847\nLast Counter=1850\nLast Help=1851\n"
                "[PerfStrings_009]\n1850=Renamed\n1852=First\n1854=Second\n");
     assert_int_equal(restore("other.ini"), ERROR_SUCCESS);
-    assert_remark(
-        "MyPerf: other providers already use its numbers 1850 to 1855: it keeps 1854 to 1859");
-    assert_remark("Z: these numbers are reserved for the system");
+    assert_remark("MyPerf: its numbers 1850 to 1855 are already used by other providers; it keeps "
+                  "1854 to 1859");
+    assert_remark("Z was not changed: these numbers are reserved for the system");
     assert_int_equal(restored.moved, 1);
     assert_loaded("A", 1848, 1852);
     assert_loaded("MyPerf", 1854, 1858);

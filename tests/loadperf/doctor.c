@@ -1143,7 +1143,7 @@ static void texts_by_hand_over_its_own_go(void **state)
     assert_found("text 1855 of language 009 was written by hand as \"Wrong.\"; the correct text is "
                  "\"My second.\"");
     assert_found("text 1852 of language 009 was written by hand as \"Absent\", but the provider "
-                 "has no text");
+                 "has no such text");
     assert_name(1850, 9, "Fist");
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_int_equal(cured.left, 1); /* the library does not exist */
@@ -1240,12 +1240,13 @@ static void what_belongs_to_a_third_party_is_not_trusted(void **state)
     assert_int_equal(chown(path_of("machine/registry.d/x.reg"), THIRD_PARTY, THIRD_PARTY), 0);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
     assert_found("left foreign-owner");
-    assert_found("belongs to user 54321, so it is not trusted: read it; if it is right: chown 0 '");
+    assert_found(
+        "belongs to user 54321, so it is not used: read it; if its content is right: chown 0 '");
     assert_found("x.reg' && chmod go-w '");
     assert_found("x.reg'; if not: rm '");
     assert_int_equal(chmod(path_of("machine/registry.d/x.reg"), 0666), 0);
     assert_int_equal(doctor_with(false), ERROR_SUCCESS);
-    assert_found("belongs to user 54321, and others may write it, so it is not trusted");
+    assert_found("belongs to user 54321, and others may write it, so it is not used");
     assert_file("machine/registry.d/x.reg", HEADER "[" KEY "]\nnonsense\n");
 }
 

@@ -455,7 +455,7 @@ static void no_rights_are_error_5(void **state)
     } else {
         assert_int_equal(chmod(path_of("machine/registry.d"), 0555), 0);
         assert_int_equal(load_library("my.ini"), ERROR_ACCESS_DENIED);
-        assert_remark("root registers for the machine, --user for yourself");
+        assert_remark("run it as root, or with --user for yourself only");
     }
     assert_int_equal(chmod(path_of("machine/registry.d"), 0755), 0);
     assert_not_loaded("MyPerf");

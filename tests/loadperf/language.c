@@ -93,7 +93,7 @@ static void what_is_no_language(void **state)
         assert_int_equal(language(words[i], false), ERROR_INVALID_PARAMETER);
     assert_int_equal(language(NULL, false), ERROR_INVALID_PARAMETER);
     assert_int_equal(language("009", true), ERROR_INVALID_PARAMETER);
-    assert_remark("English replaces texts");
+    assert_remark("English cannot be removed");
     assert_int_equal(language("009", false), ERROR_SUCCESS);
 }
 

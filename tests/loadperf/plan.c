@@ -27,7 +27,8 @@ static void c66_c97_offsets_that_are_no_offsets(void **state)
     put_files("#define A 0\n#define B -2\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
     assert_refused(ERROR_INVALID_DATA, "error my.h:2: the offset of B is negative");
     put_files("#define A 0\n\n#define B 0\n", HEAD "[text]\nA_009_NAME=a\nB_009_NAME=b\n");
-    assert_refused(ERROR_INVALID_DATA, "error my.h:3: B has the offset 0, as A in line 1");
+    assert_refused(ERROR_INVALID_DATA,
+                   "error my.h:3: B has the offset 0, which A in line 1 has already");
     put_files("#define A 99999999999999\n", HEAD "[text]\nA_009_NAME=a\n");
     assert_refused(ERROR_INVALID_DATA, "error my.h:1: the offset of A is too large");
     put_files("#define A 0x10\n", HEAD "[text]\nA_009_NAME=a\n");
@@ -108,7 +109,7 @@ static const char shipped_habits[] =
 static const char *const warnings[] = {
     "warning my.ini:17: GONE is not defined in ",
     "warning my.ini:18: \"First\" has no explanation",
-    "warning my.ini:19: line 18 has the same text already",
+    "warning my.ini:19: line 18 has a text for the same index and language",
     "warning my.ini:20: the line has no =",
     "warning my.ini:21: \"ONE_007_NAME\": the language is not listed",
     "warning my.ini:22: \"ODD_KEY\" is not SYMBOL_LANGUAGE_NAME",
@@ -188,7 +189,7 @@ static void missing_objects_are_an_event(void **state)
 {
     put_files(symbols_text, HEAD "[text]\nOBJ_009_NAME=Mine\nOBJ_009_HELP=x\n");
     assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
-    assert_remark("warning my.ini:0: [objects] is missing or lists none");
+    assert_remark("warning my.ini:0: [objects] is missing or lists no object");
     assert_true(event_was("LoadPerf\t2000"));
     assert_text(PERFORMANCE_KEY, "Object List", NULL);
 }

@@ -209,21 +209,21 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
         const char *text;
     } rows[] = {
   /* clang-format off */
-        {"hello.hex",   112,               185,        "TotalByteLength at 0 is 185, expected 184 (the bytes that were returned)"},
+        {"hello.hex",   112,               185,        "TotalByteLength at 0 is 185, expected 184 (the number of bytes that were returned)"},
         {"hello.hex",   112,               63,         "TotalByteLength at 0 is 63, expected at least 64 (the size of its header)"},
-        {"several.hex", 520 - 72,          64,         "TotalByteLength at 336 is 64, expected 72 (the bytes that were returned)"},
-        {"several.hex", 28,                2,          "NumObjectTypes at 112 is 2, expected at least 3 (the objects that were returned)"},
-        {"several.hex", 28,                4,          "NumObjectTypes at 408 is 4, expected at most 3 (the objects that were returned)"},
-        {"hello.hex",   116,               145,        "DefinitionLength at 4 is 145, expected 144 (HeaderLength and the definitions)"},
+        {"several.hex", 520 - 72,          64,         "TotalByteLength at 336 is 64, expected 72 (the number of bytes that were returned)"},
+        {"several.hex", 28,                2,          "NumObjectTypes at 112 is 2, expected at least 3 (the number of objects that were returned)"},
+        {"several.hex", 28,                4,          "NumObjectTypes at 408 is 4, expected at most 3 (the number of objects that were returned)"},
+        {"hello.hex",   116,               145,        "DefinitionLength at 4 is 145, expected 144 (HeaderLength plus the length of the definitions)"},
         {"hello.hex",   144,               3,          "NumCounters at 32 is 3, expected at most 2 (what fits into DefinitionLength)"},
         {"hello.hex",   176,               39,         "ByteLength at 64 is 39, expected at least 40 (the size of a definition)"},
         {"hello.hex",   212,               0x80000000, "CounterOffset at 100 is 2147483648, expected at most 2147483647"},
-        {"several.hex", last.counters,     9,          "ByteLength of the counter block at 328 is 9, expected at most 8 (what is left of the object)"},
+        {"several.hex", last.counters,     9,          "ByteLength of the counter block at 328 is 9, expected at most 8 (the rest of the object)"},
         {"several.hex", last.offset,       23,         "ByteLength at 296 is 23, expected at least 24 (the size of an instance definition)"},
-        {"several.hex", last.offset + 20,  9,          "NameLength at 316 is 9, expected at most 8 (what ByteLength leaves after NameOffset)"},
-        {"several.hex", object.offset + 40, 1,         "NumInstances at 152 is 1, expected at least 2 (one more follows the last)"},
+        {"several.hex", last.offset + 20,  9,          "NameLength at 316 is 9, expected at most 8 (ByteLength minus NameOffset)"},
+        {"several.hex", object.offset + 40, 1,         "NumInstances at 152 is 1, expected at least 2 (one more instance follows)"},
         {"several.hex", object.offset + 40, 3,         "NumInstances at 152 is 3, expected at most 2 (what fits into TotalByteLength)"},
-        {"hello.hex",   212,               40,         "CounterOffset at 100 is 40, expected at most 8 (so that the value lies inside the counter block)"},
+        {"hello.hex",   212,               40,         "CounterOffset at 100 is 40, expected at most 8 (because the value must be inside the counter block)"},
   /* clang-format on */
     };
     bool good = true;

@@ -22,7 +22,7 @@ static void returned(struct report *report, const struct check_answer *answer, c
 static void check_error_outputs(const struct check_answer *answer, struct report *report)
 {
     const struct worker_reply *reply = &answer->reply;
-    const char *expected = "0 with any status but ERROR_SUCCESS";
+    const char *expected = "0, because Collect returned an error";
     if (reply->bytes != 0)
         returned(report, answer, "*lpcbTotalBytes after a failure", expected, "", reply->bytes);
     if (reply->objects != 0)
@@ -36,11 +36,11 @@ static void check_guards(const struct check_answer *answer, struct report *repor
 {
     const struct worker_reply *reply = &answer->reply;
     if (reply->below)
-        returned(report, answer, "buffer", "nothing written below it",
-                 "written below it, at byte -", reply->below);
+        returned(report, answer, "buffer", "nothing written before its start",
+                 "written before its start, at byte -", reply->below);
     if (reply->above)
-        returned(report, answer, "buffer", "nothing written after it", "written after it, at byte ",
-                 reply->above - 1);
+        returned(report, answer, "buffer", "nothing written after its end",
+                 "written after its end, at byte ", reply->above - 1);
 }
 
 static bool check_pointer(const struct check_answer *answer, struct report *report)
@@ -49,11 +49,11 @@ static bool check_pointer(const struct check_answer *answer, struct report *repo
     if (reply->end >= 0 && reply->end <= (int64_t)answer->capacity) {
         if (reply->bytes == (uint64_t)reply->end)
             return true;
-        returned(report, answer, "*lpcbTotalBytes", "the distance by which *lppData was moved", "",
-                 reply->bytes);
+        returned(report, answer, "*lpcbTotalBytes",
+                 "the number of bytes by which *lppData was moved", "", reply->bytes);
         return reply->end > 0;
     }
-    returned(report, answer, "*lppData", "directly after the answer, inside the buffer",
+    returned(report, answer, "*lppData", "moved to the end of the answer, inside the buffer",
              "moved by ", reply->end);
     return false;
 }
@@ -76,7 +76,7 @@ bool answer_check_returns(const struct check_answer *answer, struct report *repo
     const struct worker_reply *reply = &answer->reply;
     check_guards(answer, report);
     if (reply->query_changed)
-        report_add(report, WARNING, &nowhere, "query", IN_RETURNS, "the query is only read",
+        report_add(report, WARNING, &nowhere, "query", IN_RETURNS, "Collect only reads it",
                    "Collect wrote to it");
     if (reply->delayed_writes)
         report_add(report, MISTAKE, &nowhere, "buffer", IN_RETURNS,
@@ -92,7 +92,7 @@ bool answer_check_returns(const struct check_answer *answer, struct report *repo
     }
     if (reply->outputs_kept && answer->capacity > 0) {
         returned(report, answer, "*lpcbTotalBytes", "0 when there is nothing to answer",
-                 "left as it was, ", reply->bytes);
+                 "not set by Collect, still ", reply->bytes);
         return false;
     }
     if (!check_pointer(answer, report))

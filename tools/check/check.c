@@ -119,8 +119,8 @@ int main(int argc, char **argv)
     if (!wrong && !wanted.library)
         wrong = options_complain(&options, "LIBRARY is missing");
     if (!wrong && wanted.ini && wanted.service)
-        wrong =
-            options_complain(&options, "--ini and --service exclude each other; give one of them");
+        wrong = options_complain(&options,
+                                 "--ini and --service cannot be used together; give one of them");
     return wrong ? wrong : run(&wanted);
 }
 

@@ -116,7 +116,7 @@ static void compare_counters(const struct pair *pair, struct report *report)
                    &(struct place){pair->object[1].type.ObjectNameTitleIndex,
                                    definition->CounterNameTitleIndex, pair->name},
                    "falling value", IN_VALUES,
-                   "never less than before: the type is that of a count",
+                   "never less than before, because the counter type is that of a count",
                    "%" PRIu64 " after %" PRIu64 " (%s)", (uint64_t)second, (uint64_t)first,
                    info.name ? info.name : "unknown type");
     }
@@ -185,7 +185,7 @@ static void compare_times(const struct pair *pair, struct report *report)
                    (long long)before->PerfTime.QuadPart);
     if (now->PerfFreq.QuadPart != before->PerfFreq.QuadPart)
         report_add(report, MISTAKE, &place, "PerfFreq", IN_VALUES,
-                   "the same in each answer: both times of a rate are measured by it",
+                   "the same in each answer, because the time of each rate is calculated with it",
                    "%lld after %lld", (long long)now->PerfFreq.QuadPart,
                    (long long)before->PerfFreq.QuadPart);
 }
@@ -232,7 +232,8 @@ void values_compare_times(struct check_answer *before, struct check_answer *now,
             pair.object[0].type.PerfTime.QuadPart == time && must_move(&pair) &&
             counts_changed(&pair))
             report_add(report, MISTAKE, &(struct place){number, 0, NULL}, "PerfTime", IN_VALUES,
-                       "a later time when values have changed: rates are divided by it",
+                       "a later time, because values have changed and rates are divided by the "
+                       "time between two answers",
                        "still %lld after %lld ms", (long long)time,
                        (long long)(now->begin_ms - before->end_ms));
     }
@@ -269,7 +270,8 @@ static void compare_starts(struct check_answer *first, struct pair *pair, struct
         all_started_again(first, pair->now, number) &&
         all_started_again(first, pair->before, number))
         report_add(report, WARNING, &(struct place){number, 0, NULL}, "start", IN_VALUES,
-                   "for PERF_ELAPSED_TIME the start time, the same as long as the instance exists",
+                   "the start time (the type is PERF_ELAPSED_TIME), which stays the same as long "
+                   "as the instance exists",
                    "another value in each of three answers, for all instances");
 }
 

@@ -47,13 +47,13 @@ static void check_name(const struct scene *scene, const struct place *place, con
     if (!scene->is->has_names || (help ? names_help(names, index) : names_title(names, index)))
         return;
     bool own = scene->is->first_counter > 0;
-    struct finding *finding =
-        report_add(scene->report, MISTAKE, place, field, IN_NAMES,
-                   help ? "an index that has an explanation" : "an index that has a name",
-                   "%" PRIu32 ", which has none in the registry", index);
+    struct finding *finding = report_add(
+        scene->report, MISTAKE, place, field, IN_NAMES,
+        help ? "an index that has an explanation" : "an index that has a name",
+        "%" PRIu32 ", which has no %s in the registry", index, help ? "explanation" : "name");
     if (finding && own && finding->times == 1)
         snprintf(finding->details, sizeof finding->details,
-                 "the registration has %" PRIu32 " to %" PRIu32, scene->is->first_counter,
+                 "the registered indices are %" PRIu32 " to %" PRIu32, scene->is->first_counter,
                  help ? scene->is->last_help : scene->is->last_counter);
 }
 
@@ -69,7 +69,7 @@ static void check_explanation(const struct scene *scene, const struct place *pla
     if (own && name - is->first_counter != help - is->first_help)
         report_add(scene->report, WARNING, place, field, IN_NAMES,
                    "the explanation that belongs to the name",
-                   "%" PRIu32 ", the explanation of %" PRIu32, help,
+                   "%" PRIu32 ", which is the explanation of name %" PRIu32, help,
                    help - is->first_help + is->first_counter);
 }
 
@@ -96,8 +96,8 @@ static void check_owner(const struct scene *scene)
         (!is->object_list && is->first_counter == 0))
         return;
     report_add(scene->report, WARNING, &place, "ObjectNameTitleIndex", IN_NAMES,
-               "a number of this service",
-               "%" PRIu32 ", which is registered for another service or for none", number);
+               "an index of this service",
+               "%" PRIu32 ", which is registered for another service or for no service", number);
 }
 
 /* ---- counter definitions ---- */
@@ -122,8 +122,8 @@ static void check_size(const struct scene *scene, size_t counter)
     bool eight = definition->CounterType == PERF_AVERAGE_TIMER && definition->CounterSize == 8;
     if (size && definition->CounterSize != size && !eight)
         report_add(scene->report, MISTAKE, &place, "CounterSize", IN_COUNTERS,
-                   size == 4 ? "4, as the type says" : "8, as the type says", "%" PRIu32,
-                   (uint32_t)definition->CounterSize);
+                   size == 4 ? "4, because of the counter type" : "8, because of the counter type",
+                   "%" PRIu32, (uint32_t)definition->CounterSize);
     if (size && definition->CounterSize == size && definition->CounterOffset % size != 0)
         report_add(scene->report, definition->CounterOffset % 4 ? MISTAKE : WARNING, &place,
                    "CounterOffset", IN_COUNTERS, size == 4 ? "a multiple of 4" : "a multiple of 8",
@@ -159,7 +159,7 @@ static void check_next(const struct scene *scene, size_t counter, const opl_type
         next = info_of(scene, counter + 1);
     if (!next.is_base)
         report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
-                   "its base as the next definition", "%s, followed by %s", info->name,
+                   "its base directly after it", "%s, followed by %s", info->name,
                    last        ? "no definition"
                    : next.name ? next.name
                                : "an unknown type");
@@ -179,7 +179,7 @@ static void check_base(const struct scene *scene, size_t counter)
         before = info_of(scene, counter - 1);
     if (info.is_base && !before.needs_base && !before.multi)
         report_add(scene->report, MISTAKE, &place, "CounterType", IN_COUNTERS,
-                   "a base only directly after a counter that needs one", "%s", info.name);
+                   "a base only directly after a counter that needs a base", "%s", info.name);
 }
 
 static void check_definition(const struct scene *scene, size_t counter)
@@ -227,7 +227,7 @@ static void check_overlaps(const struct scene *scene, size_t counter)
         if (!equal && own->CounterOffset < other_end && other->CounterOffset < own_end)
             report_add(scene->report, MISTAKE, &place, "CounterOffset", IN_COUNTERS,
                        "bytes that no other counter uses",
-                       "%" PRIu32 ", inside those of counter %" PRIu32,
+                       "%" PRIu32 ", which is inside the bytes of counter %" PRIu32,
                        (uint32_t)own->CounterOffset, (uint32_t)other->CounterNameTitleIndex);
     }
 }
@@ -256,7 +256,7 @@ static void check_namesakes(const struct scene *scene, size_t counter)
         else if (help && explanation && strcmp(help, explanation) == 0)
             report_add(scene->report, WARNING, &place, "CounterHelpTitleIndex", IN_NAMES,
                        "an explanation that no other counter of the object has",
-                       "that of counter %" PRIu32 ", \"%s\"", number, text);
+                       "the same as that of counter %" PRIu32 ", \"%s\"", number, text);
     }
 }
 
@@ -271,11 +271,11 @@ static void check_object_times(const struct scene *scene)
         timed |= (scene->counters[i].definition.CounterType & 0x00300000) == PERF_OBJECT_TIMER;
     if (timed && type->PerfFreq.QuadPart <= 0)
         report_add(scene->report, MISTAKE, &place, "PerfFreq", IN_VALUES,
-                   "ticks per second, because a counter is measured in the object's time", "%lld",
+                   "ticks per second of the object's clock, which measures a counter", "%lld",
                    (long long)type->PerfFreq.QuadPart);
     if (timed && type->PerfTime.QuadPart <= 0)
         report_add(scene->report, MISTAKE, &place, "PerfTime", IN_VALUES,
-                   "the object's time, because a counter is measured in it", "%lld",
+                   "the time of the object's clock, which measures a counter", "%lld",
                    (long long)type->PerfTime.QuadPart);
 }
 
@@ -313,11 +313,11 @@ static void check_rest(const struct scene *scene)
     if (type->NumInstances == 0 && rest >= 8)
         report_add(scene->report, WARNING, &place, "NumInstances", IN_INSTANCES,
                    "the number of instances, or PERF_NO_INSTANCES (-1)",
-                   "0, and %" PRIu32 " bytes after the definitions", type->TotalByteLength - used);
+                   "0, but %" PRIu32 " bytes follow the definitions", type->TotalByteLength - used);
     if (single && rest >= 8)
         report_add(scene->report, MISTAKE, &place, "NumInstances", IN_INSTANCES,
-                   "the number of instances, if it has some",
-                   "-1 (PERF_NO_INSTANCES), and %" PRIu32 " bytes after the counter block",
+                   "the number of instances, if the object has any",
+                   "-1 (PERF_NO_INSTANCES), but %" PRIu32 " bytes follow the counter block",
                    type->TotalByteLength - used);
 }
 
@@ -346,7 +346,7 @@ static void check_object(const struct scene *scene)
     check_object_times(scene);
     if (type->DefaultCounter != -1 && ((DWORD)type->DefaultCounter >= type->NumCounters))
         report_add(scene->report, MISTAKE, &place, "DefaultCounter", IN_COUNTERS,
-                   "-1, or the position of one of its counters", "%" PRId32,
+                   "-1, or the position of one of the object's counters", "%" PRId32,
                    (int32_t)type->DefaultCounter);
     if (type->DetailLevel < PERF_DETAIL_NOVICE || type->DetailLevel > PERF_DETAIL_WIZARD)
         report_add(scene->report, WARNING, &place, "DetailLevel", IN_COUNTERS,
@@ -370,11 +370,11 @@ static void check_text(const struct scene *scene, const opl_instance_view *insta
         ended = text[i] == 0 && (!wide || text[i + 1] == 0);
     if (text && size > 0 && !ended)
         report_add(scene->report, WARNING, place, "value", IN_VALUES,
-                   "a text that ends with 0 within its CounterSize", "no 0 in %" PRIu32 " bytes",
-                   (uint32_t)size);
+                   "a text that ends with a zero character within CounterSize",
+                   "no zero character in %" PRIu32 " bytes", (uint32_t)size);
     if (wide && size % 2)
         report_add(scene->report, MISTAKE, place, "CounterSize", IN_COUNTERS,
-                   "an even number, of UTF-16", "%" PRIu32, (uint32_t)size);
+                   "an even number, because the text is UTF-16", "%" PRIu32, (uint32_t)size);
 }
 
 /* Reports a percentage above 100, which viewers show as 100. A fraction whose name does not begin
@@ -391,7 +391,7 @@ static void check_fraction(const struct scene *scene, const opl_instance_view *i
         opl_counter_number(&scene->answer->block, instance, &scene->counters[counter + 1],
                            &whole) &&
         part > whole)
-        report_add(scene->report, WARNING, place, "value", IN_VALUES, "at most its base: 100 %",
+        report_add(scene->report, WARNING, place, "value", IN_VALUES, "at most its base (100 %)",
                    "%" PRIu64 " of %" PRIu64, part, whole);
 }
 
@@ -421,7 +421,7 @@ static void check_start(const struct scene *scene, const opl_instance_view *inst
     double beyond = age < 0 ? -age : age - uptime();
     if (beyond > minute)
         report_add(scene->report, beyond > many_years ? MISTAKE : WARNING, place, "value",
-                   IN_VALUES, "the time of the start, in the units of PerfTime",
+                   IN_VALUES, "the start time, in the same unit as PerfTime",
                    "%" PRIu64 ", %.1f days %s", start, beyond / day,
                    age < 0 ? "after PerfTime" : "before this machine's boot");
 }
@@ -436,7 +436,7 @@ static void check_values(const struct scene *scene, const opl_instance_view *ins
         if ((uint64_t)definition->CounterOffset + definition->CounterSize > instance->counters_size)
             report_add(scene->report, MISTAKE, &place, "CounterOffset", IN_COUNTERS,
                        "inside the counter block",
-                       "%" PRIu32 " with CounterSize %" PRIu32 ", and the block has %zu bytes",
+                       "%" PRIu32 " with CounterSize %" PRIu32 ", but the block has %zu bytes",
                        (uint32_t)definition->CounterOffset, (uint32_t)definition->CounterSize,
                        instance->counters_size);
         else if ((definition->CounterType & 0x00000C00) == PERF_TYPE_TEXT)
@@ -484,14 +484,14 @@ static void check_instance_text(const struct scene *scene, const opl_instance_vi
         ended = text[i] == 0 && (!wide || text[i + 1] == 0);
     if (wide && length % 2)
         report_add(scene->report, MISTAKE, place, "NameLength", IN_INSTANCES,
-                   "an even number, of UTF-16 with its terminator", "%zu", length);
+                   "an even number, because the name is UTF-16", "%zu", length);
     else if (!ended)
         report_add(scene->report, WARNING, place, "NameLength", IN_INSTANCES,
-                   "a length that includes the terminator", "%zu bytes without a 0", length);
+                   "a length that includes the terminator", "%zu bytes without a zero", length);
     if (ends_with_a_byte(scene->object.type.CodePage) && is_utf16(text, length))
         report_add(scene->report, MISTAKE, place, "CodePage", IN_INSTANCES,
                    "0, because the names are UTF-16",
-                   "%" PRIu32 ", by which a name ends at its first 0",
+                   "%" PRIu32 ", with which a name would end at its first zero byte",
                    (uint32_t)scene->object.type.CodePage);
     if (wide && has_surrogate_alone(text, length))
         report_add(scene->report, WARNING, place, "name", IN_INSTANCES, "valid UTF-16",
@@ -552,7 +552,8 @@ static void check_parent(const struct scene *scene, const opl_instance_view *ins
     int32_t count = parent.type.NumInstances;
     if (count < 0 || definition->ParentObjectInstance >= (DWORD)count)
         report_add(scene->report, MISTAKE, place, "ParentObjectInstance", IN_INSTANCES,
-                   "the position of an instance of the parent object", "%" PRIu32 " of %" PRId32,
+                   "the position of an instance of the parent object",
+                   "%" PRIu32 ", but that object has %" PRId32 " instances",
                    (uint32_t)definition->ParentObjectInstance, count < 0 ? 0 : count);
     else if (parent.offset == scene->object.offset &&
              definition->ParentObjectInstance == instance->position)
@@ -594,8 +595,8 @@ static void check_twins(const struct scene *scene, struct key *keys, size_t coun
                        "a number that no other instance has", "%" PRId32 " twice", keys[i].id);
         else if (!has_identity(scene))
             report_add(scene->report, WARNING, &place, "name", IN_INSTANCES,
-                       "unique names: viewers number equal ones by their positions, and confuse "
-                       "them when one disappears",
+                       "a name that no other instance has: programs number instances of one name "
+                       "in their order, and confuse them when one disappears",
                        "\"%s\" more than once", keys[i].name);
     }
 }
@@ -724,7 +725,7 @@ static void check_twice(const struct scene *scene)
     if (opl_block_find_object(&scene->answer->block, place.object, &first) &&
         first.offset != scene->object.offset)
         report_add(scene->report, MISTAKE, &place, "ObjectNameTitleIndex", IN_OBJECTS,
-                   "each object once", "a second object of this number");
+                   "each object only once", "a second object with this index");
 }
 
 void fields_check(struct check_answer *answer, const struct registration *registration,

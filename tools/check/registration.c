@@ -75,7 +75,7 @@ static void take_remark(void *self, const opl_load_remark *remark)
 {
     struct finding *finding =
         report_add(self, remark->error ? MISTAKE : WARNING, &nowhere, "ini file", IN_NAMES,
-                   "a file without complaints", "%s:%u: %s", remark->file ? remark->file : "",
+                   "no warnings and no errors", "%s:%u: %s", remark->file ? remark->file : "",
                    remark->line, remark->text);
     /* report_add only counted the finding again: keep the line, too */
     if (finding && finding->times > 1) {

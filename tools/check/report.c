@@ -134,8 +134,8 @@ static void print_left_out(const struct timing *timing)
 {
     for (int i = 0; i < STEP_COUNT; i++)
         if (timing->made[i] < timing->planned[i])
-            printf("only %u of %u %s tried, because Open, Collect and Close take %.0f, %.0f and "
-                   "%.0f ms\n",
+            printf("only %u of %u %s were tried, because Open, Collect and Close take %.0f, %.0f "
+                   "and %.0f ms\n",
                    timing->made[i], timing->planned[i], steps[i], timing->open_ms,
                    timing->median_ms, timing->close_ms);
 }

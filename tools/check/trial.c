@@ -207,8 +207,8 @@ static void report_end(struct trial *trial, enum worker_order order, int most_ms
         break;
     default:
         report_add(report, MISTAKE, &nowhere, during, IN_PROCESS,
-                   "no changes to descriptors that are not its own",
-                   "it closed a descriptor, or wrote to one, that it did not open");
+                   "no changes to file descriptors that are not its own",
+                   "it closed or wrote to a file descriptor that it had not opened");
     }
 }
 
@@ -226,9 +226,8 @@ static void report_left(struct trial *trial, enum worker_order order, const stru
     int32_t threads = usage->threads - trial->loaded.threads;
     bool many = trial->loaded.threads && threads > LEFT_MOST;
     if (usage->children > 0)
-        report_add(trial->report, WARNING, &nowhere, "child processes", IN_PROCESS,
-                   "none that are left", "%" PRId32 " after %s", usage->children,
-                   order_text(order));
+        report_add(trial->report, WARNING, &nowhere, "child processes", IN_PROCESS, "none is left",
+                   "%" PRId32 " after %s", usage->children, order_text(order));
     if (many)
         report_add(trial->report, MISTAKE, &nowhere, "threads", IN_LIFE, "no increase",
                    "%" PRId32 " more after %s", threads, order_text(order));
@@ -379,8 +378,8 @@ static void check_refusal(struct trial *trial, const struct check_answer *answer
 {
     if (trial->refused && trial->size == answer->size)
         report_add(trial->report, MISTAKE, &nowhere, REFUSAL, IN_RETURNS,
-                   "an answer in the space that was sufficient before and after",
-                   "none in %" PRIu32 " bytes, of which it needs %zu", trial->refused,
+                   "an answer, because calls before and after this one needed less space",
+                   "no answer in %" PRIu32 " bytes, although it needs only %zu", trial->refused,
                    answer->size);
     trial->refused = 0;
 }
@@ -451,8 +450,8 @@ static bool try_foreign(struct trial *trial)
         silent &= !data;
         if (data)
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
-                       "no data for a query that does not name its objects", "%zu bytes for \"%s\"",
-                       answer.size, queries[i]);
+                       "no data for a query that names none of the provider's objects",
+                       "%zu bytes for \"%s\"", answer.size, queries[i]);
         answer_done(&answer);
     }
     return silent;
@@ -485,7 +484,8 @@ static void try_similar(struct trial *trial)
     snprintf(query, sizeof query, "%lu %lu", before, 9 * power + number);
     if (collect(trial, query, trial->capacity ? trial->capacity : FIRST_SIZE, false, &answer))
         report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
-                   "no data for other numbers with the same digits: compare whole words",
+                   "no data for a longer number that contains the digits of its own: compare whole "
+                   "numbers",
                    "%zu bytes for \"%s\", because its own number is %lu", answer.size, query,
                    number);
     answer_done(&answer);
@@ -511,7 +511,7 @@ static void try_positions(struct trial *trial)
         if (!trial->ended && is_empty(&answer))
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                        "an answer to the numbers of its objects wherever they are in the query",
-                       "none to \"%s\"", query);
+                       "no answer to \"%s\"", query);
         answer_done(&answer);
     }
 }
@@ -528,8 +528,8 @@ static void try_queries(struct trial *trial)
         try_query(trial, trial->own, true);
     if (made && *trial->own && trial->query && trial->query != trial->own && !trial->ended)
         report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
-                   "an answer to the numbers of its objects, as to Global", "none to \"%s\"",
-                   trial->own);
+                   "an answer to the numbers of its objects, because it answers Global",
+                   "no answer to \"%s\"", trial->own);
     else if (made && trial->query == trial->own)
         try_positions(trial);
     if (try_foreign(trial))
@@ -630,8 +630,8 @@ static void try_threads(struct trial *trial)
     }
     if (empty)
         report_add(trial->report, empty == calls ? MISTAKE : WARNING, &nowhere, "Collect", IN_LIFE,
-                   "an answer in every thread", "none in %d of %d calls from new threads", empty,
-                   calls);
+                   "an answer in every thread", "no answer in %d of %d calls from new threads",
+                   empty, calls);
 }
 
 /* Writes at least `length` characters of numbers that are not the library's, and so large that they
@@ -660,7 +660,7 @@ static void try_long(struct trial *trial)
         if (!trial->ended && is_empty(&answer))
             report_add(trial->report, WARNING, &nowhere, "query", IN_QUERIES,
                        "an answer to the numbers of its objects, however long the query is",
-                       "none to %zu characters that %s with \"%s\"", strlen(query),
+                       "no answer to a query of %zu characters that %ss with \"%s\"", strlen(query),
                        i % 2 ? "end" : "begin", trial->own);
         answer_done(&answer);
     }

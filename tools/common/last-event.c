@@ -94,8 +94,8 @@ FILE *last_event_open(const char *path, const char **ret_why)
         fd < 0 ? errno == ELOOP || errno == ENXIO : !fstat(fd, &st) && !S_ISREG(st.st_mode);
     bool large = fd >= 0 && !strange && st.st_size > LARGEST;
     FILE *file = fd < 0 || strange || large ? NULL : fdopen(fd, "r");
-    *ret_why = strange ? "not a regular file; delete it, and events are written there again"
-               : large ? "too large; move it away, and events are written there again"
+    *ret_why = strange ? "it is not a regular file, so no events are written there; delete it"
+               : large ? "it is too large, so no events are written there; move it away"
                : errno == ENOENT ? NULL
                                  : strerror(errno);
     if (fd >= 0 && !file)

@@ -39,7 +39,7 @@ static const struct {
     {OF_NONE, ERROR_BAD_NETPATH, "\"%s\" is not an address; use a NAME, " MACHINE_ADDRESSES},
     {OF_ANY, ERROR_ACCESS_DENIED, "access is denied there"},
     {OF_ANY, ERROR_INVALID_DATA, "the reply is not in the expected format"},
-    {OF_ANY, ERROR_BUSY, "the machine is busy with other queries, or this user has too many at once; try again later"},
+    {OF_ANY, ERROR_BUSY, "the machine is busy with other queries, or this user sends too many at once; try again later"},
     {OF_ANY, RPC_S_SERVER_UNAVAILABLE, "it does not answer"},
     {OF_ANY, RPC_S_CALL_FAILED, "the connection was lost, or the answer did not arrive in time"},
 };

@@ -47,8 +47,8 @@ static bool remove_if_gone(void *self, const char *name)
         DWORD status = opl_load_remove(name, &options, NULL);
         drop_ins->status = drop_ins->status ? drop_ins->status : status;
         if (!status && !opts->quiet && !opts->json)
-            printf("%s: removed, as %s was; its numbers stay reserved\n", text_seen(name),
-                   text_seen(service.ini));
+            printf("%s: removed, because its file %s no longer exists; its numbers stay reserved\n",
+                   text_seen(name), text_seen(service.ini));
     }
     service_done(&service);
     return true;

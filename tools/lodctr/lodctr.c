@@ -49,7 +49,7 @@ static const struct option_row rows[] = {
     {'n', "dry-run", NULL, DRY_RUN, "Show what would be written: the numbers, and the texts of each language.", NULL, 0},
     {'j', "json", NULL, JSON, "Print one JSON document; the output of a library then goes to standard error.", NULL, 0},
     {0, "quiet", NULL, QUIET, "Print errors and warnings only.", NULL, 0},
-    {'u', "user", NULL, USER, "Use the user's own layer of the registry: needs no special rights, but only the user's programs see it.", NULL, 0},
+    {'u', "user", NULL, USER, "Use the user's own layer of the registry: this needs no special rights, but only the user's programs see it.", NULL, 0},
     {0, "codepage", "N", CODEPAGE,
      "The code page of ini files that are neither UTF-16 nor UTF-8. Default: that of each text's language.",
      "1252 1251 1250 1253 1254 1257 932 936 949 950 65001", 0},
@@ -61,7 +61,7 @@ static const struct option_row rows[] = {
     {'d', "disable", "SERVICE", DISABLE, "Disable the service's provider: it is not queried any more.", "@services", 0},
     {'q', "query", "[SERVICE]", QUERY, "Show the indices in use and every service with counters, or only SERVICE.", NULL, 0},
     {'l', "language", "ID", LANGUAGE,
-     "Install a language, such as 007: every index gets its text in this language, or else in English.", "004 007 00A 00C 010 011 019 404 416 804 816", 0},
+     "Install a language, such as 007: every index gets its text in this language, else its English text.", "004 007 00A 00C 010 011 019 404 416 804 816", 0},
     {0, "remove", NULL, REMOVE, "With --language: remove the language and its texts.", NULL, 0},
     {0, "register", "LIB", REGISTER, "Call a library's DllRegisterServer, in a separate process.", "@files", 0},
     {0, "unregister", "LIB", UNREGISTER, "Call a library's DllUnregisterServer, in a separate process.", "@files", 0},
@@ -120,11 +120,10 @@ static bool take_code_page(struct lodctr *opts, const char *text)
 
 static int refuse(const struct options *options)
 {
-    return options_complain(
-        options,
-        "%s: manifests describe counter sets, which are not supported yet; register "
-        "the provider by an ini file",
-        options->spelled);
+    return options_complain(options,
+                            "%s: manifests describe counter sets, which are not supported yet; "
+                            "register the provider with an ini file",
+                            options->spelled);
 }
 
 static bool take_arg(struct lodctr *opts, char *word)
@@ -249,7 +248,9 @@ static DWORD finish(const struct change_result *change, const char *text, DWORD 
 {
     if (status == ERROR_ACCESS_DENIED && change->reported && !change->opts->user &&
         !change->opts->refused)
-        fprintf(stderr, "lodctr: it was loaded with --user; repeat the command with --user\n");
+        fprintf(stderr,
+                "lodctr: %s: if it was loaded with --user, repeat the command with --user\n",
+                text_seen(change->opts->subject));
     if (status)
         return change->reported ? status : status_complain("lodctr", change->opts->subject, status);
     if (!change->opts->quiet && !change->opts->json)
@@ -278,12 +279,7 @@ static DWORD change_language(const struct lodctr *opts)
     struct change_result change = {.opts = opts};
     opl_load_options options = {.user = opts->user, .remark = take_remark, .self = &change};
     DWORD status = opl_load_language(opts->subject, opts->remove, &options);
-    if (status != ERROR_INVALID_PARAMETER || change.reported)
-        return finish(&change, opts->remove ? "is removed" : "is installed", status);
-    fprintf(stderr, "lodctr: %s: %s (error 87)\n", text_seen(opts->subject),
-            opts->remove ? "not a language id like 007, or English, which cannot be removed"
-                         : "not a language id like 007 or 0804");
-    return status;
+    return finish(&change, opts->remove ? "is removed" : "is installed", status);
 }
 
 static DWORD change_one(const struct lodctr *opts, int mode)

@@ -75,7 +75,8 @@ static void print_service(const struct service_settings *service)
     print_text("Object List", service->object_list);
     if (service->library)
         print_text("Runs in", place(service));
-    print_text(service_on_probation(service) ? "Quarantine (over, on probation)" : "Quarantine",
+    print_text(service_on_probation(service) ? "Quarantine (over; the provider is on probation)"
+                                             : "Quarantine",
                service->quarantine);
     print_text("Unanswered", service->unanswered);
 }

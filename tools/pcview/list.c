@@ -161,10 +161,9 @@ static void list_absent(struct pcview *view)
     if (absent.disabled)
         fclose(absent.disabled);
     if (silent && disabled) {
-        print_absent(
-            view, "Not in this answer", silent,
-            "A costly object is returned only if it is named; an object without data on this "
-            "machine never is; 'pcview --events' shows errors.");
+        print_absent(view, "Not in this answer", silent,
+                     "A costly object is returned only if it is named; an object that has no data "
+                     "on this machine is never returned; 'pcview --events' shows errors.");
         print_absent(view, "Disabled", disabled, "'lodctr /E:SERVICE' enables a service.");
     }
     free(silent);

@@ -185,14 +185,14 @@ static int check_options(const struct pcview *view, const struct options *option
     int outputs = view->hex + view->json + view->watch + (view->save != NULL) + (view->events != 0);
     if (outputs > 1)
         return options_complain(options,
-                                "--hex, --json, --save, --watch, --events exclude each other");
+                                "only one of --hex, --json, --save, --watch, --events can be used");
     if (view->watch && view->block_count)
         return options_complain(options, "--watch cannot be used with a saved block");
     if (view->seconds && !view->watch)
         return options_complain(options, "--interval needs --watch");
     if (view->watch && strcmp(view->language, "009") != 0)
-        return options_complain(options, "--watch shows names in the language of LC_MESSAGES, "
-                                         "without --language");
+        return options_complain(options, "--watch cannot be used with --language; it shows names "
+                                         "in the language of LC_MESSAGES");
     if (view->machine && (view->block_count || view->events))
         return options_complain(options,
                                 "--block and --events cannot be used with another machine");

@@ -34,7 +34,7 @@ static const struct option_row window_rows[] = {
     {'m', "machine", "MACHINE", MACHINE, "Show another machine; several may be given.", NULL, 0},
     {'i', "interval", "SECONDS", INTERVAL, "Take a sample every SECONDS; default 1.", NULL, 0},
     {0, "counter-file", "FILE", COUNTER_FILE, "Chart the counters in a file, one in each line.", "@files", 0, "cf"},
-    {'p', "plain", NULL, PLAIN, "For screen readers: print what changes, at most a line in a second.", NULL, 0},
+    {'p', "plain", NULL, PLAIN, "For screen readers: print what changes, at most one line per second.", NULL, 0},
     {0},
 };
 static const char status_more[] =
@@ -260,7 +260,7 @@ static bool check_paths(const struct window_options *options)
     bool object = options->path_count && !is_path(*options->paths);
     if (object && **options->paths == '/')
         fprintf(stderr,
-                "perfmon: %s: neither a command nor an option; \"perfmon --help\" lists them\n",
+                "perfmon: %s is neither a command nor an option; \"perfmon --help\" lists them\n",
                 text_seen(*options->paths));
     else if (object && options->plain)
         fputs("perfmon: --plain takes counter paths, not an object\n", stderr);
@@ -306,8 +306,8 @@ static int run_window(const struct perfmon *perfmon, bool snapshot)
         return EXIT_FAILED;
     return_large_memory();
     if (options.files && options.plain) {
-        fputs("perfmon: --plain is for machines; without a terminal, a capture is printed as a "
-              "report\n",
+        fputs("perfmon: --plain cannot show a capture; without a terminal, perfmon prints a "
+              "capture as a report\n",
               stderr);
         return EXIT_USAGE;
     }

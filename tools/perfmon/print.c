@@ -220,7 +220,7 @@ static void print_last_answer(const struct status_page *page, const struct provi
     char when[64], span[32], took[32], text[200];
     if (provider->untried)
         print_text(page, "answered",
-                   "not since it was enabled again: perfmon status --ask shows whether it does");
+                   "not since it was enabled again; perfmon status --ask queries it now");
     if (!provider->heard_at) {
         if (provider->service.library)
             print_text(page, "answered", "no answer is recorded since the machine started");
@@ -249,7 +249,7 @@ static void print_answer(const struct status_page *page, const struct provider *
     else if (answer->status)
         snprintf(text, sizeof text, "none: %s", status_message((DWORD)answer->status));
     else
-        snprintf(text, sizeof text, "none of its objects, after %s", first);
+        snprintf(text, sizeof text, "it returned none of its objects, after %s", first);
     print_text(page, "answer", text);
 }
 
@@ -308,7 +308,7 @@ static void print_events(const struct status_page *page, const struct provider *
 static void print_failures(const struct status_page *page, const struct provider *provider)
 {
     char text[64];
-    snprintf(text, sizeof text, "%u count towards a quarantine",
+    snprintf(text, sizeof text, "%u; too many of them put the provider in quarantine",
              (unsigned)provider->service.error_count);
     if (provider->service.error_count)
         print_text(page, "failures", text);

@@ -214,9 +214,9 @@ static void print_next(const struct provider *provider, const char *name, char *
         break;
     case OVERDUE:
         snprintf(text, capacity,
-                 "It did not answer in time. Until it does, queries go on without it. \"perfmon "
-                 "status --ask %s\" shows it; a larger registry value Collect Timeout gives it "
-                 "more time.",
+                 "It did not answer in time. Until it does, queries do not wait for it. \"perfmon "
+                 "status --ask %s\" queries it now; a larger registry value Collect Timeout gives "
+                 "it more time.",
                  name);
         break;
     case LIBRARY_GONE:
@@ -226,11 +226,10 @@ static void print_next(const struct provider *provider, const char *name, char *
                  user, name);
         break;
     case NO_LIBRARY:
-        snprintf(
-            text, capacity,
-            "It has names, but no library that answers: register the library, or remove the names: "
-            "\"unlodctr%s %s\".",
-            user, name);
+        snprintf(text, capacity,
+                 "Its names are loaded, but no library is registered that answers: register the "
+                 "library, or remove the names: \"unlodctr%s %s\".",
+                 user, name);
         break;
     case NOT_LOADED:
         snprintf(text, capacity,

@@ -229,8 +229,8 @@ static int check(struct relog *opts)
     if (code)
         return code;
     if (opts->append && !can_append(opts))
-        return options_complain(
-            &options, "-a needs CSV or TSV, and excludes -t, --follow, --merge, --rename");
+        return options_complain(&options, "-a needs the format CSV or TSV, and cannot be used with "
+                                          "-t, --follow, --merge or --rename");
     if (opts->average && opts->every < 2)
         return options_complain(&options, "--average needs -t: it is the mean of N samples");
     if (opts->begin && opts->end && opts->end < opts->begin)

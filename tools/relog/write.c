@@ -50,8 +50,9 @@ static void warn_of_overlap(const struct relog *opts, LONGLONG latest, LONGLONG 
     when_print(latest, before);
     when_print(first, appended);
     fprintf(stderr,
-            "relog: %s: times overlap: it has samples up to %s, the appended ones begin at %s\n",
-            text_seen(opts->output), before, appended);
+            "relog: %s: warning: the samples were appended, but the earliest is of %s, and the "
+            "file already had samples up to %s\n",
+            text_seen(opts->output), appended, before);
 }
 
 /* Is the status a system error? Only writing returns these; PDH's own statuses are greater. */

@@ -127,7 +127,7 @@ static void print_loaded(const struct samba *samba)
         printf("loaded   unknown: only root can see what Samba's processes have loaded\n");
     else if (user->pid)
         printf("loaded   no; but %s (process %d, %s) has loaded %s\n", text_seen(user->name),
-               user->pid, user->of_unit ? samba->unit : "not of the service",
+               user->pid, user->of_unit ? samba->unit : "not part of the service",
                text_seen(user->path));
     else
         printf("loaded   %s\n",

@@ -156,8 +156,8 @@ static int take_option(struct table_options *opts, const struct options *options
         [MERGE] = &opts->merge, [SYMBOLS] = &opts->symbol_file, [OUTPUT] = &opts->output};
     if (id == INI || id == HEADER) {
         if (opts->what && opts->what != id)
-            return options_complain(options,
-                                    "--ini and --symbols exclude each other; give one of them");
+            return options_complain(
+                options, "--ini and --symbols cannot be used together; give one of them");
         opts->what = id;
     } else if (id == LANGUAGE) {
         if (!old_is_language(options->value))

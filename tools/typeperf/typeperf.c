@@ -40,7 +40,7 @@ static const struct option_row rows[] = {
     {0, "query-instances", NULL, LIST_INSTANCES, "Like -q, with a line for each instance.", "@objects", 0, "qx"},
     {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
     {0, "config", "FILE", CONFIG, "Read options from a file: a line [si], and in the next line its value.", "@files", 0, "config"},
-    {'s', "server", "MACHINE", SERVER, "The machine for counters and objects that name none: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
+    {'s', "server", "MACHINE", SERVER, "The machine for counters and objects that name no machine: a NAME, " MACHINE_ADDRESSES ".", "localhost", 0, NULL},
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "top", "N", TOP,
      "Show only the N largest values of each sample; in CSV and TSV the columns are fixed by the first "
@@ -193,9 +193,9 @@ static int check(const struct typeperf *opts)
     if (!opts->list && !opts->args.count)
         return options_complain(&options, "COUNTER is missing; 'typeperf -q' lists the counters");
     if (opts->list && opts->explain)
-        return options_complain(&options, "--explain and -q exclude each other");
+        return options_complain(&options, "--explain and -q cannot be used together");
     if (opts->top && capture)
-        return options_complain(&options, "--top needs -f " SHEET_OTHERS ", or no -o");
+        return options_complain(&options, "--top with -o needs -f " SHEET_OTHERS);
     return 0;
 }
 

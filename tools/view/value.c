@@ -262,9 +262,9 @@ const char *view_value_why(const struct view_value *value)
     if (value->state != VIEW_INVALID)
         return reasons[value->state];
     if (value->status == PDH_CALC_NEGATIVE_VALUE)
-        return "the value fell between the samples";
+        return "the value became smaller between the samples";
     if (value->status == PDH_CALC_NEGATIVE_DENOMINATOR)
-        return "its base fell between the samples";
+        return "its base became smaller between the samples";
     if (value->status == PDH_CALC_NEGATIVE_TIMEBASE)
         return "the frequency of its clock is 0";
     return "invalid data";

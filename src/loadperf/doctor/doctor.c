@@ -201,9 +201,9 @@ static void report_texts(struct checked *checked)
                  !plan_find(plan, text->language, text->index - checked->first);
     }
     put_count(checked, "missing-texts", missing, "missing");
-    put_count(checked, "wrong-texts", wrong, "not those of its ini file");
+    put_count(checked, "wrong-texts", wrong, "different from those in its ini file");
     put_count(checked, "orphan-texts", orphans,
-              "outside of the service's range of numbers: removed");
+              "outside of the service's range of numbers; lodctr doctor removes such texts");
 }
 
 /* Reports a service for which no ini file with its names exists here, so that its counters would be
@@ -323,8 +323,8 @@ static LSTATUS want(struct checked *checked)
     const opl_load_finding finding = {.kind = "overlap", .service = checked->here->name};
     if (other)
         doctor_report(checked->doctor, true, &finding,
-                      "had the numbers %u to %u of %s: it gets new ones", (unsigned)checked->first,
-                      (unsigned)checked->last + 1, other->name);
+                      "had the numbers %u to %u, which belong to %s; it gets other numbers",
+                      (unsigned)checked->first, (unsigned)checked->last + 1, other->name);
     if (other && !checked->doctor->load->options->dry_run)
         event_log(SOURCE, EVENT_OVERLAP, checked->here->name,
                   EVENT_FIELDS(EVENT_TEXT("Other", other->name)), "the doctor gave it new numbers");

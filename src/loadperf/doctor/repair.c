@@ -210,7 +210,7 @@ static void report_manual(const struct judging *judging, const struct stored_pro
     else
         doctor_report(judging->doctor, true, &finding,
                       "text %u of language %03X was written by hand as \"%.120s\", but the "
-                      "provider has no text there: removed",
+                      "provider has no such text; it is removed",
                       (unsigned)text->index, (unsigned)text->language & 0xffff, text->text);
 }
 

@@ -69,8 +69,8 @@ static void look_into(struct looking *looking, const char *name)
                       looking->damaged, lines_are(looking->damaged), looking->line);
     else if (looking->damaged) {
         doctor_report(doctor, true, &finding,
-                      "%zu %s damaged, the first is line %u: they become comments; their "
-                      "content is repaired below, if the provider's ini file is known",
+                      "%zu %s damaged, the first is line %u: they become comments; what they "
+                      "contained is restored, if the provider's ini file is known",
                       looking->damaged, lines_are(looking->damaged), looking->line);
         buffer_add(&doctor->torn, name, strlen(name) + 1);
     }
@@ -106,13 +106,13 @@ static void report_foreign(struct doctor *doctor, const char *path, const struct
         return;
     if (foreign)
         doctor_report(doctor, false, &finding,
-                      "%s%s, so it is not trusted: read it; if it is right: chown %u %s && "
+                      "%s%s, so it is not used: read it; if its content is right: chown %u %s && "
                       "chmod go-w %s; if not: rm %s",
                       whose, st->st_mode & (S_IWGRP | S_IWOTH) ? "others may write it" : "",
                       (unsigned)owner, name.data, name.data, name.data);
     else
         doctor_report(doctor, false, &finding,
-                      "others may write it, so it is not trusted: read it; if it is right: "
+                      "others may write it, so it is not used: read it; if its content is right: "
                       "chmod go-w %s; if not: rm %s",
                       name.data, name.data);
 }
@@ -144,7 +144,7 @@ static void look_at_state(struct doctor *doctor, const char *folder, const char 
     const char *why = file_fault(&st, most);
     if (why)
         report_unused(doctor, path, why, S_ISREG(st.st_mode) && st.st_size > most ? most : 0,
-                      "move it away or delete it, and a new one is written when it is needed");
+                      "move it away or delete it; a new file is written when it is needed");
 }
 
 /* Returns why a file of registrations cannot be read; its owner does not matter. NULL: it can. */
@@ -236,11 +236,11 @@ static bool look_at_folder(struct doctor *doctor, const char *folder)
         return true;
     if (st.st_mode & (S_IWGRP | S_IWOTH))
         doctor_report(doctor, false, &finding,
-                      "others may write this folder, so its content is not trusted: check what "
+                      "others may write this folder, so the files in it are not used: check what "
                       "its files contain, then run chmod go-w on it");
     else
         doctor_report(doctor, false, &finding,
-                      "this folder belongs to user %u, so its content is not trusted: check what "
+                      "this folder belongs to user %u, so the files in it are not used: check what "
                       "its files contain, then run chown on it",
                       (unsigned)st.st_uid);
     return false;

@@ -99,7 +99,7 @@ static LSTATUS decoded(struct planning *planning, const struct ini_entry *entry,
     }
     if (bad)
         load_warning(planning->load, planning->ini_path, entry->line,
-                     "bytes that code page %u does not have became U+FFFD", page);
+                     "bytes that are not valid in code page %u were replaced by U+FFFD", page);
     buffer_add(&text, "", 1);
     if (status || text.failed)
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -418,7 +418,8 @@ static void drop_repeated(struct planning *planning)
             continue;
         }
         load_warning(planning->load, planning->ini_path, text->line,
-                     "line %u has the same text already: this one is ignored", last->line);
+                     "line %u has a text for the same index and language; this line is ignored",
+                     last->line);
         free(text->text);
     }
     plan->text_count = kept;
@@ -464,9 +465,9 @@ static void refuse_offsets(struct planning *planning)
         refuse_offset(planning, symbol);
         if (last && symbol->value == last->value)
             load_error(planning->load, planning->symbol_path, symbol->line,
-                       "%.*s has the offset %lld, as %.*s in line %u", (int)symbol->name.count,
-                       symbol->name.at, (long long)symbol->value, (int)last->name.count,
-                       last->name.at, last->line);
+                       "%.*s has the offset %lld, which %.*s in line %u has already",
+                       (int)symbol->name.count, symbol->name.at, (long long)symbol->value,
+                       (int)last->name.count, last->name.at, last->line);
         last = symbol;
     }
 }
@@ -482,7 +483,7 @@ static void warn_of_redefinitions(struct planning *planning)
                     !memcmp(first->name.at, next->name.at, next->name.count);
         if (same && first->is_number && next->is_number && first->value != next->value)
             load_warning(planning->load, planning->symbol_path, next->line,
-                         "%.*s is defined in line %u already: that definition is used",
+                         "%.*s is defined in line %u already; the definition in that line is used",
                          (int)next->name.count, next->name.at, first->line);
     }
 }
@@ -538,7 +539,7 @@ static void warn_of_languages(struct planning *planning)
             used = plan->texts[k].language == plan->languages[i];
         if (!used)
             load_warning(planning->load, planning->ini_path, 0,
-                         "language %03X is listed but has no text: it gets the English ones",
+                         "language %03X is listed but has no texts: the English texts are used",
                          (unsigned)plan->languages[i]);
     }
 }
@@ -564,7 +565,7 @@ static void pair_up(struct planning *planning)
         bool is_help = text->offset % 2;
         if (!is_help && !plan_find(plan, text->language, text->offset + 1) && !is_copy(plan, text))
             load_warning(planning->load, planning->ini_path, text->line,
-                         "\"%s\" has no explanation (_HELP): it gets an empty one", text->text);
+                         "\"%s\" has no explanation (_HELP): an empty one is stored", text->text);
         if (!is_help || plan_find(plan, LANGUAGE_ENGLISH, text->offset - 1))
             continue;
         if (!is_copy(plan, text))

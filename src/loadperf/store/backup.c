@@ -176,8 +176,8 @@ static void add_texts(struct backup *backup, const char *section, const char *id
         backup->texts++;
         if (!is_one_line(text->text))
             load_warning(backup->load, NULL, 0,
-                         "text %u of language %s has line ends: they become blanks", text->index,
-                         id);
+                         "text %u of language %s has line ends; they are saved as spaces",
+                         text->index, id);
     }
 }
 

@@ -11,12 +11,12 @@ static const char *advice(const struct load *load, LSTATUS status)
     if (status != ERROR_ACCESS_DENIED)
         return "";
     if (!place_machine())
-        return "; OPENPERFLIB_ROOT is not used, and event 4013 has the reason";
+        return "; OPENPERFLIB_ROOT is not used; event 4013 says why";
     if (load->options->user)
-        return "; XDG_DATA_HOME can name another folder, HOME is ignored";
+        return "; set XDG_DATA_HOME to use another folder (HOME is ignored)";
     return geteuid() == 0 ? "; check the owners of the folder and of .lock in it, and that no "
                             "other user may write it"
-                          : "; root registers for the machine, --user registers for yourself only";
+                          : "; run it as root, or with --user for yourself only";
 }
 
 static LSTATUS begin_edit(struct layer_change *change)

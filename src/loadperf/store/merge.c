@@ -54,7 +54,7 @@ static void leave(struct merge *merge, struct merge_target *target, const char *
 {
     target->place = LEFT;
     merge->result->left++;
-    load_warning(merge->load, merge->stored->path, target->provider->line, "%s: %s: left as it is",
+    load_warning(merge->load, merge->stored->path, target->provider->line, "%s was not changed: %s",
                  target->provider->name, why);
 }
 
@@ -222,11 +222,12 @@ static void remark_moved(const struct merge *merge, const struct merge_target *t
     uint32_t first = target->provider->number[FIRST_COUNTER];
     uint32_t last = target->provider->number[LAST_COUNTER] + 1;
     load_warning(merge->load, merge->stored->path, target->provider->line,
-                 "%s: %s its numbers %u to %u: it %s %u to %u", target->provider->name,
-                 is_outside(merge, first, last) ? "this layer's range does not have"
-                                                : "other providers already use",
-                 (unsigned)first, (unsigned)last, target->place == AS_HERE ? "keeps" : "gets",
-                 (unsigned)target->first, (unsigned)target->last);
+                 "%s: its numbers %u to %u are %s; it %s %u to %u", target->provider->name,
+                 (unsigned)first, (unsigned)last,
+                 is_outside(merge, first, last) ? "outside of the range that it may have here"
+                                                : "already used by other providers",
+                 target->place == AS_HERE ? "keeps" : "gets", (unsigned)target->first,
+                 (unsigned)target->last);
 }
 
 static uint32_t highest_wanted(const struct merge *merge)
@@ -318,7 +319,7 @@ static void report_moved(const struct merge_target *target)
     if (target->place == AT_END && target->here && target->here->loaded)
         event_log(SOURCE, EVENT_MOVED, target->provider->name,
                   EVENT_FIELDS(EVENT_TEXT("Library", library ? library : "")),
-                  "its old numbers are in use: it got new ones");
+                  "other providers use its old numbers, so it got new ones");
 }
 
 static void report(const struct merge *merge)

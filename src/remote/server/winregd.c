@@ -287,7 +287,7 @@ static int serve_socket(const char *path)
     sigset_t wanted;
     server.listening = path ? listen_at(path) : ACTIVATED_FD;
     if (server.listening < 0 && errno == EEXIST)
-        return complain(path, "this file is not a socket, and was not touched; name another path");
+        return complain(path, "this file is not a socket and was not changed; give another path");
     if (server.listening < 0)
         return complain(path, "cannot listen");
     fcntl(server.listening, F_SETFD, FD_CLOEXEC);

@@ -325,7 +325,7 @@ bool smb_login_find(const struct smb_address *address, struct smb_login *ret, ch
     if (good && !any) {
         *ret = (struct smb_login){.kerberos = true};
         put_user(ret, address->user);
-        snprintf(ret->from, sizeof ret->from, "no section of %.460s is for this machine", path);
+        snprintf(ret->from, sizeof ret->from, "%.460s has no section for this machine", path);
     }
     return good;
 }
@@ -374,7 +374,9 @@ bool smb_login_keep(const char *machine, const struct smb_login *login, char *wh
     BUFFER_AUTO old = {0}, text = {0}, folder = {0};
     const char *path = smb_credentials_path();
     if (!can_be_kept(login->password) || !can_be_kept(login->user)) {
-        snprintf(why, capacity, "%s cannot store a text that begins or ends with a blank", path);
+        snprintf(why, capacity,
+                 "%s cannot store a user name or password that begins or ends with a space or tab",
+                 path);
         return false;
     }
     if (!read_private(path, &old, why, capacity))

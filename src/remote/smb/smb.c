@@ -272,8 +272,8 @@ static void print_searched_places(void)
     ssize_t count = readlink("/proc/self/exe", self, sizeof self - 1);
     self[count < 0 ? 0 : count] = '\0';
     printf("\nWhat to do:\n"
-           "The library found another openperflib-smb than this one, or none, or the list of\n"
-           "machines has that name for another address:\n"
+           "The library found another openperflib-smb than this one or found none, or the list of\n"
+           "machines has another address for that name:\n"
            "  reg query 'HKLM\\SOFTWARE\\openperflib\\Remote' /s\n"
            "To make it use this one:\n"
            "  reg add 'HKLM\\SOFTWARE\\openperflib\\Remote' /v Smb /t REG_SZ /d '%s' /f\n",
