@@ -328,17 +328,18 @@ static void so_many_queries_a_second(void **state)
 }
 
 /* Six queries at the same time, each of which takes 1.5 seconds: four are answered, and the others
- * are refused with the advice to try again. */
+ * are refused with the advice to try again. Queries that have ended do not count. */
 static void so_many_costly_at_once(void **state)
 {
     enum { MANY = 6, GOOD = 4 };
     int fds[MANY], good = 0, busy = 0;
     struct proto_request request = query_of("Costly");
-    server_lab_slow(true);
     for (int i = 0; i < MANY; i++) {
         fds[i] = connect_here();
         assert_int_equal(speak_for(fds[i], ADMINISTRATORS, 0), 0);
+        assert_int_equal(run_query(fds[i], &request), 0);
     }
+    server_lab_slow(true);
     for (int i = 0; i < MANY; i++)
         send_only(fds[i], &request);
     for (int i = 0; i < MANY; i++) {

@@ -236,6 +236,17 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
     assert_true(good);
 }
 
+static void f_e1_a_single_object_lacks_its_counter_block(void **state)
+{
+    const PERF_OBJECT_TYPE type = {64, 64, 64, .NumInstances = PERF_NO_INSTANCES};
+    struct wire_finding finding;
+    char found[WIRE_TEXT], expected[WIRE_TEXT];
+    assert_int_equal(wire_check_objects(&type, sizeof type, 1, &finding), WIRE_FAULT_INSTANCES);
+    wire_finding_text(&finding, found, expected);
+    assert_string_equal(finding.field, "TotalByteLength");
+    assert_string_equal(expected, "at least 68 (a counter block after the definitions)");
+}
+
 /* ---- base counters, offsets of values, numbers of names ---- */
 
 enum { SIZE = 4096 };
@@ -341,6 +352,7 @@ int main(void)
         cmocka_unit_test(c128_slack_behind_the_last_instance),
         cmocka_unit_test(a_misaligned_length_is_a_warning_and_names_the_first),
         cmocka_unit_test(f_e1_a_finding_says_what_where_found_expected),
+        cmocka_unit_test(f_e1_a_single_object_lacks_its_counter_block),
         cmocka_unit_test(f_b4_a_base_stands_directly_behind),
         cmocka_unit_test(f_b4_a_value_outside_its_block_is_a_warning_once),
         cmocka_unit_test(f_b4_two_objects_of_one_number),
