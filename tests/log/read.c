@@ -307,6 +307,7 @@ static void zones_have_english_names(void **state)
     assert_string_equal(zone_name("@tzres.dll,-322"), "W. Europe Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-321"), "W. Europe Daylight Time");
     assert_string_equal(zone_name("@tzres.dll,-171"), "Central Daylight Time (Mexico)");
+    assert_string_equal(zone_name("@tzres.dll,-262"), "GMT Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-112"), "Eastern Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-512"), "Central Asia Standard Time");
     assert_string_equal(zone_name("@tzres.dll,-872"), "Pakistan Standard Time");

@@ -183,6 +183,7 @@ static void patterns_match(void **state)
         {"\xd0\xb6*", "\xd0\x96x",         true }, /* the same letter, in lower and upper case */
         {"\xd0\xb6*", "\xd0\x97x",         false},
         {"*\xff",     "a\xfe\xff",         true }, /* bytes that are not UTF-8 */
+        {"??",        "\xbf\x80",          true },
         {"[a]",       "a",                 false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)

@@ -288,6 +288,37 @@ static int query_as(uid_t uid)
     return server_join(pid);
 }
 
+static bool is_served(int fd)
+{
+    BUFFER_AUTO bytes = {0}, message = {0};
+    struct proto_request request = query_of("2");
+    struct proto_reply reply;
+    proto_write_request(&request, &bytes);
+    send(fd, bytes.data, bytes.len, MSG_NOSIGNAL);
+    return hear(fd, &message, &reply) == 0;
+}
+
+static void a_user_has_32_connections(void **state)
+{
+    enum { MOST = 32 };
+    int fds[MOST + 1];
+    if (geteuid() != 0) {
+        report_skipped("root may have more");
+        return;
+    }
+    SET_LIST(GATE, "Access", "*");
+    pid_t pid = fork();
+    if (!pid) {
+        if (!become(FIRST_USER))
+            _exit(99);
+        for (int i = 0; i <= MOST; i++)
+            fds[i] = connect_here();
+        _exit(is_served(fds[MOST - 1]) && !is_served(fds[MOST]) ? 0 : 1);
+    }
+    assert_int_equal(server_join(pid), 0);
+    lab_unset(GATE, "Access");
+}
+
 /* Four users hold as many idle connections as they can get: twelve other users must still be
  * served. */
 static void f_c10_few_users_do_not_shut_out_the_others(void **state)
@@ -399,6 +430,7 @@ int main(void)
         cmocka_unit_test(f_c1_too_many_lists_hide_all),
         cmocka_unit_test(f_c1_costly_however_it_is_asked),
         cmocka_unit_test(f_c1_questions_a_second_however_they_are_asked),
+        cmocka_unit_test(a_user_has_32_connections),
         cmocka_unit_test(f_c10_few_users_do_not_shut_out_the_others),
         cmocka_unit_test(f_c10_few_callers_do_not_shut_out_the_others),
         cmocka_unit_test(f_c10_one_too_many_is_hung_up_on),
