@@ -196,6 +196,23 @@ static void counter_infos(void **state)
     assert_status(PdhGetCounterInfoW(NULL, 0, NULL, NULL), PDH_INVALID_HANDLE);
 }
 
+/* As many as a query has space for at first: what follows the last one is not the query's. */
+static void counters_are_removed_in_any_order(void **state)
+{
+    enum { MANY = 16 };
+    static const int order[MANY] = {15, 0, 7, 14, 13, 1, 2, 12, 3, 11, 4, 10, 5, 9, 6, 8};
+    PDH_HCOUNTER counters[MANY];
+    PDH_RAW_COUNTER value;
+    for (int i = 0; i < MANY; i++)
+        counters[i] = added(UP_TIME);
+    for (int i = 0; i < MANY; i++) {
+        assert_status(PdhCollectQueryData(query), 0);
+        for (int k = i; k < MANY; k++)
+            assert_status(PdhGetRawCounterValue(counters[order[k]], NULL, &value), 0);
+        assert_status(PdhRemoveCounter(counters[order[i]]), 0);
+    }
+}
+
 /* ---- collecting ---- */
 
 static void collections(void **state)
@@ -405,6 +422,7 @@ int main(void)
         WITH_QUERY(counter_infos),
         WITH_QUERY(f_d1_info_of_exactly_the_structure),
         WITH_QUERY(f_d3_the_time_is_required),
+        WITH_QUERY(counters_are_removed_in_any_order),
         WITH_QUERY(collections),
         WITH_QUERY(collections_in_the_background),
         WITH_QUERY(formatted_values),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "pdh/pdh.h"
+#include "pdh/source.h"
 
 /* Joins all parts of a path with bars; "-" stands for an absent part. */
 static char *parts_of(const struct pdh_path *path)
@@ -274,6 +275,17 @@ static void wildcards_are_seen(void **state)
     }
 }
 
+static void a_processors_number_gets_its_node(void **state)
+{
+    struct instance_info instances[] = {{.name = "9,30"}, {.name = "10,3"}};
+    const struct object_info info = {.instances = instances, .instance_count = COUNT(instances)};
+    PATH_AUTO path = {0};
+    assert_int_equal(path_parse("\\Processor(3)\\% Nice Time", &path), 0);
+    assert_true(path_alias(&path));
+    assert_true(path_alias_settle(&path, &info));
+    assert_string_equal(path.instance, "10,3");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,7 +293,7 @@ int main(void)
         cmocka_unit_test(longest_path),        cmocka_unit_test(instances_come_detached),
         cmocka_unit_test(paths_are_made),      cmocka_unit_test(patterns_match),
         cmocka_unit_test(long_patterns_end),   cmocka_unit_test(brackets_mean_instances),
-        cmocka_unit_test(wildcards_are_seen),
+        cmocka_unit_test(wildcards_are_seen),  cmocka_unit_test(a_processors_number_gets_its_node),
     };
     return cmocka_run_group_tests_name("pdh-path", tests, NULL, NULL);
 }
