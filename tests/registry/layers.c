@@ -256,6 +256,7 @@ static void a_file_that_others_may_write_is_ignored_and_named(void **state)
     assert_text(KEY, "x", "good");
     assert_file_has("events", "4001\t");
     assert_file_has("events", "loose.reg");
+    assert_file_has("events", "0664");
     chmod(path_of("machine/registry.d/loose.reg"), 0644);
     usleep(1100 * 1000);
     assert_text(KEY, "x", "loose");

@@ -183,6 +183,8 @@ static uint32_t query_data(const struct fake *fake, const struct proto_request *
     }
     if (text_starts_fold(request->name, "Counter") || text_starts_fold(request->name, "Explain"))
         return ERROR_FILE_NOT_FOUND;
+    if (fake->turned && text_equal_fold(request->name, "Costly"))
+        return ERROR_FILE_NOT_FOUND; /* as Samba does without our part */
     static BYTE data[SIZE] __attribute__((aligned(8)));
     *type = REG_BINARY;
     fake->state->queries++;
