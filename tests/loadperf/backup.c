@@ -299,12 +299,15 @@ static void what_is_no_backup(void **state)
     put("other.ini", "[boot]\nshell=x\n");
     assert_int_equal(restore("other.ini"), ERROR_INVALID_DATA);
     assert_remark("is not a backup");
-    put_backup("mad.ini", "[PERF_A]\nFirst Counter=x\n[PERF_B]\nFirst Counter=1849\nFirst Help=1\n"
-                          "Last Counter=1849\nLast Help=4294967295\n[PERF_C]\nFirst Counter=9\n"
-                          "Last Counter=4294967294\nFirst Help=10\nLast Help=4294967295\n"
-                          "[PerfStrings_xyz]\n1=2\n[PerfStrings_009]\nno line\n99999999999=x\n");
+    put_backup("mad.ini",
+               "[PERF_A]\nFirst Counter=x\n[PERF_B]\nFirst Counter=1849\nFirst Help=1\n"
+               "Last Counter=1849\nLast Help=4294967295\n[PERF_C]\nFirst Counter=9\n"
+               "Last Counter=4294967294\nFirst Help=10\nLast Help=4294967295\n"
+               "[PerfStrings_xyz]\n1=2\n3=4\n[PerfStrings_009]\nno line\n99999999999=x\n");
     assert_int_equal(restore("mad.ini"), ERROR_SUCCESS);
-
+    const char *of_section = "\"xyz\" is not a language id";
+    assert_remark(of_section);
+    assert_null(strstr(strstr(remarks.data, of_section) + 1, of_section)); /* one for both lines */
     assert_int_equal(restored.left, 3);
     opl_load_options options = options_of();
     assert_int_equal(opl_load_restore("", NULL, &options, NULL), ERROR_INVALID_PARAMETER);

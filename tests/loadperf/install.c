@@ -509,6 +509,21 @@ static void a_full_disk_changes_nothing(void **state)
     assert_loaded("MyPerf", 1848, 1852);
 }
 
+/* The name must stay the same in later versions, which write to the same file. */
+static void the_file_of_a_long_service_name(void **state)
+{
+    char service[211];
+    memset(service, 'S', 210);
+    service[210] = '\0';
+    FREE_AUTO char *head =
+        text_format("[info]\ndrivername=%s\nsymbolfile=my.h\n[languages]\n009=English\n", service);
+    FREE_AUTO char *file =
+        text_format("%s/machine/registry.d/%.200s%%599cf4277de86160.reg", test_root, service);
+    put_ini(head, ini_texts);
+    assert_int_equal(load_library("my.ini"), ERROR_SUCCESS);
+    assert_int_equal(access(file, F_OK), 0);
+}
+
 /* If the service's registry file is cut off anywhere, the service is still loaded, or can be loaded
  * again. */
 static void a_torn_file_loads_again(void **state)
@@ -647,6 +662,7 @@ int main(void)
         LOAD_TEST(what_a_user_says_cannot_be_written_over),
         LOAD_TEST(no_rights_are_error_5),
         LOAD_TEST(a_full_disk_changes_nothing),
+        LOAD_TEST(the_file_of_a_long_service_name),
         LOAD_TEST(a_torn_file_loads_again),
         LOAD_TEST(trusted_writes_the_librarys_time_and_size),
         LOAD_TEST(an_ini_file_names_the_functions),
