@@ -307,6 +307,26 @@ static void refused_records(void **state)
     assert_int_equal(size, sizeof record);
 }
 
+/* ---- paths ---- */
+
+static void names_of_paths_may_be_patterns(void **state)
+{
+    static const char *const paths[] = {"\\Network Interface(*)\\Bytes *",
+                                        "\\Network Int*(*)\\Bytes Total/sec"};
+    const char *const captures[] = {blg, csv};
+    for (size_t i = 0; i < 4; i++) {
+        PDH_HLOG source;
+        char list[2000];
+        DWORD length = sizeof list, found = 0;
+        assert_status(PdhBindInputDataSourceA(&source, captures[i / 2]), 0);
+        assert_status(PdhExpandWildCardPathHA(source, paths[i % 2], list, &length, 0), 0);
+        for (const char *path = list; *path; path += strlen(path) + 1)
+            found++;
+        assert_int_equal(found, 5);
+        assert_status(PdhCloseLog(source, 0), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +338,7 @@ int main(void)
         cmocka_unit_test(the_record_before_a_moment),
         cmocka_unit_test(records_beside_a_query),
         cmocka_unit_test(refused_records),
+        cmocka_unit_test(names_of_paths_may_be_patterns),
     };
     return cmocka_run_group_tests_name("api-pdh-captures", tests, begin, end);
 }
