@@ -32,6 +32,7 @@ static DWORD fake_length, fake_busy, fake_base;
 static char fake_question[256];
 static unsigned fake_questions;
 static bool fake_gone;        /* the answer has no object */
+static bool fake_fewer;       /* the object System lacks its first counter */
 static DWORD fake_number = 2; /* number of the object System; 2222 in some tests */
 
 static const char fake_titles[] = "1\0"
@@ -70,11 +71,13 @@ static void fake_system(opl_build *build)
     };
     const opl_build_object_info info = {
         .name_index = fake_number, .help_index = 3, .default_counter = 1, .single = true};
-    opl_build_object(build, &info, counters, COUNT(counters));
-    opl_build_large(build, 0, (ULONGLONG)fake_reads);
-    opl_build_dword(build, 1, fake_length);
-    opl_build_dword(build, 2, fake_busy);
-    opl_build_dword(build, 3, fake_base);
+    DWORD first = fake_fewer ? 1 : 0;
+    opl_build_object(build, &info, counters + first, COUNT(counters) - first);
+    if (!fake_fewer)
+        opl_build_large(build, 0, (ULONGLONG)fake_reads);
+    opl_build_dword(build, 1 - first, fake_length);
+    opl_build_dword(build, 2 - first, fake_busy);
+    opl_build_dword(build, 3 - first, fake_base);
 }
 
 static void fake_process(opl_build *build)
@@ -212,7 +215,7 @@ static inline int fake_reset(void **state)
     fake_length = fake_busy = 0;
     fake_base = 1;
     fake_questions = 0;
-    fake_gone = false;
+    fake_gone = fake_fewer = false;
     fake_number = 2;
     return 0;
 }

@@ -275,6 +275,13 @@ static void wildcards_are_seen(void **state)
     }
 }
 
+static void names_of_machines(void **state)
+{
+    assert_string_equal(path_machine_name("\\\\host"), "host");
+    assert_string_equal(path_machine_name("\\host"), "\\host");
+    assert_string_equal(path_machine_name("host"), "host");
+}
+
 static void a_processors_number_gets_its_node(void **state)
 {
     struct instance_info instances[] = {{.name = "9,30"}, {.name = "10,3"}};
@@ -294,6 +301,7 @@ int main(void)
         cmocka_unit_test(paths_are_made),      cmocka_unit_test(patterns_match),
         cmocka_unit_test(long_patterns_end),   cmocka_unit_test(brackets_mean_instances),
         cmocka_unit_test(wildcards_are_seen),  cmocka_unit_test(a_processors_number_gets_its_node),
+        cmocka_unit_test(names_of_machines),
     };
     return cmocka_run_group_tests_name("pdh-path", tests, NULL, NULL);
 }

@@ -199,6 +199,22 @@ static void an_object_comes_back_under_another_number(void **state)
     assert_string_equal(fake_question, "2222");
 }
 
+static void a_counter_moves_in_its_object(void **state)
+{
+    PDH_HCOUNTER reads = added("\\System\\File Read Operations/sec");
+    PDH_HCOUNTER length = added("\\System\\Processor Queue Length");
+    fake_length = 4;
+    collect(0);
+    fake_fewer = true;
+    collect(1000);
+    assert_true(value_of(length, 0) == 4);
+    no_value(reads, PDH_CSTATUS_NO_COUNTER);
+    fake_fewer = false;
+    fake_length = 5;
+    collect(1000);
+    assert_true(value_of(length, 0) == 5);
+}
+
 /* ---- collecting ---- */
 
 static void a_collection_asks_once_for_what_is_needed(void **state)
@@ -529,6 +545,7 @@ int main(void)
         QUERY_TEST(arguments_are_checked_first),
         QUERY_TEST(what_is_not_there_cannot_be_added),
         QUERY_TEST(a_counter_of_an_absent_machine_is_kept),
+        QUERY_TEST(a_counter_moves_in_its_object),
         QUERY_TEST(a_collection_asks_once_for_what_is_needed),
         QUERY_TEST(values_are_cooked_from_two_samples),
         QUERY_TEST(values_are_scaled),

@@ -442,6 +442,10 @@ static void each_root_is_written_to_its_layer(void **state)
         assert_file_has(rows[i].file, text);
         key_close(key);
     }
+    assert_non_null(key);
+    assert_int_equal(key_create(HKEY_LOCAL_MACHINE, "SOFTWARE\\\x01", KEY_READ, &key, &existed),
+                     ERROR_INVALID_PARAMETER);
+    assert_null(key);
 }
 
 static void assert_listed(const char *sub, size_t count, const char *const *names)
