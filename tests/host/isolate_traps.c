@@ -589,7 +589,8 @@ static void lose_the_keeper(void)
     kill(pid, SIGKILL); /* killed while idle: reported once, at the next query */
     CHECK(gone_within(pid, 5));
     run_query(isolated, "good_collect");
-    CHECK(reply.end == ISOLATE_CRASHED && reply.code == SIGKILL);
+    CHECK(reply.end == ISOLATE_CRASHED && reply.code == SIGKILL &&
+          strstr(reply.text, "killed by another process"));
     query_good(isolated, &pid);
     isolate_free(isolated);
 }

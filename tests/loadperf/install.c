@@ -546,6 +546,23 @@ static void a_torn_file_loads_again(void **state)
 
 /* ---- other values of the registration ---- */
 
+static void a_program_for_another_machine_is_no_library(void **state)
+{
+    enum { HEAD = 64 };
+    static const size_t fields[] = {16, 18}; /* offsets of the kind of file and of the machine */
+    BUFFER_AUTO program = {0};
+    opl_load_options options = options_of();
+    assert_int_equal(file_read(AT_FDCWD, "/proc/self/exe", &program), 0);
+    put_bytes("lib.so", program.data, HEAD);
+    assert_int_equal(opl_load_library_check(path_of("lib.so"), &options), ERROR_SUCCESS);
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        program.data[fields[i]] ^= 1;
+        put_bytes("lib.so", program.data, HEAD);
+        assert_int_equal(opl_load_library_check(path_of("lib.so"), &options), ERROR_BAD_EXE_FORMAT);
+        program.data[fields[i]] ^= 1;
+    }
+}
+
 static void trusted_writes_the_librarys_time_and_size(void **state)
 {
     struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
@@ -664,6 +681,7 @@ int main(void)
         LOAD_TEST(a_full_disk_changes_nothing),
         LOAD_TEST(the_file_of_a_long_service_name),
         LOAD_TEST(a_torn_file_loads_again),
+        LOAD_TEST(a_program_for_another_machine_is_no_library),
         LOAD_TEST(trusted_writes_the_librarys_time_and_size),
         LOAD_TEST(an_ini_file_names_the_functions),
         LOAD_TEST(a_dry_run_shows_and_writes_nothing),
