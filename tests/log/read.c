@@ -545,6 +545,42 @@ static void filler_in_place_of_records_is_reported(void **state)
     log_close(log);
 }
 
+/* A buffer with an empty head and one byte, repeated, after the capture's first buffer: only 0 and FF
+ * are what a disk and Windows leave. */
+static void buffers_that_were_never_written(void **state)
+{
+    enum { BUFFER = 1024, HEAD = 72 };
+    static const char fillers[] = {0, (char)0xff, 'A'};
+    BUFFER_AUTO capture = {0};
+    char path[4096];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/fuzz/corpus/blg/w2003.blg", getenv("SOURCE_ROOT"));
+    assert_int_equal(file_read(AT_FDCWD, path, &capture), 0);
+    for (size_t i = 0; i < sizeof fillers; i++) {
+        const struct log_sample *sample;
+        BUFFER_AUTO changed = {0};
+        char unwritten[BUFFER] = {0};
+        int samples = 0, problems = 0;
+        memset(unwritten + HEAD, fillers[i], BUFFER - HEAD);
+        buffer_add(&changed, capture.data, BUFFER);
+        buffer_add(&changed, unwritten, BUFFER);
+        buffer_add(&changed, capture.data + BUFFER, capture.len - BUFFER);
+        struct log *log = open_bytes(changed.data, changed.len);
+        for (PDH_STATUS status = 0; (DWORD)status != PDH_NO_MORE_DATA && problems < 3;) {
+            status = log_next(log, &sample);
+            samples += status == 0;
+            problems += (DWORD)status == PDH_BINARY_LOG_CORRUPT;
+            if ((DWORD)status == PDH_BINARY_LOG_CORRUPT)
+                assert_non_null(strstr(log_problem(log), fillers[i] == 'A'
+                                                             ? "not the head of a buffer"
+                                                             : "never written"));
+        }
+        assert_int_equal(samples, 3);
+        assert_int_equal(problems, 1);
+        log_close(log);
+    }
+}
+
 /* ---- a file that grows ---- */
 
 static void what_is_written_later_comes_later(void **state)
@@ -836,6 +872,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_flipped_bit_is_survived),
         cmocka_unit_test(every_truncation_is_survived),
         cmocka_unit_test(damage_is_reported_once_with_its_offset),
+        cmocka_unit_test(buffers_that_were_never_written),
         cmocka_unit_test(no_damaged_head_costs_samples_silently),
         cmocka_unit_test(filler_in_place_of_records_is_reported),
         cmocka_unit_test(what_is_written_later_comes_later),
