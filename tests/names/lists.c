@@ -366,6 +366,15 @@ static void a_text_that_was_not_read_is_not_missing_for_others(void **state)
     assert_false(is_there(ENGLISH_LIST));
 }
 
+/* The language's own texts are read before the list is compared with the English ones. */
+static void an_english_text_replaces_another_language(void **state)
+{
+    static const char multi[] = "4\0Memory\0";
+    put_lists();
+    assert_int_equal(names_store(NAMES_COUNTER, 7, multi, sizeof multi), ERROR_SUCCESS);
+    assert_name(4, 7, "Memory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +391,7 @@ int main(void)
         NAMES_TEST(a_killed_writer_costs_nothing),
         NAMES_TEST(some_sources_make_no_list),
         NAMES_TEST(a_text_that_was_not_read_is_not_missing_for_others),
+        NAMES_TEST(an_english_text_replaces_another_language),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,6 +234,11 @@ static void objects_for_some(void **state)
     assert_true(part.count == 1 && part.numbers[0] == 230);
     see(ADMINISTRATORS, "4", &none);
     assert_int_equal(none.count, 0);
+    static char longest[64 << 10] = "S-1-5-21-1-2-3-1002";
+    memset(longest + strlen(longest) + 1, 'x', sizeof longest - strlen(longest) - 3);
+    set_list(OBJECTS, "4", longest, sizeof longest);
+    see(other, "4", &part);
+    assert_int_equal(part.count, 1);
     see(NULL, "Global", &part); /* the server's own user sees all objects */
     assert_int_equal(part.count, whole.count);
     RegDeleteTreeA(HKEY_LOCAL_MACHINE, OBJECTS);
