@@ -309,6 +309,7 @@ static void refused_records(void **state)
 
 /* ---- paths ---- */
 
+/* The name of the object or the counter is a pattern: the paths of all five instances are found. */
 static void names_of_paths_may_be_patterns(void **state)
 {
     static const char *const paths[] = {"\\Network Interface(*)\\Bytes *",

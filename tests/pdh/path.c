@@ -275,6 +275,7 @@ static void wildcards_are_seen(void **state)
     }
 }
 
+/* Two backslashes before a machine's name are not part of it; one is. */
 static void names_of_machines(void **state)
 {
     assert_string_equal(path_machine_name("\\\\host"), "host");
@@ -282,6 +283,7 @@ static void names_of_machines(void **state)
     assert_string_equal(path_machine_name("host"), "host");
 }
 
+/* Processor 3 is on node 10: the name that its path gets ends where that of the node's instance ends. */
 static void a_processors_number_gets_its_node(void **state)
 {
     struct instance_info instances[] = {{.name = "9,30"}, {.name = "10,3"}};

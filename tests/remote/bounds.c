@@ -298,6 +298,7 @@ static bool is_served(int fd)
     return hear(fd, &message, &reply) == 0;
 }
 
+/* A user opens 33 connections: the 32nd is served, the last one is closed. */
 static void a_user_has_32_connections(void **state)
 {
     enum { MOST = 32 };

@@ -236,6 +236,7 @@ static void f_e1_a_finding_says_what_where_found_expected(void **state)
     assert_true(good);
 }
 
+/* A single object that ends with its definitions: the size that it needs is named. */
 static void f_e1_a_single_object_lacks_its_counter_block(void **state)
 {
     const PERF_OBJECT_TYPE type = {64, 64, 64, .NumInstances = PERF_NO_INSTANCES};
