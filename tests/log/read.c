@@ -545,8 +545,8 @@ static void filler_in_place_of_records_is_reported(void **state)
     log_close(log);
 }
 
-/* A buffer with an empty head and one byte, repeated, after the capture's first buffer: only 0 and FF
- * are what a disk and Windows leave. */
+/* A buffer with an empty head and one byte, repeated, after the capture's first buffer: a disk and
+ * Windows leave only 0 and FF. */
 static void buffers_that_were_never_written(void **state)
 {
     enum { BUFFER = 1024, HEAD = 72 };

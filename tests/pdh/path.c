@@ -283,7 +283,7 @@ static void names_of_machines(void **state)
     assert_string_equal(path_machine_name("host"), "host");
 }
 
-/* Processor 3 is on node 10: the name that its path gets ends where that of the node's instance ends. */
+/* Processor 3 is on node 10: its path gets the whole name of the instance, and nothing more. */
 static void a_processors_number_gets_its_node(void **state)
 {
     struct instance_info instances[] = {{.name = "9,30"}, {.name = "10,3"}};
