@@ -45,7 +45,7 @@ bool perfproc_read_process(opl_listing *processes, const char *folder, const cha
 void perfproc_add_process(opl_listing *processes, opl_listing *threads, uint32_t number);
 
 /* Slots of opl_reading_memory; records.c uses the slots 0 to 6. */
-enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO, PERFPROC_SLOT_DETAILS };
+enum { PERFPROC_SLOT_JOBS = 7, PERFPROC_SLOT_IO, PERFPROC_SLOT_DETAILS /* two pieces */ };
 
 /* ---- what processes themselves read and write (io.c) ---- */
 struct perfproc_io {

@@ -16,6 +16,8 @@
 #include "perfproc.h"
 
 enum { CHARACTERS = 64, COMMAND_CHARACTERS = 256, KEPT_SECONDS = 10 };
+enum { USER = 102002, STATE = 102004, GROUP = 102006, UNIT = 102008, COMMAND = 102010 };
+static const uint32_t kept_counters[] = {USER, GROUP, UNIT, COMMAND}; /* in the order of texts */
 /* Bytes of a text of at most so many UTF-16 units, in UTF-8 with a terminator. */
 #define UTF8_SIZE(characters) ((characters)*3 + 1)
 /* Words of proc/PID/stat. */
@@ -27,17 +29,26 @@ static const opl_source cgroup = {"proc/*/cgroup"};
 static const opl_source command_line = {"proc/*/cmdline"};
 static const opl_source users = {"etc/passwd"};
 
+/* What is read of one process. */
 struct details {
-    uint32_t process;
-    uint64_t start, program; /* `program` changes when the process executes another program */
-    int64_t read;            /* when the texts were read; 0: never */
     char user[UTF8_SIZE(CHARACTERS)], group[UTF8_SIZE(CHARACTERS)], unit[UTF8_SIZE(CHARACTERS)];
     char command[UTF8_SIZE(COMMAND_CHARACTERS)], state[24];
 };
-struct details_store {
-    size_t count, capacity;
-    struct details entries[]; /* sorted by process number */
+/* What is kept of one process: texts that follow each other, because most are short. */
+struct kept {
+    uint32_t process, bytes; /* bytes: size of this entry with its texts, a multiple of 8 */
+    uint64_t start, program; /* `program` changes when the process executes another program */
+    int64_t read;            /* when the texts were read */
+    char texts[];            /* user, control group, unit and command line, each with its NUL */
 };
+/* The entries of one collection, sorted by process number. The next collection writes to a second
+ * store what it keeps of the first one. */
+struct details_store {
+    uint64_t turn; /* number of the collection that wrote the store */
+    size_t used;   /* bytes of all entries */
+    char entries[];
+};
+enum { MOST_BYTES = sizeof(struct kept) + sizeof(struct details) + 7 };
 
 /* ---- texts ---- */
 
@@ -157,7 +168,8 @@ static void put_command(opl_reading *reading, struct details *details)
     snprintf(details->command, sizeof details->command, "[%s]", name);
 }
 
-static void put_state(opl_reading *reading, struct details *details)
+/* Returns what the process is doing. */
+static const char *state_of(opl_reading *reading)
 {
     static const char *const words[] = {"R running", "S sleeping", "D waiting for disk",
                                         "T stopped", "t traced",   "I idle",
@@ -166,7 +178,7 @@ static void put_state(opl_reading *reading, struct details *details)
     for (size_t i = 0; end && i < sizeof words / sizeof *words; i++)
         if (words[i][0] == end[2])
             word = words[i];
-    snprintf(details->state, sizeof details->state, "%s", word + 2);
+    return word + 2;
 }
 
 /* ---- entries that are kept ---- */
@@ -183,80 +195,106 @@ static uint64_t program_of(opl_reading *reading)
     return (sum ^ code) * 1099511628211u ^ stack;
 }
 
-static void refresh(opl_reading *reading, struct details *details)
+/* Reads the texts of a process into an entry. */
+static void read_texts(opl_reading *reading, struct details *details, struct kept *ret)
 {
-    uint64_t start = 0, program = program_of(reading);
-    int64_t now = opl_reading_time(reading), age = now - details->read;
-    opl_reading_column(reading, &perfproc_stat, STAT_START, &start);
-    put_state(reading, details);
-    if (details->read && details->start == start && details->program == program && age >= 0 &&
-        age < KEPT_SECONDS * (int64_t)10000000)
-        return;
+    const char *const texts[] = {details->user, details->group, details->unit, details->command};
+    char *to = ret->texts;
     *details->user = *details->group = *details->unit = *details->command = 0;
     put_user(reading, details);
     put_group(reading, details);
     put_command(reading, details);
-    details->start = start;
-    details->program = program;
-    details->read = now;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        to = stpcpy(to, texts[i]) + 1;
+    ret->bytes = (uint32_t)((size_t)(to - (char *)ret) + 7) / 8 * 8;
 }
 
-static struct details_store *store_with(opl_reading *reading, size_t count)
+/* Writes the entry of the present process; `before`: the entry of the collection before, NULL:
+ * none. */
+static void write_entry(opl_reading *reading, struct details *details, const struct kept *before,
+                        struct kept *ret)
 {
-    struct details_store *store =
-        opl_reading_memory(reading, PERFPROC_SLOT_DETAILS, sizeof(struct details_store));
-    size_t capacity = !store || count <= store->capacity ? 0 : count + count / 4;
-    if (!store || capacity == 0)
-        return store;
-    struct details_store *grown =
-        opl_reading_memory(reading, PERFPROC_SLOT_DETAILS,
-                           sizeof(struct details_store) + capacity * sizeof(struct details));
-    if (grown)
-        grown->capacity = capacity;
-    return grown;
-}
-
-/* Makes an entry for each process of `numbers`, with the texts that are already known. NULL: no
- * memory. The entries do not move until the next collection. */
-static struct details_store *store_for(opl_reading *reading, const uint32_t *numbers, size_t count)
-{
-    struct details_store *store = store_with(reading, count);
-    size_t kept = 0, at = 0;
-    if (!store)
-        return NULL;
-    struct details *entries = store->entries;
-    for (size_t i = 0; i < store->count; i++) {
-        while (at < count && numbers[at] < entries[i].process)
-            at++;
-        if (at < count && numbers[at] == entries[i].process && kept++ != i)
-            entries[kept - 1] = entries[i];
+    uint64_t start = 0, program = program_of(reading);
+    int64_t now = opl_reading_time(reading), age = before ? now - before->read : 0;
+    opl_reading_column(reading, &perfproc_stat, STAT_START, &start);
+    if (before && before->start == start && before->program == program && age >= 0 &&
+        age < KEPT_SECONDS * (int64_t)10000000) {
+        memcpy(ret, before, before->bytes);
+        return;
     }
-    for (size_t i = count; i-- > 0;)
-        if (kept == 0 || entries[kept - 1].process != numbers[i])
-            entries[i] = (struct details){.process = numbers[i]};
-        else if (--kept != i)
-            entries[i] = entries[kept];
-    store->count = count;
-    return store;
+    read_texts(reading, details, ret);
+    ret->start = start;
+    ret->program = program;
+    ret->read = now;
+}
+
+/* Gets the stores of the collection before and of this one, which has space for the longest texts
+ * of `count` processes; what is not used of it takes no memory. False: no memory. */
+static bool find_stores(opl_reading *reading, size_t count, struct details_store **ret_before,
+                        struct details_store **ret_now)
+{
+    enum { STORES = 2, STEP = 256 };
+    struct details_store *stores[STORES];
+    size_t bytes = sizeof **stores + (count / STEP + 1) * STEP * MOST_BYTES;
+    for (unsigned i = 0; i < STORES; i++)
+        if (!(stores[i] = opl_reading_memory(reading, PERFPROC_SLOT_DETAILS + i, bytes)))
+            return false;
+    bool second = stores[1]->turn > stores[0]->turn; /* the second store is the newer one */
+    *ret_before = stores[second];
+    *ret_now = stores[!second];
+    (*ret_now)->turn = (*ret_before)->turn + 1;
+    (*ret_now)->used = 0;
+    return true;
+}
+
+/* Returns the process's entry, which is at or after *at; NULL: none. Sets *at to the place where
+ * the search for the next process begins. */
+static const struct kept *find_entry(const struct details_store *store, uint32_t process,
+                                     size_t *at)
+{
+    while (*at < store->used) {
+        const struct kept *kept = (const struct kept *)(store->entries + *at);
+        if (kept->process >= process)
+            return kept->process == process ? kept : NULL;
+        *at += kept->bytes;
+    }
+    return NULL;
 }
 
 /* ---- the object ---- */
 
+static void set_texts(opl_listing *listing, const struct kept *kept)
+{
+    const char *text = kept->texts;
+    for (size_t i = 0; i < sizeof kept_counters / sizeof *kept_counters; i++) {
+        opl_listing_set(listing, kept_counters[i], (uint64_t)(uintptr_t)text);
+        text += strlen(text) + 1;
+    }
+    opl_listing_set(listing, STATE, (uint64_t)(uintptr_t)state_of(opl_listing_reading(listing)));
+}
+
 static void list_details(opl_listing *listing)
 {
     const uint32_t *numbers;
-    size_t count;
+    size_t count, at = 0;
     char folder[16];
-    if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count))
+    struct details details;
+    struct details_store *before, *now;
+    if (!opl_listing_numbers(listing, "proc", 0, &numbers, &count) ||
+        !find_stores(opl_listing_reading(listing), count, &before, &now))
         return;
-    struct details_store *store = store_for(opl_listing_reading(listing), numbers, count);
-    for (size_t i = 0; store && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         snprintf(folder, sizeof folder, "%u", (unsigned)numbers[i]);
-        if (!opl_listing_read_with(listing, folder, "", 0, 0, &store->entries[i]))
+        if (!opl_listing_read_with(listing, folder, "", 0, 0, &details))
             continue;
         opl_listing_append_name(listing, &perfproc_process_details, ":");
         opl_listing_append_name(listing, &perfproc_process_details, folder);
-        refresh(opl_listing_reading(listing), &store->entries[i]);
+        struct kept *kept = (struct kept *)(now->entries + now->used);
+        kept->process = numbers[i];
+        write_entry(opl_listing_reading(listing), &details, find_entry(before, numbers[i], &at),
+                    kept);
+        now->used += kept->bytes;
+        set_texts(listing, kept);
     }
 }
 
@@ -273,15 +311,16 @@ static const opl_counter counters[] = {
              "later."},
     {684, 685, PERF_ELAPSED_TIME, -4, PERF_DETAIL_ADVANCED, OPL_FN(perfproc_creation), .name = "Elapsed Time",
      .help = "The time, in seconds, since the process or thread was started.", .where = "`proc/*/stat`: word 22, as in Process"},
-    {102002, 102003, WORDS(user, CHARACTERS), .name = "User", .where = "`proc/*/status`: the second number of Uid; its name in `etc/passwd`",
+    {USER, USER + 1, WORDS(user, CHARACTERS), .name = "User", .where = "`proc/*/status`: the second number of Uid; its name in `etc/passwd`",
      .help = "The user whose rights the process has: a name, or a number if /etc/passwd has no name for it."},
-    {102004, 102005, WORDS(state, 23), .name = "State", .where = "`proc/*/stat`: word 3",
+    {STATE, STATE + 1, WORDS(state, 23), .name = "State", .where = "`proc/*/stat`: word 3",
      .help = "What the process is doing: running (or ready to run), sleeping, waiting for disk, stopped, traced, idle, parked, or ended."},
-    {102006, 102007, WORDS(group, CHARACTERS), .name = "Control Group", .where = "`proc/*/cgroup`",
+    {GROUP, GROUP + 1, WORDS(group, CHARACTERS), .name = "Control Group", .where = "`proc/*/cgroup`",
      .help = "The control group that the process is in: the first 64 characters of its path."},
-    {102008, 102009, WORDS(unit, CHARACTERS), .name = "Unit", .where = "`proc/*/cgroup`: the last part that ends with .service or .scope",
+    {UNIT, UNIT + 1, WORDS(unit, CHARACTERS), .name = "Unit", .where = "`proc/*/cgroup`: the last part that ends with .service or .scope",
      .help = "The innermost service or scope of systemd that the process belongs to, in the first 64 characters; empty if it belongs to none."},
-    {102010, 102011, WORDS(command, COMMAND_CHARACTERS), .name = "Command Line", .where = "`proc/*/cmdline`; without one, word 2 of `proc/*/stat` in brackets",
+    {COMMAND, COMMAND + 1, WORDS(command, COMMAND_CHARACTERS), .name = "Command Line",
+     .where = "`proc/*/cmdline`; without one, word 2 of `proc/*/stat` in brackets",
      .help = "The program and its arguments, the first 256 characters. A process without a command line, such as a thread of the kernel, shows its name in "
              "brackets."},
 };
@@ -294,7 +333,7 @@ const opl_object perfproc_process_details = {
     .help = "The Process Details object shows each process's user, state, control group, unit and "
             "command line. Its values are texts.",
     OPL_COUNTERS(counters),
-    .default_counter = 102010,
+    .default_counter = COMMAND,
     .clock = true,
     .costly = true,
     .needs = "proc",

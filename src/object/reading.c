@@ -154,6 +154,17 @@ bool opl_reading_file(opl_reading *reading, const char *path, char *storage, siz
 
 /* ---- memory ---- */
 
+/* Copies what is not 0 to memory that is 0. Pages that are not written take no memory. */
+static void copy_used(char *to, const char *from, size_t bytes)
+{
+    static const char zeros[4096];
+    for (size_t at = 0, part; at < bytes; at += part) {
+        part = bytes - at < sizeof zeros ? bytes - at : sizeof zeros;
+        if (memcmp(from + at, zeros, part) != 0)
+            memcpy(to + at, from + at, part);
+    }
+}
+
 void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes)
 {
     if (slot >= OBJECT_MEMORIES)
@@ -161,12 +172,13 @@ void *opl_reading_memory(opl_reading *reading, unsigned slot, size_t bytes)
     struct provider_memory *memory = &reading->provider->memories[slot];
     if (memory->at && bytes <= memory->bytes)
         return memory->at;
-    char *grown = realloc(memory->at, bytes ? bytes : 1);
+    char *grown = calloc(1, bytes ? bytes : 1);
     if (!grown) {
         reading->provider->failed = true;
         return NULL;
     }
-    memset(grown + memory->bytes, 0, bytes - memory->bytes);
+    copy_used(grown, memory->at, memory->bytes);
+    free(memory->at);
     memory->at = grown;
     memory->bytes = bytes;
     return grown;
