@@ -57,6 +57,9 @@ bool buffer_add_byte(struct buffer *buffer, char byte);
 bool buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 LSTATUS buffer_status(const struct buffer *buffer); /* 0 or ERROR_NOT_ENOUGH_MEMORY */
 #define BUFFER_AUTO __attribute__((cleanup(buffer_done))) struct buffer
+/* Gives the pages of a large piece of memory back to the system until they are written again; then
+ * they are 0 at first. For what is large only while an answer is made. */
+void memory_unused(void *memory, size_t bytes);
 void free_pointer(void *pointer_to_pointer);
 #define FREE_AUTO __attribute__((cleanup(free_pointer)))
 

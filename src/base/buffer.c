@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { SMALLEST_SIZE = 64 };
 
@@ -93,6 +95,14 @@ bool buffer_printf(struct buffer *buffer, const char *format, ...)
 LSTATUS buffer_status(const struct buffer *buffer)
 {
     return buffer->failed ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
+}
+
+void memory_unused(void *memory, size_t bytes)
+{
+    enum { LARGE = 256 << 10 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = -(uintptr_t)memory & (page - 1);
+    if (bytes >= LARGE)
+        madvise((char *)memory + before, (bytes - before) & ~(page - 1), MADV_DONTNEED);
 }
 
 void free_pointer(void *pointer_to_pointer)

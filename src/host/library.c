@@ -469,7 +469,9 @@ static LSTATUS collect(struct service *service, const struct host_settings *sett
         ms > service_collect_ms(service, query))
         verdict_keep(service, settings,
                      &(struct fault_finding){FAULT_OVERDUE, .numbers = {(uint64_t)ms}});
-    return judge(service, settings, &answer, piece);
+    status = judge(service, settings, &answer, piece);
+    memory_unused(code->buffer.memory, code->buffer.allocated);
+    return status;
 }
 
 LSTATUS call_collect(struct service *service, const struct host_settings *settings,

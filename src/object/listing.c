@@ -24,6 +24,17 @@ void listing_done(opl_listing *listing)
     free(listing->names);
 }
 
+/* The listing is not read again before the next collection. */
+void listing_unused(const opl_listing *listing)
+{
+    const struct object *object = listing->object;
+    size_t capacity = listing->capacity;
+    memory_unused(listing->instances, capacity * sizeof *listing->instances);
+    memory_unused(listing->values, capacity * (object->all_rows + 1) * sizeof(uint64_t));
+    memory_unused(listing->unknown, capacity * (object->all_rows / 64 + 1) * sizeof(uint64_t));
+    memory_unused(listing->names, listing->names_capacity * sizeof *listing->names);
+}
+
 /* ---- memory ---- */
 
 static bool grow(void **array, size_t count, size_t size)

@@ -214,6 +214,7 @@ void listing_lines(opl_listing *listing);  /* adds the instances of an object wh
                                             * lines of a file */
 void listing_single(opl_listing *listing); /* reads the values of an object without instances */
 void listing_total(opl_listing *listing);
+void listing_unused(const opl_listing *listing);
 void listing_done(opl_listing *listing);
 
 /* ---- tables.c: checked copies of the provider's tables ---- */

@@ -278,6 +278,7 @@ DWORD provider_collect(opl_provider *provider, LPCWSTR query, LPVOID *data, LPDW
     for (size_t i = 0; i < provider->object_count; i++)
         if (provider->objects[i].listing.requested) {
             *data = object_write(&provider->objects[i], *data, provider->time);
+            listing_unused(&provider->objects[i].listing);
             ++*types;
         }
     *bytes = (DWORD)size;
@@ -424,6 +425,7 @@ static LSTATUS provider_find_out(opl_provider *provider)
             object->rows[row].seen = possible && row_possible(provider, &object->rows[row]);
         object_switch_rows(provider, object);
         status = object_fix(object, provider);
+        listing_unused(&object->listing);
     }
     if (source_lacked())
         return ERROR_TOO_MANY_OPEN_FILES; /* missing files may be readable at the next attempt */

@@ -27,6 +27,14 @@ static bool capacity_for(void *array, uint32_t *capacity, size_t count, size_t s
     return true;
 }
 
+void snapshot_unused(struct snapshot *snapshot)
+{
+    memory_unused(snapshot->bytes.data, snapshot->bytes.capacity);
+    memory_unused(snapshot->names.data, snapshot->names.capacity);
+    memory_unused(snapshot->instances, snapshot->instance_capacity * sizeof *snapshot->instances);
+    memory_unused(snapshot->table, snapshot->table_capacity * sizeof *snapshot->table);
+}
+
 void snapshot_done(struct snapshot *snapshot)
 {
     buffer_done(&snapshot->bytes);

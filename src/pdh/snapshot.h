@@ -47,6 +47,8 @@ struct snapshot {
 /* Parses snapshot->bytes. A damaged part and everything after it are ignored. PDH_INVALID_DATA: the
  * bytes are not a block; PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS snapshot_parse(struct snapshot *snapshot);
+/* The answer is not read again before the next one replaces it. */
+void snapshot_unused(struct snapshot *snapshot);
 void snapshot_done(struct snapshot *snapshot);
 /* Returns NULL if the answer has no such object. */
 struct snapshot_object *snapshot_object(struct snapshot *snapshot, uint32_t title_index);

@@ -379,11 +379,14 @@ static PDH_STATUS live_collect(struct pdh_query *query, LONGLONG *ret_time)
         return (PDH_STATUS)PDH_NO_DATA;
     }
     int64_t time = local_time(clock_filetime());
-    query_groups(query, ((struct live_source *)query->source)->groups);
+    struct machine_group *groups = ((struct live_source *)query->source)->groups;
+    query_groups(query, groups);
     lock_take(&query->lock);
     for (uint32_t i = 0; i < query->counter_count; i++)
         any |= sample_counter(query->counters[i], time);
     lock_release(&query->lock);
+    for (struct machine_group *group = groups; group; group = group->next)
+        snapshot_unused(&group->snapshot);
     if (ret_time)
         *ret_time = time;
     return any ? 0 : (PDH_STATUS)PDH_NO_DATA;
