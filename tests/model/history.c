@@ -177,23 +177,56 @@ static uint64_t random_gap(void)
     }
 }
 
+/* A number that seldom changes for an odd seed, else one that always changes, or NaN. */
+static double random_value(unsigned seed, uint64_t tick, double before)
+{
+    if (seed % 2 && random_below(3000))
+        return before;
+    return random_below(20) ? (double)random_below(1000) + (double)tick : NAN;
+}
+
 static void spans_are_what_was_added(void **state)
 {
-    for (unsigned seed = 1; seed <= 40; seed++) {
+    for (unsigned seed = 1; seed <= 60; seed++) {
         begin(state);
         oracle_clear();
         srand(seed);
         uint64_t tick = 1 + random_below(3000);
-        for (unsigned n = 0; tick < ORACLE_TICKS - 6000 && n < 9000; n++, tick += random_gap()) {
-            double value = random_below(20) ? (double)random_below(1000) + (double)tick : NAN;
+        double value = 5;
+        for (unsigned n = 0; tick < ORACLE_TICKS - 6000 && n < 9000; n++) {
+            value = random_value(seed, tick, value);
             oracle[tick] = (float)value;
             add_value(7, tick, value);
             const struct history *history = history_of(7);
             assert_true(spec.newest.rows[0].history == history && history->seen == tick);
             if (random_below(100) == 0)
                 assert_spans(history);
+            tick += seed % 4 == 1 && random_below(4000) ? 1 : random_gap();
         }
         assert_spans(history_of(7));
+        end(state);
+        begin(state);
+    }
+}
+
+/* Old values that are all the same take no memory until there is another one, or a gap. */
+static void a_value_that_does_not_change(void **state)
+{
+    for (unsigned gap = 0; gap < 2; gap++) {
+        oracle_clear();
+        uint64_t t = 17;
+        for (; t < 5000; t++)
+            add_value(3, t, (double)(oracle[t] = 4));
+        assert_null(history_of(3)->series[0].coarse);
+        assert_span(history_of(3), 0, 5000, true);
+        t += gap;
+        add_value(3, t, (double)(oracle[t] = gap ? 4 : 6));
+        for (uint64_t last = t + MODEL_FINE; t < last;) {
+            t++;
+            add_value(3, t, (double)(oracle[t] = 4));
+        }
+        assert_non_null(history_of(3)->series[0].coarse);
+        assert_spans(history_of(3));
         end(state);
         begin(state);
     }
@@ -525,6 +558,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         CASE(spans_are_what_was_added),
+        CASE(a_value_that_does_not_change),
         CASE(a_gap_that_is_longer_than_an_hour),
         CASE(births_and_deaths),
         CASE(every_tick_weighs_the_same),

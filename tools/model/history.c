@@ -3,7 +3,8 @@
  * Histories. The history of a machine has the last MODEL_FINE samples one by one, and earlier ones
  * in groups of MODEL_COARSE, for an hour at one sample a second. The history of a capture has all
  * samples; if the capture is long, several samples share one place. A series takes 1.2 kB for a
- * machine, and 5.9 kB when it is older than MODEL_FINE samples.
+ * machine, and 5.9 kB when it is older than MODEL_FINE samples, unless the value has never changed
+ * in the groups.
  */
 #include "internal.h"
 
@@ -46,22 +47,52 @@ static void span_add_value(struct span *span, uint32_t *sum, float value)
     span_add(span, sum, (struct span){value, value, value, value}, 1);
 }
 
+static void coarse_put(struct coarse *coarse, uint64_t group, struct span span, uint32_t count)
+{
+    size_t place = group % MODEL_COARSE_COUNT;
+    coarse->least[place] = span.least;
+    coarse->most[place] = span.most;
+    coarse->average[place] = span.average;
+    coarse->count[place] = (unsigned char)count;
+}
+
+/* Returns how many ticks of the group the history has, which may begin within the group. */
+static uint32_t ticks_of(uint64_t born, uint64_t group)
+{
+    return born / MODEL_COARSE == group ? (uint32_t)(MODEL_COARSE - born % MODEL_COARSE)
+                                        : MODEL_COARSE;
+}
+
+/* Makes the memory for groups, which had the same value up to but without this one. */
+static void coarse_make(struct series *series, uint64_t born, uint64_t group)
+{
+    float level = series->level;
+    series->coarse = calloc(1, sizeof *series->coarse);
+    series->level = NAN;
+    uint64_t first = born / MODEL_COARSE;
+    if (group - first > MODEL_COARSE_COUNT)
+        first = group - MODEL_COARSE_COUNT;
+    for (uint64_t g = first; series->coarse && g < group; g++)
+        coarse_put(series->coarse, g, (struct span){level, level, level, level},
+                   isnan(level) ? 0 : ticks_of(born, g));
+}
+
 /* Joins the MODEL_COARSE ticks up to `last`, which are about to leave the fine values. */
-static void series_join(struct series *series, uint64_t last)
+static void series_join(struct series *series, uint64_t born, uint64_t last)
 {
     struct span span = {NAN, NAN, NAN, NAN};
     uint32_t count = 0;
-    size_t place = last / MODEL_COARSE % MODEL_COARSE_COUNT;
-    if (!series->coarse)
-        series->coarse = calloc(1, sizeof *series->coarse);
-    if (!series->coarse)
-        return;
+    uint64_t group = last / MODEL_COARSE;
     for (uint64_t t = last + 1 - MODEL_COARSE; t <= last; t++)
         span_add_value(&span, &count, series->fine[t % MODEL_FINE]);
-    series->coarse->least[place] = span.least;
-    series->coarse->most[place] = span.most;
-    series->coarse->average[place] = span.average;
-    series->coarse->count[place] = (unsigned char)count;
+    if (group == born / MODEL_COARSE)
+        series->level = span.least;
+    bool same =
+        count == ticks_of(born, group) && span.least >= series->level && span.most <= series->level;
+    if (!series->coarse && !same)
+        coarse_make(series, born, group);
+    if (series->coarse)
+        coarse_put(series->coarse, group, span, count);
 }
 
 static void series_free(struct series *series)
@@ -103,6 +134,7 @@ static void series_put(const struct source *source, struct history *history, siz
         clear_values(series->fine, MODEL_FINE);
         free(series->coarse);
         series->coarse = NULL;
+        series->level = NAN;
         t = tick;
     }
     for (; t <= tick; t++) {
@@ -110,14 +142,21 @@ static void series_put(const struct source *source, struct history *history, siz
         const uint64_t younger = MODEL_FINE - MODEL_COARSE;
         series->fine[t % MODEL_FINE] = t == tick ? (float)value : NAN;
         if (t % MODEL_COARSE == MODEL_COARSE - 1 && t >= history->born + younger)
-            series_join(series, t - younger);
+            series_join(series, history->born, t - younger);
     }
 }
 
-static void span_add_group(struct span *span, uint32_t *sum, const struct coarse *coarse,
-                           uint64_t group)
+static void span_add_group(struct span *span, uint32_t *sum, const struct history *history,
+                           const struct series *series, uint64_t group)
 {
     size_t place = group % MODEL_COARSE_COUNT;
+    const struct coarse *coarse = series->coarse;
+    float level = series->level;
+    if (!coarse) {
+        span_add(span, sum, (struct span){level, level, level, level},
+                 ticks_of(history->born, group));
+        return;
+    }
     float average = coarse->average[place];
     span_add(span, sum, (struct span){coarse->least[place], coarse->most[place], average, average},
              coarse->count[place]);
@@ -144,8 +183,7 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
             span_add_value(ret, &sum, series->fine[t % MODEL_FINE]);
             t++;
         } else {
-            if (series->coarse)
-                span_add_group(ret, &sum, series->coarse, t / MODEL_COARSE);
+            span_add_group(ret, &sum, history, series, t / MODEL_COARSE);
             t = (t / MODEL_COARSE + 1) * MODEL_COARSE;
         }
     }

@@ -108,8 +108,10 @@ void frame_free(struct frame *frame);
 /* ---- histories ---- */
 
 struct series {
-    float *fine;           /* values of the last ticks, at tick % MODEL_FINE */
-    struct coarse *coarse; /* older values, several ticks joined; NULL: none */
+    float *fine; /* values of the last ticks, at tick % MODEL_FINE */
+    /* older values, several ticks joined; NULL: all are `level`, or with NaN unknown */
+    struct coarse *coarse;
+    float level;
     /* of a capture: all values since the row was born, in place of `fine` and `coarse` */
     float *capture;
     size_t capacity; /* number of places in `capture` */
