@@ -15,7 +15,8 @@ int beside_run(const char *tool, const char *name, char **args)
     char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
     size_t left = slash ? sizeof path - (size_t)(slash + 1 - path) : sizeof path;
     snprintf(slash ? slash + 1 : path, left, "%s", name);
-    args[0] = path;
+    if (!args[0])
+        args[0] = path;
     execv(path, args);
     fprintf(stderr, "%s: %s could not be started: %s\n", tool, path, strerror(errno));
     return EXIT_FAILED;

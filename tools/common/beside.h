@@ -3,8 +3,8 @@
 #ifndef OPL_TOOLS_BESIDE_H
 #define OPL_TOOLS_BESIDE_H
 
-/* Runs the program `name`, which lies in the folder of this one, in place of this one; args[0] is
- * set here. If that fails, reports it as `tool` and returns EXIT_FAILED. */
+/* Runs the program `name`, which lies in the folder of this one, in place of this one; args[0]
+ * NULL is set here. If that fails, reports it as `tool` and returns EXIT_FAILED. */
 int beside_run(const char *tool, const char *name, char **args);
 
 #endif

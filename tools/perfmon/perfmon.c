@@ -167,7 +167,7 @@ static int run_status(struct perfmon *perfmon)
     return finish(code);
 }
 
-/* Runs typeperf --explain. */
+/* Runs typeperf --explain, which writes the name in args[0] before its messages. */
 static int run_explain(const struct perfmon *perfmon)
 {
     char **args = calloc(perfmon->arg_count + 4, sizeof *args);
@@ -176,6 +176,7 @@ static int run_explain(const struct perfmon *perfmon)
         fputs("perfmon: explain: name a counter, such as 'Memory::Available Bytes'\n", stderr);
         return EXIT_USAGE;
     }
+    args[0] = (char *)"perfmon";
     args[1] = (char *)"--explain";
     args[2] = (char *)"--";
     memcpy(&args[3], perfmon->args, perfmon->arg_count * sizeof *args);

@@ -60,13 +60,13 @@ static void explain_missing(const char *path)
     DWORD size = sizeof parsed;
     if (!counter_path_has_machine(path) &&
         PdhParseCounterPathA(path, &parsed.elements, &size, 0) == ERROR_SUCCESS)
-        last_event_explain("typeperf", parsed.elements.szObjectName);
+        last_event_explain(TOOL, parsed.elements.szObjectName);
 }
 
 static int miss(struct counters *counters, const char *path, PDH_STATUS status)
 {
     counters->missing++;
-    counters->exit_code = missing_complain("typeperf", path, status);
+    counters->exit_code = missing_complain(TOOL, path, status);
     if ((DWORD)status == PDH_CSTATUS_NO_OBJECT)
         explain_missing(path);
     return counters->exit_code;
@@ -181,7 +181,7 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
     for (const char *at = list; *at; at += strlen(at) + 1)
         if (totals || !is_total(at))
             add(counters, at, !counter_path_names_instance(path));
-    missing_rights_of_all("typeperf", path);
+    missing_rights_of_all(TOOL, path);
     free(list);
     return EXIT_GOOD;
 }
@@ -196,7 +196,7 @@ static void connect_machines(struct counters *counters, const struct typeperf *o
     for (size_t i = 0; i < opts->args.count; i++, free(path))
         if ((path = counter_path_on(counters->machine, opts->args.texts[i])))
             machines_note(&counters->machines, path);
-    machines_connect(&counters->machines, "typeperf");
+    machines_connect(&counters->machines, TOOL);
 }
 
 static void add_path(struct counters *counters, const char *path, const struct typeperf *opts,
@@ -241,7 +241,7 @@ void counters_note_seen(struct counters *counters, bool first)
             i > 0 && !counters->seen[i - 1] &&
             counter_path_same_instance(counters->paths.texts[i - 1], counters->paths.texts[i]);
         if (first && !counters->seen[i] && !reported)
-            missing_complain("typeperf", counters->paths.texts[i], (PDH_STATUS)state);
+            missing_complain(TOOL, counters->paths.texts[i], (PDH_STATUS)state);
     }
 }
 
@@ -249,7 +249,7 @@ int counters_open(struct counters *counters, const struct typeperf *opts, bool p
 {
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &counters->query);
     if (status)
-        return pdh_complain("typeperf", "creating a query", status);
+        return pdh_complain(TOOL, "creating a query", status);
     if (opts->server)
         snprintf(counters->machine, sizeof counters->machine, "\\\\%s",
                  opts->server + strspn(opts->server, "\\"));

@@ -17,7 +17,7 @@ static int explain_one(const char *path, PDH_HCOUNTER counter)
     opl_type_info type;
     PDH_COUNTER_INFO_A *info = counters_info(counter, true, &status);
     if (!info)
-        return pdh_complain("typeperf", path, status);
+        return pdh_complain(TOOL, path, status);
     opl_type_describe(info->dwType, &type);
     printf("%s\n", text_seen(path));
     printf("%*stype: %s (0x%08X)%s%s\n", INDENT, "", type.name ? type.name : "without a name",
@@ -37,5 +37,5 @@ int explain_counters(struct counters *counters)
         int one = explain_one(counters->paths.texts[i], counters->handles[i]);
         code = one ? one : code;
     }
-    return output_file_close("typeperf", NULL, stdout) ? code : EXIT_FAILED;
+    return output_file_close(TOOL, NULL, stdout) ? code : EXIT_FAILED;
 }

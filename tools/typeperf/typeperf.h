@@ -13,6 +13,11 @@
 #include "../common/sheet.h"
 #include "../common/text-list.h"
 
+#include <errno.h>
+
+/* the name before messages: perfmon for "perfmon explain" */
+#define TOOL program_invocation_short_name
+
 struct typeperf {
     struct text_list args; /* counters; with -q, objects */
     const struct sheet_format *format;
