@@ -221,22 +221,45 @@ static void sort_lines(struct chart *chart)
         chart->cursor.at = chart->count ? chart->count - 1 : 0;
 }
 
-/* Finds the chart's lines: the histories that have a value in the ticks that are shown. */
+static int compare_numbers(const void *left, const void *right)
+{
+    const struct history *const *l = left, *const *r = right;
+    return ((*l)->number > (*r)->number) - ((*l)->number < (*r)->number);
+}
+
+/* Returns the table's histories that have a value in the ticks that are shown, in the order of
+ * their birth, to be freed; NULL: no memory. Counts the rows that have no history. */
+static const struct history **visible_histories(struct chart *chart, const struct table *table,
+                                                size_t *ret_count)
+{
+    size_t count;
+    const struct history *const *all = model_histories(chart->model, table->id, &count);
+    const struct history **visible = malloc((count + 1) * sizeof *visible);
+    *ret_count = 0;
+    for (size_t i = 0; visible && i < count; i++)
+        if (all[i] && all[i]->seen >= chart->from && all[i]->born < chart->to &&
+            !is_hidden(chart, table->id, all[i]->identity))
+            visible[(*ret_count)++] = all[i];
+    if (*ret_count > LINES_MOST)
+        qsort(visible, *ret_count, sizeof *visible, compare_numbers);
+    for (size_t i = 0; i < table->row_count; i++)
+        chart->left_out += !table->rows[i].history;
+    return visible;
+}
+
+/* Finds the chart's lines; if there are too many, the first ones, so that they stay the same. */
 static void find_lines(struct chart *chart)
 {
     chart->count = chart->left_out = 0;
     for (size_t t = 0; t < chart->table_count; t++) {
-        size_t count, first = chart->count;
+        size_t count = 0, first = chart->count;
         double most = 0;
         const struct table *table = model_table(chart->model, chart->tables[t]);
-        const struct history *const *all = model_histories(chart->model, chart->tables[t], &count);
-        for (size_t i = 0; table && i < count; i++) {
-            if (!all[i] || all[i]->seen < chart->from || all[i]->born >= chart->to ||
-                is_hidden(chart, table->id, all[i]->identity))
-                continue;
+        const struct history **all = table ? visible_histories(chart, table, &count) : NULL;
+        for (size_t i = 0; all && i < count; i++) {
             if (chart->count == LINES_MOST) {
-                chart->left_out++;
-                continue;
+                chart->left_out += count - i;
+                break;
             }
             struct line *line = &chart->lines[chart->count++];
             *line = (struct line){.table = table,
@@ -248,6 +271,7 @@ static void find_lines(struct chart *chart)
         }
         for (size_t i = first; i < chart->count; i++) /* lines of one counter have one scale */
             chart->lines[i].scale = model_scale(table->columns[0].default_scale, most);
+        free(all);
     }
     sort_lines(chart);
 }
