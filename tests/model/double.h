@@ -250,6 +250,13 @@ PDH_STATUS PdhGetRawCounterArrayA(PDH_HCOUNTER counter, DWORD *size, DWORD *coun
     return double_array(counter, size, count, items, sizeof *items);
 }
 
+PDH_STATUS PdhGetRawCounterValue(PDH_HCOUNTER counter, DWORD *type, PDH_RAW_COUNTER *ret)
+{
+    *ret = (PDH_RAW_COUNTER){.CStatus = double_is_away(counter) ? PDH_CSTATUS_NO_MACHINE
+                                                                : PDH_CSTATUS_VALID_DATA};
+    return 0;
+}
+
 /* Reports the texts of two processes; the second process has one text fewer than the first. */
 int32_t opl_text_values(const char *path, opl_text_found found, void *context)
 {

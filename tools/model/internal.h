@@ -93,7 +93,6 @@ struct model {
     bool paused;
 };
 
-double model_now(void);
 /* returns a copy; NULL: no memory */
 struct column *columns_copy(const struct column *columns, size_t count);
 void columns_free(struct column *columns, size_t count);

@@ -173,6 +173,8 @@ void model_span(const struct history *history, size_t column, uint64_t from, uin
 /* Returns the power of ten by which values are multiplied to be drawn: the default scale if it
  * brings `most` between 1 and 100, else the scale that brings `most` between 10 and 100. */
 int model_scale(LONG default_scale, double most);
+/* Returns the monotonic time in seconds. */
+double model_now(void);
 /* True if PDH has no formula for this type; texts have such types, too. */
 bool model_type_is_raw(DWORD type);
 

@@ -593,6 +593,22 @@ static bool texts_due(struct source *source, struct spec *spec)
     return due;
 }
 
+/* Returns the status of a sample without data. If the machine cannot be reached, counters without
+ * wildcards say so. */
+static PDH_STATUS why_no_data(const struct source *source, struct spec **specs, size_t count,
+                              PDH_STATUS status)
+{
+    for (size_t i = 0; i < count && *source->name && !source->capture; i++) {
+        DWORD type;
+        PDH_RAW_COUNTER raw;
+        PDH_HCOUNTER counter = specs[i]->counters ? specs[i]->counters->handles[0] : NULL;
+        if (counter && PdhGetRawCounterValue(counter, &type, &raw) == 0 &&
+            raw.CStatus == PDH_CSTATUS_NO_MACHINE)
+            return (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    }
+    return status;
+}
+
 /* Takes a sample of `specs`. If no table has a counter, nothing is collected: a machine's tables
  * have no rows then, a capture's frame has a status that says "no data". NULL: no memory. */
 static struct frame *take_frame(struct sampler *sampler, struct spec **specs, size_t count)
@@ -617,8 +633,10 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
         frame->time = utc_of_local(local);
     if (!frame->status || !sampler->source->capture)
         frame->tick = ++sampler->tick;
-    if (frame->status)
+    if (frame->status) {
+        frame->status = why_no_data(sampler->source, specs, count, frame->status);
         return frame;
+    }
     for (size_t i = 0; i < count; i++) {
         struct table_sample *sample = &frame->tables[frame->count];
         if (specs[i]->text && !texts_due(sampler->source, specs[i]))
@@ -769,7 +787,7 @@ static void find_reason(struct source *source, struct spec *spec)
     pthread_mutex_unlock(&source->mutex);
     if (wanted ? model_now() < counters->reason_due : !counters->rows || !column->why)
         return;
-    counters->reason_due = model_now() + retry_first;
+    counters->reason_due = wanted ? model_now() + retry_first : 0;
     snprintf(object, sizeof object, "%.*s", (int)strcspn(column->path + 1, "(\\"),
              column->path + 1);
     free(column->why);
