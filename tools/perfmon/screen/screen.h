@@ -51,6 +51,8 @@ void terminal_end(void);
 void terminal_palette(bool colour_blind);
 /* Returns the signal that ends the program; 0: none. */
 int terminal_signal(void);
+/* True if the line to the terminal carries at most 9,600 bits a second. */
+bool terminal_slow(void);
 void terminal_size(int *ret_rows, int *ret_columns);
 /* Makes the next canvas be sent as a whole, because something else wrote to the terminal. */
 void terminal_redraw(void);

@@ -26,14 +26,34 @@ static struct termios before;
 static SCREEN *screen;
 static MEVENT mouse;
 
+/* Discards output that the terminal does not accept, and ends its stop by Ctrl+S: perfmon must be
+ * able to end. All of it is allowed in a handler of signals. */
+static void release_output(void)
+{
+    struct termios now;
+    if (tcgetattr(STDIN_FILENO, &now) == 0) {
+        now.c_iflag &= ~(tcflag_t)IXON;
+        tcsetattr(STDIN_FILENO, TCSANOW, &now);
+    }
+    tcflush(STDOUT_FILENO, TCOFLUSH);
+}
+
+/* A frame may be waiting in ncurses, which would go on waiting after the signal. */
 static void note_signal(int number)
 {
     ending = number;
+    release_output();
 }
 
 int terminal_signal(void)
 {
     return ending;
+}
+
+bool terminal_slow(void)
+{
+    speed_t speed = cfgetospeed(&before);
+    return speed != B0 && speed <= B9600;
 }
 
 static void catch_signals(void)
@@ -155,13 +175,20 @@ bool terminal_begin(bool colours)
     return true;
 }
 
-/* Stops using the terminal. Output that the terminal does not accept is discarded first, because
- * perfmon must end. */
-void terminal_end(void)
+/* True if a frame can be sent without waiting. */
+static bool output_ready(void)
 {
+    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
     int waiting = 0;
     if (ioctl(STDOUT_FILENO, TIOCOUTQ, &waiting) == 0 && waiting > 0)
-        tcflush(STDOUT_FILENO, TCOFLUSH);
+        return false;
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT);
+}
+
+void terminal_end(void)
+{
+    if (!output_ready())
+        release_output();
     endwin();
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
     delscreen(screen);
@@ -178,16 +205,6 @@ void terminal_size(int *ret_rows, int *ret_columns)
         clearok(curscr, TRUE);
     }
     getmaxyx(stdscr, *ret_rows, *ret_columns);
-}
-
-/* True if a frame can be sent without waiting. */
-static bool output_ready(void)
-{
-    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
-    int waiting = 0;
-    if (ioctl(STDOUT_FILENO, TIOCOUTQ, &waiting) == 0 && waiting > 0)
-        return false;
-    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT);
 }
 
 void terminal_redraw(void)
@@ -276,7 +293,7 @@ int terminal_key(int descriptor, int milliseconds)
     wint_t key;
     int kind = get_wch(&key);
     if (kind == ERR && !ending && !wait_for_input(descriptor, milliseconds, &kind, &key))
-        return TERMINAL_END;
+        ending = ending ? ending : SIGHUP; /* the terminal is gone, perhaps before its signal */
     if (ending)
         return TERMINAL_END;
     if (kind == KEY_CODE_YES && key == KEY_MOUSE)

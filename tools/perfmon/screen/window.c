@@ -21,6 +21,8 @@ enum {
     SNAPSHOT_WAIT = 15000,
     AWAY_WAIT = 1000,
     DEFAULT_SECONDS = 1,
+    SLOW_SECONDS = 5,
+    FIRST_TICKS = 2,
     ESCAPE = 27,
     CONTROL_L = 'L' - 64
 };
@@ -186,7 +188,7 @@ static void draw_bottom(struct window *window, struct canvas *canvas)
         at = draw_entry(canvas, at, i == window->view ? STYLE_BAR : STYLE_WEAK, view_names[i]);
         window->view_ends[i] = at;
     }
-    if (window->machine_count > 1)
+    if (window->machine_count > 1 && window->view != VIEW_CHART) /* there m has another meaning */
         at = draw_entry(canvas, at, STYLE_WEAK, "m machines");
     at = draw_entry(canvas, at, STYLE_WEAK, "/ search");
     draw_entry(canvas, at, STYLE_WEAK,
@@ -501,9 +503,21 @@ static bool take_key(struct window *window, int key)
     return true;
 }
 
+/* True if the chart, of which most cells change with each sample, must be drawn later because the
+ * terminal is slow: 5 s after it was drawn last, at `drawn`. */
+static bool is_early(const struct window *window, int key, double drawn)
+{
+    struct model_source source;
+    model_source(window->model, window->now->source, &source);
+    return window->view == VIEW_CHART && !window->help && key == TERMINAL_NOTHING &&
+           source.tick > FIRST_TICKS && terminal_slow() && model_now() < drawn + SLOW_SECONDS;
+}
+
 static void loop(struct window *window, const struct window_options *options)
 {
     struct canvas canvas = {.utf8 = options->utf8, .braille = options->braille};
+    double drawn = 0;
+    int key = TERMINAL_NOTHING;
     for (;;) {
         int rows, columns;
         terminal_size(&rows, &columns);
@@ -515,9 +529,12 @@ static void loop(struct window *window, const struct window_options *options)
         model_update(window->model);
         window->rows = rows;
         canvas.marks = window->palette || !options->colours;
-        draw(window, &canvas);
-        terminal_show(&canvas);
-        int key = terminal_key(model_descriptor(window->model), IDLE_MILLISECONDS);
+        if (!is_early(window, key, drawn)) {
+            draw(window, &canvas);
+            terminal_show(&canvas);
+            drawn = model_now();
+        }
+        key = terminal_key(model_descriptor(window->model), IDLE_MILLISECONDS);
         if (key == TERMINAL_END || (key != TERMINAL_NOTHING && !take_key(window, key)))
             break;
     }
@@ -642,12 +659,13 @@ int window_run(const struct window_options *options)
     bool good = terminal_begin(options->colours);
     if (good)
         run_with_settings(&window, options);
-    window_end(&window);
-    /* ends by the signal, so that the calling shell sees that signal */
+    /* ends by the signal, so that the calling shell sees that signal, and at once: window_end would
+     * wait for the samplers, a sanitizer would search for leaks */
     if (terminal_signal() > 0) {
         signal(terminal_signal(), SIG_DFL);
         raise(terminal_signal());
     }
+    window_end(&window);
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
