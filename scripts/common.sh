@@ -13,6 +13,21 @@ die() {
 # Ends the script with exit code 77: scripts/ci counts its row as skipped, because it cannot run on this machine.
 cannot() { die "$1" 77; }
 
+# limit SECONDS ARGUMENT...: starts the script again with these arguments, and ends it after that time with exit code 124.
+limit() {
+    [ "${LIMITED-}" != "$0" ] || return 0
+    LIMITED=$0 exec timeout --verbose --kill-after=20 "$1" "$0" "${@:2}"
+}
+
+# higher_version DEB FOLDER: writes the same package with the version 0.1.0+upgrade to the folder.
+higher_version() {
+    local name unpacked
+    name=$(basename "$1")
+    unpacked=$(mktemp -d)
+    dpkg-deb -R "$1" "$unpacked/package" && sed -i 's/\(0\.1\.0\)/\1+upgrade/' "$unpacked/package/DEBIAN/control" &&
+        quietly dpkg-deb --root-owner-group -b "$unpacked/package" "$2/${name/_0.1.0_/_0.1.0+upgrade_}" && rm -rf "$unpacked"
+}
+
 # Fills the array `sources` with the files of apt's package sources on this machine, for mmdebstrap.
 find_sources() {
     # shellcheck disable=SC2034
