@@ -572,7 +572,7 @@ static void buffers_that_were_never_written(void **state)
             problems += (DWORD)status == PDH_BINARY_LOG_CORRUPT;
             if ((DWORD)status == PDH_BINARY_LOG_CORRUPT)
                 assert_non_null(strstr(log_problem(log), fillers[i] == 'A'
-                                                             ? "not the head of a buffer"
+                                                             ? "not the header of a buffer"
                                                              : "never written"));
         }
         assert_int_equal(samples, 3);
