@@ -21,6 +21,11 @@ void terminal_palette(bool colour_blind)
     (void)colour_blind;
 }
 
+bool terminal_slow(void)
+{
+    return false;
+}
+
 int terminal_signal(void)
 {
     return 0;
