@@ -245,7 +245,8 @@ static void f_e1_a_single_object_lacks_its_counter_block(void **state)
     assert_int_equal(wire_check_objects(&type, sizeof type, 1, &finding), WIRE_FAULT_INSTANCES);
     wire_finding_text(&finding, found, expected);
     assert_string_equal(finding.field, "TotalByteLength");
-    assert_string_equal(expected, "at least 68 (because a counter block must follow the definitions)");
+    assert_string_equal(expected,
+                        "at least 68 (because a counter block must follow the definitions)");
 }
 
 /* ---- base counters, offsets of values, numbers of names ---- */
