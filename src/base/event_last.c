@@ -187,7 +187,8 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
     return false;
 }
 
-/* Copies the service's record to *ret if it is later than *ret. The file must belong to `owner`,
+/* Copies the service's record to *ret unless *ret is later: one in memory is of a time when there
+ * was no file yet. The file must belong to `owner`,
  * because other users must not write these records. */
 static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
 {
@@ -197,7 +198,7 @@ static void look_into(const char *answers, uid_t owner, const char *service, str
     FREE_AUTO char *path = path_beside(answers);
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     if (fd >= 0 && !fstat(fd, &st) && !file_fault(&st, STATE_RECORDS_MOST) && st.st_uid == owner &&
-        read_whole(fd, service, record) && read_record(record, &last) && last.when > ret->when)
+        read_whole(fd, service, record) && read_record(record, &last) && last.when >= ret->when)
         *ret = last;
     if (fd >= 0)
         close(fd);
