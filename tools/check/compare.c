@@ -80,12 +80,52 @@ static bool same_names(struct pair *pair)
     return strcmp(before, pair->name) == 0;
 }
 
+bool is_total(const char *name)
+{
+    return strncmp(name, "_Total", 6) == 0;
+}
+
+/* Advances both objects to their next instance. Returns 1 if the two are the same instance, 0 if
+ * neither answer has a next instance, else -1. */
+static int next_instances(struct pair *pair)
+{
+    PERF_INSTANCE_DEFINITION *first = &pair->instance[0].definition;
+    PERF_INSTANCE_DEFINITION *second = &pair->instance[1].definition;
+    bool one = opl_object_next_instance(&pair->before->block, &pair->object[0], &pair->instance[0]);
+    bool other = opl_object_next_instance(&pair->now->block, &pair->object[1], &pair->instance[1]);
+    if (!one || !other)
+        return one == other ? 0 : -1;
+    return same_names(pair) && first->ParentObjectTitleIndex == second->ParentObjectTitleIndex &&
+                   first->ParentObjectInstance == second->ParentObjectInstance
+               ? 1
+               : -1;
+}
+
+static void begin_instances(struct pair *pair)
+{
+    pair->instance[0] = pair->instance[1] = (opl_instance_view){0};
+}
+
+/* True if all instances with this one's name are still the same. If one of them is new, this one
+ * may be another, too: of two that began in the same clock tick, one may have taken the other's
+ * place. */
+static bool same_namesakes(const struct pair *pair)
+{
+    struct pair own = *pair;
+    int step;
+    begin_instances(&own);
+    while ((step = next_instances(&own)) > 0)
+        if (strcmp(own.name, pair->name) == 0 && !is_the_same(&own))
+            return false;
+    return step == 0;
+}
+
 /* True if the instance and its parents are still the same things. */
 static bool is_the_same_child(const struct pair *pair)
 {
     enum { GENERATIONS = 4 }; /* a provider may name an instance as its own parent */
     struct pair own = *pair;
-    bool same = is_the_same(pair) || starts_change(pair);
+    bool same = starts_change(pair) || same_namesakes(pair);
     for (int generation = 0; same && generation < GENERATIONS; generation++) {
         struct pair child = own;
         bool before = opl_instance_parent(&child.before->block, &child.instance[0], &own.object[0],
@@ -94,7 +134,7 @@ static bool is_the_same_child(const struct pair *pair)
                                        &own.instance[1]);
         if (!before || !now)
             return before == now;
-        same = same_names(&own) && (is_the_same(&own) || starts_change(&own));
+        same = same_names(&own) && (starts_change(&own) || same_namesakes(&own));
     }
     return same;
 }
@@ -120,32 +160,6 @@ static void compare_counters(const struct pair *pair, struct report *report)
                    "%" PRIu64 " after %" PRIu64 " (%s)", (uint64_t)second, (uint64_t)first,
                    info.name ? info.name : "unknown type");
     }
-}
-
-bool is_total(const char *name)
-{
-    return strncmp(name, "_Total", 6) == 0;
-}
-
-/* Advances both objects to their next instance. Returns 1 if the two are the same instance, 0 if
- * neither answer has a next instance, else -1. */
-static int next_instances(struct pair *pair)
-{
-    PERF_INSTANCE_DEFINITION *first = &pair->instance[0].definition;
-    PERF_INSTANCE_DEFINITION *second = &pair->instance[1].definition;
-    bool one = opl_object_next_instance(&pair->before->block, &pair->object[0], &pair->instance[0]);
-    bool other = opl_object_next_instance(&pair->now->block, &pair->object[1], &pair->instance[1]);
-    if (!one || !other)
-        return one == other ? 0 : -1;
-    return same_names(pair) && first->ParentObjectTitleIndex == second->ParentObjectTitleIndex &&
-                   first->ParentObjectInstance == second->ParentObjectInstance
-               ? 1
-               : -1;
-}
-
-static void begin_instances(struct pair *pair)
-{
-    pair->instance[0] = pair->instance[1] = (opl_instance_view){0};
 }
 
 static bool find_object(struct pair *pair, uint32_t number)
