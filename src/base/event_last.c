@@ -188,8 +188,8 @@ static bool read_whole(int fd, const char *service, char record[static RECORD + 
 }
 
 /* Copies the service's record to *ret unless *ret is later: one in memory is of a time when there
- * was no file yet. The file must belong to `owner`,
- * because other users must not write these records. */
+ * was no file yet. The file must belong to `owner`, because other users must not write these
+ * records. */
 static void look_into(const char *answers, uid_t owner, const char *service, struct event_last *ret)
 {
     struct stat st;

@@ -263,8 +263,8 @@ static void print_callers_text(const char *value)
         setenv(callers_variables[i], value, 1);
 }
 
-/* Runs the test program probe as the user nobody, with `value` in each of callers_variables, or in
- * `variable` alone if that is not NULL. With `value` NULL the environment stays as it is. */
+/* Runs `program`, the test's own, as the user nobody, with `value` in each of callers_variables, or
+ * in `variable` alone if that is not NULL. With `value` NULL the environment stays as it is. */
 static int run_probe(const char *program, const char *word, const char *variable, const char *value)
 {
     int status = -1;

@@ -106,6 +106,23 @@ static void begin_instances(struct pair *pair)
     pair->instance[0] = pair->instance[1] = (opl_instance_view){0};
 }
 
+/* False if the instance began in the clock tick of the first answer: another one of the same name
+ * that began later in this tick has the same start time. */
+static bool is_old(const struct pair *pair)
+{
+    enum { TICKS_A_SECOND = 20 }; /* no clock of processes is as slow */
+    const PERF_OBJECT_TYPE *type = &pair->object[0].type;
+    opl_counter_view before = {0}, now = {0};
+    uint64_t start;
+    while (next_counters(pair, &before, &now))
+        if (before.definition.CounterType == PERF_ELAPSED_TIME &&
+            opl_counter_number(&pair->before->block, &pair->instance[0], &before, &start) &&
+            (uint64_t)type->PerfTime.QuadPart - start <
+                (uint64_t)type->PerfFreq.QuadPart / TICKS_A_SECOND)
+            return false;
+    return true;
+}
+
 /* True if all instances with this one's name are still the same. If one of them is new, this one
  * may be another, too: of two that began in the same clock tick, one may have taken the other's
  * place. */
@@ -125,7 +142,7 @@ static bool is_the_same_child(const struct pair *pair)
 {
     enum { GENERATIONS = 4 }; /* a provider may name an instance as its own parent */
     struct pair own = *pair;
-    bool same = starts_change(pair) || same_namesakes(pair);
+    bool same = starts_change(pair) || (is_old(pair) && same_namesakes(pair));
     for (int generation = 0; same && generation < GENERATIONS; generation++) {
         struct pair child = own;
         bool before = opl_instance_parent(&child.before->block, &child.instance[0], &own.object[0],
@@ -134,7 +151,7 @@ static bool is_the_same_child(const struct pair *pair)
                                        &own.instance[1]);
         if (!before || !now)
             return before == now;
-        same = same_names(&own) && (starts_change(&own) || same_namesakes(&own));
+        same = same_names(&own) && (starts_change(&own) || (is_old(&own) && same_namesakes(&own)));
     }
     return same;
 }
