@@ -8,35 +8,18 @@
  * After damage, the rest of the buffer is skipped and reading continues with the next buffer. Each
  * damage is reported once.
  */
+#include "log/binary.h"
 #include "log/inner.h"
 
 #include <stdlib.h>
 
-enum {
-    BUFFER_HEAD = 72,
-    RECORD_HEAD = 48,
-    /* bytes before a record's body: the record's head, the GUID, the number of this part, and of
-     * all parts */
-    RECORD_BODY = 72,
-    HEADER_RECORD = 72,
-    HEADER_FIELDS = HEADER_RECORD + 32, /* offset of the TRACE_LOGFILE_HEADER in the file */
-    HEADER_MODE = HEADER_FIELDS + 32,
-    HEADER_WRITTEN = HEADER_FIELDS + 36,
-    HEADER_POINTER = HEADER_FIELDS + 44,
-    HEADER_NAMES = HEADER_FIELDS + 56, /* offset of two pointers; the time zone follows */
-    ZONE_SIZE = 172,
-    MODE_CIRCULAR = 2,
-    SMALLEST_BUFFER = 1024,
-    LARGEST_BUFFER = 16 << 20
-};
+enum { RECORD_HEAD = 48, SMALLEST_BUFFER = 1024 };
 
 /* as a FILETIME */
 static const LONGLONG YEAR_10000 = INT64_C(2650467744000000000);
 
-enum { KIND_CATALOGUE = 0x20, KIND_SAMPLE = 0x22, KIND_INDEX = 0x23, KIND_NAMES = 0x24 };
-
-static const unsigned char our_guid[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
-                                           0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
+const unsigned char binary_guid[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
+                                       0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
 
 struct buffer_place { /* the position of a buffer in the file of a circular capture */
     uint64_t sequence;
@@ -64,6 +47,7 @@ struct binary {
     bool in_catalogue, sampled; /* sampled: a sample was found */
     struct zone_rule zone;
     char zone_text[2][100];
+    unsigned char zone_bytes[BINARY_ZONE];
 };
 
 struct record {
@@ -78,21 +62,21 @@ struct record {
 
 static bool size_is_sane(uint32_t size)
 {
-    return size >= SMALLEST_BUFFER && size <= LARGEST_BUFFER && size % 512 == 0;
+    return size >= SMALLEST_BUFFER && size <= LARGEST_BINARY_BUFFER && size % 512 == 0;
 }
 
 /* True if the file has at least two of the three signs of a BLG, so that a file with a damaged head
  * is recognised, too. */
 static bool binary_matches(const unsigned char *start, size_t size)
 {
-    if (size < BUFFER_HEAD)
+    if (size < BINARY_BUFFER_HEAD)
         return size >= 4 && size_is_sane(get32(start)) && start[0] == 0;
     int signs = size_is_sane(get32(start));
-    if (size >= HEADER_RECORD + 4)
-        signs += start[HEADER_RECORD + 3] == 0xC0 &&
-                 (start[HEADER_RECORD + 2] == 1 || start[HEADER_RECORD + 2] == 2);
-    if (size >= HEADER_FIELDS + 4)
-        signs += size_is_sane(get32(start + HEADER_FIELDS));
+    if (size >= BINARY_HEADER + 4)
+        signs += start[BINARY_HEADER + 3] == 0xC0 &&
+                 (start[BINARY_HEADER + 2] == 1 || start[BINARY_HEADER + 2] == 2);
+    if (size >= BINARY_FIELDS + 4)
+        signs += size_is_sane(get32(start + BINARY_FIELDS));
     return signs >= 2;
 }
 
@@ -117,8 +101,8 @@ static uint32_t choose_size(struct file *file, uint32_t first, uint32_t second)
 
 static void read_zone(struct binary *binary, const unsigned char *start)
 {
-    size_t at = HEADER_NAMES + 2 * (get32(start + HEADER_POINTER) == 4 ? 4 : 8);
-    const unsigned char *zone = start + at;
+    size_t at = BINARY_NAMES + 2 * (get32(start + BINARY_POINTER) == 4 ? 4 : 8);
+    const unsigned char *zone = memcpy(binary->zone_bytes, start + at, BINARY_ZONE);
     binary->zone = (struct zone_rule){.bias = (LONG)get32(zone),
                                       .standard_bias = (LONG)get32(zone + 84),
                                       .daylight_bias = (LONG)get32(zone + 168)};
@@ -136,8 +120,8 @@ static void read_zone(struct binary *binary, const unsigned char *start)
 
 static PDH_STATUS read_header(struct file *file, struct binary *binary)
 {
-    size_t got, wanted = HEADER_NAMES + 16 + ZONE_SIZE;
-    unsigned char start[HEADER_NAMES + 16 + ZONE_SIZE];
+    size_t got, wanted = BINARY_NAMES + 16 + BINARY_ZONE;
+    unsigned char start[BINARY_NAMES + 16 + BINARY_ZONE];
     const unsigned char *bytes = stream_at(&file->stream, 0, wanted, &got);
     if (!bytes)
         return status_to_pdh(file->stream.status);
@@ -146,9 +130,9 @@ static PDH_STATUS read_header(struct file *file, struct binary *binary)
             file, (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER, got,
             "the file ends inside its first header: it was truncated, or has nothing in it yet");
     memcpy(start, bytes, wanted);
-    binary->buffer_size = choose_size(file, get32(start), get32(start + HEADER_FIELDS));
-    binary->circular = get32(start + HEADER_MODE) & MODE_CIRCULAR;
-    binary->written = get32(start + HEADER_WRITTEN);
+    binary->buffer_size = choose_size(file, get32(start), get32(start + BINARY_FIELDS));
+    binary->circular = get32(start + BINARY_MODE) & BINARY_CIRCULAR;
+    binary->written = get32(start + BINARY_WRITTEN);
     read_zone(binary, start);
     return 0;
 }
@@ -174,11 +158,12 @@ static bool all_zero(const unsigned char *bytes, size_t size)
 /* True if nothing was written to this buffer: its head is zero, and all else is filler. */
 static bool is_unwritten(const unsigned char *bytes, size_t size)
 {
-    for (size_t i = BUFFER_HEAD + 1; i < size; i++)
-        if (bytes[i] != bytes[BUFFER_HEAD])
+    for (size_t i = BINARY_BUFFER_HEAD + 1; i < size; i++)
+        if (bytes[i] != bytes[BINARY_BUFFER_HEAD])
             return false;
-    return all_zero(bytes, BUFFER_HEAD) &&
-           (size == BUFFER_HEAD || bytes[BUFFER_HEAD] == 0 || bytes[BUFFER_HEAD] == 0xFF);
+    return all_zero(bytes, BINARY_BUFFER_HEAD) &&
+           (size == BINARY_BUFFER_HEAD || bytes[BINARY_BUFFER_HEAD] == 0 ||
+            bytes[BINARY_BUFFER_HEAD] == 0xFF);
 }
 
 static PDH_STATUS read_order(struct file *file, struct binary *binary)
@@ -197,7 +182,7 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
         size_t got;
         const unsigned char *head =
             stream_at(&file->stream, (uint64_t)i * binary->buffer_size, binary->buffer_size, &got);
-        if (!head || got < BUFFER_HEAD)
+        if (!head || got < BINARY_BUFFER_HEAD)
             break;
         if (i && is_unwritten(head, got))
             continue;
@@ -244,7 +229,7 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
         turn++;
         const unsigned char *bytes =
             stream_at(&file->stream, turn * binary->buffer_size, binary->buffer_size, &got);
-        if (!bytes || got < BUFFER_HEAD)
+        if (!bytes || got < BINARY_BUFFER_HEAD)
             return (PDH_STATUS)PDH_NO_MORE_DATA;
         if (!is_unwritten(bytes, got))
             break;
@@ -265,7 +250,7 @@ struct byte_view { /* the bytes of the current buffer */
 static PDH_STATUS check_head(struct file *file, struct binary *binary, struct byte_view *view)
 {
     const unsigned char *head = view->bytes;
-    if (view->got < BUFFER_HEAD)
+    if (view->got < BINARY_BUFFER_HEAD)
         return file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, view->offset,
                             "the file ends inside this buffer's header; all before it is read");
     if (!binary->order && is_unwritten(head, view->got))
@@ -275,7 +260,7 @@ static PDH_STATUS check_head(struct file *file, struct binary *binary, struct by
     /* the first buffer is not checked, because choose_size may have chosen another size than its
      * head states */
     bool bad = view->offset && get32(head) != binary->buffer_size;
-    if (!bad && view->used >= BUFFER_HEAD && view->used <= binary->buffer_size)
+    if (!bad && view->used >= BINARY_BUFFER_HEAD && view->used <= binary->buffer_size)
         return 0;
     next_buffer(binary);
     binary->follows = 0;
@@ -335,7 +320,7 @@ static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct b
     PDH_STATUS status = check_head(file, binary, view);
     if (!status && binary->offset == 0) {
         follow_sequence(file, binary, view);
-        binary->offset = BUFFER_HEAD;
+        binary->offset = BINARY_BUFFER_HEAD;
     }
     return status;
 }
@@ -372,8 +357,8 @@ static uint32_t record_size(const unsigned char *record)
 
 static bool is_ours(const unsigned char *record, uint32_t size)
 {
-    return (record[2] == 0x0A || record[2] == 0x14) && size >= RECORD_BODY &&
-           memcmp(record + 24, our_guid, sizeof(our_guid)) == 0;
+    return (record[2] == 0x0A || record[2] == 0x14) && size >= BINARY_RECORD_BODY &&
+           memcmp(record + 24, binary_guid, sizeof(binary_guid)) == 0;
 }
 
 enum record_step { STEP_RECORD, STEP_OTHER, STEP_BUFFER_ENDS, STEP_STOPS };
@@ -410,7 +395,7 @@ static enum record_step read_record(struct file *file, struct binary *binary,
 /* Counts records as lost that lie after the end of the data that the buffer's head states. */
 static void lose_after_end(struct file *file, struct binary *binary, const struct byte_view *view)
 {
-    while (binary->offset + RECORD_BODY <= view->got) {
+    while (binary->offset + BINARY_RECORD_BODY <= view->got) {
         const unsigned char *record = view->bytes + binary->offset;
         uint32_t size = record_size(record);
         if (!is_ours(record, size))
@@ -477,7 +462,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
     }
     bool fits = part == binary->part + 1 && parts == binary->parts &&
                 record[4] == binary->body_kind &&
-                binary->body.len + size - RECORD_BODY <= LIMIT_RECORD;
+                binary->body.len + size - BINARY_RECORD_BODY <= LIMIT_RECORD;
     if (!fits) {
         binary->part = binary->parts = 0;
         return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
@@ -485,7 +470,7 @@ static PDH_STATUS add_part(struct file *file, struct binary *binary, const unsig
                             parts);
     }
     binary->part = part;
-    if (!buffer_add(&binary->body, record + RECORD_BODY, size - RECORD_BODY))
+    if (!buffer_add(&binary->body, record + BINARY_RECORD_BODY, size - BINARY_RECORD_BODY))
         return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     return 0;
 }
@@ -517,7 +502,7 @@ static PDH_STATUS next_body(struct file *file, struct binary *binary, struct rec
         if (status)
             return status;
         *ret = (struct record){record[4], offset, (LONGLONG)get64(record + 16),
-                               record + RECORD_BODY, size - RECORD_BODY};
+                               record + BINARY_RECORD_BODY, size - BINARY_RECORD_BODY};
         if (get32(record + 64) <= 1 || get32(record + 68) <= 1)
             drop_body(file, binary);
         if (get32(record + 68) <= 1)
@@ -563,6 +548,7 @@ static void set_zone(struct file *file, struct binary *binary, LONGLONG time)
 {
     bool summer = zone_is_daylight(&binary->zone, time);
     file->facts.zone = zone_name(binary->zone_text[summer]);
+    file->facts.zone_rule = binary->zone_bytes;
     LONG more = summer ? binary->zone.daylight_bias : binary->zone.standard_bias;
     file->facts.bias = (LONG)((DWORD)binary->zone.bias + (DWORD)more);
 }
@@ -573,7 +559,7 @@ static bool lose_sample(struct file *file, struct binary *binary, const struct r
 {
     unsigned long long offset = record->offset;
     binary->in_catalogue = false;
-    if (record->kind != KIND_SAMPLE)
+    if (record->kind != BINARY_SAMPLE)
         file_lose(file, LOSS_RECORD, 1, "a sample of kind %02X at offset %llu",
                   (unsigned)record->kind, offset);
     else if (record->time <= 0 || record->time >= YEAR_10000)
@@ -593,7 +579,7 @@ static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct r
             return status;
         if (!file->facts.zone)
             set_zone(file, binary, ret->time);
-        bool sample = ret->kind == KIND_SAMPLE || sample_matches(ret->body, ret->size);
+        bool sample = ret->kind == BINARY_SAMPLE || sample_matches(ret->body, ret->size);
         if (sample && !lose_sample(file, binary, ret)) {
             if (!binary->sampled)
                 set_zone(file, binary, ret->time);
@@ -602,11 +588,11 @@ static PDH_STATUS find_sample(struct file *file, struct binary *binary, struct r
         }
         if (sample)
             continue;
-        if (ret->kind == KIND_CATALOGUE)
+        if (ret->kind == BINARY_CATALOGUE)
             status = take_catalogue(file, binary, ret);
-        else if (ret->kind == KIND_NAMES)
+        else if (ret->kind == BINARY_TITLES)
             status = names_read(file, ret->body, ret->size, ret->offset);
-        else if (ret->kind != KIND_INDEX)
+        else if (ret->kind != BINARY_INDEX)
             file_lose(file, LOSS_RECORD, 1, "kind %02X at offset %llu", (unsigned)ret->kind,
                       (unsigned long long)ret->offset);
         if (status)
@@ -674,5 +660,5 @@ static PDH_STATUS binary_open(struct file *file)
     return status;
 }
 
-const struct format format_binary = {LOG_BINARY,   HEADER_NAMES, binary_matches, binary_open,
+const struct format format_binary = {LOG_BINARY,   BINARY_NAMES, binary_matches, binary_open,
                                      binary_close, binary_next,  binary_rewind,  binary_jump};

@@ -204,6 +204,26 @@ PDH_STATUS file_make_values(struct file *file);
 /* Converts a status of opening or reading a file to a status of PDH. */
 PDH_STATUS status_to_pdh(LSTATUS status);
 
+/* ---- write.c, write-binary.c ---- */
+struct binary_writer;
+struct log_writer {
+    int fd;
+    char separator;
+    bool caption, plain; /* plain: the output is a file that can be truncated */
+    size_t count;
+    uint64_t written;
+    PDH_STATUS failed;
+    struct buffer lines;
+    struct binary_writer *binary; /* NULL: CSV or TSV */
+};
+LSTATUS write_status(int error); /* converts an errno of write() */
+/* Writes the head, or appends to a file of `size` bytes. After a failure *ret_problem may be a
+ * message. binary_end frees writer->binary in any case. */
+PDH_STATUS binary_create(struct log_writer *writer, const char *path, uint64_t size,
+                         const struct log_header *header, const char **ret_problem);
+PDH_STATUS binary_flush(struct log_writer *writer);
+PDH_STATUS binary_end(struct log_writer *writer);
+
 /* ---- zone.c: when daylight time begins and ends ---- */
 struct zone_rule {
     LONG bias, standard_bias, daylight_bias;

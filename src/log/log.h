@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * API of log: one interface for captures of all formats. Reads CSV, TSV and BLG; writes CSV and
- * TSV.
+ * API of log: one interface for captures of all formats. Reads and writes CSV, TSV and BLG.
  *
  * A column is one counter that was recorded; the list of columns is the catalogue. A sample has one
  * value for each column. Text is UTF-8, times are FILETIMEs in the capture's own local time. A
@@ -81,8 +80,9 @@ struct log_facts {
     const char *machine; /* machine of the first column, with its \\; NULL: none */
     const char *zone;    /* name of the time zone, in English if it is known */
     LONG bias;           /* minutes to add to local time for UTC, when the first sample was taken */
-    const char *caption; /* title of the column for captions (comments); NULL: no such column */
-    uint64_t size_bytes; /* current size of all files */
+    const void *zone_rule; /* the zone as a TIME_ZONE_INFORMATION, 172 bytes; NULL: not a BLG */
+    const char *caption;   /* title of the column for captions (comments); NULL: no such column */
+    uint64_t size_bytes;   /* current size of all files */
 };
 
 struct log_extent {
@@ -178,12 +178,17 @@ PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
 
 /* ---- writing: an incomplete last line is removed ---- */
 struct log_header {
-    enum log_kind kind;       /* LOG_CSV or LOG_TSV */
+    enum log_kind kind;
     const char *zone;         /* name of the time zone; NULL: the head has only "(PDH-CSV 4.0)" */
     LONG bias;                /* minutes to add to local time for UTC */
-    const char *const *paths; /* the paths of the columns */
+    const char *const *paths; /* CSV and TSV: the paths of the columns */
     size_t count;
-    const char *caption; /* title of the column for captions; NULL: no such column */
+    const char *caption; /* CSV and TSV: title of the column for captions; NULL: no such column */
+    /* BLG: the zone as a TIME_ZONE_INFORMATION of 172 bytes; NULL: from `zone` and `bias` */
+    const void *zone_rule;
+    /* BLG: a circular file of about this size, in which new samples replace the oldest; 0: not
+     * circular */
+    uint64_t most_bytes;
 };
 enum log_create_mode {
     LOG_CREATE_NEW,    /* the file must not exist, else PDH_FILE_ALREADY_EXISTS */
@@ -201,7 +206,15 @@ PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct 
  * fail. */
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
                      const char *text);
-/* Writes lines that are still in the buffer of 64 KiB. log_write_close does that, too. */
+/* BLG: sets the columns of the samples that follow; must be called before the first one. `time` is
+ * that of the next sample. */
+PDH_STATUS log_write_columns(struct log_writer *writer, LONGLONG time,
+                             const struct log_column *columns, size_t count);
+/* BLG: writes a sample with one raw value, array or block for each column. After a failure the file
+ * ends with its last complete sample, and all further calls fail. */
+PDH_STATUS log_write_values(struct log_writer *writer, LONGLONG time,
+                            const struct log_value *values);
+/* Writes what is still in the buffer of 64 KiB. log_write_close does that, too. */
 PDH_STATUS log_flush(struct log_writer *writer);
 uint64_t log_written_bytes(const struct log_writer *writer);
 PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in any case */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes CSV and TSV as PDH does: every field in quotes, lines end with CRLF, numbers are written
- * like "%.17g", a missing value is a blank.
+ * Creates captures of all formats, and writes CSV and TSV as PDH does: every field in quotes, lines
+ * end with CRLF, numbers are written like "%.17g", a missing value is a blank.
  *
  * Only whole lines are passed to write(). If write() accepts only a part of them, everything after
  * the last complete line is removed. So a writer that ends unexpectedly leaves at most one
@@ -16,16 +16,6 @@
 #include <unistd.h>
 
 enum { LINES_BYTES = 64 << 10, TIME_LENGTH = 23 };
-
-struct log_writer {
-    int fd;
-    char separator;
-    bool caption, plain; /* plain: the output is a file that can be truncated */
-    size_t count;
-    uint64_t written;
-    PDH_STATUS failed;
-    struct buffer lines;
-};
 
 /* ---- lines ---- */
 
@@ -123,13 +113,17 @@ static bool add_sample(const struct log_writer *writer, LONGLONG time, const dou
 
 /* ---- passing lines to the system ---- */
 
+LSTATUS write_status(int error)
+{
+    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return full ? ERROR_DISK_FULL : status_from_errno(error);
+}
+
 /* Called after a failed write: truncates the file after its last complete line. `done`: how many of
  * `bytes` were written. Sets and returns writer->failed. */
 static PDH_STATUS take_back(struct log_writer *writer, const char *bytes, size_t done)
 {
-    LSTATUS status = errno == ENOSPC || errno == EDQUOT || errno == EFBIG
-                         ? ERROR_DISK_FULL
-                         : status_from_errno(errno);
+    LSTATUS status = write_status(errno);
     size_t whole = done;
     while (whole > 0 && bytes[whole - 1] != '\n')
         whole--;
@@ -161,7 +155,9 @@ static PDH_STATUS hand_on(struct log_writer *writer)
 
 PDH_STATUS log_flush(struct log_writer *writer)
 {
-    return writer->failed ? writer->failed : hand_on(writer);
+    if (writer->failed)
+        return writer->failed;
+    return writer->binary ? binary_flush(writer) : hand_on(writer);
 }
 
 PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *numbers,
@@ -184,10 +180,9 @@ uint64_t log_written_bytes(const struct log_writer *writer)
 
 PDH_STATUS log_write_close(struct log_writer *writer)
 {
-    PDH_STATUS status = log_flush(writer);
+    PDH_STATUS status = writer->binary ? binary_end(writer) : log_flush(writer);
     if (close(writer->fd) != 0 && !status)
-        status = (PDH_STATUS)(errno == ENOSPC || errno == EDQUOT ? ERROR_DISK_FULL
-                                                                 : status_from_errno(errno));
+        status = (PDH_STATUS)write_status(errno);
     buffer_done(&writer->lines);
     free(writer);
     return status;
@@ -265,8 +260,13 @@ static PDH_STATUS begin(struct log_writer *writer, const char *path, enum log_cr
 {
     struct stat st;
     writer->plain = fstat(writer->fd, &st) == 0 && S_ISREG(st.st_mode);
-    add_header(header, writer->separator, &writer->lines);
     off_t size = writer->plain && mode == LOG_CREATE_APPEND ? st.st_size : 0;
+    if (header->kind == LOG_BINARY) {
+        const char *message = NULL;
+        PDH_STATUS status = binary_create(writer, path, (uint64_t)size, header, &message);
+        return message ? refuse(problem, path, status, message) : status;
+    }
+    add_header(header, writer->separator, &writer->lines);
     if (size > 0)
         size = whole_lines(writer->fd, size);
     if (size == 0)

@@ -115,10 +115,11 @@ struct source_ops {
     /* True if the title with this number matches the pattern at a stage after STAGE_USER. */
     bool (*has_title)(const struct object_info *info, uint32_t index, enum title_stage stage,
                       const char *pattern);
-    /* Appends the matching paths in the source's own order; nothing if no path matches. This member
+    /* Appends the matching paths in the source's own order; nothing if no path matches. `open`:
+     * instances that only the samples have are not listed; the path keeps its wildcard. This member
      * is NULL if the source has no order. */
     PDH_STATUS(*expand)
-    (struct data_source *source, const struct pdh_path *path, struct buffer *ret);
+    (struct data_source *source, const struct pdh_path *path, bool open, struct buffer *ret);
     /* Finds where the values of a counter's path are. PDH_CSTATUS_NO_MACHINE, NO_OBJECT,
      * NO_COUNTER. */
     PDH_STATUS (*resolve)(struct counter *counter);

@@ -148,6 +148,18 @@ PDH_STATUS log_write(struct log_writer *writer, LONGLONG time, const double *num
     return STATUS(NOT_IMPLEMENTED);
 }
 
+PDH_STATUS log_write_columns(struct log_writer *writer, LONGLONG time,
+                             const struct log_column *columns, size_t count)
+{
+    return 0;
+}
+
+PDH_STATUS log_write_values(struct log_writer *writer, LONGLONG time,
+                            const struct log_value *values)
+{
+    return 0;
+}
+
 PDH_STATUS log_flush(struct log_writer *writer)
 {
     return 0;

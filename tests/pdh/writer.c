@@ -177,7 +177,7 @@ static void options_that_cannot_be(void **state)
     PDH_HLOG log;
     char path[512];
     struct capture_options options;
-    DWORD type = PDH_LOG_TYPE_BINARY;
+    DWORD type = PDH_LOG_TYPE_PERFMON;
     assert_int_equal(query_open((struct pdh_from){0}, 0, &query), 0);
     options_of(&options, query, "never", path);
     assert_int_equal(capture_open(&options, NULL, &log), STATUS(INVALID_ARGUMENT));

@@ -184,15 +184,18 @@ static void table_row(const struct sheet *sheet, LONGLONG time, const double *va
 /* ---- entry points ---- */
 
 const struct sheet_format sheet_formats[] = {
-    {"CSV",   PDH_LOG_TYPE_CSV, ',',  capture_begin, text_row,  ""     },
-    {"TSV",   PDH_LOG_TYPE_TSV, '\t', capture_begin, text_row,  ""     },
-    {"json",  0,                0,    array_begin,   array_row, "\n]\n"},
-    {"jsonl", 0,                0,    lines_begin,   lines_row, ""     },
-    {"table", 0,                0,    NULL,          table_row, ""     },
+    {"CSV",   PDH_LOG_TYPE_CSV,    ',',  capture_begin, text_row,  ""     },
+    {"TSV",   PDH_LOG_TYPE_TSV,    '\t', capture_begin, text_row,  ""     },
+    {"BIN",   PDH_LOG_TYPE_BINARY, 0,    NULL,          NULL,      ""     }, /* by PDH's writer only */
+    {"json",  0,                   0,    array_begin,   array_row, "\n]\n"},
+    {"jsonl", 0,                   0,    lines_begin,   lines_row, ""     },
+    {"table", 0,                   0,    NULL,          table_row, ""     },
 };
 
 const struct sheet_format *sheet_format_of(const char *name)
 {
+    if (strcasecmp(name, "blg") == 0)
+        name = "BIN";
     for (size_t i = 0; i < sizeof sheet_formats / sizeof *sheet_formats; i++)
         if (strcasecmp(sheet_formats[i].name, name) == 0)
             return &sheet_formats[i];
@@ -202,11 +205,12 @@ const struct sheet_format *sheet_format_of(const char *name)
 int sheet_take_format(const struct options *options, const struct sheet_format **ret)
 {
     const char *name = options->value;
-    if (strcasecmp(name, "bin") == 0 || strcasecmp(name, "sql") == 0)
+    if (strcasecmp(name, "sql") == 0)
         return options_complain(options, "-f %s is not supported yet; use CSV, TSV or jsonl", name);
     *ret = sheet_format_of(name);
     return *ret ? 0
-                : options_complain(options, "-f must be CSV, TSV, " SHEET_OTHERS ", not %s", name);
+                : options_complain(options, "-f must be CSV, TSV, BIN, " SHEET_OTHERS ", not %s",
+                                   name);
 }
 
 int sheet_take_output(const struct options *options, const char **ret)

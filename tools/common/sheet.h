@@ -12,7 +12,7 @@
 #include "options.h"
 
 /* The formats for the tables of options and for messages. */
-#define SHEET_NAMES "CSV TSV json jsonl table"
+#define SHEET_NAMES "CSV TSV BIN json jsonl table"
 #define SHEET_OTHERS "json, jsonl or table"
 
 struct sheet;

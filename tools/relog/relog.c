@@ -35,8 +35,8 @@ static const struct option_row rows[] = {
      "Only these counters; * and ? match any names. More paths may follow; an argument without backslash or :: is a file.", NULL, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
     {'f', "format", "FORMAT", FORMAT,
-     "CSV or TSV as on Windows; " SHEET_OTHERS ". Default: by the extension of the "
-     "output's name. Writing BIN is not supported yet.", SHEET_NAMES, 0, NULL},
+     "CSV, TSV or BIN (.blg) as on Windows; " SHEET_OTHERS ". Default: by the extension of the "
+     "output's name, else BIN.", SHEET_NAMES, 0, NULL},
     {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are calculated between the kept samples.", "2 5 10 60", 0, NULL},
     {0, "average", NULL, AVERAGE, "With -t: print the mean since the previous line instead of the kept sample's own value.", NULL, 0, NULL},
     {'o', "output", "FILE", OUTPUT, "Write to a file; - is standard output. Without it, the input is only described.", "@files", 0, NULL},
@@ -192,7 +192,7 @@ static int take_arguments(struct relog *opts, int argc, char **argv, bool nested
     return id < 0 ? options_status(id) : wrong;
 }
 
-/* Chooses the format if there is no -f: csv for "out.csv". BIN of Windows is not written. */
+/* Chooses the format if there is no -f: by the extension of the output, else BIN, as on Windows. */
 static int choose_format(struct relog *opts, const struct options *options)
 {
     const char *dot = opts->output ? strrchr(opts->output, '.') : NULL;
@@ -201,8 +201,7 @@ static int choose_format(struct relog *opts, const struct options *options)
     else if (!opts->format && dot)
         opts->format = sheet_format_of(dot + 1);
     if (!opts->format)
-        return options_complain(options, "-f is missing: BIN, Windows' default, is not supported "
-                                         "yet; use -f CSV, -f TSV or -f jsonl");
+        opts->format = sheet_format_of("BIN");
     return 0;
 }
 
@@ -216,8 +215,20 @@ static bool is_pipe(const char *input)
 
 static bool can_append(const struct relog *opts)
 {
-    return opts->format->capture && opts->every <= 1 && !opts->follow && !opts->merge &&
-           !opts->renames.count;
+    return opts->format->capture && (opts->every <= 1 || opts->binary) && !opts->follow &&
+           !opts->merge && !opts->renames.count;
+}
+
+/* A BLG is written by PDH, sample by sample, from the raw values of one input. */
+static int check_binary(struct relog *opts, const struct options *options)
+{
+    opts->binary = opts->format->capture == PDH_LOG_TYPE_BINARY && opts->output && !opts->list;
+    if (opts->binary && (opts->follow || opts->merge || opts->average || opts->renames.count))
+        return options_complain(
+            options, "-f BIN cannot be used with --follow, --merge, --average or --rename");
+    if (opts->binary && strcmp(opts->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return options_complain(options, "-f BIN is not for a terminal; name a file with -o");
+    return 0;
 }
 
 static int check(struct relog *opts)
@@ -226,13 +237,16 @@ static int check(struct relog *opts)
     if (!opts->inputs.count)
         return options_complain(&options, "FILE is missing: the capture to read");
     int code = choose_format(opts, &options);
+    if (!code)
+        code = check_binary(opts, &options);
     if (code)
         return code;
     if (opts->append && !can_append(opts))
-        return options_complain(&options, "-a needs the format CSV or TSV, and cannot be used with "
-                                          "-t, --follow, --merge or --rename");
+        return options_complain(&options, "-a needs the format BIN, CSV or TSV, and cannot be used "
+                                          "with --follow, --merge or --rename, nor -t with text");
     if (opts->average && opts->every < 2)
-        return options_complain(&options, "--average needs -t: it is the mean of N samples");
+        return options_complain(
+            &options, "--average needs -t N, with N above 1: it is the mean of N samples");
     if (opts->begin && opts->end && opts->end < opts->begin)
         return options_complain(&options, "the end (-e) is before the beginning (-b)");
     if (opts->follow && !opts->output)

@@ -17,6 +17,7 @@ struct relog {
     struct text_list wanted;           /* paths and patterns; if there are none: all counters */
     struct text_list renames;          /* "OLD=NEW" */
     const struct sheet_format *format; /* NULL: by the extension of the output */
+    bool binary;                       /* the output is a BLG */
     bool append, average, list, yes, follow, merge;
     bool flows;          /* --follow of a pipe: stops at its end; each sample is written at once */
     unsigned long every; /* keep each n-th sample; 0: all */
@@ -38,6 +39,7 @@ struct input_log {
     PDH_HLOG log;
     PDH_HQUERY query;
     PDH_TIME_INFO extent;
+    DWORD expansion;        /* flags for expanding paths: in a BLG wildcards stay wildcards */
     struct text_list paths; /* paths as in the capture */
     struct text_list shown; /* the same paths, renamed */
     PDH_HCOUNTER *handles;  /* one for each path, once the counters are added */

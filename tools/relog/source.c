@@ -75,11 +75,12 @@ static bool take_once(struct input_log *source, const char *path)
 static PDH_STATUS expand_path(struct input_log *source, const char *path)
 {
     DWORD length = 0;
-    PDH_STATUS status = PdhExpandWildCardPathHA(source->log, path, NULL, &length, 0);
+    PDH_STATUS status =
+        PdhExpandWildCardPathHA(source->log, path, NULL, &length, source->expansion);
     if ((DWORD)status != PDH_MORE_DATA)
         return status ? status : (PDH_STATUS)PDH_ENTRY_NOT_IN_LOG_FILE;
     char *list = calloc(1, (size_t)length + 1);
-    status = list ? PdhExpandWildCardPathHA(source->log, path, list, &length, 0)
+    status = list ? PdhExpandWildCardPathHA(source->log, path, list, &length, source->expansion)
                   : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (!status && !*list)
         status = (PDH_STATUS)PDH_ENTRY_NOT_IN_LOG_FILE;
@@ -162,6 +163,7 @@ int source_open(struct input_log *source, const struct relog *opts)
     int code = open_files(source, opts);
     if (code)
         return code;
+    source->expansion = opts->binary ? PDH_NOEXPANDINSTANCES : 0;
     PDH_STATUS status =
         opts->wanted.count ? take_wanted(source, &opts->wanted) : take_path(source, everything);
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)

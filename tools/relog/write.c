@@ -14,8 +14,8 @@
 static bool pdh_is_enough(const struct relog *opts)
 {
     bool terminal = strcmp(opts->output, "-") == 0 && isatty(STDOUT_FILENO);
-    return !terminal && opts->format->capture && opts->every < 2 && !opts->follow && !opts->merge &&
-           !opts->renames.count;
+    bool plain = opts->every < 2 && !opts->follow && !opts->merge && !opts->renames.count;
+    return opts->binary || (!terminal && opts->format->capture && plain);
 }
 
 /* Reads the times of the written lines, which differ from the times in their counters. */
@@ -61,13 +61,24 @@ static bool is_writing(PDH_STATUS status)
     return (DWORD)status <= 0xffff;
 }
 
+/* Skips samples, so that each n-th of -t is kept. */
+static PDH_STATUS skip(const struct relog *opts, const struct input_log *source)
+{
+    PDH_STATUS status = 0;
+    for (unsigned long i = 1; i < opts->every && !status; i++)
+        status = PdhCollectQueryData(source->query);
+    return status;
+}
+
 /* Copies the samples. Reading continues after a damaged place. */
 static int copy_samples(const struct relog *opts, struct input_log *source, PDH_HLOG log,
                         struct relog_report *report)
 {
     int code = EXIT_GOOD;
     for (;;) {
-        PDH_STATUS status = pace_stopped() ? 0 : PdhUpdateLogA(log, NULL);
+        PDH_STATUS status = report->samples ? skip(opts, source) : 0;
+        if (!status && !pace_stopped())
+            status = PdhUpdateLogA(log, NULL);
         if (pace_stopped() || source_ended(status))
             return source_ended(status) && source_end(source) ? EXIT_FAILED : code;
         if (status) {

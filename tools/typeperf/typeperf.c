@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     FORMAT = 1,
@@ -29,13 +30,13 @@ enum {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {'f', "format", "FORMAT", FORMAT, "CSV (the default) or TSV as on Windows; " SHEET_OTHERS ".", SHEET_NAMES, 0, NULL},
+    {'f', "format", "FORMAT", FORMAT, "CSV (the default), TSV or BIN (.blg) as on Windows; " SHEET_OTHERS ".", SHEET_NAMES, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read counters from a file, one in each line; - is standard input.", "@files", 0, "cf"},
     {0, "interval", "TIME", INTERVAL,
      "Time between samples, [[hh:]mm:]ss; 0.1 is a tenth of a second. Default 1 second; the first sample is taken after 0.25 s.",
      "0.1 1 10 1:00", 0, "si"},
     {'o', "output", "FILE", OUTPUT,
-     "Write to a file: CSV and TSV files are captures, with the time zone and all digits of the values, for relog and Windows.", "@files", 0, NULL},
+     "Write to a file: CSV, TSV and BIN files are captures, with the time zone and all digits of the values, for relog and Windows.", "@files", 0, NULL},
     {'q', "query", "[OBJECT]", LIST, "List the counters of all objects, or of the given ones.", "@objects", 0, NULL},
     {0, "query-instances", NULL, LIST_INSTANCES, "Like -q, with a line for each instance.", "@objects", 0, "qx"},
     {0, "samples", "N", COUNT, "End after N samples. Default: at Ctrl-C.", NULL, 0, "sc"},
@@ -194,6 +195,9 @@ static int check(const struct typeperf *opts)
         return options_complain(&options, "COUNTER is missing; 'typeperf -q' lists the counters");
     if (opts->list && opts->explain)
         return options_complain(&options, "--explain and -q cannot be used together");
+    bool binary = opts->format->capture == PDH_LOG_TYPE_BINARY && !opts->list;
+    if (binary && (!opts->output || (strcmp(opts->output, "-") == 0 && isatty(STDOUT_FILENO))))
+        return options_complain(&options, "-f BIN is not for a terminal; name a file with -o");
     if (opts->top && capture)
         return options_complain(&options, "--top with -o needs -f " SHEET_OTHERS);
     return 0;

@@ -76,7 +76,7 @@ PDH_STATUS log_source_object(struct data_source *source, const char *machine, co
                              bool english, enum info_age age, struct object_info **ret);
 const struct counter_info *log_source_counter(const struct object_info *info, const char *name,
                                               bool english);
-PDH_STATUS log_source_expand(struct data_source *source, const struct pdh_path *path,
+PDH_STATUS log_source_expand(struct data_source *source, const struct pdh_path *path, bool open,
                              struct buffer *ret);
 PDH_STATUS log_source_resolve(struct counter *counter);
 const char *log_source_machine(const struct counter *counter);

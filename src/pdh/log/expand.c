@@ -11,6 +11,7 @@
 struct expand_search {
     const struct pdh_path *path;
     struct log_source *source;
+    bool open; /* keep the path's wildcard in place of the instances */
     struct buffer *ret;
     const struct log_column *known; /* the column whose object was described last */
     struct object_info *info;
@@ -67,6 +68,11 @@ static void add_instances(struct expand_search *search, const struct log_column 
         return;
     if (info->bare && single_fits(search->path, column->instance))
         add_path(search, column, counter, NULL);
+    if (search->open && path_has_any_instance(search->path) && !info->single) {
+        const struct pdh_path *path = search->path;
+        add_path(search, column, counter, &(struct instance_info){path->parent, path->instance, 0});
+        return;
+    }
     for (uint32_t i = 0; i < info->instance_count; i++) {
         const struct instance_info *instance = &info->instances[i];
         if (!path_match_instance(search->path, instance->parent, instance->name, instance->number))
@@ -143,11 +149,11 @@ static PDH_STATUS add_column(struct expand_search *search, const struct log_colu
     return 0;
 }
 
-PDH_STATUS log_source_expand(struct data_source *base, const struct pdh_path *path,
+PDH_STATUS log_source_expand(struct data_source *base, const struct pdh_path *path, bool open,
                              struct buffer *ret)
 {
     struct log_source *source = (struct log_source *)base;
-    struct expand_search search = {.path = path, .source = source, .ret = ret};
+    struct expand_search search = {.path = path, .source = source, .open = open, .ret = ret};
     PDH_STATUS status = 0;
     log_know_columns(source->log);
     for (size_t i = 0; !status && i < log_columns(source->log); i++)

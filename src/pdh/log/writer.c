@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a query's values as CSV or TSV. The columns of such a file are fixed when it is created: a
- * wildcard is replaced by the instances that exist then. (docs/windows/pdh.md#f4,
- * docs/windows/pdh.md#f8)
+ * Writes a query's values. The columns of CSV and TSV are fixed when the file is created: a
+ * wildcard is replaced by the instances that exist then. A BLG has the raw values, and for a
+ * wildcard those of all instances that exist at each sample.
+ * (docs/windows/pdh.md#f4, docs/windows/pdh.md#f8)
  */
 #include "pdh/log/capture.h"
 
@@ -10,12 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A counter, or one instance of a wildcard counter. */
+/* A counter, or in CSV and TSV one instance of a wildcard counter. */
 struct writer_column {
     PDH_HCOUNTER counter;
     char *path;
-    struct instance_key key; /* key.name NULL: the counter is not a wildcard */
+    struct instance_key key; /* key.name NULL: the counter is not a wildcard, or the file a BLG */
     char *instance;
+    struct log_item *items; /* of a wildcard in a BLG */
+    uint32_t item_capacity;
+    struct pdh_path parts; /* BLG: the parts of the path, for the catalogue */
 };
 struct capture_writer {
     struct log_writer *log;
@@ -27,6 +31,9 @@ struct capture_writer {
     double *numbers;
     size_t count;
     struct log_extent extent;
+    /* only for a BLG: the columns as the file has them, and the values of one sample */
+    struct log_column *written;
+    struct log_value *values;
 };
 
 /* ---- columns ---- */
@@ -81,7 +88,17 @@ static PDH_STATUS add_wild(struct capture_writer *writer, struct pdh_query *quer
     return 0;
 }
 
-static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *query)
+/* Adds a column of a BLG. */
+static PDH_STATUS add_recorded(struct capture_writer *writer, PDH_HCOUNTER counter,
+                               const char *path)
+{
+    if (!add_single(writer, counter, path))
+        return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    return path_parse(path, &writer->columns[writer->count - 1].parts);
+}
+
+static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *query,
+                              enum log_kind kind)
 {
     PDH_STATUS status = 0;
     for (uint32_t i = 0; !status && i < query->counter_count; i++) {
@@ -90,6 +107,8 @@ static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *q
         counter_full_path(counter, &path);
         if (path.failed)
             status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        else if (kind == LOG_BINARY)
+            status = add_recorded(writer, (PDH_HCOUNTER)counter->handle, path.data);
         else if (counter->wild)
             status = add_wild(writer, query, counter, path.data);
         else if (!add_single(writer, (PDH_HCOUNTER)counter->handle, path.data))
@@ -102,20 +121,23 @@ static PDH_STATUS add_columns(struct capture_writer *writer, struct pdh_query *q
 
 static PDH_STATUS kind_of(DWORD type, enum log_kind *ret)
 {
-    if (type != PDH_LOG_TYPE_CSV && type != PDH_LOG_TYPE_TSV)
+    if (type != PDH_LOG_TYPE_CSV && type != PDH_LOG_TYPE_TSV && type != PDH_LOG_TYPE_BINARY)
         return type == PDH_LOG_TYPE_UNDEFINED ? (PDH_STATUS)PDH_INVALID_ARGUMENT
                                               : (PDH_STATUS)PDH_NOT_IMPLEMENTED;
-    *ret = type == PDH_LOG_TYPE_CSV ? LOG_CSV : LOG_TSV;
+    *ret = (enum log_kind)type;
     return 0;
 }
 
-static PDH_STATUS mode_of(const struct capture_options *options, enum log_create_mode *ret)
+static PDH_STATUS mode_of(const struct capture_options *options, enum log_kind kind,
+                          enum log_create_mode *ret)
 {
     struct stat st;
     bool there = stat(options->file, &st) == 0;
     *ret = LOG_CREATE_APPEND;
-    if (options->access & PDH_LOG_OPT_CIRCULAR)
+    if (options->access & PDH_LOG_OPT_CIRCULAR && kind != LOG_BINARY)
         return (PDH_STATUS)PDH_NOT_IMPLEMENTED; /* text files have no records of fixed length */
+    if (options->access & PDH_LOG_OPT_CIRCULAR && !options->max_size)
+        return (PDH_STATUS)PDH_INVALID_ARGUMENT;
     switch (options->access & PDH_LOG_CREATE_MASK) {
     case PDH_LOG_CREATE_NEW:
         *ret = LOG_CREATE_NEW;
@@ -138,8 +160,12 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
 {
     const char **paths = calloc(writer->count + 1, sizeof *paths);
     writer->numbers = calloc(writer->count + 1, sizeof *writer->numbers);
+    if (kind == LOG_BINARY) {
+        writer->written = calloc(writer->count + 1, sizeof *writer->written);
+        writer->values = calloc(writer->count + 1, sizeof *writer->values);
+    }
     PDH_STATUS status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
-    if (paths && writer->numbers) {
+    if (paths && writer->numbers && (kind != LOG_BINARY || (writer->written && writer->values))) {
         for (size_t i = 0; i < writer->count; i++)
             paths[i] = writer->columns[i].path;
         struct log_header header = {.kind = kind, .paths = paths, .count = writer->count};
@@ -147,6 +173,10 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
             header.caption = options->caption ? options->caption : "";
         char storage[ZONE_TEXT_SIZE];
         header.zone = query->source->ops->zone(query->source, storage, &header.bias);
+        if (!query->source->ops->real_time)
+            header.zone_rule = log_facts(((struct log_source *)query->source)->log)->zone_rule;
+        if (options->access & PDH_LOG_OPT_CIRCULAR)
+            header.most_bytes = options->max_size;
         BUFFER_AUTO problem = {0};
         problem_clear();
         status = log_create(options->file, mode, &header, &writer->log, &problem);
@@ -163,19 +193,27 @@ PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
     enum log_create_mode mode;
     PDH_STATUS status = kind_of(type, &kind);
     if (!status)
-        status = mode_of(options, &mode);
+        status = mode_of(options, kind, &mode);
     if (status)
         return status;
     struct pdh_query *query = query_claim(options->query);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
+    if (kind == LOG_BINARY && !query->source->ops->real_time &&
+        log_facts(((struct log_source *)query->source)->log)->kind != LOG_BINARY) {
+        query_unclaim(query);
+        problem_clear();
+        problem_note(
+            "a BLG has raw values, and a text capture has only cooked ones: write CSV or TSV");
+        return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
+    }
     struct capture_writer *writer = calloc(1, sizeof *writer);
     status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (writer) {
         writer->query = options->query;
         writer->live = query->source->ops->real_time;
-        writer->most_bytes = options->max_size;
-        status = add_columns(writer, query);
+        writer->most_bytes = options->access & PDH_LOG_OPT_CIRCULAR ? 0 : options->max_size;
+        status = add_columns(writer, query, kind);
     }
     if (!status)
         status = create(writer, query, options, kind, mode);
@@ -195,7 +233,11 @@ PDH_STATUS writer_close(struct capture_writer *writer)
     for (size_t i = 0; i < writer->count; i++) {
         free(writer->columns[i].path);
         free(writer->columns[i].instance);
+        free(writer->columns[i].items);
+        path_done(&writer->columns[i].parts);
     }
+    free(writer->written);
+    free(writer->values);
     free(writer->columns);
     free(writer->numbers);
     free(writer);
@@ -258,7 +300,89 @@ static void take_numbers(struct capture_writer *writer)
     }
 }
 
-/* Collects and writes a line; a counter without a value has a blank as its cell. */
+/* ---- samples of a BLG ---- */
+
+/* Points the value to the items of a wildcard's newest set. Items without a value are left out,
+ * because an array has one status for all. */
+static PDH_STATUS take_items(struct writer_column *column, const struct item_set *set,
+                             struct log_value *ret)
+{
+    if (set->count > column->item_capacity) {
+        struct log_item *items = reallocarray(column->items, set->count, sizeof *items);
+        if (!items)
+            return (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        column->items = items;
+        column->item_capacity = set->count;
+    }
+    *ret = (struct log_value){.kind = LOG_ARRAY, .items = column->items};
+    ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const PDH_RAW_COUNTER *raw = &set->items[i].sample.raw;
+        if (raw->CStatus > PDH_CSTATUS_NEW_DATA)
+            continue;
+        ret->raw = *raw;
+        column->items[ret->count++] =
+            (struct log_item){.name = set->names.data + set->items[i].name,
+                              .first = raw->FirstValue,
+                              .second = raw->SecondValue,
+                              .multi = raw->MultiCount};
+    }
+    return 0;
+}
+
+/* Fills the column and its value. Returns true if the file has another type for the column. */
+static bool describe(const struct writer_column *column, const struct counter *counter,
+                     struct log_column *ret)
+{
+    const struct pdh_path *parts = &column->parts;
+    LONGLONG time_base = ret->time_base;
+    DWORD type = ret->type;
+    bool changed = !ret->path || type != counter->type || time_base != counter->time_base;
+    *ret = (struct log_column){.kind = counter->wild ? LOG_ARRAY : LOG_RAW,
+                               .path = column->path,
+                               .machine = parts->machine,
+                               .object = parts->object,
+                               .parent = parts->parent,
+                               .instance = parts->instance,
+                               .counter = parts->counter,
+                               .index = parts->index == PATH_NO_INDEX ? 0 : parts->index,
+                               .type = counter->type,
+                               .time_base = counter->time_base,
+                               .scale = counter->default_scale};
+    return changed;
+}
+
+/* Writes the raw values, and before them the catalogue if a type changed, as it does when a machine
+ * answers for the first time. */
+static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
+{
+    struct pdh_query *query = query_claim(writer->query);
+    PDH_STATUS status = query ? 0 : (PDH_STATUS)PDH_INVALID_HANDLE;
+    bool changed = false;
+    for (size_t i = 0; i < writer->count && !status; i++) {
+        struct writer_column *column = &writer->columns[i];
+        struct counter *counter = counter_lock(column->counter);
+        struct log_value *value = &writer->values[i];
+        *value = (struct log_value){.kind = LOG_RAW, .raw.CStatus = PDH_CSTATUS_NO_COUNTER};
+        if (!counter)
+            continue;
+        changed |= describe(column, counter, &writer->written[i]);
+        if (counter->wild)
+            status = take_items(column, &counter->sets[counter->turn], value);
+        else
+            value->raw = counter->newest.raw;
+        counter_unlock(counter);
+    }
+    if (!status && changed)
+        status = log_write_columns(writer->log, time, writer->written, writer->count);
+    if (!status)
+        status = log_write_values(writer->log, time, writer->values);
+    if (query)
+        query_unclaim(query);
+    return status;
+}
+
+/* Collects and writes a line or a sample; a counter without a value has a blank as its cell. */
 PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
 {
     LONGLONG time = 0;
@@ -269,8 +393,12 @@ PDH_STATUS writer_update(struct capture_writer *writer, const char *user_string)
         return status;
     if (!time)
         return status;
-    take_numbers(writer);
-    status = log_write(writer->log, time, writer->numbers, user_string);
+    if (writer->written) {
+        status = write_raw(writer, time);
+    } else {
+        take_numbers(writer);
+        status = log_write(writer->log, time, writer->numbers, user_string);
+    }
     if (status)
         return status;
     writer->extent.first = writer->extent.samples++ ? writer->extent.first : time;

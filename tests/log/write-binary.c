@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of writing BLG: a real capture taken apart and written again, byte for byte; what is
+ * written is read back; and what a killed process, a full disk or a cut file leaves. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../temp.h"
+#include "log/log.h"
+
+enum { BUFFER = 64 << 10, MOST_ITEMS = 3000, COLUMNS = 3, PARTS = 3 };
+static const LONGLONG noon = INT64_C(131246415908740000);
+static char folder[64];
+
+static const char *in_folder(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void golden_path(char path[static 4096])
+{
+    snprintf(path, 4096, "%s/perfmon-logs/CounterSamples.blg", getenv("GOLDEN"));
+}
+
+static struct log *open_one(const char *path)
+{
+    struct log *log = NULL;
+    assert_int_equal(log_open(&path, 1, &log, NULL), 0);
+    return log;
+}
+
+/* ---- a real capture ---- */
+
+static void copy(const char *from, const char *to)
+{
+    struct log *log = open_one(from);
+    struct log_writer *writer = NULL;
+    size_t count = log_columns(log);
+    struct log_column columns[64];
+    for (size_t i = 0; i < count; i++)
+        columns[i] = *log_column(log, i);
+    struct log_header header = {.kind = LOG_BINARY, .zone_rule = log_facts(log)->zone_rule};
+    assert_int_equal(log_create(to, LOG_CREATE_ALWAYS, &header, &writer, NULL), 0);
+    const struct log_sample *sample;
+    for (bool first = true; log_next(log, &sample) == 0; first = false) {
+        if (first)
+            assert_int_equal(log_write_columns(writer, sample->time, columns, count), 0);
+        assert_int_equal(log_write_values(writer, sample->time, sample->values), 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+    log_close(log);
+}
+
+/* Makes the bytes equal in both files, and returns how many of them differed. */
+static size_t forget(unsigned char *ours, unsigned char *theirs, size_t at, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = at; i < at + size; i++) {
+        count += ours[i] != theirs[i];
+        ours[i] = theirs[i];
+    }
+    return count;
+}
+
+/* The fields that docs/format.md lists as those of the writer, and not of what was recorded. */
+static size_t forget_own_fields(unsigned char *ours, unsigned char *theirs, size_t size)
+{
+    static const struct {
+        size_t at, size;
+    } fields[] = {
+        {80,          8  }, /* thread, process */
+        {88,          16 }, /* time of the start, processor time */
+        {112,         4  }, /* build of Windows */
+        {120,         8  }, /* time of the end */
+        {156,         4  }, /* clock of the processor */
+        {352,         24 }, /* boot, frequency, start */
+        {384,         144}, /* the GUID and the file's name as texts */
+        {BUFFER + 16, 8  }, /* when the buffer was written */
+        {BUFFER + 56, 16 }  /* pointers */
+    };
+    size_t differed = 0;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        differed += forget(ours, theirs, fields[i].at, fields[i].size);
+    for (size_t at = BUFFER + 72; at + 72 < size && theirs[at + 3] == 0xC0;) {
+        bool catalogue = theirs[at + 4] == 0x20;
+        differed += forget(ours, theirs, at + 8, catalogue ? 16 : 8); /* thread, process; time */
+        differed += forget(ours, theirs, at + 48, 16);                /* GUID of the capture */
+        size_t length = theirs[at] | (size_t)theirs[at + 1] << 8;
+        for (size_t entry = at + 80; catalogue && entry < at + length;) {
+            differed += forget(ours, theirs, entry + 8, 4); /* number of the counter */
+            entry += theirs[entry] | (size_t)theirs[entry + 1] << 8;
+        }
+        at += (length + 7) & ~(size_t)7;
+    }
+    return differed;
+}
+
+/* Windows' capture, written again: all bytes are equal but 701, which are the writer's own. */
+static void a_real_capture_is_written_again(void **state)
+{
+    char from[4096], to[128];
+    BUFFER_AUTO theirs = {0};
+    BUFFER_AUTO ours = {0};
+    (void)state;
+    golden_path(from);
+    /* a name as long as Windows' own: C:\Users\jeffbi\CounterSamples.blg */
+    snprintf(to, sizeof to, "%s/%0*d", folder, (int)(33 - strlen(folder)), 1);
+    assert_int_equal(strlen(to), 34);
+    copy(from, to);
+    assert_int_equal(file_read(AT_FDCWD, from, &theirs), 0);
+    assert_int_equal(file_read(AT_FDCWD, to, &ours), 0);
+    assert_int_equal(ours.len, theirs.len);
+    size_t differed =
+        forget_own_fields((unsigned char *)ours.data, (unsigned char *)theirs.data, theirs.len);
+    assert_memory_equal(ours.data, theirs.data, theirs.len);
+    assert_true(differed > 400 && differed < 820);
+}
+
+/* ---- samples of our own: a number, an array and one that is never there ---- */
+
+static struct log_item items[MOST_ITEMS];
+static char names[MOST_ITEMS][32];
+/* clang-format off */
+static const struct log_column columns[COLUMNS] = {
+    {.kind = LOG_RAW, .machine = "\\\\M", .object = "O", .counter = "c", .type = 0x10410400},
+    {.kind = LOG_ARRAY, .machine = "\\\\M", .object = "P", .instance = "*", .counter = "größer",
+     .type = 0x10410500, .time_base = 1000, .scale = -3},
+    {.kind = LOG_RAW, .machine = "\\\\M", .object = "P", .parent = "p", .instance = "i", .counter = "d", .index = 2},
+};
+/* clang-format on */
+static const struct log_header header = {.kind = LOG_BINARY, .zone = "Nowhere", .bias = -60};
+
+static LONGLONG time_of(unsigned number)
+{
+    return noon + (LONGLONG)number * 10000000;
+}
+
+/* The array's length depends on the sample's number: 0 to `most` items. */
+static size_t items_of(unsigned number, size_t most)
+{
+    return most ? number * 7919u % (most + 1) : 0;
+}
+
+static PDH_STATUS write_one(struct log_writer *writer, unsigned number, size_t most)
+{
+    struct log_value values[COLUMNS] = {{.kind = LOG_RAW}, {.kind = LOG_ARRAY}, {.kind = LOG_RAW}};
+    values[0].raw = (PDH_RAW_COUNTER){.FirstValue = number * 10ll, .SecondValue = -5};
+    values[1].items = items;
+    values[1].count = items_of(number, most);
+    values[2].raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
+    for (size_t i = 0; i < values[1].count; i++) {
+        snprintf(names[i], sizeof names[i], "ä/%zu", i / 2);
+        items[i] = (struct log_item){names[i], (LONGLONG)(number + i), -1, (DWORD)i};
+    }
+    return log_write_values(writer, time_of(number), values);
+}
+
+static struct log_writer *create(const char *path, enum log_create_mode mode, uint64_t most_bytes)
+{
+    struct log_writer *writer = NULL;
+    struct log_header own = header;
+    own.most_bytes = most_bytes;
+    assert_int_equal(log_create(path, mode, &own, &writer, NULL), 0);
+    assert_int_equal(log_write_columns(writer, noon, columns, COLUMNS), 0);
+    return writer;
+}
+
+static void write_many(const char *path, unsigned count, size_t most, bool flush)
+{
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 0);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(write_one(writer, i, most), 0);
+        if (flush)
+            assert_int_equal(log_flush(writer), 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+}
+
+/* Checks the values of the sample with this number. */
+static void check_sample(const struct log_sample *sample, unsigned number, size_t most)
+{
+    const struct log_value *values = sample->values;
+    assert_int_equal(sample->time, time_of(number));
+    assert_int_equal(values[0].status, 0);
+    assert_int_equal(values[0].raw.FirstValue, number * 10);
+    assert_int_equal(values[0].raw.SecondValue, -5);
+    assert_int_equal(values[1].count, items_of(number, most));
+    for (size_t i = 0; i < values[1].count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "ä/%zu", i / 2);
+        assert_string_equal(values[1].items[i].name, name);
+        assert_int_equal(values[1].items[i].first, number + i);
+        assert_int_equal(values[1].items[i].second, -1);
+        assert_int_equal(values[1].items[i].multi, i);
+    }
+    assert_int_equal(values[2].status, PDH_CSTATUS_NO_INSTANCE);
+}
+
+/* number of records of which only some parts are in the file that was read last */
+static uint64_t in_flight;
+
+/* Reads samples with successive numbers, and returns the first number; *ret_count: how many. */
+static unsigned check_samples(const char *path, size_t most, bool whole, unsigned *ret_count)
+{
+    struct log *log = open_one(path);
+    const struct log_sample *sample;
+    unsigned first = 0;
+    *ret_count = 0;
+    while (log_next(log, &sample) == 0) {
+        if (!*ret_count)
+            first = (unsigned)((sample->time - noon) / 10000000);
+        check_sample(sample, first + (*ret_count)++, most);
+    }
+    if (whole)
+        assert_string_equal(log_problem(log) ? log_problem(log) : "", "");
+    in_flight = log_losses(log)->list[LOSS_RECORD].count;
+    if (whole)
+        assert_true(in_flight <= PARTS && log_losses(log)->any == (in_flight > 0));
+    log_close(log);
+    return first;
+}
+
+static void what_is_written_is_read(void **state)
+{
+    static const size_t sizes[] = {0, 1, 200,
+                                   MOST_ITEMS}; /* the last is in parts, and in buffers */
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        unsigned count;
+        write_many(in_folder("written"), 300, sizes[i], i % 2);
+        assert_int_equal(check_samples(in_folder("written"), sizes[i], true, &count), 0);
+        assert_int_equal(count, 300);
+        assert_int_equal(in_flight, 0);
+    }
+    struct log *log = open_one(in_folder("written"));
+    assert_int_equal(log_columns(log), COLUMNS);
+    assert_string_equal(log_column(log, 0)->path, "\\\\M\\O\\c");
+    assert_string_equal(log_column(log, 1)->path, "\\\\M\\P(*)\\größer");
+    assert_string_equal(log_column(log, 2)->path, "\\\\M\\P(p/i#2)\\d");
+    assert_int_equal(log_column(log, 1)->time_base, 1000);
+    assert_int_equal(log_column(log, 1)->scale, -3);
+    assert_string_equal(log_facts(log)->zone, "Nowhere");
+    assert_int_equal(log_facts(log)->bias, -60);
+    log_close(log);
+}
+
+/* ---- interrupted ---- */
+
+/* After each sample the file is complete, whatever happens then. */
+static void each_sample_is_in_the_file(void **state)
+{
+    (void)state;
+    struct log_writer *writer = create(in_folder("growing"), LOG_CREATE_ALWAYS, 0);
+    for (unsigned i = 0; i < 60; i++) {
+        unsigned count;
+        assert_int_equal(write_one(writer, i, 400), 0);
+        assert_int_equal(log_flush(writer), 0);
+        assert_int_equal(check_samples(in_folder("growing"), 400, true, &count), 0);
+        assert_int_equal(count, i + 1);
+        assert_int_equal(in_flight, 0);
+    }
+    assert_int_equal(log_write_close(writer), 0);
+}
+
+static void a_cut_file_has_its_whole_samples(void **state)
+{
+    BUFFER_AUTO whole = {0};
+    unsigned last = 0, count;
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("cut"));
+    write_many(path, 40, 300, true);
+    assert_int_equal(file_read(AT_FDCWD, path, &whole), 0);
+    for (size_t size = 600; size < whole.len; size += 499) {
+        int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        assert_int_equal(write(fd, whole.data, size), (ssize_t)size);
+        close(fd);
+        assert_int_equal(check_samples(path, 300, false, &count), 0);
+        assert_true(count >= last);
+        last = count;
+    }
+    assert_int_equal(last, 40);
+}
+
+static void write_for_ever(const char *path)
+{
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 0);
+    for (unsigned i = 0;; i++)
+        if (write_one(writer, i, 300) || log_flush(writer))
+            _exit(1);
+}
+
+/* A killed writer: nothing is damaged. Only the sample that was being written is lost; its records,
+ * at most PARTS, are counted if they are in the file. */
+static void a_killed_writer_loses_nothing(void **state)
+{
+    enum { TIMES = 60 };
+    (void)state;
+    srand(19);
+    unsigned most = 0, count;
+    for (int i = 0; i < TIMES; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            write_for_ever(in_folder("killed"));
+        usleep((useconds_t)(rand() % 20000));
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        struct stat facts;
+        if (stat(in_folder("killed"), &facts) || facts.st_size < BUFFER)
+            continue; /* it had not begun */
+        assert_int_equal(check_samples(in_folder("killed"), 300, true, &count), 0);
+        most = count > most ? count : most;
+    }
+    assert_true(most > 10);
+}
+
+/* A limit of the file's size acts like a full disk. */
+static void write_until_full(rlim_t size)
+{
+    struct log_writer *writer = NULL;
+    struct rlimit limit = {size, size};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    PDH_STATUS status = log_create(in_folder("full"), LOG_CREATE_ALWAYS, &header, &writer, NULL);
+    if (status)
+        _exit(status == ERROR_DISK_FULL ? 0 : 1);
+    status = log_write_columns(writer, noon, columns, COLUMNS);
+    for (unsigned i = 0; i < 100000 && !status; i++) {
+        status = write_one(writer, i, 300);
+        status = status ? status : log_flush(writer);
+    }
+    if (status != ERROR_DISK_FULL || write_one(writer, 0, 0) != ERROR_DISK_FULL)
+        _exit(2);
+    _exit(log_write_close(writer) == ERROR_DISK_FULL ? 0 : 3);
+}
+
+static void a_full_disk_leaves_whole_samples(void **state)
+{
+    (void)state;
+    for (rlim_t size = 1000; size < 400000; size += 13337) {
+        int status = -1;
+        unsigned count = 0;
+        pid_t child = fork();
+        if (child == 0)
+            write_until_full(size);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        struct stat facts;
+        assert_int_equal(stat(in_folder("full"), &facts), 0);
+        if (facts.st_size)
+            check_samples(in_folder("full"), 300, false, &count);
+        assert_true(size < 3 * BUFFER || count > 5);
+    }
+}
+
+/* ---- appended, circular ---- */
+
+static void samples_are_appended(void **state)
+{
+    char path[128], golden[4096];
+    unsigned count;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("appended"));
+    write_many(path, 30, 50, false);
+    struct log_writer *writer = create(path, LOG_CREATE_APPEND, 0);
+    for (unsigned i = 30; i < 60; i++)
+        assert_int_equal(write_one(writer, i, 50), 0);
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal(check_samples(path, 50, true, &count), 0);
+    assert_int_equal(count, 60);
+    /* other columns, behind Windows' own */
+    golden_path(golden);
+    copy(golden, path);
+    writer = create(path, LOG_CREATE_APPEND, 0);
+    assert_int_equal(write_one(writer, 100, 3), 0);
+    assert_int_equal(log_write_close(writer), 0);
+    struct log *log = open_one(path);
+    const struct log_sample *sample;
+    struct log_extent extent;
+    assert_int_equal(log_extent(log, &extent), 0);
+    assert_int_equal(extent.samples, 26);
+    assert_int_equal(log_columns(log), 6 + COLUMNS);
+    while (log_next(log, &sample) == 0)
+        if (sample->time == time_of(100))
+            assert_int_equal(sample->values[6].raw.FirstValue, 1000);
+    assert_false(log_losses(log)->any);
+    log_close(log);
+}
+
+static void only_a_linear_blg_is_appended_to(void **state)
+{
+    struct log_writer *writer = NULL;
+    BUFFER_AUTO problem = {0};
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("other"));
+    temp_write(folder, "other", "\"(PDH-CSV 4.0)\",\"\\\\M\\O\\a\"\r\n");
+    assert_int_equal((DWORD)log_create(path, LOG_CREATE_APPEND, &header, &writer, &problem),
+                     PDH_UNABLE_READ_LOG_HEADER);
+    assert_non_null(strstr(problem.data, "nothing was appended"));
+    writer = create(path, LOG_CREATE_ALWAYS, 4 * BUFFER);
+    assert_int_equal(log_write_close(writer), 0);
+    assert_int_equal((DWORD)log_create(path, LOG_CREATE_APPEND, &header, &writer, &problem),
+                     PDH_INVALID_ARGUMENT);
+    assert_non_null(strstr(problem.data, "circular"));
+}
+
+static void a_circular_file_has_the_newest(void **state)
+{
+    char path[128];
+    unsigned count;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("circle"));
+    struct log_writer *writer = create(path, LOG_CREATE_ALWAYS, 5 * BUFFER);
+    for (unsigned i = 0; i < 2000; i++) {
+        assert_int_equal(write_one(writer, i, 100), 0);
+        if (i % 100 == 99) {
+            assert_int_equal(log_flush(writer), 0);
+            unsigned first = check_samples(path, 100, true, &count);
+            assert_int_equal(first + count, i + 1);
+            assert_int_equal(in_flight, 0);
+        }
+    }
+    assert_int_equal(log_write_close(writer), 0);
+    struct stat facts;
+    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(facts.st_size, 5 * BUFFER);
+    unsigned first = check_samples(path, 100, true, &count);
+    assert_int_equal(first + count, 2000);
+    assert_true(count > 40);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    temp_make(folder);
+    return folder[0] ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    temp_remove(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_real_capture_is_written_again),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(each_sample_is_in_the_file),
+        cmocka_unit_test(a_cut_file_has_its_whole_samples),
+        cmocka_unit_test(a_killed_writer_loses_nothing),
+        cmocka_unit_test(a_full_disk_leaves_whole_samples),
+        cmocka_unit_test(samples_are_appended),
+        cmocka_unit_test(only_a_linear_blg_is_appended_to),
+        cmocka_unit_test(a_circular_file_has_the_newest),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
