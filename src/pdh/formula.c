@@ -162,7 +162,8 @@ bool formula_needs_two(DWORD counter_type)
 }
 
 /* Computes a counter's increase. A decrease by more than half of the counter's range is taken as
- * one wrap. Returns false for a smaller decrease, after which the counter counts something else.
+ * one wrap. Returns false for a smaller decrease: the two values are not of one counter, because
+ * the instance was probably replaced by another with its name.
  * (docs/windows/types.md#b5) */
 static bool rise_of(LONGLONG newest, LONGLONG before, bool narrow, ULONGLONG *ret)
 {

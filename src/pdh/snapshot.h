@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Private to pdh: an answer of the performance key, parsed once into objects, their counter
- * definitions, and their instances with names, parents and numbers of equal names. A hash table
- * finds instances. The memory is reused for the next answer.
+ * definitions, and their instances with names, parents and positions among the instances of the
+ * same name. A hash table finds instances. The memory is reused for the next answer.
  */
 #ifndef OPL_PDH_SNAPSHOT_H
 #define OPL_PDH_SNAPSHOT_H

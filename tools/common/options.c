@@ -247,7 +247,7 @@ int options_begin(struct options *options, const struct tool *tool, int argc, ch
     if (id == OPTION_END)
         return wrong(options, "a command is missing", tool->usage);
     if (id != OPTION_ARGUMENT)
-        return id < 0 ? id : wrong(options, "the command must come before", options->spelled);
+        return id < 0 ? id : wrong(options, "give the command before", options->spelled);
     options->command = command_find(tool->commands, options->value);
     return options->command ? 1 : wrong(options, "unknown command", options->value);
 }

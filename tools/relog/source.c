@@ -38,7 +38,8 @@ static char *join(const struct text_list *list)
     return joined;
 }
 
-/* Opens the captures. Times and number of samples are not read from a pipe (`flows`). */
+/* Opens the captures and, unless they come from a pipe (`flows`), reads the first and last time and
+ * the number of samples. */
 static int open_files(struct input_log *source, const struct relog *opts)
 {
     const struct text_list *files = &opts->inputs;

@@ -14,7 +14,7 @@
 
 enum {
     ESCAPE = 27,
-    BY_ORDER = -1, /* not sorted: the order of the object */
+    BY_ORDER = -1, /* not sorted: instances in the order of the answer */
     EXPLAIN_LINES = 4,
     EXPLAIN_FROM = 16, /* the explanation is shown if the view has at least so many lines */
     TITLE_WIDTH = 11,

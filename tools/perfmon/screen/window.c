@@ -222,7 +222,7 @@ static const struct {
                 " All lines together have the machine's busy time: "
                 "user and kernel, without waiting for disks and without stolen time"},
     {"MEM MAX, CPU MAX", "the lowest limit of the unit, container or group and those above it; "
-                         "THROTTLE: time that CPU MAX stopped it; WAIT: time its tasks waited"},
+                         "THROTTLE: time that CPU MAX stopped it; CPU WAIT, MEM WAIT, IO WAIT: time its tasks waited for processor, memory, disks"},
     {"t", "the tree of parents: - folds, + unfolds, * unfolds all"},
     {"c", "in the tree, a filter also shows all descendants of the processes that match"},
     {"K", "show or hide kernel threads"},
