@@ -130,6 +130,10 @@ void opl_build_multi(opl_build *build, uint32_t position, uint64_t value, uint32
 #define OPL_CAPTURE_NUMBER_SIZE 32
 size_t opl_capture_number(double number, char text[OPL_CAPTURE_NUMBER_SIZE]);
 
+/* A flag of PdhExpandWildCardPathH. Of a capture it lists paths as they are recorded: "*" where a
+ * column has all instances of each sample, and not the instances; without effect on live data. */
+#define OPL_EXPAND_AS_RECORDED 0x80000000u
+
 /* ---- text counters, for which PDH has no format ---- */
 /* Receives a text of an instance; `instance` is "parent/name", or "" if the object has no
  * instances. All texts are UTF-8 and valid until the function returns. It returns false to end the

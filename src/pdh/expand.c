@@ -6,6 +6,8 @@
  */
 #include "pdh/source.h"
 
+#include <openperflib/unstable.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,12 +205,13 @@ static PDH_STATUS expand_names(struct data_source *source, const struct pdh_path
 static PDH_STATUS expand_in(struct data_source *source, struct pdh_path *path, DWORD flags,
                             struct buffer *ret)
 {
+    const DWORD as_written = PDH_NOEXPANDCOUNTERS | PDH_NOEXPANDINSTANCES;
     PDH_STATUS status = 0;
     size_t before = ret->len;
     if (source->ops->aliases)
         path_alias_brackets(path);
-    if (source->ops->expand && !(flags & PDH_NOEXPANDCOUNTERS))
-        status = source->ops->expand(source, path, flags & PDH_NOEXPANDINSTANCES, ret);
+    if (source->ops->expand && !(flags & as_written))
+        status = source->ops->expand(source, path, flags & OPL_EXPAND_AS_RECORDED, ret);
     if (!status && ret->len == before)
         status = expand_names(source, path, flags, ret);
     bool nothing = is_unknown_name(status) || (!status && ret->len == before);

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include <openperflib/unstable.h>
+
 #include "../pdh/vectors.h"
 #include "../temp.h"
 
@@ -328,6 +330,35 @@ static void names_of_paths_may_be_patterns(void **state)
     }
 }
 
+/* Windows' flag keeps the wildcard that was asked for; only our own lists what the file has, which
+ * is an array of all interfaces in the BLG, and five columns in the CSV. */
+static void instances_are_not_expanded_unless_wanted(void **state)
+{
+    static const char wanted[] = "\\Network Interface(*)\\Bytes *";
+    static const struct {
+        const char *capture;
+        DWORD flags, found;
+    } rows[] = {
+        {blg, PDH_NOEXPANDINSTANCES,  1},
+        {blg, OPL_EXPAND_AS_RECORDED, 1},
+        {blg, 0,                      5},
+        {csv, PDH_NOEXPANDINSTANCES,  1},
+        {csv, OPL_EXPAND_AS_RECORDED, 5},
+        {csv, 0,                      5}
+    };
+    for (size_t i = 0; i < 6; i++) {
+        PDH_HLOG source;
+        char list[2000];
+        DWORD length = sizeof list, found = 0;
+        assert_status(PdhBindInputDataSourceA(&source, rows[i].capture), 0);
+        assert_status(PdhExpandWildCardPathHA(source, wanted, list, &length, rows[i].flags), 0);
+        for (const char *path = list; *path; path += strlen(path) + 1, found++)
+            assert_int_equal(strstr(path, "(*)") != NULL, rows[i].found == 1);
+        assert_int_equal(found, rows[i].found);
+        assert_status(PdhCloseLog(source, 0), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +371,7 @@ int main(void)
         cmocka_unit_test(records_beside_a_query),
         cmocka_unit_test(refused_records),
         cmocka_unit_test(names_of_paths_may_be_patterns),
+        cmocka_unit_test(instances_are_not_expanded_unless_wanted),
     };
     return cmocka_run_group_tests_name("api-pdh-captures", tests, begin, end);
 }

@@ -4,6 +4,8 @@
 
 #include "../view/text.h"
 
+#include <openperflib/unstable.h>
+
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +166,7 @@ int source_open(struct input_log *source, const struct relog *opts)
     int code = open_files(source, opts);
     if (code)
         return code;
-    source->expansion = opts->binary ? PDH_NOEXPANDINSTANCES : 0;
+    source->expansion = opts->binary ? OPL_EXPAND_AS_RECORDED : 0;
     PDH_STATUS status =
         opts->wanted.count ? take_wanted(source, &opts->wanted) : take_path(source, everything);
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
