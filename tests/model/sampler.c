@@ -129,7 +129,7 @@ static void texts_have_rows_and_columns(void **state)
     UNTIL(source_now(0).tick > tick + 5);
     assert_int_equal(model_table(model, table)->tick, tick);
     double begun = now_seconds();
-    model_want_texts(model, table);
+    model_want(model, table);
     UNTIL(model_table(model, table)->tick > tick);
     assert_true(now_seconds() - begun > MODEL_TEXT_WANTED - 1);
     assert_true(now_seconds() - begun < MODEL_TEXT_SECONDS - 1);
@@ -184,12 +184,12 @@ static void why_a_table_has_no_rows(void **state)
     UNTIL(model_table(model, table)->tick > 5);
     /* the reason is NULL, because no table wanted to know it */
     assert_null(model_table(model, table)->columns->why);
-    UNTIL((model_want_reason(model, table), model_want_reason(model, other),
+    UNTIL((model_want(model, table), model_want(model, other),
            model_table(model, table)->columns->why));
     uint64_t tick = source_now(0).tick;
     char *text = strdup(model_table(model, table)->columns->why);
     assert_memory_equal(text, "belongs to Faulty", 17);
-    UNTIL((model_want_reason(model, table), source_now(0).tick > tick + 20));
+    UNTIL((model_want(model, table), source_now(0).tick > tick + 20));
     /* the reason is read at most once in 5 s */
     assert_string_equal(model_table(model, table)->columns->why, text);
     assert_null(model_table(model, other)->columns->why);

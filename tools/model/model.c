@@ -102,11 +102,6 @@ int model_add_capture(struct model *model, const char *files)
     return source_add(model, files, true);
 }
 
-size_t model_source_count(const struct model *model)
-{
-    return model->source_count;
-}
-
 void model_source(const struct model *model, size_t number, struct model_source *ret)
 {
     struct source *source = model->sources[number];
@@ -121,25 +116,28 @@ void model_source(const struct model *model, size_t number, struct model_source 
         ret->state = MODEL_SILENT;
 }
 
-/* Wakes the sampler after a change. */
+/* Passes interval and pause on to the sampler, and wakes it. */
 static void source_change(struct source *source, bool stop)
 {
     pthread_mutex_lock(&source->mutex);
     source->changed = true;
+    source->seconds = source->model->seconds;
+    source->paused = source->model->paused;
     source->stop |= stop;
     pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->mutex);
 }
 
+static void change_all(struct model *model, bool stop)
+{
+    for (size_t i = 0; i < model->source_count; i++)
+        source_change(model->sources[i], stop);
+}
+
 void model_set_seconds(struct model *model, double seconds)
 {
     model->seconds = seconds;
-    for (size_t i = 0; i < model->source_count; i++) {
-        pthread_mutex_lock(&model->sources[i]->mutex);
-        model->sources[i]->seconds = seconds;
-        pthread_mutex_unlock(&model->sources[i]->mutex);
-        source_change(model->sources[i], false);
-    }
+    change_all(model, false);
 }
 
 void model_pause(struct model *model, bool paused)
@@ -147,12 +145,7 @@ void model_pause(struct model *model, bool paused)
     model->paused = paused;
     /* wakes the drawing side, because samples may have waited during the pause */
     eventfd_write(model->descriptor, 1);
-    for (size_t i = 0; i < model->source_count; i++) {
-        pthread_mutex_lock(&model->sources[i]->mutex);
-        model->sources[i]->paused = paused;
-        pthread_mutex_unlock(&model->sources[i]->mutex);
-        source_change(model->sources[i], false);
-    }
+    change_all(model, false);
 }
 
 /* ---- tables ---- */
@@ -279,43 +272,35 @@ static struct spec *find_spec(const struct model *model, unsigned table, struct 
     return found;
 }
 
-/* Sets a flag of a table. Returns the table's source if the flag has changed, else NULL. */
-static struct source *set_flag(struct model *model, unsigned table, size_t offset, bool value)
+/* Sets a flag of a table; `wakes`: and wakes the sampler if that is a change. */
+static void set_flag(struct model *model, unsigned table, size_t offset, bool value, bool wakes)
 {
     struct source *source;
     struct spec *spec = find_spec(model, table, &source);
-    bool *flag = spec ? (bool *)((char *)spec + offset) : NULL, changed = false;
+    bool *flag = spec ? (bool *)((char *)spec + offset) : NULL;
     if (!flag)
-        return NULL;
+        return;
     pthread_mutex_lock(&source->mutex);
-    changed = *flag != value;
+    wakes &= *flag != value;
     *flag = value;
     pthread_mutex_unlock(&source->mutex);
-    return changed ? source : NULL;
+    if (wakes)
+        source_change(source, false);
 }
 
 void model_remove_table(struct model *model, unsigned table)
 {
-    struct source *source = set_flag(model, table, offsetof(struct spec, removed), true);
-    if (source)
-        source_change(source, false);
+    set_flag(model, table, offsetof(struct spec, removed), true, true);
 }
 
 void model_rest(struct model *model, unsigned table, bool rest)
 {
-    struct source *source = set_flag(model, table, offsetof(struct spec, resting), rest);
-    if (source)
-        source_change(source, false);
+    set_flag(model, table, offsetof(struct spec, resting), rest, true);
 }
 
-void model_want_texts(struct model *model, unsigned table)
+void model_want(struct model *model, unsigned table)
 {
-    set_flag(model, table, offsetof(struct spec, wanted), true);
-}
-
-void model_want_reason(struct model *model, unsigned table)
-{
-    set_flag(model, table, offsetof(struct spec, wanted), true);
+    set_flag(model, table, offsetof(struct spec, wanted), true, false);
 }
 
 const struct table *model_table(const struct model *model, unsigned table)
@@ -469,8 +454,7 @@ void model_free(struct model *model)
     struct timespec until; /* one deadline for all samplers */
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += 1;
-    for (size_t i = 0; i < model->source_count; i++)
-        source_change(model->sources[i], true);
+    change_all(model, true);
     for (size_t i = 0; i < model->source_count; i++) {
         struct source *source = model->sources[i];
         if (!source_stop(source, &until)) {

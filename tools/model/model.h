@@ -49,7 +49,7 @@ struct column {
     bool raw;
     LONG default_scale;
     char *explain; /* NULL: no explanation, or not found yet */
-    char *why;     /* why the object does not answer (model_want_reason); NULL: not known */
+    char *why;     /* why the object does not answer (model_want); NULL: not known */
 };
 
 struct table {
@@ -118,7 +118,6 @@ int model_descriptor(const struct model *model);
  * machine. `files`: as for PdhOpenQuery. */
 int model_add_machine(struct model *model, const char *machine);
 int model_add_capture(struct model *model, const char *files);
-size_t model_source_count(const struct model *model);
 void model_source(const struct model *model, size_t source, struct model_source *ret);
 /* Watches the counters of these paths (without machine; instances with PDH's wildcards), which must
  * have the same object and the same instances. A path that begins with MODEL_RAW gives raw values.
@@ -129,14 +128,13 @@ unsigned model_add_table(struct model *model, size_t source, const char *const *
                          bool history);
 /* Watches text counters, for which PDH has no values. Texts change seldom and may be expensive, so
  * a sample is taken every MODEL_TEXT_SECONDS; already MODEL_TEXT_WANTED seconds after the last one
- * if model_want_texts was called since. Returns the table's number, as model_add_table does. */
+ * if model_want was called since. Returns the table's number, as model_add_table does. */
 enum { MODEL_TEXT_SECONDS = 10, MODEL_TEXT_WANTED = 1 };
 unsigned model_add_texts(struct model *model, size_t source, const char *const *paths,
                          size_t count);
-void model_want_texts(struct model *model, unsigned table);
-/* Asks why this machine's table has no rows: what is recorded of the provider is then read every
- * few seconds, until there are rows. */
-void model_want_reason(struct model *model, unsigned table);
+/* Of a table of numbers, asks why it has no rows: what is recorded of this machine's provider is
+ * then read every few seconds, until there are rows. */
+void model_want(struct model *model, unsigned table);
 void model_remove_table(struct model *model, unsigned table);
 /* With `rest` the table is not sampled any more and has no counters in the query, which saves time
  * while the table is not shown. */

@@ -517,7 +517,7 @@ void details_draw(struct processes *processes, struct canvas *canvas, int row, i
     update(processes, details);
     find_histories(processes, details);
     /* the texts are wanted, because the process's state is shown */
-    model_want_texts(processes->model, processes->texts);
+    model_want(processes->model, processes->texts);
     draw_title(details, canvas, row++);
     if (details->thread_table)
         draw_threads(details, canvas, row, last);

@@ -518,7 +518,7 @@ void processes_draw(struct processes *processes, struct canvas *canvas, int row,
             canvas_style(canvas, row, 0, canvas->columns, STYLE_SELECTED);
     }
     if (want)
-        model_want_texts(processes->model, processes->texts);
+        model_want(processes->model, processes->texts);
 }
 
 void processes_view(struct processes *processes, struct canvas *canvas, int row, int last)

@@ -77,7 +77,7 @@ void text_reason(struct model *model, const struct table *table, char out[REASON
     *out = 0;
     if (!table || !table->tick || (table->row_count && !column->status))
         return;
-    model_want_reason(model, table->id);
+    model_want(model, table->id);
     const char *path = column->path, *end = strpbrk(path + 1, "(\\");
     if (column->why && end)
         snprintf(out, REASON_SIZE, "%.*s does not answer: it %s", (int)(end - path - 1), path + 1,
