@@ -806,16 +806,18 @@ static void a_capture_with_other_counts_than_it_said(void **state)
 }
 
 /* Each table reads the capture separately. Both get a message about lost data, which is shown
- * once. */
+ * once, as is what was known of the capture before. */
 static void a_capture_that_lost_samples(void **state)
 {
     pdh_double.capture_samples = pdh_double.range_samples = 3;
     pdh_double.unshown = "not shown: one\nnot shown: two";
     model_add_capture(model, "a.blg");
+    model_add_loss(model, 0, "not shown: zero\nnot shown: one");
+    assert_string_equal(source_now(0).loss, "not shown: zero\nnot shown: one");
     model_add_table(model, 0, both, 2, true);
     model_add_table(model, 0, first, 1, true);
     UNTIL(source_now(0).state == MODEL_COMPLETE);
-    assert_string_equal(source_now(0).loss, "not shown: one\nnot shown: two");
+    assert_string_equal(source_now(0).loss, "not shown: zero\nnot shown: one\nnot shown: two");
     assert_int_equal(source_now(0).status, 0);
 }
 

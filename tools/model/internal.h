@@ -96,6 +96,8 @@ struct model {
 /* returns a copy; NULL: no memory */
 struct column *columns_copy(const struct column *columns, size_t count);
 void columns_free(struct column *columns, size_t count);
+/* Adds the lines that are not there yet: several tables lose the same samples. */
+void add_loss(char **loss, const char *text);
 void *sampler_run(void *source);
 /* Writes the path with the source's machine before it. */
 void full_path(const struct source *source, const char *path, char *ret, size_t capacity);

@@ -102,6 +102,13 @@ int model_add_capture(struct model *model, const char *files)
     return source_add(model, files, true);
 }
 
+void model_add_loss(struct model *model, size_t number, const char *text)
+{
+    struct source *source = model->sources[number];
+    add_loss(&source->loss, text);
+    source->newest.loss = source->loss;
+}
+
 void model_source(const struct model *model, size_t number, struct model_source *ret)
 {
     struct source *source = model->sources[number];

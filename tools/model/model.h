@@ -118,6 +118,8 @@ int model_descriptor(const struct model *model);
  * machine. `files`: as for PdhOpenQuery. */
 int model_add_machine(struct model *model, const char *machine);
 int model_add_capture(struct model *model, const char *files);
+/* Adds lines to the source's `loss`. Must be called before the first model_update. */
+void model_add_loss(struct model *model, size_t source, const char *text);
 void model_source(const struct model *model, size_t source, struct model_source *ret);
 /* Watches the counters of these paths (without machine; instances with PDH's wildcards), which must
  * have the same object and the same instances. A path that begins with MODEL_RAW gives raw values.

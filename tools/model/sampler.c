@@ -880,17 +880,16 @@ static bool is_end(const struct sampler *sampler, DWORD status)
     return status == PDH_NO_MORE_DATA || (status == PDH_NO_DATA && sampler->sampled);
 }
 
-/* Adds the lines that are not there yet: several tables lose the same samples. */
-static void add_loss(struct sampler *sampler, const char *text)
+void add_loss(char **loss, const char *text)
 {
     for (const char *at = text; at && *at; at += strspn(at, "\n")) {
         size_t size = strcspn(at, "\n");
-        const char *old = sampler->loss;
+        const char *old = *loss;
         char *line = strndup(at, size), *all = NULL;
         if (line && !(old && strstr(old, line)) &&
             asprintf(&all, "%s%s%s", old ? old : "", old ? "\n" : "", line) >= 0) {
-            free(sampler->loss);
-            sampler->loss = all;
+            free(*loss);
+            *loss = all;
         }
         free(line);
         at += size;
@@ -903,8 +902,8 @@ static void note_loss(struct sampler *sampler, PDH_STATUS status)
     bool torn = is_end(sampler, (DWORD)status) && opl_capture_problem();
     if (torn || (DWORD)status == PDH_BINARY_LOG_CORRUPT)
         sampler->damage = (PDH_STATUS)PDH_BINARY_LOG_CORRUPT;
-    add_loss(sampler, opl_capture_problem());
-    add_loss(sampler, opl_capture_unshown());
+    add_loss(&sampler->loss, opl_capture_problem());
+    add_loss(&sampler->loss, opl_capture_unshown());
 }
 
 /* Takes the next sample of the capture and notes damaged places before it. NULL: no memory; a frame
@@ -917,7 +916,7 @@ static struct frame *take_undamaged(struct sampler *sampler, struct spec *spec)
         if ((DWORD)frame->status != PDH_BINARY_LOG_CORRUPT)
             break;
         if (++sampler->damaged > PDH_MOST_DAMAGE) {
-            add_loss(sampler, PDH_MUCH_DAMAGE);
+            add_loss(&sampler->loss, PDH_MUCH_DAMAGE);
             break;
         }
         frame_free(frame);
@@ -961,6 +960,7 @@ static bool read_capture(struct sampler *sampler, struct spec *spec)
 
 static void run_capture(struct sampler *sampler)
 {
+    add_loss(&sampler->loss, sampler->source->loss);
     if (!measure_capture(sampler->source)) {
         end_with(sampler->source, (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         return;

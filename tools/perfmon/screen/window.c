@@ -7,6 +7,9 @@
 #include "../../common/options.h"
 #include "../../common/pdh-message.h"
 #include "../../view/view.h"
+#include <openperflib/unstable.h>
+
+#include <openperflib/capture.h>
 
 #include <poll.h>
 #include <signal.h>
@@ -543,6 +546,17 @@ static void loop(struct window *window, const struct window_options *options)
 
 /* ---- begin and end ---- */
 
+/* Records what a capture has of the path's counters but cannot be shown. */
+static void count_unshown(const struct window *window, const struct window_options *options,
+                          const char *path, DWORD flags)
+{
+    DWORD size = 0;
+    if (!options->files)
+        return;
+    PdhExpandWildCardPathA(options->files, path, NULL, &size, flags);
+    model_add_loss(window->model, window->now->source, opl_capture_unshown());
+}
+
 /* Adds the counters of a path, in which the counter may be a pattern, too. Called before anything
  * is drawn, because PDH waits for the providers of that object. */
 static void add_paths(struct window *window, const struct window_options *options, const char *path)
@@ -573,15 +587,23 @@ static bool add_machine(struct window *window, const struct window_options *opti
     if (!machine_begin(window->now, window->model, name, options->files,
                        !print || !options->object))
         return false;
-    if (options->object)
+    if (options->object) {
+        char path[PDH_MAX_COUNTER_PATH];
+        snprintf(path, sizeof path, "\\%s\\*", options->object->name);
+        count_unshown(window, options, path, PDH_NOEXPANDCOUNTERS);
         window_open_object(window, options->object, options->instances);
+    }
     if (options->object && (print || !window->now->object))
         return window->now->object;
-    for (size_t i = 0; i < options->path_count; i++)
+    for (size_t i = 0; i < options->path_count; i++) {
+        count_unshown(window, options, options->paths[i], OPL_EXPAND_AS_RECORDED);
         add_paths(window, options, options->paths[i]);
-    if (!options->path_count)
-        add_paths(window, options, options->files ? "\\*(*)\\*" : processor);
-    if (!options->path_count && options->files)
+    }
+    if (options->path_count)
+        return true;
+    count_unshown(window, options, "\\\\*\\*(*)\\*", OPL_EXPAND_AS_RECORDED);
+    add_paths(window, options, options->files ? "\\*(*)\\*" : processor);
+    if (options->files)
         add_paths(window, options, "\\*\\*"); /* the pattern for objects without instances */
     return true;
 }
