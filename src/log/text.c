@@ -429,7 +429,9 @@ static void read_number(struct file *file, size_t entry, const struct text_field
         value->status = PDH_CSTATUS_VALID_DATA;
     else
         value->status = PDH_CSTATUS_INVALID_DATA;
-    if (value->status == PDH_CSTATUS_INVALID_DATA && field && !is_blank(field))
+    if (value->status == PDH_CSTATUS_INVALID_DATA && !field)
+        file_lose(file, LOSS_TEXT, 1, "missing in line %llu", (unsigned long long)file->line);
+    else if (value->status == PDH_CSTATUS_INVALID_DATA && !is_blank(field))
         file_lose(file, LOSS_TEXT, 1, "'%.*s' in line %llu",
                   field->size < 40 ? (int)field->size : 40, field->text,
                   (unsigned long long)file->line);
