@@ -305,6 +305,17 @@ struct shortage *shortage_here(void);
 enum { DENIED_SIZE = 400 };
 char *denied_here(void);
 
+/* ---- trace.c: what this thread's query needs ---- */
+/* Counters by the numbers of their titles. Providers in this process may omit the other counters of
+ * an object of which `list` has some; `list` NULL: all counters are needed. */
+struct wanted_list {
+    const struct wanted_counter {
+        uint32_t object, counter; /* object 0: the counter of any object */
+    } * list;
+    size_t count;
+};
+struct wanted_list *wanted_here(void);
+
 /* ---- messages.c: the catalog, one row for each event that the library writes
  * (docs/windows/providers.md#d5, docs/windows/registration.md#e7) ---- */
 enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };

@@ -65,3 +65,9 @@ char *denied_here(void)
     static _Thread_local char here[DENIED_SIZE];
     return here;
 }
+
+struct wanted_list *wanted_here(void)
+{
+    static _Thread_local struct wanted_list here;
+    return &here;
+}

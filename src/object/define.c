@@ -236,27 +236,35 @@ static void note_denied(const struct object *object)
         *text = 0;
 }
 
+static bool row_must_hide(const struct object *object, size_t position)
+{
+    const struct row *row = &object->rows[position];
+    bool has_base = position + 1 < object->row_count && row[1].is_base;
+    return row->unwanted || row->unread || (has_base && row[1].unread) ||
+           (row->is_base && row[-1].unread);
+}
+
 bool object_hide_denied(struct object *object, const opl_provider *provider)
 {
-    bool changed = false, denied = false;
+    bool changed = false, denied = false, complete = true;
     for (size_t i = 0; i < object->row_count; i++) {
         struct row *row = &object->rows[i];
         denied |= row->denied;
-        bool has_base = i + 1 < object->row_count && row[1].is_base;
-        bool hidden =
-            row->unread || (has_base && row[1].unread) || (row->is_base && row[-1].unread);
+        complete &= !row->unwanted;
+        bool hidden = row_must_hide(object, i);
         if (hidden == row->hidden)
             continue;
         row->hidden = hidden;
         changed = true;
         if (!row->is_base)
             trace("object", "%s: \"%s\" is %s", object->is->name, row->is->name,
-                  hidden ? "left out: it cannot be read for every instance (root may read more)"
-                         : "there again: it can be read for every instance");
+                  row->unwanted ? "left out: the query does not need it"
+                  : hidden ? "left out: it cannot be read for every instance (root may read more)"
+                           : "there again");
     }
     if (changed)
         object_lay_out(object, provider);
-    if (denied || *denied_here())
+    if (denied || (complete && *denied_here()))
         note_denied(object);
     return object->shown > 0;
 }

@@ -187,6 +187,8 @@ static void listing_read_rows(opl_listing *listing)
     bool known = true, all_seen = true;
     for (size_t i = 0; i < object->row_count; i++) {
         struct row *row = &object->rows[i];
+        if (row->unwanted)
+            continue;
         listing->provider->denied = false;
         enum row_result result =
             row->is_base && !known ? ROW_UNREADABLE : row_read(row, &listing->reading, &values[i]);

@@ -149,7 +149,9 @@ struct row {
     bool denied; /* in this collection, this user may not read the value for some instance */
     /* in this collection, the value cannot be read for some instance, so the row is hidden */
     bool unread;
-    bool hidden; /* this row, its base, or the row whose base it is, is unread: no definition now */
+    bool unwanted; /* the present query does not need the row (base/base.h), so it is not read */
+    /* this row, its base, or the row whose base it is, is unread or unwanted: no definition now */
+    bool hidden;
     const char *why; /* what is wrong with the row, if row_init returns ERROR_INVALID_PARAMETER */
     /* the trace already has a line that the value could not be read for some instance */
     bool complained;
@@ -245,9 +247,9 @@ LSTATUS object_init(struct object *object, opl_provider *provider, const opl_obj
 /* Drops the rows that could not be read for any instance, and determines the offsets and
  * definitions of the others. */
 LSTATUS object_fix(struct object *object, const opl_provider *provider);
-/* Hides the rows that were denied in this collection, and shows the other rows. A value that this
- * user may not read must not look like a 0, and all instances have the same definitions, so the
- * counter is hidden for all of them. False: no row is left. */
+/* Hides the rows that were denied in this collection or are unwanted, and shows the other rows. A
+ * value that was not read must not look like a 0, and all instances have the same definitions, so
+ * the counter is hidden for all of them. False: no row is left. */
 bool object_hide_denied(struct object *object, const opl_provider *provider);
 void object_done(struct object *object);
 

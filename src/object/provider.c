@@ -105,6 +105,24 @@ static LSTATUS provider_parse(opl_provider *provider, LPCWSTR query)
     return query_parse(provider->query_text, &provider->query);
 }
 
+/* Marks the rows that the query does not need, in the objects of which it needs some. */
+static void object_want(struct object *object, const opl_provider *provider)
+{
+    const struct wanted_list *wanted = wanted_here();
+    uint32_t first = provider->first_counter;
+    bool any = false;
+    for (size_t i = 0; i < wanted->count && !any; i++)
+        any = wanted->list[i].object == object->is->index + first;
+    for (size_t r = 0; r < object->row_count; r++) {
+        object->rows[r].unwanted = any;
+        for (size_t i = 0; i < wanted->count && object->rows[r].unwanted; i++) {
+            const struct wanted_counter *one = &wanted->list[i];
+            object->rows[r].unwanted = (one->object && one->object != object->is->index + first) ||
+                                       one->counter != object->rows[r].is->index + first;
+        }
+    }
+}
+
 /* Requests the objects that the query needs. False: the query needs no object. *ret_costly: one of
  * the objects is costly. */
 static bool provider_select(opl_provider *provider, bool *ret_costly)
@@ -126,8 +144,10 @@ static bool provider_select(opl_provider *provider, bool *ret_costly)
         any = true;
     }
     *ret_costly = false;
-    for (size_t i = 0; i < provider->object_count; i++)
+    for (size_t i = 0; i < provider->object_count; i++) {
+        object_want(&provider->objects[i], provider);
         *ret_costly |= provider->objects[i].listing.requested && provider->objects[i].is->costly;
+    }
     return any;
 }
 

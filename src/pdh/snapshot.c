@@ -56,15 +56,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- definitions ---- */
 
-/* Title numbers of the counters that identify an instance: a process by its ID and start time, a
- * thread by its own ID, too. */
-enum { ID_PROCESS = 784, ELAPSED_TIME = 684, ID_THREAD = 804 };
+/* ID Process, Elapsed Time, ID Thread */
+const uint32_t snapshot_identifiers[SNAPSHOT_IDENTIFIERS] = {784, 684, 804};
 
 static void note_identity(struct snapshot_object *object, const opl_counter_view *counter)
 {
-    static const DWORD titles[] = {ID_PROCESS, ELAPSED_TIME, ID_THREAD};
-    for (size_t i = 0; i < COUNT(titles); i++)
-        if (counter->definition.CounterNameTitleIndex == titles[i])
+    for (size_t i = 0; i < COUNT(snapshot_identifiers); i++)
+        if (counter->definition.CounterNameTitleIndex == snapshot_identifiers[i])
             object->identity[i] = counter->position;
 }
 

@@ -13,6 +13,11 @@
 
 #define SNAPSHOT_NONE UINT32_MAX
 
+/* Title numbers of the counters that identify an instance: a process by its ID and start time, a
+ * thread by its own ID, too. */
+enum { SNAPSHOT_IDENTIFIERS = 3 };
+extern const uint32_t snapshot_identifiers[SNAPSHOT_IDENTIFIERS];
+
 struct snapshot_instance {
     opl_instance_view view;
     uint64_t hash;   /* hash of "parent/name", without regard to case */
@@ -29,8 +34,9 @@ struct snapshot_object {
     uint32_t first_counter, counter_count;
     uint32_t first_instance, instance_count;
     bool with_parents;
-    bool identified;      /* the object has the counters that identify its instances */
-    uint32_t identity[3]; /* positions of the counters 784, 684, 804, or SNAPSHOT_NONE */
+    bool identified; /* the object has the counters that identify its instances */
+    /* positions of the counters snapshot_identifiers, or SNAPSHOT_NONE */
+    uint32_t identity[SNAPSHOT_IDENTIFIERS];
 };
 struct snapshot {
     opl_block block;

@@ -44,8 +44,10 @@ static const opl_source tag = {"herd/*/tag"};
 static const opl_source letter = {"herd/*/letter", .if_source = &tag, .if_word = 1};
 
 /* Computes a value, which only instances with an even number have. */
+static unsigned lucks;
 static bool luck(opl_reading *reading, uint64_t *ret)
 {
+    lucks++;
     *ret = 100 + opl_reading_note(reading);
     return opl_reading_note(reading) % 2 == 0;
 }
@@ -230,6 +232,42 @@ static void needless_files_are_left_alone(void **state)
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-1", 2000 + TAG), 0);
     /* herd/2/letter has no key x */
     assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + TAG), 0);
+}
+
+/* A query that needs one counter gets that one, and what computes or has the others is left alone;
+ * the next query gets all again. */
+static void what_a_query_does_not_want_is_not_read(void **state)
+{
+    (void)state;
+    const struct wanted_counter list[] = {
+        {2000, 2000 + AGE  },
+        {0,    2000 + SHARE},
+        {100,  2000 + LUCK }
+    };
+    opl_object_view object;
+    opl_counter_view counter;
+    lucks = 0;
+    *wanted_here() = (struct wanted_list){list, 1};
+    struct answer answer = run_query(u"2000");
+    assert_int_equal(lucks, 0);
+    assert_true(answer_object(&answer, 2000, &object));
+    assert_int_equal(object.type.NumCounters, 1);
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-2", 2000 + AGE), 2);
+    assert_int_equal(value_of(&answer, 2000, "_Total", 2000 + AGE), 1);
+    *wanted_here() = (struct wanted_list){list, COUNT(list)};
+    answer = run_query(u"2100"); /* of the object 2100 the list has nothing: it is whole */
+    assert_true(answer_object(&answer, 2000, &object));
+    assert_int_equal(object.type.NumCounters, 3);
+    assert_true(object_counter(&answer, &object, 2000 + SHARE, &counter));
+    assert_true(opl_object_next_counter(&answer.block, &object, &counter));
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + SHARE), 1);
+    assert_true(answer_object(&answer, 2100, &object));
+    assert_int_equal(object.type.NumCounters, 2);
+    *wanted_here() = (struct wanted_list){0};
+    answer = run_query(u"2000");
+    assert_true(answer_object(&answer, 2000, &object));
+    assert_int_equal(object.type.NumCounters, 7);
+    assert_int_equal(value_of(&answer, 2000, "m\xc3\xb6-0", 2000 + LUCK), 100);
 }
 
 /* The files of several instances may have different keys on the same line. */
@@ -434,6 +472,7 @@ int main(void)
         cmocka_unit_test(a_counter_and_its_base_are_unknown_together),
         cmocka_unit_test(c84_parents_may_be_of_the_same_object),
         cmocka_unit_test(needless_files_are_left_alone),
+        cmocka_unit_test(what_a_query_does_not_want_is_not_read),
         cmocka_unit_test(keys_may_move_between_instances),
         cmocka_unit_test(no_instance_is_an_answer_too),
         cmocka_unit_test(a_total_of_nothing_can_be_left_out),

@@ -29,7 +29,7 @@ static DWORD fake_process_count;
 static LONGLONG fake_ticks, fake_wall; /* in units of 100 ns */
 static LONGLONG fake_reads;
 static DWORD fake_length, fake_busy, fake_base;
-static char fake_question[256];
+static char fake_question[256], fake_wanted[256]; /* the counters of the last query */
 static unsigned fake_questions;
 static bool fake_gone;        /* the answer has no object */
 static bool fake_fewer;       /* the object System lacks its first counter */
@@ -167,6 +167,11 @@ static LSTATUS fake_query(const char *path, const char *name, bool wide, DWORD *
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     lock_take(&lock);
     snprintf(fake_question, sizeof fake_question, "%s", name);
+    const struct wanted_list *wanted = wanted_here();
+    *fake_wanted = 0;
+    for (size_t i = 0, at = 0; i < wanted->count && at < sizeof fake_wanted; i++)
+        at += (size_t)snprintf(fake_wanted + at, sizeof fake_wanted - at, "%u:%u ",
+                               (unsigned)wanted->list[i].object, (unsigned)wanted->list[i].counter);
     fake_questions++;
     lock_release(&lock);
     return fake_block(name, data, size);

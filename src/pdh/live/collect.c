@@ -32,6 +32,8 @@ struct machine_group {
 struct live_source {
     struct data_source base;
     struct machine_group *groups;
+    struct buffer wanted; /* the counters of the query and those that identify instances, as struct
+                           * wanted_counter; empty: all counters are wanted */
 };
 
 /* ---- time ---- */
@@ -96,6 +98,29 @@ static void renew_question(struct pdh_query *query, struct machine_group *group)
     for (uint32_t i = 0; i < count; i++)
         buffer_printf(&group->question, "%s%u", i ? " " : "", (unsigned)numbers[i]);
     group->question_old = group->question.failed;
+}
+
+static void want(struct buffer *list, uint32_t object, uint32_t counter)
+{
+    const struct wanted_counter one = {object, counter}, *there = (const void *)list->data;
+    for (size_t i = 0; i < list->len / sizeof one; i++)
+        if (there[i].object == object && there[i].counter == counter)
+            return;
+    buffer_add(list, &one, sizeof one);
+}
+
+/* Lists the counters that the query needs, each once. */
+static void renew_wanted(struct pdh_query *query)
+{
+    struct buffer *list = &((struct live_source *)query->source)->wanted;
+    buffer_clear(list);
+    for (size_t i = 0; i < COUNT(snapshot_identifiers); i++)
+        want(list, 0, snapshot_identifiers[i]);
+    for (uint32_t i = 0; i < query->counter_count; i++)
+        if (query->counters[i]->known)
+            want(list, query->counters[i]->object, query->counters[i]->title);
+    if (list->failed)
+        buffer_clear(list);
 }
 
 /* ---- resolving a path ---- */
@@ -260,8 +285,10 @@ static bool prepare_group(struct pdh_query *query, struct machine_group *group)
     group->status = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
     if (!group->machine)
         return false;
-    if (group->question_old)
+    if (group->question_old) {
         renew_question(query, group);
+        renew_wanted(query);
+    }
     group->status = (PDH_STATUS)PDH_NO_DATA;
     return group->question.len;
 }
@@ -294,8 +321,12 @@ static void query_groups(struct pdh_query *query, struct machine_group *groups)
             questions[used++] = (struct machine_question){.machine = group->machine,
                                                           .query = group->question.data,
                                                           .snapshot = &group->snapshot};
+    const struct buffer *wanted = &((struct live_source *)query->source)->wanted;
+    *wanted_here() =
+        (struct wanted_list){(void *)wanted->data, wanted->len / sizeof(struct wanted_counter)};
     if (used)
         machine_query_all(questions, used);
+    *wanted_here() = (struct wanted_list){0};
     for (struct machine_group *group = groups; group; group = group->next) {
         bool mine = at < used && questions[at].snapshot == &group->snapshot;
         take_answer(group, mine ? &questions[at] : NULL);
@@ -437,6 +468,7 @@ static void live_close(struct data_source *source)
         free(group);
         group = next;
     }
+    buffer_done(&((struct live_source *)source)->wanted);
     free(source);
 }
 
