@@ -53,6 +53,9 @@ uint64_t opl_reading_namespace(opl_reading *reading);
 /* A number that changes whenever the file was read again: for a watched file, when it changed.
  * 0: unreadable. */
 uint64_t opl_reading_version(opl_reading *reading, const opl_source *source);
+/* True if the instance's file was already read in this collection, so that using it costs
+ * nothing. */
+bool opl_reading_has(opl_reading *reading, const opl_source *source);
 /* How many files are in the folder `path` below the system root ('*' as in opl_source), "." and
  * ".." not counted; since Linux 6.2 the kernel counts the files of some folders, and that count is
  * used. False: unreadable. */

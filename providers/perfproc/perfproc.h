@@ -28,6 +28,7 @@ void perfproc_add_details(opl_listing *details, uint32_t process, uint32_t threa
 /* Functions of rows that Process and Thread share. */
 bool perfproc_creation(opl_reading *reading, uint64_t *ret);
 bool perfproc_priority_base(opl_reading *reading, uint64_t *ret);
+bool perfproc_resident(opl_reading *reading, uint64_t *ret);     /* for Process and Job */
 bool perfproc_handle_count(opl_reading *reading, uint64_t *ret); /* only for Process */
 /* The kernel's priority (word 18: nice + 20, or -1 - real-time priority) on Windows' scale. */
 uint64_t perfproc_priority_level(int64_t priority);

@@ -12,15 +12,34 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "perfproc.h"
 
 enum { PROCESS_THREADS = 20, PROCESS_MEMORY = 23 }; /* words of proc/PID/stat */
+enum { STATM_RESIDENT = 2 };                        /* of proc/PID/statm */
 
 const opl_source perfproc_stat = {"proc/*/stat", .stat = true};
 /* Kernel threads and zombies have no memory, so proc/PID/status has no sizes for them. */
 const opl_source perfproc_status = {"proc/*/status", .if_source = &perfproc_stat,
                                     .if_word = PROCESS_MEMORY};
+
+/* The resident memory: from statm, which the kernel writes in a fifth of the time that status
+ * takes, unless status is needed anyway. */
+bool perfproc_resident(opl_reading *reading, uint64_t *ret)
+{
+    static const opl_source statm = {"proc/*/statm", .if_source = &perfproc_stat,
+                                     .if_word = PROCESS_MEMORY};
+    if (!opl_reading_has(reading, &perfproc_status) &&
+        opl_reading_column(reading, &statm, STATM_RESIDENT, ret)) {
+        *ret *= (uint64_t)sysconf(_SC_PAGESIZE);
+        return true;
+    }
+    if (!opl_reading_key(reading, &perfproc_status, "VmRSS", ret))
+        *ret = 0; /* a process without memory */
+    *ret *= 1024;
+    return opl_reading_text(reading, &perfproc_status, NULL);
+}
 
 bool perfproc_handle_count(opl_reading *reading, uint64_t *ret)
 {

@@ -37,8 +37,10 @@
      .item = PROCESS(resident_peak),
      .name = "Working Set Peak",
      .help = "The largest number of bytes that the working set of the process has had since it was started."},
-    {180, 181, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_NOVICE, OPL_KEY(&perfproc_status, "VmRSS", OPL_KIB),
+    {180, 181, PERF_COUNTER_LARGE_RAWCOUNT, -5, PERF_DETAIL_NOVICE, OPL_FN_OF(&perfproc_status, perfproc_resident),
      .item = PROCESS(resident),
+     .where = "`proc/*/status`: VmRSS, KiB to bytes; if no other value of that file is needed, the same number from "
+              "`proc/*/statm`: word 2, pages to bytes",
      .name = "Working Set",
      .help = "The physical memory, in bytes, that the pages of the process occupy now. Pages that it shares with "
              "other processes count in each of them."},

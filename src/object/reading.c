@@ -51,6 +51,12 @@ uint64_t opl_reading_version(opl_reading *reading, const opl_source *is)
     return source && !source_load(reading, source) ? source->version : 0;
 }
 
+bool opl_reading_has(opl_reading *reading, const opl_source *is)
+{
+    const struct source *source = source_of(reading->provider, is);
+    return source && source->read_for == reading->serial;
+}
+
 uint32_t opl_reading_position(const opl_reading *reading)
 {
     return reading->position;

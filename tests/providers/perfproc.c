@@ -158,6 +158,33 @@ static void values_are_those_of_the_files(void **state)
     assert_false(answer_has(&answer, 230, 56));
 }
 
+static uint64_t working_set(size_t wanted, const char *name)
+{
+    static const struct wanted_counter list[] = {
+        {230, 180},
+        {230, 172}
+    };
+    *wanted_here() = (struct wanted_list){wanted ? list : NULL, wanted};
+    struct answer answer = run_query(u"230");
+    *wanted_here() = (struct wanted_list){0};
+    return value_of(&answer, 230, name, 180);
+}
+
+/* The working set is read from status with the other sizes, but alone from statm, if it is there.
+ * (Here the two have different numbers; the kernel's are equal.) */
+static void the_working_set_alone_is_read_from_statm(void **state)
+{
+    (void)state;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), kib = 1024;
+    tree_write("proc/100/statm", "2000 350 80 10 0 100 0\n");
+    assert_int_equal(working_set(0, "ordinary"), 1200 * kib);
+    assert_int_equal(working_set(2, "ordinary"), 1200 * kib);
+    assert_int_equal(working_set(1, "ordinary"), 350 * page);
+    assert_int_equal(working_set(1, "zombie"), 0);
+    assert_int_equal(working_set(1, "many"), 1200 * kib);
+    tree_drop("proc/100/statm");
+}
+
 static void idle_and_total(void **state)
 {
     (void)state;
@@ -723,6 +750,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_names_are_right),
         cmocka_unit_test(values_are_those_of_the_files),
+        cmocka_unit_test(the_working_set_alone_is_read_from_statm),
         cmocka_unit_test(idle_and_total),
         cmocka_unit_test(zombies_have_no_memory_but_a_name),
         cmocka_unit_test(a_process_without_threads_has_ended),
