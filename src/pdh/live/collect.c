@@ -186,12 +186,12 @@ static PDH_STATUS find_group_machine(struct machine_group *group)
 }
 
 /* Finds the counter's object and title. If recent data lack the counter, the counter may be new, so
- * the data is read again. */
+ * the data is read again, unless that was just done for another counter. */
 static PDH_STATUS resolve_names(struct counter *counter)
 {
     static const enum info_age ages[] = {INFO_RECENT, INFO_NOW};
     struct machine_group *group = counter->group;
-    int64_t begun = clock_ticks();
+    int64_t just_now = clock_ticks() - CLOCK_TICKS_PER_SECOND / 1000;
     PDH_STATUS status = find_group_machine(group);
     for (size_t i = 0; !status && !counter->known && i < COUNT(ages); i++) {
         OBJECT_INFO_AUTO *info = NULL;
@@ -203,7 +203,7 @@ static PDH_STATUS resolve_names(struct counter *counter)
             live_counter(info, counter->path.counter, counter->english);
         if (found)
             status = take_info(counter, info, found);
-        else if (info->taken_ticks >= begun)
+        else if (info->taken_ticks >= just_now)
             break; /* reading again would give no newer data */
     }
     return status || counter->known ? status : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
