@@ -88,7 +88,8 @@ struct collection {
     LSTATUS status;
     struct service *short_of_space; /* the first provider whose answer did not fit */
     struct shortage shortage;
-    size_t before; /* bytes of the answers before the one that did not fit */
+    size_t before;  /* bytes of the answers before the one that did not fit */
+    size_t lacking; /* bytes of all answers that did not fit, as far as they are known */
 };
 
 static void trace_the_others(const struct collection *collection)
@@ -188,6 +189,7 @@ static void collect_one(struct collection *collection, size_t i)
                      : state == RUN_REQUESTED
                          ? isolated_finish(service, settings, &piece)
                          : call_collect(service, settings, collection->query, &piece);
+    collection->lacking += status == ERROR_MORE_DATA ? shortage_here()->needed : 0;
     if (status == ERROR_MORE_DATA && !collection->short_of_space) {
         collection->short_of_space = service;
         collection->shortage = *shortage_here();
@@ -367,6 +369,7 @@ LSTATUS host_collect(const struct query *query, void *data, size_t capacity, siz
             trace_the_others(&collection);
         collect_chosen(&collection);
         note_pressure(&collection);
+        shortage_here()->needed = collection.lacking ? collection.used + collection.lacking : 0;
         round_return(round);
         answers_write(collection.table, false);
     }

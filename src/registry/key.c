@@ -428,12 +428,13 @@ struct batch {
 
 /* Queries a performance key of this machine. The query does not return the size that is needed
  * (docs/windows/queries.md#c3), so the buffer is doubled until the value fits, and kept for the
- * next query. */
+ * next query. The size that providers in this process need is known, and gets some space for new
+ * instances. */
 static LSTATUS query_here(const struct held *held, const char *name, struct buffer *data)
 {
-    enum { FIRST_SIZE = 64 << 10, MOST_SIZE = 256 << 20 };
+    enum { FIRST_SIZE = 512 << 10, MOST_SIZE = 256 << 20 };
     size_t capacity = data->capacity > FIRST_SIZE ? data->capacity - 1 : FIRST_SIZE;
-    for (;; capacity *= 2) {
+    for (size_t needed;; capacity = needed > capacity * 2 ? needed : capacity * 2) {
         buffer_clear(data);
         if (capacity > MOST_SIZE || !buffer_reserve(data, capacity))
             return ERROR_NOT_ENOUGH_MEMORY;
@@ -443,6 +444,8 @@ static LSTATUS query_here(const struct held *held, const char *name, struct buff
             data->len = status ? 0 : size;
             return status;
         }
+        needed = shortage_here()->needed;
+        needed += needed / 8;
     }
 }
 
