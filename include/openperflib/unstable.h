@@ -107,6 +107,9 @@ bool opl_listing_records(opl_listing *listing, const opl_records *is, const void
                          size_t *ret_bytes);
 /* The unconverted number in word `column` of `source` for the instance read last; 0: none. */
 uint64_t opl_listing_column(opl_listing *listing, const opl_source *source, unsigned column);
+/* True while the provider is being opened, if further instances would show nothing new, because all
+ * counters are known to be readable. */
+bool opl_listing_enough(const opl_listing *listing);
 /* Removes the last instance. */
 void opl_listing_withdraw(opl_listing *listing);
 /* The numeric names in a folder below the system root, in the folder's order, as an array that

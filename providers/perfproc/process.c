@@ -150,7 +150,8 @@ static void list_with(opl_listing *processes, struct companions with)
     if (!opl_listing_numbers(processes, "proc", 0, &numbers, &count))
         return;
     for (size_t i = 0; i < count; i++)
-        add_process(processes, with, numbers[i]);
+        if (!opl_listing_enough(processes) || (with.threads && !opl_listing_enough(with.threads)))
+            add_process(processes, with, numbers[i]);
 }
 
 static void list_processes(opl_listing *processes)

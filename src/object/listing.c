@@ -485,6 +485,11 @@ void opl_listing_withdraw(opl_listing *listing)
         listing->names_used = listing->instances[--listing->count].name;
 }
 
+bool opl_listing_enough(const opl_listing *listing)
+{
+    return listing->provider->opening && listing->object->all_seen;
+}
+
 uint32_t opl_listing_count(const opl_listing *listing)
 {
     return (uint32_t)listing->count;

@@ -69,7 +69,7 @@ static const opl_counter rows[] = {
 };
 /* clang-format on */
 
-static unsigned members;
+static unsigned members, enough; /* enough: how often Open needed no more instances */
 static void list_herd(opl_listing *herd);
 static const opl_object herd_object = {0,
                                        0,
@@ -112,6 +112,7 @@ static void list_herd(opl_listing *herd)
             opl_listing_parent(young, &herd_object, opl_listing_count(herd) - 1);
         }
     }
+    enough += opl_listing_enough(herd);
 }
 
 static void list_moving(opl_listing *listing)
@@ -157,6 +158,14 @@ static int end(void **state)
     provider_close(provider);
     tree_drop("");
     return 0;
+}
+
+static void only_open_has_enough(void **state)
+{
+    (void)state;
+    assert_int_equal(enough, 1);
+    run_query(u"2000");
+    assert_int_equal(enough, 1);
 }
 
 static void given_values_and_totals(void **state)
@@ -467,6 +476,7 @@ static void memory_may_run_out_anywhere(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_open_has_enough),
         cmocka_unit_test(given_values_and_totals),
         cmocka_unit_test(the_unreadable_is_zero_and_out_of_the_mean),
         cmocka_unit_test(a_counter_and_its_base_are_unknown_together),
