@@ -24,6 +24,7 @@ struct frame {
     int64_t time;
     double cost;
     PDH_STATUS status;
+    bool texts;    /* the frame has only tables of texts */
     bool complete; /* the capture has no more samples */
     char *loss;    /* of a complete capture: see struct model_source; the frame owns it */
     size_t count;

@@ -372,9 +372,11 @@ static void take_frame(struct source *source, struct frame *frame)
         frame->loss = NULL;
         return;
     }
-    newest->status = frame->status;
-    newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
-    if (frame->tick) {
+    if (!frame->texts) {
+        newest->status = frame->status;
+        newest->state = frame->status ? MODEL_AWAY : MODEL_GOOD;
+    }
+    if (frame->tick && !frame->texts) {
         /* ticks begin anew when a capture is read again for another table */
         if (frame->tick >= newest->tick) {
             newest->tick = frame->tick;

@@ -22,7 +22,7 @@
 
 enum { NANOSECONDS = 1000000000, SECOND = 10000000, MOST_WAITING = 64, CAPTURE_PLACES = 1 << 16 };
 static const int64_t unix_epoch = 11644473600; /* 1970-01-01 in seconds since 1601 */
-static const double least = 0.05, soon = 0.25, retry_first = 5, retry_last = 300;
+static const double least = 0.05, soon = 0.2, retry_first = 5, retry_last = 300;
 
 /* Names of processes and threads are used again after their end, so two more counters identify an
  * instance of these objects. `numbered`: equal names have numbers, which change when a process
@@ -70,6 +70,7 @@ struct sampler {
     struct spec **specs;
     size_t count;
     uint64_t tick;
+    double begun; /* when the last sample was begun, after new counters were added */
     bool sampled; /* at least one sample was taken */
     /* what could not be read or shown of a capture, and the status of damage; NULL, 0: none */
     char *loss;
@@ -617,7 +618,7 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
     if (!frame)
         return NULL;
     frame->source = sampler->source;
-    double begun = model_now();
+    sampler->begun = model_now();
     LONGLONG local = 0;
     bool any = sampler->source->capture;
     for (size_t i = 0; i < count; i++) {
@@ -638,18 +639,35 @@ static struct frame *take_frame(struct sampler *sampler, struct spec **specs, si
         return frame;
     }
     for (size_t i = 0; i < count; i++) {
-        struct table_sample *sample = &frame->tables[frame->count];
-        if (specs[i]->text && !texts_due(sampler->source, specs[i]))
+        if (specs[i]->text)
             continue;
-        frame->count++;
-        if (specs[i]->text ? !sample_texts(sampler->source, specs[i], sample)
-                           : !sample_table(sampler, specs[i], sample)) {
+        if (!sample_table(sampler, specs[i], &frame->tables[frame->count++])) {
             frame_free(frame);
             return NULL;
         }
     }
-    frame->cost = model_now() - begun;
+    frame->cost = model_now() - sampler->begun;
     return frame;
+}
+
+/* Takes the texts that are due, in a frame of their own, because the numbers must not wait for
+ * them. NULL: there are none, or no memory. */
+static struct frame *take_texts(struct sampler *sampler)
+{
+    struct frame *frame = calloc(1, sizeof *frame + sampler->count * sizeof *frame->tables);
+    bool good = frame;
+    for (size_t i = 0; good && i < sampler->count; i++)
+        if (sampler->specs[i]->text && texts_due(sampler->source, sampler->specs[i]))
+            good = sample_texts(sampler->source, sampler->specs[i], &frame->tables[frame->count++]);
+    if (good && frame->count) {
+        frame->source = sampler->source;
+        frame->tick = sampler->tick;
+        frame->texts = true;
+        return frame;
+    }
+    if (frame)
+        frame_free(frame);
+    return NULL;
 }
 
 /* ---- handing over ---- */
@@ -760,11 +778,15 @@ static bool wait_until(struct source *source, double due)
     return !stop;
 }
 
-static void note_begin(struct source *source)
+/* Notes that a sample is begun (`now`), or with 0 that none is being taken. False: the sampler must
+ * end. */
+static bool note_begun(struct source *source, double now)
 {
     pthread_mutex_lock(&source->mutex);
-    source->begun = model_now();
+    source->begun = now;
+    bool stop = source->stop;
     pthread_mutex_unlock(&source->mutex);
+    return !stop;
 }
 
 static double interval_of(struct source *source)
@@ -798,7 +820,7 @@ static void find_reason(struct source *source, struct spec *spec)
 /* Takes one sample of a machine. False: the sampler must end. */
 static bool sample_machine(struct sampler *sampler)
 {
-    note_begin(sampler->source);
+    note_begun(sampler->source, model_now());
     for (size_t i = 0; i < sampler->count; i++) {
         if (!sampler->specs[i]->counters && !sampler->specs[i]->text)
             sampler->specs[i]->counters = counters_new(sampler->specs[i]->column_count);
@@ -809,28 +831,31 @@ static bool sample_machine(struct sampler *sampler)
         if (sampler->specs[i]->counters && !*sampler->source->name)
             find_reason(sampler->source, sampler->specs[i]);
     struct frame *frame = take_frame(sampler, sampler->specs, sampler->count);
-    return !frame || hand_over(sampler->source, frame);
+    bool failed = frame && frame->status;
+    if (frame && !hand_over(sampler->source, frame))
+        return false;
+    note_begun(sampler->source, model_now());
+    /* the first rates do not wait for texts, either */
+    frame = failed || sampler->tick < 2 ? NULL : take_texts(sampler);
+    return frame ? hand_over(sampler->source, frame) : note_begun(sampler->source, 0);
 }
 
 /* Samples a machine until the sampler must end. New tables are sampled at once, but not so soon
  * that the rates of other tables become inexact. */
 static void run_machine(struct sampler *sampler)
 {
-    double due = 0, last = 0;
+    double due = 0;
     while (wait_until(sampler->source, due)) {
         bool added = take_changes(sampler);
         double seconds = interval_of(sampler->source);
-        due = fmin(due, last + (added ? fmin(least, seconds) : seconds));
+        due = fmin(due, sampler->begun + (added ? fmin(least, seconds) : seconds));
         double now = model_now();
         if (now < due)
             continue;
-        if (sampler->count) {
-            last = now;
-            if (!sample_machine(sampler))
-                return;
-        }
+        if (sampler->count && !sample_machine(sampler))
+            return;
         now = model_now();
-        due = added ? now + fmin(soon, seconds) : due + seconds;
+        due = added ? fmax(now, sampler->begun + fmin(soon, seconds)) : due + seconds;
         if (due < now)
             due = now + seconds;
     }

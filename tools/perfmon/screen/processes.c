@@ -323,7 +323,8 @@ static void add_io(struct processes *processes, const struct table *table)
 bool processes_ready(struct processes *processes)
 {
     const struct table *table = model_table(processes->model, processes->table);
-    if (!table || !table->tick)
+    const struct table *details = model_table(processes->model, processes->texts);
+    if (!table || !table->tick || !details || !details->tick)
         return false;
     add_io(processes, table);
     const struct table *io = model_table(processes->model, processes->io);

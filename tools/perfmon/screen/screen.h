@@ -212,7 +212,8 @@ void processes_free(struct processes *processes);
 /* Gets and sets those settings that the list of processes has. */
 void processes_settings(const struct processes *processes, struct settings *ret);
 void processes_apply(struct processes *processes, const struct settings *settings);
-/* True once the bytes that processes read and write are known, as far as they can be. */
+/* True once the processes' texts and the bytes that they read and write are known, as far as they
+ * can be. */
 bool processes_ready(struct processes *processes);
 /* With `rest` processes are not read, which saves time while they are not shown. */
 void processes_rest(struct processes *processes, bool rest);
