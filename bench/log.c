@@ -182,9 +182,14 @@ static double time_numbers(bool printf_too)
 
 /* ---- the program ---- */
 
-/* Runs relog as a process; prints its CPU time in seconds and its peak memory. */
-static void run_relog(const char *relog, const char *format, bool half, uint64_t size)
+/* Runs relog as a process; prints its CPU time in seconds and its peak memory. `extension`, such as
+ * ".zst", is that of a file beside the capture; NULL: the output is /dev/null. */
+static void run_relog(const char *relog, const char *format, const char *extension, bool half,
+                      uint64_t size)
 {
+    char output[sizeof made_path + 8];
+    snprintf(output, sizeof output, "%s%s", extension ? made_path : "/dev/null",
+             extension ? extension : "");
     struct rusage usage;
     int status;
     fflush(stdout);
@@ -192,7 +197,7 @@ static void run_relog(const char *relog, const char *format, bool half, uint64_t
     if (process == 0) {
         if (!freopen("/dev/null", "w", stdout))
             _exit(127);
-        execl(relog, "relog", made_path, "-y", "-f", format, "-o", "/dev/null",
+        execl(relog, "relog", made_path, "-y", "-f", format, "-o", output,
               half ? "-t" : (char *)NULL, "2", (char *)NULL);
         _exit(127);
     }
@@ -200,7 +205,12 @@ static void run_relog(const char *relog, const char *format, bool half, uint64_t
         fail("relog fails");
     double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-    printf("relog -f %-5s %-19s %8.2f s, %.0f MB/s, %ld KB: %s\n", format, half ? "-t 2" : "",
+    if (extension)
+        unlink(output);
+    printf("relog -f %-5s %-19s %8.2f s, %.0f MB/s, %ld KB: %s\n", format,
+           extension ? extension
+           : half    ? "-t 2"
+                     : "",
            seconds, (double)size / MEGA / seconds, usage.ru_maxrss,
            usage.ru_maxrss < TARGET_KB ? "below 64 MB" : "NOT below 64 MB");
 }
@@ -209,8 +219,10 @@ static void run_all(const char *relog, uint64_t size)
 {
     static const char *const formats[] = {"CSV", "TSV", "jsonl", "json"};
     for (size_t i = 0; i < COUNT(formats); i++)
-        run_relog(relog, formats[i], false, size);
-    run_relog(relog, "CSV", true, size);
+        run_relog(relog, formats[i], NULL, false, size);
+    run_relog(relog, "CSV", NULL, true, size);
+    run_relog(relog, "BIN", ".blg", false, size);
+    run_relog(relog, "BIN", ".zst", false, size);
 }
 
 static void compare_numbers(void)

@@ -117,6 +117,13 @@ void opl_listing_withdraw(opl_listing *listing);
 bool opl_listing_numbers(opl_listing *listing, const char *path, unsigned level,
                          const uint32_t **ret, size_t *ret_count);
 
+/* ---- beside capture.h ---- */
+/* Compresses the BLG `from`, which nothing writes any more, to `to`: a file of zstd frames, which
+ * all functions of PDH read as the BLG. It is written as a whole or not at all, replaces a file of
+ * that name, and has the mode and the group of `from`. Needs libzstd. Returns 0, a status of PDH or
+ * of the system; opl_capture_problem has the text. */
+uint32_t opl_capture_compress(const char *from, const char *to);
+
 /* ---- beside build.h ---- */
 /* For programs that write other programs' objects, for example those of a simulated machine. These
  * functions add UniqueIDs, parents, values whose size is known only at run time, and multi timers.

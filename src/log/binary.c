@@ -182,12 +182,13 @@ static PDH_STATUS read_order(struct file *file, struct binary *binary)
         size_t got;
         const unsigned char *head =
             stream_at(&file->stream, (uint64_t)i * binary->buffer_size, binary->buffer_size, &got);
-        if (!head || got < BINARY_BUFFER_HEAD)
+        if (head ? got < BINARY_BUFFER_HEAD : !file->stream.zst)
             break;
-        if (i && is_unwritten(head, got))
+        if (i && head && is_unwritten(head, got))
             continue;
-        /* buffer 0 is always read first, because it has the capture's head */
-        uint64_t sequence = i ? get64(head + 24) : 0;
+        /* buffer 0 is always read first, because it has the capture's head; those in damaged frames
+         * last, to be reported */
+        uint64_t sequence = !i ? 0 : head ? get64(head + 24) : UINT64_MAX;
         order[binary->order_count++] = (struct buffer_place){sequence, i};
     }
     if (binary->order_count)
@@ -219,6 +220,44 @@ static void next_buffer(struct binary *binary)
     binary->offset = 0;
 }
 
+static uint64_t number_of(const struct binary *binary)
+{
+    return binary->order && binary->turn < binary->order_count ? binary->order[binary->turn].number
+                                                               : binary->turn;
+}
+
+/* Handles a buffer that cannot be read, because the frame of a compressed file that has it is
+ * damaged: continues after the frame. */
+static PDH_STATUS skip_frame(struct file *file, struct binary *binary, uint64_t offset)
+{
+    uint64_t end, at, first = binary->turn;
+    size_t size = binary->buffer_size;
+    if (!file->stream.zst || !zst_damage(file->stream.zst, offset, size, &end, &at))
+        return file_problem(file, status_to_pdh(file->stream.status), offset, "cannot be read: %s",
+                            status_text(file->stream.status));
+    next_buffer(binary);
+    if (!binary->order)
+        binary->turn = (end + size - 1) / size;
+    while (binary->order && binary->turn < binary->order_count && number_of(binary) * size < end)
+        binary->turn++;
+    binary->follows = 0;
+    binary->buffers = binary->turn;
+    file_lose(file, LOSS_BUFFER, binary->turn - first, "at offset %llu, in a damaged frame",
+              (unsigned long long)offset);
+    return file_problem(file, (PDH_STATUS)PDH_BINARY_LOG_CORRUPT, offset,
+                        "the frame at byte %llu of the compressed file is damaged, and is skipped",
+                        (unsigned long long)at);
+}
+
+/* Returns the status of the end of the buffers. A compressed file may end before its last one. */
+static PDH_STATUS at_end(struct file *file, uint64_t offset)
+{
+    const char *problem = file->stream.zst ? zst_problem(file->stream.zst) : NULL;
+    if (problem)
+        file_problem(file, (PDH_STATUS)PDH_NO_MORE_DATA, offset, "%s", problem);
+    return (PDH_STATUS)PDH_NO_MORE_DATA;
+}
+
 /* Handles a buffer that was not written: the capture's end, or damage if buffers that were written
  * follow. */
 static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t offset)
@@ -229,9 +268,9 @@ static PDH_STATUS unwritten(struct file *file, struct binary *binary, uint64_t o
         turn++;
         const unsigned char *bytes =
             stream_at(&file->stream, turn * binary->buffer_size, binary->buffer_size, &got);
-        if (!bytes || got < BINARY_BUFFER_HEAD)
+        if (bytes ? got < BINARY_BUFFER_HEAD : !file->stream.zst)
             return (PDH_STATUS)PDH_NO_MORE_DATA;
-        if (!is_unwritten(bytes, got))
+        if (!bytes || !is_unwritten(bytes, got))
             break;
     }
     binary->turn = turn;
@@ -303,20 +342,17 @@ static void count_buffers(struct file *file, struct binary *binary)
 
 static PDH_STATUS view_buffer(struct file *file, struct binary *binary, struct byte_view *view)
 {
-    uint64_t number = binary->turn;
     if (binary->order) {
         if (binary->turn >= binary->order_count && !order_goes_on(file, binary))
-            return (PDH_STATUS)PDH_NO_MORE_DATA;
-        number = binary->order[binary->turn].number;
+            return at_end(file, stream_size(&file->stream));
         binary->newest = binary->order[binary->turn].sequence;
     }
-    view->offset = number * binary->buffer_size;
+    view->offset = number_of(binary) * binary->buffer_size;
     view->bytes = stream_at(&file->stream, view->offset, binary->buffer_size, &view->got);
     if (!view->bytes)
-        return file_problem(file, status_to_pdh(file->stream.status), view->offset,
-                            "cannot be read: %s", status_text(file->stream.status));
+        return skip_frame(file, binary, view->offset);
     if (view->got == 0)
-        return (PDH_STATUS)PDH_NO_MORE_DATA;
+        return at_end(file, view->offset);
     PDH_STATUS status = check_head(file, binary, view);
     if (!status && binary->offset == 0) {
         follow_sequence(file, binary, view);
@@ -409,10 +445,11 @@ static void lose_after_end(struct file *file, struct binary *binary, const struc
 
 /* Goes to the next buffer. If the present buffer is incomplete the file has no more buffers,
  * because buffers are written in order. */
-static PDH_STATUS leave_buffer(struct binary *binary, const struct byte_view *view)
+static PDH_STATUS leave_buffer(struct file *file, struct binary *binary,
+                               const struct byte_view *view)
 {
     if (!binary->order && view->got < binary->buffer_size)
-        return (PDH_STATUS)PDH_NO_MORE_DATA;
+        return at_end(file, view->offset + view->got);
     next_buffer(binary);
     return 0;
 }
@@ -437,7 +474,7 @@ static PDH_STATUS next_record(struct file *file, struct binary *binary, const un
             break;
         case STEP_BUFFER_ENDS:
             lose_after_end(file, binary, &view);
-            status = leave_buffer(binary, &view);
+            status = leave_buffer(file, binary, &view);
             break;
         case STEP_STOPS:
             break;

@@ -16,7 +16,8 @@ enum {
 };
 
 /* ---- stream.c: bytes at any position. A pipe is copied to an unnamed file as it is read; bytes in
- * memory are a window of exactly their size that never moves ---- */
+ * memory are a window of exactly their size that never moves; the bytes of a compressed file are
+ * those that are in it ---- */
 struct stream {
     int fd, pipe; /* fd is -1 if the bytes are in memory; pipe is -1 if there is no pipe */
     char *name;
@@ -25,11 +26,15 @@ struct stream {
     uint64_t start;   /* offset in the file of the first byte in the window */
     uint64_t spooled; /* number of bytes that were read from the pipe */
     LSTATUS status;   /* status of the last read that failed */
+    struct zst *zst;  /* NULL: the file is not compressed */
 };
 LSTATUS stream_open(struct stream *stream, int fd, const char *name); /* takes ownership of fd */
 LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size, const char *name);
 /* Opens a second stream of the same bytes, with its own position. Reads a pipe to its end first. */
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
+/* Makes the stream that of the bytes in the compressed file. Reads a pipe to its end first. The
+ * statuses are those of zst_open. */
+LSTATUS stream_decompress(struct stream *stream);
 void stream_done(struct stream *stream);
 /* Returns a pointer to the bytes at `offset`, valid until the next call. *ret is the number of
  * bytes there, at most `size`. NULL: no memory, or a read error; see `status`. */
@@ -37,7 +42,8 @@ const unsigned char *stream_at(struct stream *stream, uint64_t offset, size_t si
 /* Returns how many bytes from `offset` on are in the window. */
 size_t stream_have(const struct stream *stream, uint64_t offset);
 /* the size of a pipe is the number of bytes read so far */
-uint64_t stream_size(struct stream *stream);
+uint64_t stream_size(const struct stream *stream);
+uint64_t stream_file_size(const struct stream *stream); /* of a compressed file as it is */
 
 static inline uint16_t get16(const void *at)
 {
@@ -57,6 +63,27 @@ static inline uint64_t get64(const void *at)
     memcpy(&value, at, sizeof(value));
     return value;
 }
+
+/* ---- zst.c: the capture in a file of zstd frames ---- */
+struct zst;
+#define ZST_MISSING                                                                                \
+    "a compressed capture needs libzstd.so.1, which is not there: install the package libzstd1"
+bool zst_matches(const unsigned char *start, size_t size);
+/* Finds the frames in the file, which must stay open. ERROR_MOD_NOT_FOUND: there is no libzstd.
+ * ERROR_NOT_SUPPORTED: decoding needs a window of more than 8 MiB. */
+LSTATUS zst_open(int fd, struct zst **ret);
+LSTATUS zst_clone(const struct zst *zst, int fd, struct zst **ret);
+void zst_free(struct zst *zst);
+uint64_t zst_size(const struct zst *zst); /* bytes of the capture */
+/* Reads bytes of the capture, as pread does. ERROR_INVALID_DATA: the first of them is in a damaged
+ * frame. */
+LSTATUS zst_read(struct zst *zst, uint64_t offset, void *out, size_t size, size_t *ret);
+/* Returns true if a frame with some of these bytes was found damaged. *ret_end is the end of its
+ * bytes in the capture, *ret_at the offset of the frame in the file. */
+bool zst_damage(const struct zst *zst, uint64_t offset, size_t size, uint64_t *ret_end,
+                uint64_t *ret_at);
+/* Says why the file ends before its last frame; NULL: it does not. */
+const char *zst_problem(const struct zst *zst);
 
 /* ---- columns.c: the columns of all files, equal ones are merged ---- */
 struct column {
@@ -204,7 +231,7 @@ PDH_STATUS file_make_values(struct file *file);
 /* Converts a status of opening or reading a file to a status of PDH. */
 PDH_STATUS status_to_pdh(LSTATUS status);
 
-/* ---- write.c, write-binary.c ---- */
+/* ---- write.c, write-binary.c, write-zst.c ---- */
 struct binary_writer;
 struct log_writer {
     int fd;
@@ -215,6 +242,7 @@ struct log_writer {
     PDH_STATUS failed;
     struct buffer lines;
     struct binary_writer *binary; /* NULL: CSV or TSV */
+    char *compressed; /* path of the file that the BLG becomes when it is closed; NULL: none */
 };
 LSTATUS write_status(int error); /* converts an errno of write() */
 /* Writes the head, or appends to a file of `size` bytes. After a failure *ret_problem may be a
@@ -223,6 +251,11 @@ PDH_STATUS binary_create(struct log_writer *writer, const char *path, uint64_t s
                          const struct log_header *header, const char **ret_problem);
 PDH_STATUS binary_flush(struct log_writer *writer);
 PDH_STATUS binary_end(struct log_writer *writer);
+/* Opens a new unnamed file in the folder of `path`; -1: see errno. */
+int zst_open_plain(const char *path);
+/* Compresses the BLG in the file `from` to `to`, which appears when it is complete and on the
+ * disk, with the mode and group of `from`. */
+PDH_STATUS zst_write(int from, const char *to);
 
 /* ---- zone.c: when daylight time begins and ends ---- */
 struct zone_rule {

@@ -113,10 +113,29 @@ static bool looks_like_text(const unsigned char *start, size_t size)
     return memchr(start, ',', size) || memchr(start, '\t', size) || memchr(start, '"', size);
 }
 
+/* If the file is compressed, the bytes in it are read from here on. */
+static PDH_STATUS decompress(struct file *file)
+{
+    size_t got;
+    const unsigned char *start = stream_at(&file->stream, 0, 4, &got);
+    LSTATUS status = start && zst_matches(start, got) ? stream_decompress(&file->stream) : 0;
+    if (!status)
+        return 0;
+    return file_problem(file, status_to_pdh(status), 0, "%s",
+                        status == ERROR_MOD_NOT_FOUND ? ZST_MISSING
+                        : status == ERROR_NOT_SUPPORTED
+                            ? "it was compressed with a window of more than 8 MiB (zstd --long); "
+                              "decompress it first"
+                            : status_text(status));
+}
+
 static PDH_STATUS find_format(struct file *file)
 {
     size_t got = 0;
     bool text = false;
+    PDH_STATUS status = decompress(file);
+    if (status)
+        return status;
     for (size_t i = 0; i < COUNT(formats) && !file->format; i++) {
         /* request only as much as the format needs, because a pipe may not have more yet */
         const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
@@ -127,6 +146,9 @@ static PDH_STATUS find_format(struct file *file)
         if (formats[i]->matches(start, got))
             file->format = formats[i];
     }
+    if (file->format && file->stream.zst && file->format->kind != LOG_BINARY)
+        return file_problem(file, (PDH_STATUS)PDH_UNKNOWN_LOG_FORMAT, 0,
+                            "only BLG is read from a compressed file; decompress it first");
     if (file->format)
         return 0;
     return file_problem(
@@ -291,7 +313,7 @@ const struct log_facts *log_facts(struct log *log)
 {
     log->facts.size_bytes = 0;
     for (size_t i = 0; i < log->file_count; i++)
-        log->facts.size_bytes += stream_size(&log->files[i].stream);
+        log->facts.size_bytes += stream_file_size(&log->files[i].stream);
     return &log->facts;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * API of log: one interface for captures of all formats. Reads and writes CSV, TSV and BLG.
+ * API of log: one interface for captures of all formats. Reads and writes CSV, TSV and BLG, also a
+ * compressed BLG.
  *
  * A column is one counter that was recorded; the list of columns is the catalogue. A sample has one
  * value for each column. Text is UTF-8, times are FILETIMEs in the capture's own local time. A
@@ -198,7 +199,8 @@ enum log_create_mode {
 };
 struct log_writer;
 /* Creates or opens the file and writes the head. "-" is standard output. A full disk is
- * ERROR_DISK_FULL. */
+ * ERROR_DISK_FULL. If the path ends with .zst the BLG is an unnamed file, and is compressed to
+ * `path` when it is closed. */
 PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
                       struct log_writer **ret, struct buffer *problem);
 /* Writes a line with one number for each column; NAN: no value. `text` is the caption of this line;
@@ -218,6 +220,10 @@ PDH_STATUS log_write_values(struct log_writer *writer, LONGLONG time,
 PDH_STATUS log_flush(struct log_writer *writer);
 uint64_t log_written_bytes(const struct log_writer *writer);
 PDH_STATUS log_write_close(struct log_writer *writer); /* frees the writer in any case */
+/* Compresses the BLG `from` to `to`, which is written as a whole or not at all, replaces a file of
+ * that name, and has the mode and group of `from`. PDH_UNKNOWN_LOG_FORMAT: it is no BLG. */
+PDH_STATUS log_compress(const char *from, const char *to, struct buffer *problem);
+bool log_is_zst(const char *path); /* does the path end with .zst? */
 
 /* ---- number.c: numbers as text, equal to printf's but faster; independent of locale and rounding
  * mode ---- */

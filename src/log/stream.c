@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads bytes at any position, through a window that moves. The bytes of a pipe are copied to an
- * unnamed file when they are requested, so that they can be read again. */
+ * unnamed file when they are requested, so that they can be read again. The window of a compressed
+ * file has the bytes that are in it. */
 #include "log/inner.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static int spool_open(void)
@@ -58,6 +60,7 @@ void stream_done(struct stream *stream)
         close(stream->fd);
     if (stream->pipe >= 0)
         close(stream->pipe);
+    zst_free(stream->zst);
     free(stream->name);
     free(stream->window);
     *stream = (struct stream){.fd = -1, .pipe = -1};
@@ -117,15 +120,41 @@ LSTATUS stream_clone(const struct stream *stream, struct stream *ret)
     if (fd < 0)
         return status_from_errno(errno);
     *ret = (struct stream){.fd = fd, .pipe = -1, .name = strdup(stream->name)};
-    return ret->name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+    if (!ret->name)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return stream->zst ? zst_clone(stream->zst, fd, &ret->zst) : ERROR_SUCCESS;
 }
 
-uint64_t stream_size(struct stream *stream)
+LSTATUS stream_decompress(struct stream *stream)
+{
+    LSTATUS status = stream->pipe >= 0 ? spool_to(stream, UINT64_MAX) : ERROR_SUCCESS;
+    if (status)
+        return status;
+    if (stream->pipe >= 0)
+        close(stream->pipe);
+    stream->pipe = -1;
+    if (stream->fd < 0) {
+        stream->fd = memfd_create("capture", MFD_CLOEXEC);
+        if (stream->fd < 0 || !write_all(stream->fd, stream->window, stream->len, 0))
+            return status_from_errno(errno);
+    }
+    free(stream->window);
+    stream->window = NULL;
+    stream->capacity = stream->len = 0;
+    return zst_open(stream->fd, &stream->zst);
+}
+
+uint64_t stream_file_size(const struct stream *stream)
 {
     struct stat st;
     if (stream->fd < 0)
         return stream->len;
     return fstat(stream->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+uint64_t stream_size(const struct stream *stream)
+{
+    return stream->zst ? zst_size(stream->zst) : stream_file_size(stream);
 }
 
 size_t stream_have(const struct stream *stream, uint64_t offset)
@@ -151,6 +180,20 @@ static bool make_capacity(struct stream *stream, size_t size)
     return true;
 }
 
+/* Reads bytes of the file, or those in a compressed one. *ret 0: the end. */
+static LSTATUS read_some(struct stream *stream, uint64_t offset, char *out, size_t size,
+                         size_t *ret)
+{
+    if (stream->zst)
+        return zst_read(stream->zst, offset, out, size, ret);
+    ssize_t count;
+    do
+        count = pread(stream->fd, out, size, (off_t)offset);
+    while (count < 0 && errno == EINTR);
+    *ret = count < 0 ? 0 : (size_t)count;
+    return count < 0 ? status_from_errno(errno) : ERROR_SUCCESS;
+}
+
 /* Fills the window from `offset` on. From a pipe only `size` bytes are read, because waiting for a
  * whole window would delay reading a capture that is still being written. */
 static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
@@ -163,15 +206,14 @@ static LSTATUS fill(struct stream *stream, uint64_t offset, size_t size)
     stream->start = offset;
     stream->len = 0;
     while (stream->len < size) {
-        ssize_t count = pread(stream->fd, stream->window + stream->len,
-                              stream->capacity - stream->len, (off_t)(offset + stream->len));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return status_from_errno(errno);
+        size_t count;
+        LSTATUS status = read_some(stream, offset + stream->len, stream->window + stream->len,
+                                   stream->capacity - stream->len, &count);
+        if (status)
+            return status;
         if (count == 0)
             break;
-        stream->len += (size_t)count;
+        stream->len += count;
     }
     return ERROR_SUCCESS;
 }

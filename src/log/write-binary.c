@@ -431,7 +431,9 @@ static PDH_STATUS append(struct log_writer *writer, uint64_t size, const char **
     unsigned char head[BINARY_BUFFER_HEAD], first[512];
     if (pread(writer->fd, first, sizeof first, 0) != sizeof first ||
         !format_binary.matches(first, sizeof first) || get32(first) > LARGEST_BINARY_BUFFER) {
-        *ret_problem = "it is no BLG: nothing was appended";
+        *ret_problem = zst_matches(first, sizeof first)
+                           ? "it is a compressed capture: nothing was appended"
+                           : "it is no BLG: nothing was appended";
         return (PDH_STATUS)PDH_UNABLE_READ_LOG_HEADER;
     }
     if (get32(first + BINARY_MODE) & BINARY_CIRCULAR) {

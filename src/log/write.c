@@ -7,7 +7,7 @@
  * the last complete line is removed. So a writer that ends unexpectedly leaves at most one
  * incomplete line, which the next writer that appends removes. (docs/windows/pdh.md#f8)
  */
-#include "log/inner.h"
+#include "log/zst.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -181,6 +181,9 @@ uint64_t log_written_bytes(const struct log_writer *writer)
 PDH_STATUS log_write_close(struct log_writer *writer)
 {
     PDH_STATUS status = writer->binary ? binary_end(writer) : log_flush(writer);
+    if (!status && writer->compressed)
+        status = zst_write(writer->fd, writer->compressed);
+    free(writer->compressed);
     if (close(writer->fd) != 0 && !status)
         status = (PDH_STATUS)write_status(errno);
     buffer_done(&writer->lines);
@@ -199,17 +202,9 @@ static PDH_STATUS refuse(struct buffer *problem, const char *path, PDH_STATUS st
     return status;
 }
 
-static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *ret,
-                              struct buffer *problem)
+/* Reports by errno that the file cannot be opened. */
+static PDH_STATUS refuse_open(struct buffer *problem, const char *path)
 {
-    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY;
-    flags |= mode == LOG_CREATE_NEW ? O_EXCL : mode == LOG_CREATE_ALWAYS ? O_TRUNC : 0;
-    *ret =
-        strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags, 0666);
-    if (*ret < 0 && errno == ENXIO) /* ENXIO means a pipe without a reader, or a device */
-        *ret = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (*ret >= 0)
-        return 0;
     if (errno == EEXIST)
         return refuse(problem, path, (PDH_STATUS)PDH_FILE_ALREADY_EXISTS, "exists already");
     LSTATUS status = status_from_errno(errno);
@@ -221,6 +216,18 @@ static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *
     buffer_printf(&message, "cannot be written: %s", lost ? "no such folder" : status_text(status));
     return refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR,
                   message.data ? message.data : "cannot be written");
+}
+
+static PDH_STATUS open_target(const char *path, enum log_create_mode mode, int *ret,
+                              struct buffer *problem)
+{
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    flags |= mode == LOG_CREATE_NEW ? O_EXCL : mode == LOG_CREATE_ALWAYS ? O_TRUNC : 0;
+    *ret =
+        strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, flags, 0666);
+    if (*ret < 0 && errno == ENXIO) /* ENXIO means a pipe without a reader, or a device */
+        *ret = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return *ret >= 0 ? 0 : refuse_open(problem, path);
 }
 
 /* Returns the length of the file up to its last newline. */
@@ -282,6 +289,26 @@ static PDH_STATUS begin(struct log_writer *writer, const char *path, enum log_cr
     return 0;
 }
 
+/* Opens the file for the BLG that will be compressed to `path`. */
+static PDH_STATUS open_plain(struct log_writer *writer, const char *path, enum log_create_mode mode,
+                             const struct log_header *header, struct buffer *problem)
+{
+    const char *message = header->kind != LOG_BINARY ? "only BLG is compressed"
+                          : mode == LOG_CREATE_APPEND || header->most_bytes
+                              ? "a compressed capture is written once, as a whole: it cannot be "
+                                "appended to, nor circular"
+                              : NULL;
+    if (message)
+        return refuse(problem, path, (PDH_STATUS)PDH_INVALID_ARGUMENT, message);
+    if (!zst_library())
+        return refuse(problem, path, (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR, ZST_MISSING);
+    if (mode == LOG_CREATE_NEW && access(path, F_OK) == 0)
+        return refuse(problem, path, (PDH_STATUS)PDH_FILE_ALREADY_EXISTS, "exists already");
+    writer->compressed = strdup(path);
+    writer->fd = writer->compressed ? zst_open_plain(path) : -1;
+    return writer->fd >= 0 ? 0 : refuse_open(problem, path);
+}
+
 PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct log_header *header,
                       struct log_writer **ret, struct buffer *problem)
 {
@@ -291,8 +318,10 @@ PDH_STATUS log_create(const char *path, enum log_create_mode mode, const struct 
     writer->separator = header->kind == LOG_TSV ? '\t' : ',';
     writer->caption = header->caption != NULL;
     writer->count = header->count;
-    PDH_STATUS status = open_target(path, mode, &writer->fd, problem);
+    PDH_STATUS status = log_is_zst(path) ? open_plain(writer, path, mode, header, problem)
+                                         : open_target(path, mode, &writer->fd, problem);
     if (status) {
+        free(writer->compressed);
         free(writer);
         return status;
     }

@@ -175,6 +175,16 @@ PDH_STATUS log_write_close(struct log_writer *writer)
     return 0;
 }
 
+bool log_is_zst(const char *path)
+{
+    return false;
+}
+
+PDH_STATUS log_compress(const char *from, const char *to, struct buffer *problem)
+{
+    return STATUS(NOT_IMPLEMENTED);
+}
+
 const char *zone_local(LONGLONG utc, char storage[static ZONE_TEXT_SIZE], LONG *ret_bias)
 {
     return "UTC";

@@ -6,6 +6,8 @@
 #include "relog.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,7 +37,7 @@ static const struct option_row rows[] = {
      "Only these counters; * and ? match any names. More paths may follow; an argument without backslash or :: is a file.", NULL, 0, NULL},
     {0, "counter-file", "FILE", COUNTER_FILE, "Read paths from a file, one in each line.", "@files", 0, "cf"},
     {'f', "format", "FORMAT", FORMAT,
-     "CSV, TSV or BIN (.blg) as on Windows; " SHEET_OTHERS ". Default: by the extension of the "
+     "CSV, TSV or BIN (.blg, .blg.zst) as on Windows; " SHEET_OTHERS ". Default: by the extension of the "
      "output's name, else BIN.", SHEET_NAMES, 0, NULL},
     {'t', "every", "N", EVERY, "Keep every N-th sample only; rates are calculated between the kept samples.", "2 5 10 60", 0, NULL},
     {0, "average", NULL, AVERAGE, "With -t: print the mean since the previous line instead of the kept sample's own value.", NULL, 0, NULL},
@@ -192,16 +194,28 @@ static int take_arguments(struct relog *opts, int argc, char **argv, bool nested
     return id < 0 ? options_status(id) : wrong;
 }
 
-/* Chooses the format if there is no -f: by the extension of the output, else BIN, as on Windows. */
+/* Chooses the format if there is no -f: by the extension of the output, before .zst if it has that,
+ * else BIN, as on Windows. */
 static int choose_format(struct relog *opts, const struct options *options)
 {
-    const char *dot = opts->output ? strrchr(opts->output, '.') : NULL;
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s", opts->output ? opts->output : "");
+    char *dot = strrchr(name, '.');
+    bool compressed = dot && !opts->list && strcmp(dot, ".zst") == 0;
+    if (compressed) {
+        *dot = '\0';
+        dot = strrchr(name, '.');
+    }
     if (!opts->format && (!opts->output || opts->list))
         opts->format = sheet_formats;
     else if (!opts->format && dot)
         opts->format = sheet_format_of(dot + 1);
     if (!opts->format)
         opts->format = sheet_format_of("BIN");
+    if (compressed && (opts->append || opts->format->capture != PDH_LOG_TYPE_BINARY))
+        return options_complain(options, opts->append ? "-a cannot be used with .zst: a compressed "
+                                                        "capture is written as a whole"
+                                                      : "only BIN is written compressed (.zst)");
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <openperflib/capture.h>
+#include <openperflib/unstable.h>
 
 enum { CAPTURE_TABLE_TAG = 5 };
 static struct handle_table captures = {.tag = CAPTURE_TABLE_TAG};
@@ -166,6 +167,15 @@ const char *opl_capture_unshown(void)
         return NULL;
     snprintf(unshown->text, sizeof unshown->text, "%s", text.data);
     return unshown->text;
+}
+
+uint32_t opl_capture_compress(const char *from, const char *to)
+{
+    BUFFER_AUTO problem = {0};
+    problem_clear();
+    PDH_STATUS status = log_compress(from, to, &problem);
+    problem_note(problem.data);
+    return (uint32_t)status;
 }
 
 /* ---- sources ---- */

@@ -186,6 +186,19 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
     return status;
 }
 
+/* Returns why this query cannot be written to such a file; NULL: it can. */
+static const char *refusal(const struct pdh_query *query, const char *file, enum log_kind kind)
+{
+    bool live = query->source->ops->real_time;
+    if (live && log_is_zst(file))
+        return "a compressed capture is written as a whole, from one that is complete: record to "
+               "a .blg, then use relog";
+    if (kind == LOG_BINARY && !live &&
+        log_facts(((struct log_source *)query->source)->log)->kind != LOG_BINARY)
+        return "a BLG has raw values, and a text capture has only cooked ones: write CSV or TSV";
+    return NULL;
+}
+
 PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
                        struct capture_writer **ret)
 {
@@ -199,12 +212,11 @@ PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
     struct pdh_query *query = query_claim(options->query);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    if (kind == LOG_BINARY && !query->source->ops->real_time &&
-        log_facts(((struct log_source *)query->source)->log)->kind != LOG_BINARY) {
+    const char *wrong = refusal(query, options->file, kind);
+    if (wrong) {
         query_unclaim(query);
         problem_clear();
-        problem_note(
-            "a BLG has raw values, and a text capture has only cooked ones: write CSV or TSV");
+        problem_note(wrong);
         return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
     }
     struct capture_writer *writer = calloc(1, sizeof *writer);

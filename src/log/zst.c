@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the capture in a file of zstd frames, at any position. At most 4 MiB of it are in memory. A
+ * frame that says it has at most these is decoded when a byte of it is needed, and its checksum is
+ * compared before anything of it is used. A larger frame, or one that does not state its size or is
+ * cut off by the end of the file, is decoded once when the file is opened, to find its size and to
+ * check it; later it is read in parts of 4 MiB.
+ *
+ * The seek table at the end of the file says where each frame begins. An entry is believed if a
+ * frame of that size begins there and another one follows; else the frame's blocks are followed.
+ */
+#include "log/zst.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    MOST_FRAMES = 1 << 18,
+    MOST_WINDOW_LOG = 23, /* 8 MiB */
+    MOST_BLOCK = 128 << 10,
+    INPUT_BYTES = 64 << 10,
+    HEAD_BYTES = 18, /* the longest head of a frame */
+    FOOTER_BYTES = 9
+};
+/* a frame that claims more is not believed, so that no sum of sizes overflows */
+static const uint64_t MOST_SIZE = UINT64_C(1) << 56;
+
+struct frame {
+    uint64_t at, packed;  /* offset and size in the file */
+    uint64_t start, size; /* offset and size of its data in the capture */
+    bool cut, damaged;    /* cut: the file ends inside of the frame */
+};
+
+struct zst {
+    const struct zst_library *library;
+    int fd; /* belongs to the stream */
+    uint64_t file_size, size;
+    struct frame *frames;
+    size_t count, capacity;
+    char problem[160];
+    /* the frame that is being decoded, and the part of its data that is in memory */
+    ZSTD_DCtx *context;
+    struct frame *frame; /* NULL: none */
+    char *part;
+    uint64_t part_start; /* offset in the frame's data */
+    size_t part_size;
+    ZSTD_inBuffer input;
+    uint64_t input_at, input_end; /* offsets in the file: of what follows `input`, and of its end */
+    char input_bytes[INPUT_BYTES];
+};
+
+/* ---- the library ---- */
+
+static struct zst_library loaded;
+static bool is_loaded;
+
+/* Stores the address of a function. */
+static bool find_function(void *handle, const char *name, void *ret)
+{
+    void *function = dlsym(handle, name);
+    memcpy(ret, &function, sizeof function);
+    return function;
+}
+
+static void load_library(void)
+{
+    void *handle = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+#define FIND(name) &&find_function(handle, "ZSTD_" #name, &loaded.name)
+    is_loaded = handle ZST_FUNCTIONS(FIND);
+}
+
+const struct zst_library *zst_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_library);
+    return is_loaded ? &loaded : NULL;
+}
+
+/* ---- bytes of the file ---- */
+
+/* Reads up to `size` bytes; returns how many there are, 0 at the end and after an error. */
+static size_t read_at(const struct zst *zst, uint64_t at, void *out, size_t size)
+{
+    size_t got = 0;
+    while (got < size && at + got < zst->file_size) {
+        ssize_t count = pread(zst->fd, (char *)out + got, size - got, (off_t)(at + got));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            break;
+        got += (size_t)count;
+    }
+    return got;
+}
+
+bool zst_matches(const unsigned char *start, size_t size)
+{
+    return size >= 4 && (get32(start) == ZST_FRAME || (get32(start) & ~15u) == ZST_SKIPPED);
+}
+
+/* ---- the head and the blocks of a frame ---- */
+
+struct frame_head {
+    unsigned bytes;
+    bool sized, checked; /* sized: `size` is known; checked: a checksum follows the data */
+    uint64_t size, window;
+};
+
+static uint64_t little_endian(const unsigned char *at, unsigned size)
+{
+    uint64_t number = 0;
+    for (unsigned i = 0; i < size; i++)
+        number |= (uint64_t)at[i] << (8 * i);
+    return number;
+}
+
+static bool read_frame_head(const struct zst *zst, uint64_t at, struct frame_head *ret)
+{
+    static const unsigned sizes_of_id[] = {0, 1, 2, 4};
+    unsigned char head[HEAD_BYTES] = {0};
+    size_t got = read_at(zst, at, head, sizeof head);
+    if (got < 5 || get32(head) != ZST_FRAME || head[4] & 8)
+        return false;
+    bool single = head[4] & 0x20; /* the window is the whole frame */
+    unsigned bytes = 5 + !single + sizes_of_id[head[4] & 3], size_flag = head[4] >> 6;
+    unsigned size_bytes = size_flag || single ? 1u << size_flag : 0;
+    *ret = (struct frame_head){.bytes = bytes + size_bytes,
+                               .sized = size_bytes > 0,
+                               .checked = head[4] & 4,
+                               .size = little_endian(head + bytes, size_bytes)};
+    if (size_bytes == 2)
+        ret->size += 256;
+    uint64_t unit = UINT64_C(128) << (head[5] >> 3);
+    ret->window = single ? ret->size : unit * (8 + (head[5] & 7));
+    return got >= ret->bytes && ret->size < MOST_SIZE;
+}
+
+/* Follows the blocks of the frame at `at`. *ret is the offset of its end, or the size of the file
+ * if that is less. Returns false if these are no blocks. */
+static bool find_end(const struct zst *zst, uint64_t at, const struct frame_head *head,
+                     uint64_t *ret, bool *ret_cut)
+{
+    unsigned block = 0;
+    at += head->bytes;
+    while (!(block & 1) && at < zst->file_size) {
+        unsigned char bytes[3] = {0};
+        size_t got = read_at(zst, at, bytes, sizeof bytes);
+        block = (unsigned)little_endian(bytes, 3);
+        unsigned kind = block >> 1 & 3, size = block >> 3;
+        if (got == sizeof bytes && (kind == 3 || size > MOST_BLOCK))
+            return false;
+        if (got < sizeof bytes)
+            block = 0;
+        at += sizeof bytes + (kind == 1 ? 1 : size);
+    }
+    at += head->checked ? 4 : 0;
+    *ret_cut = !(block & 1) || at > zst->file_size;
+    *ret = *ret_cut ? zst->file_size : at;
+    return true;
+}
+
+/* ---- decoding ---- */
+
+enum decoded { DECODED_PART, DECODED_ALL, DECODED_CUT, DECODED_DAMAGED };
+
+static void begin_frame(struct zst *zst, struct frame *frame)
+{
+    zst->library->DCtx_reset(zst->context, ZSTD_reset_session_only);
+    zst->frame = frame;
+    zst->part_start = zst->part_size = 0;
+    zst->input = (ZSTD_inBuffer){zst->input_bytes, 0, 0};
+    zst->input_at = frame->at;
+    zst->input_end = frame->at + frame->packed;
+}
+
+/* Replaces the part in memory by the next one. One byte more than a whole part is requested, so
+ * that decoding goes on to the checksum of a frame that is exactly one part. */
+static enum decoded decode_part(struct zst *zst)
+{
+    ZSTD_outBuffer out = {zst->part, ZST_FRAME_BYTES + 1, 0};
+    ZSTD_inBuffer *input = &zst->input;
+    zst->part_start += zst->part_size;
+    zst->part_size = 0;
+    for (;;) {
+        uint64_t left = zst->input_end - zst->input_at;
+        if (input->pos == input->size && left) {
+            input->size = read_at(zst, zst->input_at, zst->input_bytes,
+                                  left < INPUT_BYTES ? (size_t)left : INPUT_BYTES);
+            input->pos = 0;
+            zst->input_at += input->size;
+            if (!input->size)
+                return DECODED_DAMAGED;
+        }
+        size_t before = zst->part_size;
+        size_t more = zst->library->decompressStream(zst->context, &out, input);
+        bool used = input->pos == input->size && zst->input_at == zst->input_end;
+        zst->part_size = out.pos;
+        if (zst->library->isError(more) || (more == 0 && !used))
+            return DECODED_DAMAGED;
+        if (more == 0)
+            return DECODED_ALL;
+        if (out.pos == out.size)
+            return DECODED_PART;
+        if (used && out.pos == before)
+            return DECODED_CUT;
+    }
+}
+
+/* Decodes the frame to find its size and to check it. If it is damaged nothing of it is used, and
+ * its stated size is believed up to that of one part. */
+static void measure(struct zst *zst, struct frame *frame)
+{
+    uint64_t size = 0;
+    enum decoded decoded = DECODED_PART;
+    for (begin_frame(zst, frame); decoded == DECODED_PART; size += zst->part_size)
+        decoded = decode_part(zst);
+    zst->frame = NULL;
+    frame->damaged = decoded != DECODED_ALL && !(decoded == DECODED_CUT && frame->cut);
+    if (!frame->damaged)
+        frame->size = size;
+    else if (!frame->size || frame->size > ZST_FRAME_BYTES)
+        /* what follows is behind whole buffers of the usual size */
+        frame->size = (size / 65536 + 1) * 65536;
+}
+
+/* Makes the byte at `offset` of the frame's data available. Returns false if the frame is
+ * damaged. */
+static bool load(struct zst *zst, struct frame *frame, uint64_t offset)
+{
+    if (zst->frame != frame || offset < zst->part_start)
+        begin_frame(zst, frame);
+    while (!frame->damaged && offset - zst->part_start >= zst->part_size) {
+        enum decoded decoded = decode_part(zst);
+        bool whole = decoded == DECODED_ALL || (decoded == DECODED_CUT && frame->cut);
+        if (frame->size <= ZST_FRAME_BYTES)
+            frame->damaged = !whole || zst->part_size != frame->size;
+        else
+            frame->damaged = !zst->part_size || (decoded != DECODED_PART && !whole);
+    }
+    if (frame->damaged)
+        zst->frame = NULL;
+    return !frame->damaged;
+}
+
+/* ---- the seek table ---- */
+
+struct table {
+    uint64_t at; /* offset in the file of the table's frame */
+    uint32_t count, number, entry_bytes;
+    uint64_t frame_at; /* offset of the frame that entry `number` describes */
+};
+struct table_entry {
+    uint32_t packed, size;
+};
+
+/* Finds the table; without one, or if it is not where its size says, it has no entries. */
+static struct table find_table(const struct zst *zst)
+{
+    unsigned char footer[FOOTER_BYTES], head[8];
+    struct table table = {.at = zst->file_size};
+    if (zst->file_size < FOOTER_BYTES ||
+        read_at(zst, zst->file_size - FOOTER_BYTES, footer, FOOTER_BYTES) != FOOTER_BYTES ||
+        get32(footer + 5) != ZST_FOOTER)
+        return table;
+    uint32_t entry = footer[4] & 0x80 ? 12 : 8; /* some tables have checksums, too */
+    uint64_t content = (uint64_t)get32(footer) * entry + FOOTER_BYTES;
+    if (content + sizeof head > zst->file_size)
+        return table;
+    uint64_t at = zst->file_size - content - sizeof head;
+    if (read_at(zst, at, head, sizeof head) != sizeof head || get32(head) != ZST_TABLE ||
+        get32(head + 4) != content)
+        return table;
+    return (struct table){.at = at, .count = get32(footer), .entry_bytes = entry};
+}
+
+/* Returns the entry for the frame at `at`; false: there is none. */
+static bool find_entry(const struct zst *zst, struct table *table, uint64_t at,
+                       struct table_entry *ret)
+{
+    unsigned char entry[8];
+    for (; table->number < table->count && table->frame_at <= at; table->number++) {
+        uint64_t place = table->at + 8 + (uint64_t)table->number * table->entry_bytes;
+        if (read_at(zst, place, entry, sizeof entry) != sizeof entry)
+            return false;
+        *ret = (struct table_entry){get32(entry), get32(entry + 4)};
+        if (table->frame_at == at)
+            return ret->packed > 0 && at + ret->packed <= table->at;
+        table->frame_at += ret->packed;
+    }
+    return false;
+}
+
+/* ---- finding the frames ---- */
+
+static bool frame_begins(const struct zst *zst, uint64_t at)
+{
+    unsigned char start[4];
+    return at == zst->file_size || zst_matches(start, read_at(zst, at, start, sizeof start));
+}
+
+static LSTATUS add_frame(struct zst *zst, struct frame *frame)
+{
+    if (zst->count == zst->capacity) {
+        size_t capacity = zst->capacity ? 2 * zst->capacity : 16;
+        struct frame *frames = reallocarray(zst->frames, capacity, sizeof *frames);
+        if (!frames)
+            return ERROR_NOT_ENOUGH_MEMORY;
+        zst->frames = frames;
+        zst->capacity = capacity;
+    }
+    frame->start = zst->size;
+    zst->size += frame->size;
+    zst->frames[zst->count++] = *frame;
+    return ERROR_SUCCESS;
+}
+
+/* Finds the frame's end by its blocks; `known`: the table has an entry for the frame, which is
+ * wrong, or is for another frame than this one's head describes. Returns false if there are no
+ * blocks, or if the file ends in them although the table knows better. */
+static bool follow_blocks(struct zst *zst, struct frame *frame, const struct frame_head *head,
+                          bool known)
+{
+    uint64_t end;
+    bool cut;
+    if (!find_end(zst, frame->at, head, &end, &cut) || (known && cut))
+        return false;
+    frame->packed = end - frame->at;
+    frame->cut = cut;
+    if (!known)
+        frame->size = head->size;
+    if (known || cut || !head->sized || head->size > ZST_FRAME_BYTES)
+        measure(zst, frame);
+    return true;
+}
+
+/* Finds the end and the size of the frame at frame->at. Returns false if neither its own bytes nor
+ * the table say where it ends. */
+static bool find_frame(struct zst *zst, struct table *table, struct frame *frame)
+{
+    struct frame_head head;
+    struct table_entry entry = {0};
+    bool known =
+        find_entry(zst, table, frame->at, &entry) && frame_begins(zst, frame->at + entry.packed);
+    bool headed = read_frame_head(zst, frame->at, &head);
+    bool agrees = headed && known && (!head.sized || head.size == entry.size);
+    frame->packed = entry.packed;
+    frame->size = known ? entry.size : 0;
+    if (agrees && entry.size > ZST_FRAME_BYTES)
+        measure(zst, frame);
+    if (agrees || (headed && follow_blocks(zst, frame, &head, known)))
+        return true;
+    frame->damaged = true;
+    return known;
+}
+
+/* Returns the size of the skipped frame at `at`; 0: no such frame begins there. */
+static uint64_t skipped_size(const struct zst *zst, uint64_t at)
+{
+    unsigned char head[8] = {0};
+    read_at(zst, at, head, sizeof head);
+    return (get32(head) & ~15u) == ZST_SKIPPED ? UINT64_C(8) + get32(head + 4) : 0;
+}
+
+static LSTATUS find_frames(struct zst *zst)
+{
+    struct table table = find_table(zst);
+    uint64_t at = 0, skipped;
+    LSTATUS status = ERROR_SUCCESS;
+    for (int frames = 0; !status && at < zst->file_size; frames++) {
+        struct frame frame = {.at = at};
+        if ((skipped = skipped_size(zst, at))) {
+            at += skipped;
+            continue;
+        }
+        if (frames >= MOST_FRAMES || zst->size > MOST_SIZE || !find_frame(zst, &table, &frame)) {
+            snprintf(zst->problem, sizeof zst->problem,
+                     "no frame begins at byte %llu of the compressed file: it was truncated or "
+                     "damaged there; all before it is read",
+                     (unsigned long long)at);
+            break;
+        }
+        if (frame.cut)
+            snprintf(zst->problem, sizeof zst->problem,
+                     "the compressed file ends inside the frame at its byte %llu: it was "
+                     "truncated; all before it is read",
+                     (unsigned long long)at);
+        at += frame.packed;
+        status = frame.size ? add_frame(zst, &frame) : ERROR_SUCCESS;
+    }
+    return status;
+}
+
+/* ---- opening ---- */
+
+static struct zst *zst_new(int fd)
+{
+    struct zst *zst = calloc(1, sizeof *zst);
+    struct stat st;
+    if (!zst)
+        return NULL;
+    zst->library = zst_library();
+    zst->fd = fd;
+    zst->file_size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+    zst->part = malloc(ZST_FRAME_BYTES + 1);
+    zst->context = zst->library->createDCtx();
+    if (zst->part && zst->context &&
+        !zst->library->isError(
+            zst->library->DCtx_setParameter(zst->context, ZSTD_d_windowLogMax, MOST_WINDOW_LOG)))
+        return zst;
+    zst_free(zst);
+    return NULL;
+}
+
+void zst_free(struct zst *zst)
+{
+    if (!zst)
+        return;
+    zst->library->freeDCtx(zst->context);
+    free(zst->part);
+    free(zst->frames);
+    free(zst);
+}
+
+LSTATUS zst_open(int fd, struct zst **ret)
+{
+    if (!zst_library())
+        return ERROR_MOD_NOT_FOUND;
+    struct zst *zst = zst_new(fd);
+    struct frame_head head;
+    LSTATUS status = zst ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+    if (zst && read_frame_head(zst, 0, &head) && head.window > UINT64_C(1) << MOST_WINDOW_LOG)
+        status = ERROR_NOT_SUPPORTED;
+    if (!status)
+        status = find_frames(zst);
+    if (status)
+        zst_free(zst);
+    else
+        *ret = zst;
+    return status;
+}
+
+LSTATUS zst_clone(const struct zst *zst, int fd, struct zst **ret)
+{
+    struct zst *clone = zst_new(fd);
+    struct frame *frames = clone ? calloc(zst->count + 1, sizeof *frames) : NULL;
+    if (!frames) {
+        zst_free(clone);
+        return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    if (zst->count)
+        memcpy(frames, zst->frames, zst->count * sizeof *frames);
+    clone->frames = frames;
+    clone->count = clone->capacity = zst->count;
+    clone->size = zst->size;
+    memcpy(clone->problem, zst->problem, sizeof clone->problem);
+    *ret = clone;
+    return ERROR_SUCCESS;
+}
+
+/* ---- reading ---- */
+
+uint64_t zst_size(const struct zst *zst)
+{
+    return zst->size;
+}
+
+const char *zst_problem(const struct zst *zst)
+{
+    return zst->problem[0] ? zst->problem : NULL;
+}
+
+/* Returns the frame that has the byte at `offset` of the capture, which must be below its size. */
+static struct frame *frame_of(const struct zst *zst, uint64_t offset)
+{
+    size_t low = 0, high = zst->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (zst->frames[middle].start <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &zst->frames[low];
+}
+
+LSTATUS zst_read(struct zst *zst, uint64_t offset, void *out, size_t size, size_t *ret)
+{
+    *ret = 0;
+    if (offset >= zst->size)
+        return ERROR_SUCCESS;
+    struct frame *frame = frame_of(zst, offset);
+    uint64_t inside = offset - frame->start;
+    if (!load(zst, frame, inside))
+        return ERROR_INVALID_DATA;
+    size_t skip = (size_t)(inside - zst->part_start);
+    *ret = zst->part_size - skip < size ? zst->part_size - skip : size;
+    memcpy(out, zst->part + skip, *ret);
+    return ERROR_SUCCESS;
+}
+
+bool zst_damage(const struct zst *zst, uint64_t offset, size_t size, uint64_t *ret_end,
+                uint64_t *ret_at)
+{
+    uint64_t end = offset + size < zst->size ? offset + size : zst->size;
+    while (offset < end) {
+        const struct frame *frame = frame_of(zst, offset);
+        offset = *ret_end = frame->start + frame->size;
+        *ret_at = frame->at;
+        if (frame->damaged)
+            return true;
+    }
+    return false;
+}
