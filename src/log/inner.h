@@ -34,7 +34,8 @@ LSTATUS stream_open_bytes(struct stream *stream, const void *bytes, size_t size,
 LSTATUS stream_clone(const struct stream *stream, struct stream *ret);
 /* Makes the stream that of the bytes in the compressed file. Reads a pipe to its end first. The
  * statuses are those of zst_open. */
-LSTATUS stream_decompress(struct stream *stream);
+struct zst_decoder;
+LSTATUS stream_decompress(struct stream *stream, struct zst_decoder **decoder);
 void stream_done(struct stream *stream);
 /* Returns a pointer to the bytes at `offset`, valid until the next call. *ret is the number of
  * bytes there, at most `size`. NULL: no memory, or a read error; see `status`. */
@@ -69,9 +70,11 @@ struct zst;
 #define ZST_MISSING                                                                                \
     "a compressed capture needs libzstd.so.1, which is not there: install the package libzstd1"
 bool zst_matches(const unsigned char *start, size_t size);
-/* Finds the frames in the file, which must stay open. ERROR_MOD_NOT_FOUND: there is no libzstd.
- * ERROR_NOT_SUPPORTED: decoding needs a window of more than 8 MiB. */
-LSTATUS zst_open(int fd, struct zst **ret);
+/* Finds the frames in the file, which must stay open. *decoder is used, and made if it is NULL; it
+ * belongs to the caller. ERROR_MOD_NOT_FOUND: there is no libzstd. ERROR_NOT_SUPPORTED: decoding
+ * needs a window of more than 8 MiB. */
+LSTATUS zst_open(int fd, struct zst_decoder **decoder, struct zst **ret);
+void zst_decoder_free(struct zst_decoder *decoder);
 LSTATUS zst_clone(const struct zst *zst, int fd, struct zst **ret);
 void zst_free(struct zst *zst);
 uint64_t zst_size(const struct zst *zst); /* bytes of the capture */
@@ -210,6 +213,7 @@ struct log {
     struct log_losses losses;
     struct log_facts facts;
     struct buffer problem;
+    struct zst_decoder *decoder; /* of all compressed files; NULL: not needed yet */
 };
 
 /* Sets the file's message "FILE: line N, offset N: ...", writes it to the trace too, and returns

@@ -118,7 +118,9 @@ static PDH_STATUS decompress(struct file *file)
 {
     size_t got;
     const unsigned char *start = stream_at(&file->stream, 0, 4, &got);
-    LSTATUS status = start && zst_matches(start, got) ? stream_decompress(&file->stream) : 0;
+    LSTATUS status = start && zst_matches(start, got)
+                         ? stream_decompress(&file->stream, &file->log->decoder)
+                         : 0;
     if (!status)
         return 0;
     return file_problem(file, status_to_pdh(status), 0, "%s",
@@ -141,7 +143,9 @@ static PDH_STATUS find_format(struct file *file)
         const unsigned char *start = stream_at(&file->stream, 0, formats[i]->needs, &got);
         if (!start)
             return file_problem(file, status_to_pdh(file->stream.status), 0, "cannot be read: %s",
-                                status_text(file->stream.status));
+                                file->stream.zst
+                                    ? "the first frame is damaged, which has the capture's head"
+                                    : status_text(file->stream.status));
         text |= got && looks_like_text(start, got);
         if (formats[i]->matches(start, got))
             file->format = formats[i];
@@ -300,6 +304,7 @@ void log_close(struct log *log)
         file_done(&log->files[i]);
     for (size_t i = 0; i < log->name_count; i++)
         names_done(&log->names[i]);
+    zst_decoder_free(log->decoder);
     free(log->names);
     free(log->files);
     columns_done(&log->columns);

@@ -125,7 +125,7 @@ LSTATUS stream_clone(const struct stream *stream, struct stream *ret)
     return stream->zst ? zst_clone(stream->zst, fd, &ret->zst) : ERROR_SUCCESS;
 }
 
-LSTATUS stream_decompress(struct stream *stream)
+LSTATUS stream_decompress(struct stream *stream, struct zst_decoder **decoder)
 {
     LSTATUS status = stream->pipe >= 0 ? spool_to(stream, UINT64_MAX) : ERROR_SUCCESS;
     if (status)
@@ -141,7 +141,7 @@ LSTATUS stream_decompress(struct stream *stream)
     free(stream->window);
     stream->window = NULL;
     stream->capacity = stream->len = 0;
-    return zst_open(stream->fd, &stream->zst);
+    return zst_open(stream->fd, decoder, &stream->zst);
 }
 
 uint64_t stream_file_size(const struct stream *stream)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the capture in a file of zstd frames, at any position. At most 4 MiB of it are in memory. A
- * frame that says it has at most these is decoded when a byte of it is needed, and its checksum is
+ * Reads the capture in a file of zstd frames, at any position. All files of a capture share one
+ * decoder, which has at most 4 MiB of one of them in memory. A frame that says it has at most these is decoded when a byte of it is needed, and its checksum is
  * compared before anything of it is used. A larger frame, or one that does not state its size or is
  * cut off by the end of the file, is decoded once when the file is opened, to find its size and to
  * check it; later it is read in parts of 4 MiB.
@@ -35,21 +35,26 @@ struct frame {
 };
 
 struct zst {
-    const struct zst_library *library;
     int fd; /* belongs to the stream */
+    struct zst_decoder *decoder;
     uint64_t file_size, size;
     struct frame *frames;
     size_t count, capacity;
     char problem[160];
-    /* the frame that is being decoded, and the part of its data that is in memory */
+};
+
+/* The frame that is being decoded, and the part of its data that is in memory. */
+struct zst_decoder {
+    const struct zst_library *library;
     ZSTD_DCtx *context;
-    struct frame *frame; /* NULL: none */
-    char *part;
-    uint64_t part_start; /* offset in the frame's data */
+    const struct zst *zst; /* the file */
+    struct frame *frame;   /* NULL: none */
+    uint64_t part_start;   /* offset in the frame's data */
     size_t part_size;
     ZSTD_inBuffer input;
     uint64_t input_at, input_end; /* offsets in the file: of what follows `input`, and of its end */
     char input_bytes[INPUT_BYTES];
+    char part[ZST_FRAME_BYTES + 1];
 };
 
 /* ---- the library ---- */
@@ -166,39 +171,40 @@ static bool find_end(const struct zst *zst, uint64_t at, const struct frame_head
 
 enum decoded { DECODED_PART, DECODED_ALL, DECODED_CUT, DECODED_DAMAGED };
 
-static void begin_frame(struct zst *zst, struct frame *frame)
+static void begin_frame(struct zst_decoder *decoder, const struct zst *zst, struct frame *frame)
 {
-    zst->library->DCtx_reset(zst->context, ZSTD_reset_session_only);
-    zst->frame = frame;
-    zst->part_start = zst->part_size = 0;
-    zst->input = (ZSTD_inBuffer){zst->input_bytes, 0, 0};
-    zst->input_at = frame->at;
-    zst->input_end = frame->at + frame->packed;
+    decoder->library->DCtx_reset(decoder->context, ZSTD_reset_session_only);
+    decoder->zst = zst;
+    decoder->frame = frame;
+    decoder->part_start = decoder->part_size = 0;
+    decoder->input = (ZSTD_inBuffer){decoder->input_bytes, 0, 0};
+    decoder->input_at = frame->at;
+    decoder->input_end = frame->at + frame->packed;
 }
 
 /* Replaces the part in memory by the next one. One byte more than a whole part is requested, so
  * that decoding goes on to the checksum of a frame that is exactly one part. */
-static enum decoded decode_part(struct zst *zst)
+static enum decoded decode_part(struct zst_decoder *decoder)
 {
-    ZSTD_outBuffer out = {zst->part, ZST_FRAME_BYTES + 1, 0};
-    ZSTD_inBuffer *input = &zst->input;
-    zst->part_start += zst->part_size;
-    zst->part_size = 0;
+    ZSTD_outBuffer out = {decoder->part, sizeof decoder->part, 0};
+    ZSTD_inBuffer *input = &decoder->input;
+    decoder->part_start += decoder->part_size;
+    decoder->part_size = 0;
     for (;;) {
-        uint64_t left = zst->input_end - zst->input_at;
+        uint64_t left = decoder->input_end - decoder->input_at;
         if (input->pos == input->size && left) {
-            input->size = read_at(zst, zst->input_at, zst->input_bytes,
+            input->size = read_at(decoder->zst, decoder->input_at, decoder->input_bytes,
                                   left < INPUT_BYTES ? (size_t)left : INPUT_BYTES);
             input->pos = 0;
-            zst->input_at += input->size;
+            decoder->input_at += input->size;
             if (!input->size)
                 return DECODED_DAMAGED;
         }
-        size_t before = zst->part_size;
-        size_t more = zst->library->decompressStream(zst->context, &out, input);
-        bool used = input->pos == input->size && zst->input_at == zst->input_end;
-        zst->part_size = out.pos;
-        if (zst->library->isError(more) || (more == 0 && !used))
+        size_t before = decoder->part_size;
+        size_t more = decoder->library->decompressStream(decoder->context, &out, input);
+        bool used = input->pos == input->size && decoder->input_at == decoder->input_end;
+        decoder->part_size = out.pos;
+        if (decoder->library->isError(more) || (more == 0 && !used))
             return DECODED_DAMAGED;
         if (more == 0)
             return DECODED_ALL;
@@ -215,9 +221,10 @@ static void measure(struct zst *zst, struct frame *frame)
 {
     uint64_t size = 0;
     enum decoded decoded = DECODED_PART;
-    for (begin_frame(zst, frame); decoded == DECODED_PART; size += zst->part_size)
-        decoded = decode_part(zst);
-    zst->frame = NULL;
+    for (begin_frame(zst->decoder, zst, frame); decoded == DECODED_PART;
+         size += zst->decoder->part_size)
+        decoded = decode_part(zst->decoder);
+    zst->decoder->frame = NULL;
     frame->damaged = decoded != DECODED_ALL && !(decoded == DECODED_CUT && frame->cut);
     if (!frame->damaged)
         frame->size = size;
@@ -230,18 +237,19 @@ static void measure(struct zst *zst, struct frame *frame)
  * damaged. */
 static bool load(struct zst *zst, struct frame *frame, uint64_t offset)
 {
-    if (zst->frame != frame || offset < zst->part_start)
-        begin_frame(zst, frame);
-    while (!frame->damaged && offset - zst->part_start >= zst->part_size) {
-        enum decoded decoded = decode_part(zst);
+    struct zst_decoder *decoder = zst->decoder;
+    if (decoder->zst != zst || decoder->frame != frame || offset < decoder->part_start)
+        begin_frame(decoder, zst, frame);
+    while (!frame->damaged && offset - decoder->part_start >= decoder->part_size) {
+        enum decoded decoded = decode_part(decoder);
         bool whole = decoded == DECODED_ALL || (decoded == DECODED_CUT && frame->cut);
         if (frame->size <= ZST_FRAME_BYTES)
-            frame->damaged = !whole || zst->part_size != frame->size;
+            frame->damaged = !whole || decoder->part_size != frame->size;
         else
-            frame->damaged = !zst->part_size || (decoded != DECODED_PART && !whole);
+            frame->damaged = !decoder->part_size || (decoded != DECODED_PART && !whole);
     }
     if (frame->damaged)
-        zst->frame = NULL;
+        decoder->frame = NULL;
     return !frame->damaged;
 }
 
@@ -395,46 +403,55 @@ static LSTATUS find_frames(struct zst *zst)
 
 /* ---- opening ---- */
 
-static struct zst *zst_new(int fd)
+static struct zst_decoder *decoder_new(void)
 {
-    struct zst *zst = calloc(1, sizeof *zst);
-    struct stat st;
-    if (!zst)
+    struct zst_decoder *decoder = malloc(sizeof *decoder);
+    if (!decoder)
         return NULL;
-    zst->library = zst_library();
-    zst->fd = fd;
-    zst->file_size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
-    zst->part = malloc(ZST_FRAME_BYTES + 1);
-    zst->context = zst->library->createDCtx();
-    if (zst->part && zst->context &&
-        !zst->library->isError(
-            zst->library->DCtx_setParameter(zst->context, ZSTD_d_windowLogMax, MOST_WINDOW_LOG)))
-        return zst;
-    zst_free(zst);
+    decoder->library = zst_library();
+    decoder->zst = NULL;
+    decoder->frame = NULL;
+    decoder->context = decoder->library->createDCtx();
+    if (decoder->context && !decoder->library->isError(decoder->library->DCtx_setParameter(
+                                decoder->context, ZSTD_d_windowLogMax, MOST_WINDOW_LOG)))
+        return decoder;
+    zst_decoder_free(decoder);
     return NULL;
+}
+
+void zst_decoder_free(struct zst_decoder *decoder)
+{
+    if (decoder)
+        decoder->library->freeDCtx(decoder->context);
+    free(decoder);
 }
 
 void zst_free(struct zst *zst)
 {
     if (!zst)
         return;
-    zst->library->freeDCtx(zst->context);
-    free(zst->part);
+    if (zst->decoder->zst == zst)
+        zst->decoder->frame = NULL;
     free(zst->frames);
     free(zst);
 }
 
-LSTATUS zst_open(int fd, struct zst **ret)
+LSTATUS zst_open(int fd, struct zst_decoder **decoder, struct zst **ret)
 {
+    struct stat st;
+    struct frame_head head;
     if (!zst_library())
         return ERROR_MOD_NOT_FOUND;
-    struct zst *zst = zst_new(fd);
-    struct frame_head head;
-    LSTATUS status = zst ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
-    if (zst && read_frame_head(zst, 0, &head) && head.window > UINT64_C(1) << MOST_WINDOW_LOG)
-        status = ERROR_NOT_SUPPORTED;
-    if (!status)
-        status = find_frames(zst);
+    if (!*decoder)
+        *decoder = decoder_new();
+    struct zst *zst = *decoder ? calloc(1, sizeof *zst) : NULL;
+    if (!zst)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    zst->fd = fd;
+    zst->decoder = *decoder;
+    zst->file_size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+    bool large = read_frame_head(zst, 0, &head) && head.window > UINT64_C(1) << MOST_WINDOW_LOG;
+    LSTATUS status = large ? ERROR_NOT_SUPPORTED : find_frames(zst);
     if (status)
         zst_free(zst);
     else
@@ -444,18 +461,19 @@ LSTATUS zst_open(int fd, struct zst **ret)
 
 LSTATUS zst_clone(const struct zst *zst, int fd, struct zst **ret)
 {
-    struct zst *clone = zst_new(fd);
-    struct frame *frames = clone ? calloc(zst->count + 1, sizeof *frames) : NULL;
-    if (!frames) {
-        zst_free(clone);
+    struct zst *clone = malloc(sizeof *clone);
+    struct frame *frames = calloc(zst->count + 1, sizeof *frames);
+    if (!clone || !frames) {
+        free(clone);
+        free(frames);
         return ERROR_NOT_ENOUGH_MEMORY;
     }
     if (zst->count)
         memcpy(frames, zst->frames, zst->count * sizeof *frames);
+    *clone = *zst;
+    clone->fd = fd;
     clone->frames = frames;
-    clone->count = clone->capacity = zst->count;
-    clone->size = zst->size;
-    memcpy(clone->problem, zst->problem, sizeof clone->problem);
+    clone->capacity = zst->count;
     *ret = clone;
     return ERROR_SUCCESS;
 }
@@ -495,9 +513,10 @@ LSTATUS zst_read(struct zst *zst, uint64_t offset, void *out, size_t size, size_
     uint64_t inside = offset - frame->start;
     if (!load(zst, frame, inside))
         return ERROR_INVALID_DATA;
-    size_t skip = (size_t)(inside - zst->part_start);
-    *ret = zst->part_size - skip < size ? zst->part_size - skip : size;
-    memcpy(out, zst->part + skip, *ret);
+    const struct zst_decoder *decoder = zst->decoder;
+    size_t skip = (size_t)(inside - decoder->part_start);
+    *ret = decoder->part_size - skip < size ? decoder->part_size - skip : size;
+    memcpy(out, decoder->part + skip, *ret);
     return ERROR_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include <openperflib/capture.h>
 #include <openperflib/unstable.h>
 
 #include "../pdh/vectors.h"
@@ -41,11 +42,22 @@ static int end(void **state)
 
 /* ---- the cells ---- */
 
-static void cells_of_the_binary_capture(void **state)
+static PDH_HLOG opened(const char *file, DWORD type)
+{
+    PDH_HLOG log = NULL;
+    DWORD found = PDH_LOG_TYPE_UNDEFINED;
+    assert_status(
+        PdhOpenLogA(file, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &found, NULL, 0, NULL, &log),
+        0);
+    assert_int_equal(found, type);
+    return log;
+}
+
+static void cells_of_binary(const char *file)
 {
     PDH_HQUERY query;
     PDH_HCOUNTER counters[VECTOR_COLUMNS];
-    assert_status(PdhOpenQueryA(blg, 0, &query), 0);
+    assert_status(PdhOpenQueryA(file, 0, &query), 0);
     vectors_add(query, counters);
     for (size_t i = 0; i < VECTOR_SAMPLES; i++) {
         assert_status(PdhCollectQueryDataWithTime(query, &times[i]), 0);
@@ -62,6 +74,26 @@ static void cells_of_the_binary_capture(void **state)
     assert_status(PdhCollectQueryDataWithTime(query, &kept), PDH_NO_MORE_DATA);
     assert_true(kept == 5);
     assert_status(PdhCloseQuery(query), 0);
+}
+
+static void cells_of_the_binary_capture(void **state)
+{
+    cells_of_binary(blg);
+}
+
+static void cells_of_the_compressed_capture(void **state)
+{
+    char path[512];
+    LONGLONG size = 0;
+    snprintf(path, sizeof path, "%s/compressed", folder); /* whatever its name */
+    assert_status(opl_capture_compress(blg, path), 0);
+    cells_of_binary(path);
+    PDH_HLOG log = opened(path, PDH_LOG_TYPE_BINARY);
+    assert_status(PdhGetLogFileSize(log, &size), 0);
+    assert_true(size > 1000 && size < 20000); /* that of the file, not of the BLG in it */
+    assert_status(PdhCloseLog(log, 0), 0);
+    assert_status(opl_capture_compress(csv, path), PDH_UNKNOWN_LOG_FORMAT);
+    assert_non_null(strstr(opl_capture_problem(), "it is no BLG"));
 }
 
 static void cells_of_text(const char *file)
@@ -112,17 +144,6 @@ static PDH_RAW_LOG_RECORD *record_at(PDH_HLOG log, LONGLONG time)
     assert_int_equal(record->dwItems, size - offsetof(PDH_RAW_LOG_RECORD, RawBytes));
     assert_int_equal(((unsigned char *)record)[size], 0x5a);
     return record;
-}
-
-static PDH_HLOG opened(const char *file, DWORD type)
-{
-    PDH_HLOG log = NULL;
-    DWORD found = PDH_LOG_TYPE_UNDEFINED;
-    assert_status(
-        PdhOpenLogA(file, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &found, NULL, 0, NULL, &log),
-        0);
-    assert_int_equal(found, type);
-    return log;
 }
 
 static LONGLONG number_at(const UCHAR *at)
@@ -363,6 +384,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_of_the_binary_capture), /* must be first, because it fills `times` */
+        cmocka_unit_test(cells_of_the_compressed_capture),
         cmocka_unit_test(cells_of_the_text_captures),
         cmocka_unit_test(binary_records),
         cmocka_unit_test(text_records),

@@ -438,6 +438,7 @@ static void large_frames_are_read_in_parts(void **state)
     char bytes[1000];
     size_t got;
     struct zst *zst;
+    struct zst_decoder *decoder = NULL;
     (void)state;
     assert_int_equal(file_read(AT_FDCWD, in_folder("large.blg"), &whole), 0);
     for (int i = 0; i < 2; i++) {
@@ -446,7 +447,7 @@ static void large_frames_are_read_in_parts(void **state)
         temp_write(folder, "parts", "");
         int fd = open(in_folder("parts"), O_RDWR | O_TRUNC);
         assert_int_equal(write(fd, packed.data, packed.len), packed.len);
-        assert_int_equal(zst_open(fd, &zst), 0);
+        assert_int_equal(zst_open(fd, &decoder, &zst), 0);
         assert_int_equal(zst_size(zst), whole.len);
         static const size_t places[] = {0, 15000000, 4194304, 4194305, 9999999, 100};
         for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
@@ -458,6 +459,7 @@ static void large_frames_are_read_in_parts(void **state)
         close(fd);
         assert_int_equal(read_bytes(packed.data, packed.len).samples, 12000);
     }
+    zst_decoder_free(decoder);
 }
 
 static void a_large_window_is_refused(void **state)
@@ -566,6 +568,12 @@ static void a_cut_file_gives_what_decodes(void **state)
         least = outcome.samples;
     }
     assert_int_equal(least, SAMPLES);
+    /* between two frames */
+    for (size_t i = 1; i < usual.count; i++) {
+        struct outcome outcome = read_bytes(packed.data, usual.at[i]);
+        assert_int_equal(outcome.samples, samples_before(i * FRAME));
+        assert_true(outcome.reported);
+    }
 }
 
 /* Reads the file with one bit changed; at most one frame may be missing. */
@@ -629,6 +637,10 @@ static void damage_is_described(void **state)
     read_all(log);
     assert_int_equal(log_losses(log)->list[LOSS_BUFFER].count, FRAME / BUFFER);
     log_close(log);
+    packed.data[1000] ^= 1;
+    assert_non_null(
+        strstr(read_bytes(packed.data, packed.len).problem, "the first frame is damaged"));
+    packed.data[1000] ^= 1;
     outcome = read_bytes(packed.data, usual.at[2] + 5000);
     assert_non_null(strstr(outcome.problem, "the compressed file ends inside the frame"));
 }
@@ -682,10 +694,11 @@ static void reading_in_the_middle_decodes_one_frame(void **state)
     char bytes[100];
     size_t got;
     struct zst *zst;
+    struct zst_decoder *decoder = NULL;
     int fd = open(in_folder("large.blg.zst"), O_RDONLY);
     (void)state;
     begun = 0;
-    assert_int_equal(zst_open(fd, &zst), 0);
+    assert_int_equal(zst_open(fd, &decoder, &zst), 0);
     assert_int_equal(begun, 0);
     assert_int_equal(zst_read(zst, 9 << 20, bytes, sizeof bytes, &got), 0);
     assert_int_equal(got, sizeof bytes);
@@ -693,6 +706,7 @@ static void reading_in_the_middle_decodes_one_frame(void **state)
     assert_int_equal(zst_read(zst, 9 << 20, bytes, sizeof bytes, &got), 0);
     assert_int_equal(begun, 1);
     zst_free(zst);
+    zst_decoder_free(decoder);
     close(fd);
 }
 
@@ -718,6 +732,26 @@ static void make_bomb(struct buffer *ret, bool states)
         buffer_add(ret, &block, 3);
         buffer_add_byte(ret, 0);
     }
+}
+
+/* Many files are one capture, whose samples are merged: they share one decoder. */
+static void many_files_take_the_memory_of_one(void **state)
+{
+    static const char *paths[50];
+    struct log *log = NULL;
+    const struct log_sample *sample;
+    size_t samples = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        paths[i] = i % 2 ? in_folder("large.blg.zst") : in_folder("here.zst");
+    long before = peak_kb();
+    assert_int_equal(log_open(paths, sizeof paths / sizeof *paths, &log, NULL), 0);
+    for (; samples < 1000 && log_next(log, &sample) == 0; samples++)
+        check_sample(sample, 1);
+    assert_int_equal(samples, 1000);
+    assert_false(log_losses(log)->any);
+    log_close(log);
+    assert_in_range(peak_kb() - before, 0, 120 << 10);
 }
 
 static void a_bomb_takes_no_memory(void **state)
@@ -811,6 +845,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(only_a_blg_is_compressed),
         cmocka_unit_test(a_full_disk_leaves_nothing),
         cmocka_unit_test(a_bomb_takes_no_memory),
+        cmocka_unit_test(many_files_take_the_memory_of_one),
         cmocka_unit_test(frames_of_other_programs_are_read),
         cmocka_unit_test(skipped_frames_are_skipped),
         cmocka_unit_test(large_frames_are_read_in_parts),

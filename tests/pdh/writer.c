@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <openperflib/capture.h>
 
 #include "fake.h"
 #include "table.h"
@@ -182,6 +183,12 @@ static void options_that_cannot_be(void **state)
     options_of(&options, query, "never", path);
     assert_int_equal(capture_open(&options, NULL, &log), STATUS(INVALID_ARGUMENT));
     assert_int_equal(capture_open(&options, &type, &log), STATUS(NOT_IMPLEMENTED));
+    /* a recording may end at any time, and a compressed file is complete or not there */
+    options_of(&options, query, "never.blg.zst", path);
+    type = PDH_LOG_TYPE_BINARY;
+    assert_int_equal(capture_open(&options, &type, &log), STATUS(NOT_IMPLEMENTED));
+    assert_non_null(strstr(opl_capture_problem(), "record to a .blg, then use relog"));
+    options_of(&options, query, "never", path);
     type = PDH_LOG_TYPE_CSV;
     options.access = PDH_LOG_CREATE_ALWAYS;
     assert_int_equal(capture_open(&options, &type, &log), STATUS(INVALID_ARGUMENT));
