@@ -143,27 +143,30 @@ static bool read_frame_head(const struct zst *zst, uint64_t at, struct frame_hea
     return got >= ret->bytes && ret->size < MOST_SIZE;
 }
 
-/* Follows the blocks of the frame at `at`. *ret is the offset of its end, or the size of the file
- * if that is less. Returns false if these are no blocks. */
+/* Follows the blocks of the frame at `at`. *ret is the offset of its end, or of the end of its last
+ * whole block if the file ends in the frame. Returns false if these are no blocks. */
 static bool find_end(const struct zst *zst, uint64_t at, const struct frame_head *head,
                      uint64_t *ret, bool *ret_cut)
 {
     unsigned block = 0;
     at += head->bytes;
+    *ret = at;
     while (!(block & 1) && at < zst->file_size) {
-        unsigned char bytes[3] = {0};
-        size_t got = read_at(zst, at, bytes, sizeof bytes);
+        unsigned char bytes[3];
+        if (read_at(zst, at, bytes, sizeof bytes) != sizeof bytes)
+            break;
         block = (unsigned)little_endian(bytes, 3);
         unsigned kind = block >> 1 & 3, size = block >> 3;
-        if (got == sizeof bytes && (kind == 3 || size > MOST_BLOCK))
+        if (kind == 3 || size > MOST_BLOCK)
             return false;
-        if (got < sizeof bytes)
-            block = 0;
         at += sizeof bytes + (kind == 1 ? 1 : size);
+        if (at <= zst->file_size)
+            *ret = at;
     }
     at += head->checked ? 4 : 0;
     *ret_cut = !(block & 1) || at > zst->file_size;
-    *ret = *ret_cut ? zst->file_size : at;
+    if (!*ret_cut)
+        *ret = at;
     return true;
 }
 
@@ -395,7 +398,7 @@ static LSTATUS find_frames(struct zst *zst)
                      "the compressed file ends inside the frame at its byte %llu: it was "
                      "truncated; all before it is read",
                      (unsigned long long)at);
-        at += frame.packed;
+        at = frame.cut ? zst->file_size : at + frame.packed;
         status = frame.size ? add_frame(zst, &frame) : ERROR_SUCCESS;
     }
     return status;

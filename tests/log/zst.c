@@ -599,8 +599,8 @@ static void flipped_bits_lose_at_most_their_frame(void **state)
     for (size_t byte = usual.table; byte < packed.len; byte++)
         for (int bit = 0; bit < 8; bit++)
             flip(byte, bit, true);
-    for (size_t i = 0; i < usual.count; i++)
-        for (size_t byte = usual.at[i]; byte < usual.at[i] + 18; byte++)
+    for (size_t i = 0; i < usual.count; i += i < 2 ? 1 : usual.count - 3)
+        for (size_t byte = usual.at[i]; byte < usual.at[i] + 12; byte++)
             for (int bit = 0; bit < 8; bit++)
                 flip(byte, bit, false);
     for (size_t byte = 0; byte < usual.table; byte += 811)
@@ -618,6 +618,31 @@ static void flipped_bits_without_table(void **state)
         packed.data[byte] ^= (char)(1 << byte % 8);
         assert_true(outcome.samples == SAMPLES || outcome.reported);
     }
+}
+
+/* The heads of blocks, in one frame of many. */
+static void flipped_bits_between_blocks(void **state)
+{
+    struct frames one = {.frame_bytes = 64 << 20};
+    (void)state;
+    make_frames(&packed, &one, plain.data, plain.len);
+    uint32_t block = 0;
+    unsigned blocks = 0;
+    /* four bytes of frame, one of flags, four of size, one of the window if it is not all */
+    size_t at = packed.data[4] & 0x20 ? 9 : 10;
+    for (; !(block & 1); at += 3 + (block >> 3 & 0x1FFFFF), blocks++) {
+        block = get32(packed.data + at) & 0xFFFFFF;
+        for (unsigned bit = 0; bit < 24; bit++) {
+            packed.data[at + bit / 8] ^= (char)(1 << bit % 8);
+            for (int table = 0; table < 2; table++) {
+                struct outcome outcome = read_bytes(packed.data, table ? packed.len : one.table);
+                assert_true(outcome.samples == SAMPLES || outcome.reported);
+            }
+            packed.data[at + bit / 8] ^= (char)(1 << bit % 8);
+        }
+    }
+    assert_int_equal(at + 4, one.table);
+    assert_true(blocks > 5);
 }
 
 static void damage_is_described(void **state)
@@ -856,6 +881,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_cut_file_gives_what_decodes),
         cmocka_unit_test(flipped_bits_lose_at_most_their_frame),
         cmocka_unit_test(flipped_bits_without_table),
+        cmocka_unit_test(flipped_bits_between_blocks),
         cmocka_unit_test(damage_is_described),
         cmocka_unit_test_setup_teardown(only_the_needed_frames_are_decoded, count_frames,
                                         count_no_frames),
