@@ -46,6 +46,11 @@ size_t stream_have(const struct stream *stream, uint64_t offset);
 uint64_t stream_size(const struct stream *stream);
 uint64_t stream_file_size(const struct stream *stream); /* of a compressed file as it is */
 
+/* Like pread and pwrite, but go on after a part. read_at returns fewer bytes only at the end, with
+ * errno 0, or after an error. */
+size_t read_at(int fd, void *out, size_t size, uint64_t offset);
+bool write_at(int fd, const void *data, size_t size, uint64_t offset);
+
 static inline uint16_t get16(const void *at)
 {
     uint16_t value;

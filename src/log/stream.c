@@ -75,8 +75,24 @@ static ssize_t read_again(int fd, void *out, size_t size)
     return count;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size, uint64_t offset)
+size_t read_at(int fd, void *out, size_t size, uint64_t offset)
 {
+    size_t got = 0;
+    errno = 0;
+    while (got < size) {
+        ssize_t count = pread(fd, (char *)out + got, size - got, (off_t)(offset + got));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return got;
+        got += (size_t)count;
+    }
+    return got;
+}
+
+bool write_at(int fd, const void *data, size_t size, uint64_t offset)
+{
+    const char *bytes = data;
     while (size) {
         ssize_t count = pwrite(fd, bytes, size, (off_t)offset);
         if (count < 0 && errno == EINTR)
@@ -100,7 +116,7 @@ static LSTATUS spool_to(struct stream *stream, uint64_t end)
             return status_from_errno(errno);
         if (count == 0)
             return ERROR_SUCCESS;
-        if (!write_all(stream->fd, bytes, (size_t)count, stream->spooled))
+        if (!write_at(stream->fd, bytes, (size_t)count, stream->spooled))
             return status_from_errno(errno);
         stream->spooled += (uint64_t)count;
     }
@@ -135,7 +151,7 @@ LSTATUS stream_decompress(struct stream *stream, struct zst_decoder **decoder)
     stream->pipe = -1;
     if (stream->fd < 0) {
         stream->fd = memfd_create("capture", MFD_CLOEXEC);
-        if (stream->fd < 0 || !write_all(stream->fd, stream->window, stream->len, 0))
+        if (stream->fd < 0 || !write_at(stream->fd, stream->window, stream->len, 0))
             return status_from_errno(errno);
     }
     free(stream->window);

@@ -21,6 +21,7 @@ struct packer {
     int from, to;
     size_t frame_bytes, capacity; /* of `plain`, and of `packed` */
     char *plain, *packed;
+    uint64_t written;
     struct buffer table; /* the seek table's entries */
     uint32_t frames;
 };
@@ -69,35 +70,13 @@ static bool sync_folder(const char *path)
     return good;
 }
 
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t count = write(fd, (const char *)bytes + done, size - done);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return false;
-        done += (size_t)count;
-    }
-    return true;
-}
-
 /* ---- frames ---- */
 
-/* Fills `plain` from the file; less than a whole frame is there only at the end. */
-static bool read_plain(struct packer *packer, size_t *ret)
+/* Adds bytes to the new file. */
+static bool add(struct packer *packer, const void *bytes, size_t size)
 {
-    for (*ret = 0; *ret < packer->frame_bytes;) {
-        uint64_t at = (uint64_t)packer->frames * packer->frame_bytes + *ret;
-        ssize_t count =
-            pread(packer->from, packer->plain + *ret, packer->frame_bytes - *ret, (off_t)at);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return count == 0;
-        *ret += (size_t)count;
-    }
-    return true;
+    packer->written += size;
+    return write_at(packer->to, bytes, size, packer->written - size);
 }
 
 static bool write_frame(struct packer *packer, size_t size)
@@ -109,7 +88,7 @@ static bool write_frame(struct packer *packer, size_t size)
     if (packer->library->isError(packed) || !buffer_add(&packer->table, entry, sizeof entry))
         return false;
     packer->frames++;
-    return write_all(packer->to, packer->packed, packed);
+    return add(packer, packer->packed, packed);
 }
 
 static bool write_table(struct packer *packer)
@@ -118,9 +97,8 @@ static bool write_table(struct packer *packer)
     buffer_add(&packer->table, &packer->frames, sizeof packer->frames);
     buffer_add_byte(&packer->table, 0); /* the entries have no checksums */
     errno = ENOMEM;
-    return buffer_add(&packer->table, &footer, sizeof footer) &&
-           write_all(packer->to, head, sizeof head) &&
-           write_all(packer->to, packer->table.data, packer->table.len);
+    return buffer_add(&packer->table, &footer, sizeof footer) && add(packer, head, sizeof head) &&
+           add(packer, packer->table.data, packer->table.len);
 }
 
 static bool set(const struct packer *packer, ZSTD_cParameter parameter, int value)
@@ -147,10 +125,13 @@ static bool prepare(struct packer *packer, uint32_t buffer_bytes)
 static bool pack(struct packer *packer, uint32_t buffer_bytes)
 {
     struct stat st;
-    size_t size = 0;
-    bool good = prepare(packer, buffer_bytes);
-    while (good && (good = read_plain(packer, &size)) && size)
-        good = write_frame(packer, size);
+    bool good = prepare(packer, buffer_bytes), more = good;
+    while (good && more) {
+        size_t size = read_at(packer->from, packer->plain, packer->frame_bytes,
+                              (uint64_t)packer->frames * packer->frame_bytes);
+        more = size == packer->frame_bytes;
+        good = (more || !errno) && (!size || write_frame(packer, size));
+    }
     good = good && write_table(packer) && fstat(packer->from, &st) == 0;
     if (good && fchown(packer->to, (uid_t)-1, st.st_gid) != 0)
         st.st_mode &= ~(mode_t)070; /* the group of this process may not read it instead */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the capture in a file of zstd frames, at any position. All files of a capture share one
- * decoder, which has at most 4 MiB of one of them in memory. A frame that says it has at most these is decoded when a byte of it is needed, and its checksum is
- * compared before anything of it is used. A larger frame, or one that does not state its size or is
- * cut off by the end of the file, is decoded once when the file is opened, to find its size and to
- * check it; later it is read in parts of 4 MiB.
+ * decoder, which has at most 4 MiB of one of them in memory. A frame that says it has at most these
+ * is decoded when a byte of it is needed, and its checksum is compared before anything of it is
+ * used. A larger frame, or one that does not state its size or is cut off by the end of the file,
+ * is decoded once when the file is opened, to find its size and to check it; later it is read in
+ * parts of 4 MiB.
  *
  * The seek table at the end of the file says where each frame begins. An entry is believed if a
  * frame of that size begins there and another one follows; else the frame's blocks are followed.
@@ -12,10 +13,8 @@
 #include "log/zst.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
     MOST_FRAMES = 1 << 18,
@@ -84,29 +83,12 @@ const struct zst_library *zst_library(void)
     return is_loaded ? &loaded : NULL;
 }
 
-/* ---- bytes of the file ---- */
-
-/* Reads up to `size` bytes; returns how many there are, 0 at the end and after an error. */
-static size_t read_at(const struct zst *zst, uint64_t at, void *out, size_t size)
-{
-    size_t got = 0;
-    while (got < size && at + got < zst->file_size) {
-        ssize_t count = pread(zst->fd, (char *)out + got, size - got, (off_t)(at + got));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            break;
-        got += (size_t)count;
-    }
-    return got;
-}
+/* ---- the head and the blocks of a frame ---- */
 
 bool zst_matches(const unsigned char *start, size_t size)
 {
     return size >= 4 && (get32(start) == ZST_FRAME || (get32(start) & ~15u) == ZST_SKIPPED);
 }
-
-/* ---- the head and the blocks of a frame ---- */
 
 struct frame_head {
     unsigned bytes;
@@ -126,7 +108,7 @@ static bool read_frame_head(const struct zst *zst, uint64_t at, struct frame_hea
 {
     static const unsigned sizes_of_id[] = {0, 1, 2, 4};
     unsigned char head[HEAD_BYTES] = {0};
-    size_t got = read_at(zst, at, head, sizeof head);
+    size_t got = read_at(zst->fd, head, sizeof head, at);
     if (got < 5 || get32(head) != ZST_FRAME || head[4] & 8)
         return false;
     bool single = head[4] & 0x20; /* the window is the whole frame */
@@ -153,7 +135,7 @@ static bool find_end(const struct zst *zst, uint64_t at, const struct frame_head
     *ret = at;
     while (!(block & 1) && at < zst->file_size) {
         unsigned char bytes[3];
-        if (read_at(zst, at, bytes, sizeof bytes) != sizeof bytes)
+        if (read_at(zst->fd, bytes, sizeof bytes, at) != sizeof bytes)
             break;
         block = (unsigned)little_endian(bytes, 3);
         unsigned kind = block >> 1 & 3, size = block >> 3;
@@ -196,8 +178,9 @@ static enum decoded decode_part(struct zst_decoder *decoder)
     for (;;) {
         uint64_t left = decoder->input_end - decoder->input_at;
         if (input->pos == input->size && left) {
-            input->size = read_at(decoder->zst, decoder->input_at, decoder->input_bytes,
-                                  left < INPUT_BYTES ? (size_t)left : INPUT_BYTES);
+            input->size =
+                read_at(decoder->zst->fd, decoder->input_bytes,
+                        left < INPUT_BYTES ? (size_t)left : INPUT_BYTES, decoder->input_at);
             input->pos = 0;
             decoder->input_at += input->size;
             if (!input->size)
@@ -273,7 +256,7 @@ static struct table find_table(const struct zst *zst)
     unsigned char footer[FOOTER_BYTES], head[8];
     struct table table = {.at = zst->file_size};
     if (zst->file_size < FOOTER_BYTES ||
-        read_at(zst, zst->file_size - FOOTER_BYTES, footer, FOOTER_BYTES) != FOOTER_BYTES ||
+        read_at(zst->fd, footer, FOOTER_BYTES, zst->file_size - FOOTER_BYTES) != FOOTER_BYTES ||
         get32(footer + 5) != ZST_FOOTER)
         return table;
     uint32_t entry = footer[4] & 0x80 ? 12 : 8; /* some tables have checksums, too */
@@ -281,7 +264,7 @@ static struct table find_table(const struct zst *zst)
     if (content + sizeof head > zst->file_size)
         return table;
     uint64_t at = zst->file_size - content - sizeof head;
-    if (read_at(zst, at, head, sizeof head) != sizeof head || get32(head) != ZST_TABLE ||
+    if (read_at(zst->fd, head, sizeof head, at) != sizeof head || get32(head) != ZST_TABLE ||
         get32(head + 4) != content)
         return table;
     return (struct table){.at = at, .count = get32(footer), .entry_bytes = entry};
@@ -294,7 +277,7 @@ static bool find_entry(const struct zst *zst, struct table *table, uint64_t at,
     unsigned char entry[8];
     for (; table->number < table->count && table->frame_at <= at; table->number++) {
         uint64_t place = table->at + 8 + (uint64_t)table->number * table->entry_bytes;
-        if (read_at(zst, place, entry, sizeof entry) != sizeof entry)
+        if (read_at(zst->fd, entry, sizeof entry, place) != sizeof entry)
             return false;
         *ret = (struct table_entry){get32(entry), get32(entry + 4)};
         if (table->frame_at == at)
@@ -309,7 +292,7 @@ static bool find_entry(const struct zst *zst, struct table *table, uint64_t at,
 static bool frame_begins(const struct zst *zst, uint64_t at)
 {
     unsigned char start[4];
-    return at == zst->file_size || zst_matches(start, read_at(zst, at, start, sizeof start));
+    return at == zst->file_size || zst_matches(start, read_at(zst->fd, start, sizeof start, at));
 }
 
 static LSTATUS add_frame(struct zst *zst, struct frame *frame)
@@ -371,7 +354,7 @@ static bool find_frame(struct zst *zst, struct table *table, struct frame *frame
 static uint64_t skipped_size(const struct zst *zst, uint64_t at)
 {
     unsigned char head[8] = {0};
-    read_at(zst, at, head, sizeof head);
+    read_at(zst->fd, head, sizeof head, at);
     return (get32(head) & ~15u) == ZST_SKIPPED ? UINT64_C(8) + get32(head + 4) : 0;
 }
 
