@@ -28,7 +28,8 @@ enum {
     FOLLOW,
     MERGE,
     RENAME,
-    AVERAGE
+    AVERAGE,
+    SUMMARY
 };
 
 /* clang-format off */
@@ -52,6 +53,9 @@ static const struct option_row rows[] = {
     {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C; from a pipe, until its writer closes it.", NULL, 0, NULL},
     {0, "merge", NULL, MERGE,
      "With several captures: join samples within half a second into one line, if no two have a value of the same counter.", NULL, 0, NULL},
+    {0, "summary", NULL, SUMMARY,
+     "Print minimum, average, 95th percentile, maximum, last value and course of each counter; of two captures what differs, "
+     "the largest relative difference first.", NULL, 0, NULL},
     {0, "rename", "OLD=NEW", RENAME, "Replace OLD by NEW in the paths, such as '\\\\web1=\\\\web2'.", NULL, 0, NULL},
     {0},
 };
@@ -68,6 +72,7 @@ static const char more[] =
     "  relog server.blg -c 'Processor(*)::*' -f jsonl -o - | jq .\n"
     "  relog server.blg -t 60 -b 1/13/2018 5:00:00 -o thin.tsv\n"
     "  relog server.csv -t 60 --average -o minutes.csv\n"
+    "  relog --summary before.blg after.blg             what differs\n"
     "\n"
     "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
     "are not in the captures or cannot be shown (the others were written), 4 no rights.\n";
@@ -76,7 +81,8 @@ static const struct tool tool = {
     .name = "relog",
     .summary = "Convert, reduce or describe captures of performance counters.",
     .usage = "FILE... [OPTION]... -o FILE\n"
-             "FILE... [-q]",
+             "FILE... [-q]\n"
+             "--summary FILE [FILE]",
     .rows = rows,
     .more = more,
     .complete_args = "@files",
@@ -150,6 +156,7 @@ static int take_flag(struct relog *opts, int id)
     opts->yes |= id == YES;
     opts->follow |= id == FOLLOW;
     opts->merge |= id == MERGE;
+    opts->summary |= id == SUMMARY;
     return 0;
 }
 
@@ -207,7 +214,7 @@ static int choose_format(struct relog *opts, const struct options *options)
         dot = strrchr(name, '.');
     }
     if (!opts->format && (!opts->output || opts->list))
-        opts->format = sheet_formats;
+        opts->format = opts->summary ? sheet_format_of("table") : sheet_formats;
     else if (!opts->format && dot)
         opts->format = sheet_format_of(dot + 1);
     if (!opts->format)
@@ -233,6 +240,18 @@ static bool can_append(const struct relog *opts)
            !opts->merge && !opts->renames.count;
 }
 
+static int check_summary(const struct relog *opts, const struct options *options)
+{
+    if (opts->format->capture == PDH_LOG_TYPE_BINARY)
+        return options_complain(options, "--summary needs -f CSV, TSV, " SHEET_OTHERS);
+    if (opts->inputs.count > 2)
+        return options_complain(options, "--summary takes one capture, or two that are compared");
+    if (opts->append || opts->every || opts->list || opts->follow || opts->merge)
+        return options_complain(
+            options, "--summary cannot be used with -a, -t, -q, --follow, --merge or --average");
+    return 0;
+}
+
 /* A BLG is written by PDH, sample by sample, from the raw values of one input. */
 static int check_binary(struct relog *opts, const struct options *options)
 {
@@ -245,6 +264,18 @@ static int check_binary(struct relog *opts, const struct options *options)
     return 0;
 }
 
+static int check_samples(const struct relog *opts, const struct options *options)
+{
+    if (opts->average && opts->every < 2)
+        return options_complain(
+            options, "--average needs -t N, with N above 1: it is the mean of N samples");
+    if (opts->begin && opts->end && opts->end < opts->begin)
+        return options_complain(options, "the end (-e) is before the beginning (-b)");
+    if (opts->follow && !opts->output)
+        return options_complain(options, "--follow needs -o");
+    return 0;
+}
+
 static int check(struct relog *opts)
 {
     const struct options options = {.tool = &tool};
@@ -252,21 +283,15 @@ static int check(struct relog *opts)
         return options_complain(&options, "FILE is missing: the capture to read");
     int code = choose_format(opts, &options);
     if (!code)
-        code = check_binary(opts, &options);
+        code = opts->summary ? check_summary(opts, &options) : check_binary(opts, &options);
     if (code)
         return code;
     if (opts->append && !can_append(opts))
         return options_complain(&options, "-a needs the format BIN, CSV or TSV, and cannot be used "
                                           "with --follow, --merge or --rename, nor -t with text");
-    if (opts->average && opts->every < 2)
-        return options_complain(
-            &options, "--average needs -t N, with N above 1: it is the mean of N samples");
-    if (opts->begin && opts->end && opts->end < opts->begin)
-        return options_complain(&options, "the end (-e) is before the beginning (-b)");
-    if (opts->follow && !opts->output)
-        return options_complain(&options, "--follow needs -o");
+    code = check_samples(opts, &options);
     opts->flows = opts->follow && opts->inputs.count == 1 && is_pipe(opts->inputs.texts[0]);
-    return 0;
+    return code;
 }
 
 /* ---- the work ---- */
@@ -278,7 +303,7 @@ static int describe(const struct relog *opts, struct input_log *source)
         return output_file_code();
     report_counters(source, out);
     fflush(out);
-    int code = source_read(source, opts);
+    int code = source_read(source, opts, NULL, NULL);
     if (!code && report_wanted(opts))
         printf("\nThe command completed successfully.\n");
     return output_file_close(tool.name, opts->output, out) ? code : EXIT_FAILED;
@@ -291,6 +316,8 @@ static int run(const struct relog *opts)
     if (!opts->append && !output_file_free(tool.name, opts->output, opts->yes))
         return EXIT_FAILED;
     pace_catch();
+    if (opts->summary)
+        return summary_write(opts);
     int code = source_open(&source, opts);
     if (!code) {
         report_input(opts, &source);

@@ -18,7 +18,7 @@ struct relog {
     struct text_list renames;          /* "OLD=NEW" */
     const struct sheet_format *format; /* NULL: by the extension of the output */
     bool binary;                       /* the output is a BLG */
-    bool append, average, list, yes, follow, merge;
+    bool append, average, list, yes, follow, merge, summary;
     bool flows;          /* --follow of a pipe: stops at its end; each sample is written at once */
     unsigned long every; /* keep each n-th sample; 0: all */
     const char *output;
@@ -46,15 +46,18 @@ struct input_log {
     void *seen;             /* search tree of the paths */
     unsigned damaged;       /* damaged places that were skipped */
     size_t missing;         /* counters that were requested but do not exist; reported on stderr */
+    bool silent;            /* the samples are read again: what they lack was reported */
 };
 /* Opens the captures and finds the counters. Returns an exit code; failures are reported. */
 int source_open(struct input_log *source, const struct relog *opts);
-/* Creates a query of the counters, within the requested times. */
+/* Creates a query of the counters, within the requested times; again, if there is one already. */
 int source_add(struct input_log *source, const struct relog *opts);
 void source_close(struct input_log *source);
-/* Reads all samples without writing them, to report what cannot be shown of them. Returns an exit
- * code. */
-int source_read(struct input_log *source, const struct relog *opts);
+/* Reads all samples, calls `take` (may be NULL) after each one, and reports what cannot be shown of
+ * them. Returns an exit code. */
+typedef void source_take(void *context, LONGLONG time);
+int source_read(struct input_log *source, const struct relog *opts, source_take *take,
+                void *context);
 /* Does this status mean the end of the capture? */
 bool source_ended(PDH_STATUS status);
 /* Reports a capture that ends in the middle of a sample, and data that was not shown; returns the
@@ -87,11 +90,17 @@ void report_order(const struct relog *opts, const struct relog_order *order);
 /* Prints the block about the output. `good`: the conversion was successful. */
 void report_output(const struct relog *opts, const struct relog_report *report, bool good);
 bool report_wanted(const struct relog *opts);
+void report_no_samples(void);
 
 /* ---- write.c ---- */
 int write_output(const struct relog *opts, struct input_log *source);
 
 /* ---- rows.c: what PDH's own writer cannot do: other formats, -t, --merge, --follow ---- */
 int rows_write(const struct relog *opts, struct input_log *source, struct relog_report *report);
+/* Returns the cooked value at the newest sample; NAN: there is none. */
+double value_now(PDH_HCOUNTER counter);
+
+/* ---- summary.c ---- */
+int summary_write(const struct relog *opts);
 
 #endif

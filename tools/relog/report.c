@@ -136,3 +136,9 @@ void report_order(const struct relog *opts, const struct relog_order *order)
             opts->inputs.count == 1 ? text_seen(opts->inputs.texts[0]) : "the captures",
             order->backward, order->read, order->place, to, from);
 }
+
+void report_no_samples(void)
+{
+    fprintf(stderr, "relog: there are no samples from -b to -e; 'relog FILE' shows the capture's "
+                    "times\n");
+}

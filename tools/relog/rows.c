@@ -70,7 +70,7 @@ static double usable(PDH_STATUS status, const PDH_FMT_COUNTERVALUE *value)
     return status || value->CStatus > PDH_CSTATUS_NEW_DATA ? NAN : value->doubleValue;
 }
 
-static double value_now(PDH_HCOUNTER counter)
+double value_now(PDH_HCOUNTER counter)
 {
     PDH_FMT_COUNTERVALUE value = {0};
     PDH_STATUS status = PdhGetFormattedCounterValue(counter, WHOLE, NULL, &value);

@@ -210,6 +210,11 @@ static int add_counters(struct input_log *source)
 int source_add(struct input_log *source, const struct relog *opts)
 {
     PDH_TIME_INFO range = {opts->begin, opts->end ? opts->end : MAX_TIME_VALUE, 0};
+    if (source->query)
+        PdhCloseQuery(source->query);
+    source->query = NULL;
+    source->damaged = 0;
+    free(source->handles);
     PDH_STATUS status = PdhOpenQueryH(source->log, 0, &source->query);
     source->handles = calloc(source->paths.count, sizeof *source->handles);
     if (!status && !source->handles)
@@ -239,34 +244,44 @@ bool source_goes_on(struct input_log *source, PDH_STATUS status)
         return false;
     if (++source->damaged <= PDH_MOST_DAMAGE)
         return true;
-    fputs("relog: " PDH_MUCH_DAMAGE "\n", stderr);
+    if (!source->silent)
+        fputs("relog: " PDH_MUCH_DAMAGE "\n", stderr);
     return false;
 }
 
 /* Reads the next sample, and reports damage. Returns false if there is nothing more to read. */
-static bool read_sample(struct input_log *source, struct relog_order *order, int *code)
+static bool read_sample(struct input_log *source, LONGLONG *ret_time, int *code)
 {
-    LONGLONG time = 0;
-    PDH_STATUS status = PdhCollectQueryDataWithTime(source->query, &time);
+    *ret_time = 0;
+    PDH_STATUS status = PdhCollectQueryDataWithTime(source->query, ret_time);
     if (pace_stopped())
+        *code = EXIT_FAILED;
+    else if (status && source->silent)
         *code = EXIT_FAILED;
     else if (source_ended(status))
         *code = source_end(source) ? EXIT_FAILED : *code;
     else if (status)
         *code = pdh_complain("relog", "reading a sample", status);
-    else
-        report_time(order, time);
     return !pace_stopped() && (!status || source_goes_on(source, status));
 }
 
-int source_read(struct input_log *source, const struct relog *opts)
+int source_read(struct input_log *source, const struct relog *opts, source_take *take,
+                void *context)
 {
     struct relog_order order = {0};
     int code = source_add(source, opts);
     bool more = !code;
-    while (more)
-        more = read_sample(source, &order, &code);
-    report_order(opts, &order);
+    while (more) {
+        LONGLONG time;
+        more = read_sample(source, &time, &code);
+        if (more && time) {
+            report_time(&order, time);
+            if (take)
+                take(context, time);
+        }
+    }
+    if (!source->silent)
+        report_order(opts, &order);
     return code;
 }
 

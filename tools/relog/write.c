@@ -124,9 +124,7 @@ int write_output(const struct relog *opts, struct input_log *source)
     if (!code || report.samples)
         report_output(opts, &report, !code);
     if (!code && !report.samples && (opts->begin || opts->end))
-        fprintf(
-            stderr,
-            "relog: there are no samples from -b to -e; 'relog FILE' shows the capture's times\n");
+        report_no_samples();
     if (pace_stopped() && !opts->follow)
         fprintf(stderr, "relog: stopped; %s contains the samples written so far\n",
                 text_seen(opts->output));
