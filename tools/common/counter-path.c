@@ -31,6 +31,11 @@ bool counter_path_names_instance(const char *path)
            (!parts->szParentInstance || !counter_path_is_pattern(parts->szParentInstance));
 }
 
+bool counter_path_is_total(const char *path)
+{
+    return strcasestr(path, "(_Total)") || strcasestr(path, "/_Total)");
+}
+
 bool counter_path_same_instance(const char *left, const char *right)
 {
     const char *counter = strrchr(left, '\\'), *other = strrchr(right, '\\');

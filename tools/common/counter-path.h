@@ -10,6 +10,8 @@ bool counter_path_is_pattern(const char *path);
 /* Does the path name an instance, without an asterisk or a question mark in object and instance?
  * PDH expands a pattern of counters even if there is no such instance. */
 bool counter_path_names_instance(const char *path);
+/* Is this the path of a _Total? With --top it would always be the largest value. */
+bool counter_path_is_total(const char *path);
 /* Do two paths in Windows' notation differ only in their counters? */
 bool counter_path_same_instance(const char *left, const char *right);
 /* Does the path begin with a machine? */

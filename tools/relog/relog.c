@@ -29,7 +29,8 @@ enum {
     MERGE,
     RENAME,
     AVERAGE,
-    SUMMARY
+    SUMMARY,
+    TOP
 };
 
 /* clang-format off */
@@ -53,6 +54,9 @@ static const struct option_row rows[] = {
     {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C; from a pipe, until its writer closes it.", NULL, 0, NULL},
     {0, "merge", NULL, MERGE,
      "With several captures: join samples within half a second into one line, if no two have a value of the same counter.", NULL, 0, NULL},
+    {0, "top", "N", TOP,
+     "Of the instances that * matches, only the N with the largest averages, for each counter; _Total is left out. "
+     "Paths may follow, as after -c.", "5 10 20", 0, NULL},
     {0, "summary", NULL, SUMMARY,
      "Print minimum, average, 95th percentile, maximum, last value and course of each counter; of two captures what differs, "
      "the largest relative difference first.", NULL, 0, NULL},
@@ -72,6 +76,7 @@ static const char more[] =
     "  relog server.blg -c 'Processor(*)::*' -f jsonl -o - | jq .\n"
     "  relog server.blg -t 60 -b 1/13/2018 5:00:00 -o thin.tsv\n"
     "  relog server.csv -t 60 --average -o minutes.csv\n"
+    "  relog server.blg --top 10 'Process(*)::% Processor Time' -o top.csv\n"
     "  relog --summary before.blg after.blg             what differs\n"
     "\n"
     "The exit code is 0; 1 if something failed, 2 usage, 3 if some of the counters\n"
@@ -97,12 +102,12 @@ static int take_file(struct text_list *list, const struct options *options)
                : options_complain(options, "%s: %s", options->value, strerror(errno));
 }
 
-static int take_every(struct relog *opts, const struct options *options)
+static int take_number(unsigned long *ret, const struct options *options)
 {
     char *end;
     errno = 0;
-    opts->every = strtoul(options->value, &end, 10);
-    if (errno || *end || !strchr("123456789", options->value[0]) || !opts->every)
+    *ret = strtoul(options->value, &end, 10);
+    if (errno || *end || !strchr("123456789", options->value[0]) || !*ret)
         return options_complain(options, "%s needs a number above 0, not '%s'", options->spelled,
                                 options->value);
     return 0;
@@ -130,8 +135,8 @@ static int take_time(struct options *options, LONGLONG *ret)
                : options_complain(options, "not a time: %s; use M/D/YYYY [[HH:]MM:]SS", text);
 }
 
-/* Takes a plain word: after -c, words are paths if they contain a backslash or "::"; all other
- * words are files. */
+/* Takes a plain word: after -c and --top, words with a backslash or "::" are paths; all others are
+ * files. */
 static int take_word(struct relog *opts, const struct options *options, bool after_counter)
 {
     const char *word = options->value;
@@ -170,7 +175,8 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
     case FORMAT:
         return sheet_take_format(options, &opts->format);
     case EVERY:
-        return take_every(opts, options);
+    case TOP:
+        return take_number(id == TOP ? &opts->top : &opts->every, options);
     case OUTPUT:
         return sheet_take_output(options, &opts->output);
     case BEGIN:
@@ -194,7 +200,7 @@ static int take_arguments(struct relog *opts, int argc, char **argv, bool nested
     while (id > 0 && !wrong && (id = options_next(&options)) > 0) {
         wrong = id == OPTION_ARGUMENT ? take_word(opts, &options, after_counter)
                                       : take_option(opts, &options, id, nested);
-        after_counter = id == COUNTER || (id == OPTION_ARGUMENT && after_counter);
+        after_counter = id == COUNTER || id == TOP || (id == OPTION_ARGUMENT && after_counter);
     }
     if (id == OPTION_SHOWN)
         return OPTION_SHOWN;
@@ -271,8 +277,8 @@ static int check_samples(const struct relog *opts, const struct options *options
             options, "--average needs -t N, with N above 1: it is the mean of N samples");
     if (opts->begin && opts->end && opts->end < opts->begin)
         return options_complain(options, "the end (-e) is before the beginning (-b)");
-    if (opts->follow && !opts->output)
-        return options_complain(options, "--follow needs -o");
+    if (opts->follow && (!opts->output || opts->top))
+        return options_complain(options, "--follow needs -o, and cannot be used with --top");
     return 0;
 }
 
@@ -319,6 +325,8 @@ static int run(const struct relog *opts)
     if (opts->summary)
         return summary_write(opts);
     int code = source_open(&source, opts);
+    if (!code && opts->top)
+        code = top_choose(opts, &source);
     if (!code) {
         report_input(opts, &source);
         code = list ? describe(opts, &source) : write_output(opts, &source);

@@ -21,6 +21,7 @@ struct relog {
     bool append, average, list, yes, follow, merge, summary;
     bool flows;          /* --follow of a pipe: stops at its end; each sample is written at once */
     unsigned long every; /* keep each n-th sample; 0: all */
+    unsigned long top;   /* of what a wildcard matches, keep the n largest; 0: all */
     const char *output;
     LONGLONG begin, end;   /* local times; 0: none was given */
     struct text_list kept; /* strings from files of options; the texts above point to them */
@@ -42,6 +43,7 @@ struct input_log {
     DWORD expansion;        /* flags for expanding paths: in a BLG wildcards stay wildcards */
     struct text_list paths; /* paths as in the capture */
     struct text_list shown; /* the same paths, renamed */
+    size_t named;           /* --top: the first of the paths, which no wildcard matched */
     PDH_HCOUNTER *handles;  /* one for each path, once the counters are added */
     void *seen;             /* search tree of the paths */
     unsigned damaged;       /* damaged places that were skipped */
@@ -99,6 +101,10 @@ int write_output(const struct relog *opts, struct input_log *source);
 int rows_write(const struct relog *opts, struct input_log *source, struct relog_report *report);
 /* Returns the cooked value at the newest sample; NAN: there is none. */
 double value_now(PDH_HCOUNTER counter);
+
+/* ---- top.c ---- */
+/* Reads the capture, and keeps only the counters that --top asks for. */
+int top_choose(const struct relog *opts, struct input_log *source);
 
 /* ---- summary.c ---- */
 int summary_write(const struct relog *opts);

@@ -103,20 +103,29 @@ static PDH_STATUS take_path(struct input_log *source, const char *path)
     return status;
 }
 
-static PDH_STATUS take_wanted(struct input_log *source, const struct text_list *wanted)
+/* Adds a path or pattern; reports it if the capture lacks it. */
+static void take_one(struct input_log *source, const char *path)
 {
-    for (size_t i = 0; i < wanted->count; i++) {
-        const char *path = wanted->texts[i];
-        PDH_STATUS status =
-            counter_path_is_pattern(path) ? 0 : PdhValidatePathExA(source->log, path);
-        if (!status)
-            status = take_path(source, path);
-        if (status) {
-            pdh_complain("relog", path, status);
-            source->missing++;
-        }
+    PDH_STATUS status = counter_path_is_pattern(path) ? 0 : PdhValidatePathExA(source->log, path);
+    if (!status)
+        status = take_path(source, path);
+    if (status) {
+        pdh_complain("relog", path, status);
+        source->missing++;
     }
-    return 0;
+}
+
+/* Adds the paths in their order; with --top those without a wildcard first. */
+static void take_wanted(struct input_log *source, const struct relog *opts)
+{
+    const struct text_list *wanted = &opts->wanted;
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!opts->top || !counter_path_is_pattern(wanted->texts[i]))
+            take_one(source, wanted->texts[i]);
+    source->named = source->paths.count;
+    for (size_t i = 0; opts->top && i < wanted->count; i++)
+        if (counter_path_is_pattern(wanted->texts[i]))
+            take_one(source, wanted->texts[i]);
 }
 
 /* Adds the path as it is shown: for each renaming OLD=NEW the first OLD in the path is replaced,
@@ -166,9 +175,9 @@ int source_open(struct input_log *source, const struct relog *opts)
     int code = open_files(source, opts);
     if (code)
         return code;
-    source->expansion = opts->binary ? OPL_EXPAND_AS_RECORDED : 0;
-    PDH_STATUS status =
-        opts->wanted.count ? take_wanted(source, &opts->wanted) : take_path(source, everything);
+    source->expansion = opts->binary && !opts->top ? OPL_EXPAND_AS_RECORDED : 0;
+    take_wanted(source, opts);
+    PDH_STATUS status = opts->wanted.count ? 0 : take_path(source, everything);
     if ((DWORD)status == PDH_CSTATUS_NO_MACHINE || (DWORD)status == PDH_CSTATUS_NO_OBJECT)
         status = 0; /* the capture ends before the list of counters */
     if (status)

@@ -168,6 +168,8 @@ static int read_summary(struct summary *summary, const struct relog *opts, char 
     one.inputs = (struct text_list){.texts = &file, .count = 1};
     summary->file = file;
     int code = source_open(&summary->source, &one);
+    if (!code && opts->top)
+        code = top_choose(&one, &summary->source);
     if (code)
         return code;
     const PDH_TIME_INFO *extent = &summary->source.extent;

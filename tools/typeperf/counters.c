@@ -166,12 +166,6 @@ static char *expand(const char *path, PDH_STATUS *ret_status)
     return NULL;
 }
 
-/* Is this the path of a _Total? With --top it would always be the largest value. */
-static bool is_total(const char *path)
-{
-    return strstr(path, "(_Total)") || strstr(path, "/_Total)");
-}
-
 static int add_pattern(struct counters *counters, const char *path, bool totals)
 {
     PDH_STATUS status;
@@ -179,7 +173,7 @@ static int add_pattern(struct counters *counters, const char *path, bool totals)
     if (!list)
         return miss(counters, path, status);
     for (const char *at = list; *at; at += strlen(at) + 1)
-        if (totals || !is_total(at))
+        if (totals || !counter_path_is_total(at))
             add(counters, at, !counter_path_names_instance(path));
     missing_rights_of_all(TOOL, path);
     free(list);
