@@ -21,6 +21,13 @@ const char *opl_capture_problem(void);
  * NULL: nothing was omitted. Valid until the thread calls this function or PDH again. */
 const char *opl_capture_unshown(void);
 
+/* For PdhOpenLog's access, with PDH_LOG_WRITE_ACCESS and a query on several captures: their samples
+ * become one if their times differ by at most half a second and no counter of the query has a value
+ * in both; a value that two captures have of exactly the same time is written
+ * once; and a sample that is earlier than the one before it is left out (opl_capture_unshown counts
+ * them). PDH_NOT_IMPLEMENTED: the captures are of different time zones. */
+#define OPL_LOG_MERGE 0x10000000u
+
 #pragma GCC visibility pop
 OPL_END_DECLS
 

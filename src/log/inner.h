@@ -213,6 +213,8 @@ struct log {
     struct file *last;
     LONGLONG from, until;
     bool early;
+    bool merged;                /* log_merge was called */
+    LONGLONG newest;            /* time of the last sample that log_next returned; 0: none */
     struct column_names *names; /* tables of names, one for each machine that has names */
     size_t name_count;
     struct log_losses losses;

@@ -200,8 +200,11 @@ static void set_facts(struct log *log)
         log->facts.zone = "";
     if (log->columns.count)
         log->facts.machine = log->columns.list[0]->info.machine;
-    for (size_t i = 1; i < log->file_count && !log->facts.caption; i++)
-        log->facts.caption = log->files[i].facts.caption;
+    for (size_t i = 1; i < log->file_count; i++) {
+        const struct log_facts *more = &log->files[i].facts;
+        log->facts.kind = log->facts.kind == LOG_BINARY ? more->kind : log->facts.kind;
+        log->facts.caption = log->facts.caption ? log->facts.caption : more->caption;
+    }
 }
 
 static void describe(const struct file *file, struct buffer *problem)
@@ -428,19 +431,94 @@ static bool is_early(const struct log *log, LONGLONG time)
     return log->early && log->from && time < log->from;
 }
 
+/* ---- samples of several files as one ---- */
+
+static const LONGLONG merge_span = 5000000; /* half a second */
+enum { ZONE_NAMED = 68 }; /* bytes of a zone's bias and name, before the rules of its dates */
+
+static bool lacks(const struct file *file, size_t column)
+{
+    return file->values[column].status == PDH_ENTRY_NOT_IN_LOG_FILE;
+}
+
+static bool shares_columns(const struct file *file, const struct file *other)
+{
+    for (size_t i = 0; i < file->values_count; i++)
+        if (!file->log->columns.list[i]->unwanted && !lacks(file, i) && !lacks(other, i))
+            return true;
+    return false;
+}
+
+/* Copies to the file's sample the values of the other files that belong to it. */
+static PDH_STATUS merge_others(struct log *log, struct file *file)
+{
+    PDH_STATUS status = 0;
+    for (size_t f = 0; f < log->file_count && !status; f++) {
+        struct file *other = &log->files[f];
+        LONGLONG later = other->sample.time - file->sample.time;
+        if (!other->pending || later > merge_span)
+            continue;
+        status = file_make_values(other);
+        if (status || (later && shares_columns(file, other)))
+            continue;
+        other->pending = false;
+        file->values_fresh = false; /* the next sample lacks these columns again */
+        for (size_t i = 0; i < file->values_count; i++) {
+            if (!lacks(file, i))
+                continue;
+            file->values[i] = other->values[i];
+            file->values[i].same_names = false;
+        }
+    }
+    return status;
+}
+
+/* Counts a sample that would run backwards; false: it does not. */
+static bool runs_backwards(struct log *log, const struct file *file)
+{
+    char name[64];
+    if (!log->merged || file->sample.time >= log->newest)
+        return false;
+    snprintf(name, sizeof name, "%.63s", file->stream.name);
+    losses_add(&log->losses, LOSS_ORDER, 1, "in %s", name);
+    return true;
+}
+
+bool log_merge(struct log *log, struct buffer *problem)
+{
+    const struct log_facts *first = &log->files[0].facts;
+    log->merged = true;
+    for (size_t i = 1; i < log->file_count; i++) {
+        const struct log_facts *other = &log->files[i].facts;
+        if (!first->zone_rule || !other->zone_rule ||
+            memcmp(first->zone_rule, other->zone_rule, ZONE_NAMED) == 0)
+            continue;
+        buffer_printf(problem,
+                      "%s and %s were recorded in different time zones: their samples have local "
+                      "times, and cannot be merged",
+                      log->files[0].stream.name, log->files[i].stream.name);
+        return false;
+    }
+    return true;
+}
+
 PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
 {
     struct file *file;
     buffer_clear(&log->problem);
     PDH_STATUS status = take_next(log, &file);
-    while (!status && !in_range(log, file->sample.time) && !is_early(log, file->sample.time)) {
+    while (!status && ((!in_range(log, file->sample.time) && !is_early(log, file->sample.time)) ||
+                       runs_backwards(log, file))) {
         log->last = NULL; /* so that no rate is computed over a gap */
         status = take_next(log, &file);
     }
     if (!status)
         status = file_make_values(file);
+    if (!status && log->merged)
+        status = merge_others(log, file);
     if (status)
         return status;
+    log->newest = file->sample.time;
     if (log->last != file)
         for (size_t i = 0; i < file->values_count; i++)
             file->values[i].same_names = false;
@@ -455,6 +533,7 @@ PDH_STATUS log_next(struct log *log, const struct log_sample **ret)
 PDH_STATUS log_rewind(struct log *log)
 {
     log->last = NULL;
+    log->newest = 0;
     log->losses = (struct log_losses){0};
     buffer_clear(&log->problem);
     for (size_t i = 0; i < log->file_count; i++) {

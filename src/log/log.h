@@ -76,7 +76,7 @@ struct log_sample {
 };
 
 struct log_facts {
-    enum log_kind kind;
+    enum log_kind kind;  /* format of the first file; of several, that of the first text file */
     const char *name;    /* name of the first file, as the caller gave it */
     const char *machine; /* machine of the first column, with its \\; NULL: none */
     const char *zone;    /* name of the time zone, in English if it is known */
@@ -103,6 +103,7 @@ enum log_loss {
     LOSS_RECORD,  /* a record of an unknown kind */
     LOSS_BUFFER,  /* a missing buffer, known by its number or by the capture's head */
     LOSS_TIME,    /* a sample whose time is not from 1601 to 9999 */
+    LOSS_ORDER,   /* log_merge: a sample that is earlier than the one before it */
     LOSS_NAMES,   /* entries of a name table without a number */
     LOSS_VALUE,   /* a value that is damaged or of an unknown kind */
     LOSS_SURPLUS, /* more values or fields than there are columns */
@@ -176,6 +177,12 @@ void log_want_early(struct log *log, bool wanted);
 /* Finds all columns, and the first and last time and the number of samples of the whole capture,
  * whatever the range. The position does not change. */
 PDH_STATUS log_extent(struct log *log, struct log_extent *ret);
+
+/* From now on, samples of different files are returned as one if their times differ by at most half
+ * a second and no needed column has a value in both; of values with exactly the same time and
+ * column only the first file's is returned. A sample that is earlier than the one before it is
+ * left out. False: the files are of different time zones, and `problem` names two of them. */
+bool log_merge(struct log *log, struct buffer *problem);
 
 /* ---- writing: an incomplete last line is removed ---- */
 struct log_header {

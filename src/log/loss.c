@@ -16,6 +16,7 @@ static const char *const reasons[LOSSES] = {
     [LOSS_RECORD] = "records that are incomplete or of an unknown kind",
     [LOSS_BUFFER] = "buffers that are missing in the file",
     [LOSS_TIME] = "samples with an impossible time",
+    [LOSS_ORDER] = "samples that are earlier than the one before them",
     [LOSS_NAMES] = "texts without a number in the tables of names",
     [LOSS_VALUE] = "values that are damaged or of an unknown kind",
     [LOSS_SURPLUS] = "values beyond the last column",

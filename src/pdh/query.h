@@ -70,6 +70,7 @@ struct counter {
     /* the next members are used in a query on a capture */
     uint32_t *columns;
     uint32_t column_count;
+    bool absent; /* the newest sample is of a file that lacks the counter */
 
     DWORD type;
     LONGLONG time_base;

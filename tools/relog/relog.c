@@ -53,7 +53,7 @@ static const struct option_row rows[] = {
     {'y', "yes", NULL, YES, "Overwrite an existing file without confirmation.", NULL, 0, NULL},
     {0, "follow", NULL, FOLLOW, "At the end of the capture wait for more samples, until Ctrl-C; from a pipe, until its writer closes it.", NULL, 0, NULL},
     {0, "merge", NULL, MERGE,
-     "With several captures: join samples within half a second into one line, if no two have a value of the same counter.", NULL, 0, NULL},
+     "With several captures: join samples within half a second into one, if no two have a value of the same counter.", NULL, 0, NULL},
     {0, "top", "N", TOP,
      "Of the instances that * matches, only the N with the largest averages, for each counter; _Total is left out. "
      "Paths may follow, as after -c.", "5 10 20", 0, NULL},
@@ -258,13 +258,13 @@ static int check_summary(const struct relog *opts, const struct options *options
     return 0;
 }
 
-/* A BLG is written by PDH, sample by sample, from the raw values of one input. */
+/* A BLG is written by PDH, sample by sample, from the raw values of the input. */
 static int check_binary(struct relog *opts, const struct options *options)
 {
     opts->binary = opts->format->capture == PDH_LOG_TYPE_BINARY && opts->output && !opts->list;
-    if (opts->binary && (opts->follow || opts->merge || opts->average || opts->renames.count))
-        return options_complain(
-            options, "-f BIN cannot be used with --follow, --merge, --average or --rename");
+    if (opts->binary && (opts->follow || opts->average || opts->renames.count))
+        return options_complain(options,
+                                "-f BIN cannot be used with --follow, --average or --rename");
     if (opts->binary && strcmp(opts->output, "-") == 0 && isatty(STDOUT_FILENO))
         return options_complain(options, "-f BIN is not for a terminal; name a file with -o");
     return 0;

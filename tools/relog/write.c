@@ -4,6 +4,7 @@
 
 #include "../view/text.h"
 
+#include <openperflib/capture.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,6 +99,7 @@ static int copy(const struct relog *opts, struct input_log *source, struct relog
 {
     DWORD type = opts->format->capture;
     DWORD create = opts->append ? PDH_LOG_OPEN_ALWAYS | PDH_LOG_OPT_APPEND : PDH_LOG_CREATE_ALWAYS;
+    create |= opts->merge ? OPL_LOG_MERGE : 0;
     LONGLONG latest = opts->append ? latest_time(opts->output) : 0;
     PDH_HLOG log;
     PDH_STATUS status = PdhOpenLogA(opts->output, PDH_LOG_WRITE_ACCESS | create, &type,

@@ -466,17 +466,29 @@ static struct sample sample_of_column(struct counter *counter, uint32_t number,
  * counter, so that the next rate is computed from the sample before it. */
 static void pass_other_file(struct counter *counter)
 {
-    if (counter->newest.raw.CStatus == PDH_ENTRY_NOT_IN_LOG_FILE)
+    if (counter->newest.raw.CStatus == PDH_ENTRY_NOT_IN_LOG_FILE && counter->collected > 1)
         counter->newest = counter->before;
+}
+
+/* Fills the newest set of a wildcard. The set of a file that lacks the counter is dropped, too. */
+static void sample_wild(struct counter *counter, const struct log_sample *from)
+{
+    if (counter->absent && formula_needs_two(counter->type))
+        counter->turn = !counter->turn;
+    struct item_set *set = counter_next_set(counter);
+    counter->absent = true;
+    for (uint32_t i = 0; i < counter->column_count; i++) {
+        sample_column(counter, counter->columns[i], from, set);
+        counter->absent &=
+            from->values[counter->columns[i]].status == (DWORD)PDH_ENTRY_NOT_IN_LOG_FILE;
+    }
+    counter_sampled_set(counter, true);
 }
 
 static void sample_counter(struct counter *counter, const struct log_sample *from)
 {
     if (counter->wild) {
-        struct item_set *set = counter_next_set(counter);
-        for (uint32_t i = 0; i < counter->column_count; i++)
-            sample_column(counter, counter->columns[i], from, set);
-        counter_sampled_set(counter, true);
+        sample_wild(counter, from);
         return;
     }
     struct sample sample = sample_at(from->time, PDH_CSTATUS_NO_INSTANCE);

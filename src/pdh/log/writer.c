@@ -7,6 +7,8 @@
  */
 #include "pdh/log/capture.h"
 
+#include <openperflib/capture.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,17 +188,25 @@ static PDH_STATUS create(struct capture_writer *writer, const struct pdh_query *
     return status;
 }
 
-/* Returns why this query cannot be written to such a file; NULL: it can. */
-static const char *refusal(const struct pdh_query *query, const char *file, enum log_kind kind)
+/* Prepares what is to be written; refuses what cannot be. */
+static PDH_STATUS prepare(const struct pdh_query *query, const struct capture_options *options,
+                          enum log_kind kind)
 {
+    BUFFER_AUTO problem = {0};
     bool live = query->source->ops->real_time;
-    if (live && log_is_zst(file))
-        return "a compressed capture is written as a whole, from one that is complete: record to "
-               "a .blg, then use relog";
-    if (kind == LOG_BINARY && !live &&
-        log_facts(((struct log_source *)query->source)->log)->kind != LOG_BINARY)
-        return "a BLG has raw values, and a text capture has only cooked ones: write CSV or TSV";
-    return NULL;
+    struct log *log = live ? NULL : ((struct log_source *)query->source)->log;
+    problem_clear();
+    if (live && log_is_zst(options->file))
+        buffer_printf(&problem, "a compressed capture is written as a whole, from one that is "
+                                "complete: record to a .blg, then use relog");
+    else if (kind == LOG_BINARY && !live && log_facts(log)->kind != LOG_BINARY)
+        buffer_printf(
+            &problem,
+            "a BLG has raw values, and a text capture has only cooked ones: write CSV or TSV");
+    else if (live || !(options->access & OPL_LOG_MERGE) || log_merge(log, &problem))
+        return 0;
+    problem_note(problem.data);
+    return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
 }
 
 PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
@@ -212,15 +222,9 @@ PDH_STATUS writer_open(const struct capture_options *options, DWORD type,
     struct pdh_query *query = query_claim(options->query);
     if (!query)
         return (PDH_STATUS)PDH_INVALID_HANDLE;
-    const char *wrong = refusal(query, options->file, kind);
-    if (wrong) {
-        query_unclaim(query);
-        problem_clear();
-        problem_note(wrong);
-        return (PDH_STATUS)PDH_NOT_IMPLEMENTED;
-    }
-    struct capture_writer *writer = calloc(1, sizeof *writer);
-    status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    status = prepare(query, options, kind);
+    struct capture_writer *writer = status ? NULL : calloc(1, sizeof *writer);
+    status = status ? status : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (writer) {
         writer->query = options->query;
         writer->live = query->source->ops->real_time;
@@ -315,8 +319,8 @@ static void take_numbers(struct capture_writer *writer)
 /* ---- samples of a BLG ---- */
 
 /* Points the value to the items of a wildcard's newest set. Items without a value are left out,
- * because an array has one status for all. */
-static PDH_STATUS take_items(struct writer_column *column, const struct item_set *set,
+ * because an array has one status for all. `absent`: the capture's file lacks the counter. */
+static PDH_STATUS take_items(struct writer_column *column, const struct item_set *set, bool absent,
                              struct log_value *ret)
 {
     if (set->count > column->item_capacity) {
@@ -327,7 +331,7 @@ static PDH_STATUS take_items(struct writer_column *column, const struct item_set
         column->item_capacity = set->count;
     }
     *ret = (struct log_value){.kind = LOG_ARRAY, .items = column->items};
-    ret->raw.CStatus = PDH_CSTATUS_NO_INSTANCE;
+    ret->raw.CStatus = absent ? PDH_ENTRY_NOT_IN_LOG_FILE : PDH_CSTATUS_NO_INSTANCE;
     for (uint32_t i = 0; i < set->count; i++) {
         const PDH_RAW_COUNTER *raw = &set->items[i].sample.raw;
         if (raw->CStatus > PDH_CSTATUS_NEW_DATA)
@@ -380,7 +384,7 @@ static PDH_STATUS write_raw(struct capture_writer *writer, LONGLONG time)
             continue;
         changed |= describe(column, counter, &writer->written[i]);
         if (counter->wild)
-            status = take_items(column, &counter->sets[counter->turn], value);
+            status = take_items(column, &counter->sets[counter->turn], counter->absent, value);
         else
             value->raw = counter->newest.raw;
         counter_unlock(counter);
