@@ -221,14 +221,37 @@ int sheet_take_output(const struct options *options, const char **ret)
                : 0;
 }
 
-bool sheet_begin(struct sheet *sheet)
+static bool show_all(struct sheet *sheet)
 {
     sheet->order = malloc((sheet->count + 1) * sizeof *sheet->order);
-    if (!sheet->order)
-        return false;
-    for (size_t i = 0; i < sheet->count; i++)
+    for (size_t i = 0; sheet->order && i < sheet->count; i++)
         sheet->order[i] = i;
     sheet->shown = sheet->count;
+    return sheet->order;
+}
+
+static void forget_columns(struct sheet *sheet)
+{
+    free(sheet->order);
+    free(sheet->heads);
+    free(sheet->head_text);
+    free(sheet->row);
+    sheet->order = sheet->heads = NULL;
+    sheet->head_text = sheet->row = NULL;
+}
+
+bool sheet_columns(struct sheet *sheet, const char *const *paths, size_t count)
+{
+    forget_columns(sheet);
+    sheet->paths = paths;
+    sheet->count = count;
+    return show_all(sheet) && (!sheet->format->begin || lines_begin(sheet));
+}
+
+bool sheet_begin(struct sheet *sheet)
+{
+    if (!show_all(sheet))
+        return false;
     bool later = sheet->top && sheet->format->capture;
     return later || !sheet->format->begin || sheet->format->begin(sheet);
 }
@@ -253,8 +276,5 @@ bool sheet_flush(const struct sheet *sheet)
 void sheet_end(struct sheet *sheet)
 {
     fputs(sheet->format->end, sheet->out);
-    free(sheet->order);
-    free(sheet->heads);
-    free(sheet->head_text);
-    free(sheet->row);
+    forget_columns(sheet);
 }

@@ -52,6 +52,9 @@ int sheet_take_output(const struct options *options, const char **ret);
 /* Prints the header; false: no memory. If `top` is set, CSV and TSV print the header with the first
  * sample. */
 bool sheet_begin(struct sheet *sheet);
+/* Sets other columns for the samples that follow, in a format that is not a capture's; false: no
+ * memory. The paths belong to the caller until the next call. */
+bool sheet_columns(struct sheet *sheet, const char *const *paths, size_t count);
 /* Prints one sample at a local time; NAN: no value. */
 void sheet_row(struct sheet *sheet, LONGLONG time, const double *values);
 /* Prints the text that ends the rows, and frees the memory. */

@@ -103,7 +103,8 @@ static void note_text(struct counters *counters, PDH_HCOUNTER handle)
     free(info);
 }
 
-static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *path, bool seen)
+static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *path,
+                 struct counter_state state)
 {
     char whole[sizeof counters->machine + PDH_MAX_COUNTER_PATH];
     if (counters->paths.count == counters->capacity) {
@@ -112,10 +113,11 @@ static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *pat
         if (!grown)
             return false;
         counters->handles = grown;
-        bool *grown_seen = realloc(counters->seen, capacity * sizeof *grown_seen);
-        if (!grown_seen)
+        struct counter_state *states =
+            realloc(counters->states, capacity * sizeof *counters->states);
+        if (!states)
             return false;
-        counters->seen = grown_seen;
+        counters->states = states;
         counters->capacity = capacity;
     }
     if (!counters->machine[0] && !counter_path_has_machine(path))
@@ -123,11 +125,12 @@ static bool keep(struct counters *counters, PDH_HCOUNTER handle, const char *pat
     note_text(counters, handle);
     spell(counters, handle, path, whole, sizeof whole);
     counters->handles[counters->paths.count] = handle;
-    counters->seen[counters->paths.count] = seen;
+    counters->states[counters->paths.count] = state;
+    counters->wild_count += state.wild;
     return text_list_add(&counters->paths, whole);
 }
 
-static int add(struct counters *counters, const char *path, bool seen)
+static int add(struct counters *counters, const char *path, struct counter_state state)
 {
     PDH_HCOUNTER handle = NULL;
     PDH_STATUS status = PdhAddCounterA(counters->query, path, 0, &handle);
@@ -138,24 +141,25 @@ static int add(struct counters *counters, const char *path, bool seen)
         PdhRemoveCounter(handle);
         return miss(counters, path, status);
     }
-    return keep(counters, handle, path, seen) ? EXIT_GOOD
-                                              : miss(counters, path, PDH_MEMORY_ALLOCATION_FAILURE);
+    return keep(counters, handle, path, state)
+               ? EXIT_GOOD
+               : miss(counters, path, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
 /* ---- wildcards ---- */
 
 /* Returns the multi-string of the paths that a pattern matches now, to be freed; PDH is called
  * again if the list grew meanwhile. NULL: *ret_status is the reason. */
-static char *expand(const char *path, PDH_STATUS *ret_status)
+static char *expand(const char *path, DWORD flags, PDH_STATUS *ret_status)
 {
     DWORD length = 0;
     char *list = NULL;
-    *ret_status = PdhExpandWildCardPathA(NULL, path, NULL, &length, 0);
+    *ret_status = PdhExpandWildCardPathA(NULL, path, NULL, &length, flags);
     for (int tries = 0; (DWORD)*ret_status == PDH_MORE_DATA && tries < 8; tries++) {
         length += length / 4 + 256;
         free(list);
         list = malloc(length);
-        *ret_status = list ? PdhExpandWildCardPathA(NULL, path, list, &length, 0)
+        *ret_status = list ? PdhExpandWildCardPathA(NULL, path, list, &length, flags)
                            : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
     if (!*ret_status && list && *list)
@@ -166,15 +170,24 @@ static char *expand(const char *path, PDH_STATUS *ret_status)
     return NULL;
 }
 
-static int add_pattern(struct counters *counters, const char *path, bool totals)
+/* In CSV and TSV the columns are fixed; the other formats have the instances of each sample. */
+static bool columns_live(const struct typeperf *opts)
+{
+    return !opts->format->capture || opts->format->capture == PDH_LOG_TYPE_BINARY;
+}
+
+static int add_pattern(struct counters *counters, const char *path, const struct typeperf *opts)
 {
     PDH_STATUS status;
-    char *list = expand(path, &status);
+    bool live = columns_live(opts), named = counter_path_names_instance(path);
+    char *list = expand(path, live ? PDH_NOEXPANDINSTANCES : 0, &status);
     if (!list)
         return miss(counters, path, status);
-    for (const char *at = list; *at; at += strlen(at) + 1)
-        if (totals || !counter_path_is_total(at))
-            add(counters, at, !counter_path_names_instance(path));
+    for (const char *at = list; *at; at += strlen(at) + 1) {
+        bool wild = live && !named && counter_path_is_pattern(at);
+        if (!opts->top || !counter_path_is_total(at))
+            add(counters, at, (struct counter_state){.seen = !wild && !named, .wild = wild});
+    }
     missing_rights_of_all(TOOL, path);
     free(list);
     return EXIT_GOOD;
@@ -193,16 +206,15 @@ static void connect_machines(struct counters *counters, const struct typeperf *o
     machines_connect(&counters->machines, TOOL);
 }
 
-static void add_path(struct counters *counters, const char *path, const struct typeperf *opts,
-                     bool patterns)
+static void add_path(struct counters *counters, const char *path, const struct typeperf *opts)
 {
     if (machines_lack(&counters->machines, path)) { /* already reported */
         counters->missing++;
         counters->exit_code = EXIT_FAILED;
-    } else if (counter_path_is_pattern(path) && !patterns) {
-        add_pattern(counters, path, !opts->top);
+    } else if (counter_path_is_pattern(path) && !opts->explain) {
+        add_pattern(counters, path, opts);
     } else {
-        add(counters, path, false);
+        add(counters, path, (struct counter_state){0});
     }
 }
 
@@ -222,24 +234,38 @@ static void warn_of_unlike(const struct counters *counters)
     }
 }
 
+/* Records whether a wildcard matches an instance in this sample. */
+static void note_wild(struct counters *counters, size_t i, bool first)
+{
+    DWORD size = 0, count = 0;
+    PdhGetRawCounterArrayA(counters->handles[i], &size, &count, NULL);
+    counters->states[i].seen = count > 0;
+    if (first && !count)
+        fprintf(stderr, "%s: %s: there is no such instance yet; it is shown when it appears\n",
+                TOOL, text_seen(counters->paths.texts[i]));
+}
+
 void counters_note_seen(struct counters *counters, bool first)
 {
     for (size_t i = 0; i < counters->paths.count; i++) {
         PDH_RAW_COUNTER raw = {0};
-        if (counters->seen[i])
+        struct counter_state *known = &counters->states[i];
+        if (known->wild && !known->seen)
+            note_wild(counters, i, first);
+        if (known->wild || known->seen)
             continue;
         PDH_STATUS status = PdhGetRawCounterValue(counters->handles[i], NULL, &raw);
         DWORD state = status ? (DWORD)status : raw.CStatus;
-        counters->seen[i] = state != PDH_CSTATUS_NO_INSTANCE;
+        known->seen = state != PDH_CSTATUS_NO_INSTANCE;
         bool reported =
-            i > 0 && !counters->seen[i - 1] &&
+            i > 0 && !known[-1].seen &&
             counter_path_same_instance(counters->paths.texts[i - 1], counters->paths.texts[i]);
-        if (first && !counters->seen[i] && !reported)
+        if (first && !known->seen && !reported)
             missing_complain(TOOL, counters->paths.texts[i], (PDH_STATUS)state);
     }
 }
 
-int counters_open(struct counters *counters, const struct typeperf *opts, bool patterns)
+int counters_open(struct counters *counters, const struct typeperf *opts)
 {
     PDH_STATUS status = PdhOpenQueryA(NULL, 0, &counters->query);
     if (status)
@@ -251,7 +277,7 @@ int counters_open(struct counters *counters, const struct typeperf *opts, bool p
     for (size_t i = 0; i < opts->args.count; i++) {
         char *path = counter_path_on(counters->machine, opts->args.texts[i]);
         if (path)
-            add_path(counters, path, opts, patterns);
+            add_path(counters, path, opts);
         else
             miss(counters, opts->args.texts[i], (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE);
         free(path);
@@ -271,6 +297,6 @@ void counters_close(struct counters *counters)
     text_list_done(&counters->paths);
     machines_done(&counters->machines);
     free(counters->handles);
-    free(counters->seen);
+    free(counters->states);
     *counters = (struct counters){0};
 }

@@ -4,6 +4,7 @@
 #include "typeperf.h"
 
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -68,7 +69,129 @@ static double cooked(PDH_HCOUNTER counter)
     return status || value.CStatus > PDH_CSTATUS_NEW_DATA ? NAN : value.doubleValue;
 }
 
-static int print_samples(struct sampling *sampling, struct sheet *sheet, double *values)
+/* ---- wildcards: the columns of one sample ---- */
+
+struct cells {
+    struct text_list paths;
+    double *values;
+    size_t capacity;
+};
+
+static bool add_cell(struct cells *cells, const char *path, double value)
+{
+    if (cells->paths.count == cells->capacity) {
+        size_t capacity = cells->capacity ? cells->capacity * 2 : 64;
+        double *values = realloc(cells->values, capacity * sizeof *values);
+        if (!values)
+            return false;
+        cells->values = values;
+        cells->capacity = capacity;
+    }
+    cells->values[cells->paths.count] = value;
+    return text_list_add(&cells->paths, path);
+}
+
+/* Returns the values of a wildcard's instances, to be freed; NULL: there are none. */
+static PDH_FMT_COUNTERVALUE_ITEM_A *items_of(PDH_HCOUNTER counter, DWORD *ret_count)
+{
+    const DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100;
+    DWORD size = 0;
+    PDH_FMT_COUNTERVALUE_ITEM_A *items = NULL;
+    if ((DWORD)PdhGetFormattedCounterArrayA(counter, format, &size, ret_count, NULL) ==
+        PDH_MORE_DATA)
+        items = malloc(size);
+    if (items && !PdhGetFormattedCounterArrayA(counter, format, &size, ret_count, items))
+        return items;
+    free(items);
+    return NULL;
+}
+
+/* A name, and how many of the instances before have it. */
+struct namesake {
+    const char *name;
+    unsigned long before;
+};
+
+static int compare_names(const void *one, const void *other)
+{
+    const struct namesake *left = one, *right = other;
+    return strcmp(left->name, right->name);
+}
+
+static void keep_namesake(void *namesake)
+{
+    (void)namesake; /* an array owns it */
+}
+
+/* Adds the cell of an instance: its path is that of the wildcard with the name in its brackets, and
+ * #1 after the name of the second instance of a name. */
+static bool add_instance(struct cells *cells, const char *pattern, const struct namesake *instance,
+                         const PDH_FMT_COUNTERVALUE *value, bool totals)
+{
+    const char *open = strchr(pattern, '('), *close = strrchr(pattern, '\\');
+    char number[24] = "", *path = NULL;
+    if (instance->before)
+        snprintf(number, sizeof number, "#%lu", instance->before);
+    if (!open || asprintf(&path, "%.*s%s%s)%s", (int)(open + 1 - pattern), pattern, instance->name,
+                          number, close) < 0)
+        return false;
+    bool good = value->CStatus <= PDH_CSTATUS_NEW_DATA;
+    bool added = (!totals && counter_path_is_total(path)) ||
+                 add_cell(cells, path, good ? value->doubleValue : NAN);
+    free(path);
+    return added;
+}
+
+static bool add_instances(struct cells *cells, const char *pattern, PDH_HCOUNTER counter,
+                          bool totals)
+{
+    DWORD count = 0;
+    PDH_FMT_COUNTERVALUE_ITEM_A *items = items_of(counter, &count);
+    struct namesake *names = items ? calloc(count, sizeof *names) : NULL;
+    void *tree = NULL;
+    bool good = !items || names;
+    for (DWORD i = 0; names && good && i < count; i++) {
+        names[i].name = items[i].szName;
+        struct namesake **first = tsearch(&names[i], &tree, compare_names);
+        struct namesake instance = names[i];
+        if (first && *first != &names[i])
+            instance.before = ++(*first)->before;
+        good = first && add_instance(cells, pattern, &instance, &items[i].FmtValue, totals);
+    }
+    tdestroy(tree, keep_namesake);
+    free(names);
+    free(items);
+    return good;
+}
+
+/* Makes the columns of this sample: a wildcard has one for each of its instances. */
+static bool take_cells(const struct counters *counters, bool totals, struct cells *cells)
+{
+    bool good = true;
+    text_list_done(&cells->paths);
+    for (size_t i = 0; good && i < counters->paths.count; i++) {
+        const char *path = counters->paths.texts[i];
+        if (counters->states[i].wild)
+            good = add_instances(cells, path, counters->handles[i], totals);
+        else
+            good = add_cell(cells, path, cooked(counters->handles[i]));
+    }
+    return good;
+}
+
+/* Prints a sample of counters with wildcards. */
+static bool print_live(const struct sampling *sampling, struct sheet *sheet, LONGLONG time,
+                       struct cells *cells)
+{
+    if (!take_cells(sampling->counters, !sampling->opts->top, cells) ||
+        !sheet_columns(sheet, (const char *const *)cells->paths.texts, cells->paths.count))
+        return false;
+    sheet_row(sheet, time, cells->values);
+    return true;
+}
+
+static int print_samples(struct sampling *sampling, struct sheet *sheet, double *values,
+                         struct cells *cells)
 {
     struct counters *counters = sampling->counters;
     while (next(sampling)) {
@@ -76,10 +199,13 @@ static int print_samples(struct sampling *sampling, struct sheet *sheet, double 
         PDH_STATUS status = PdhCollectQueryDataWithTime(counters->query, &time);
         if (!tolerable(status))
             return pdh_complain("typeperf", "reading a sample", status);
-        for (size_t i = 0; i < counters->paths.count; i++)
-            values[i] = status ? NAN : cooked(counters->handles[i]);
         counters_note_seen(counters, false);
-        sheet_row(sheet, time, values);
+        for (size_t i = 0; !counters->wild_count && i < counters->paths.count; i++)
+            values[i] = status ? NAN : cooked(counters->handles[i]);
+        if (!counters->wild_count)
+            sheet_row(sheet, time, values);
+        else if (!print_live(sampling, sheet, time, cells))
+            return pdh_complain("typeperf", "reading a sample", PDH_MEMORY_ALLOCATION_FAILURE);
         if (!sheet_flush(sheet))
             break; /* an error is reported when the file is closed */
     }
@@ -102,9 +228,12 @@ static int print_sheet(struct sampling *sampling, FILE *out)
                pdh_complain("typeperf", "reading a sample", PDH_MEMORY_ALLOCATION_FAILURE);
     sheet_flush(&sheet);
     int code = begin(sampling);
+    struct cells cells = {0};
     if (!code)
-        code = print_samples(sampling, &sheet, values);
+        code = print_samples(sampling, &sheet, values, &cells);
     sheet_end(&sheet);
+    text_list_done(&cells.paths);
+    free(cells.values);
     free(values);
     return code;
 }

@@ -208,7 +208,7 @@ static int check(const struct typeperf *opts)
 static int count_counters(const struct typeperf *opts)
 {
     struct counters counters = {0};
-    int code = counters_open(&counters, opts, opts->explain);
+    int code = counters_open(&counters, opts);
     size_t missing = counters.missing;
     if (!code && opts->explain)
         code = explain_counters(&counters);
@@ -217,7 +217,7 @@ static int count_counters(const struct typeperf *opts)
     else if (!code)
         code = sample_print(opts, &counters);
     for (size_t i = 0; !opts->explain && i < counters.paths.count; i++)
-        missing += !counters.seen[i];
+        missing += !counters.states[i].seen;
     counters_close(&counters);
     return !code && missing ? EXIT_MISSING : code;
 }

@@ -32,7 +32,11 @@ struct typeperf {
 struct counters {
     PDH_HQUERY query;
     PDH_HCOUNTER *handles;
-    bool *seen;             /* for each counter: it had a value, or was found by a wildcard */
+    struct counter_state {
+        bool seen; /* it had a value, or was found by a wildcard */
+        bool wild; /* a wildcard whose instances are those of each sample */
+    } * states;    /* one for each handle */
+    size_t wild_count;
     struct text_list paths; /* paths as the user wrote them, with machine; one for each handle */
     size_t capacity;
     size_t missing;    /* requested counters that do not exist; each is reported on stderr */
@@ -41,12 +45,11 @@ struct counters {
     char machine[256]; /* the machine's name with its backslashes */
     struct machines machines;
 };
-/* Opens a query and adds the requested counters; wildcards are expanded unless `patterns`.
- * Returns an exit code; failures are reported. */
-int counters_open(struct counters *counters, const struct typeperf *opts, bool patterns);
+/* Opens a query and adds the requested counters. Returns an exit code, and reports failures. */
+int counters_open(struct counters *counters, const struct typeperf *opts);
 void counters_close(struct counters *counters);
 /* After a sample: records which counters have had a value. `first`: also reports the counters whose
- * instance does not exist, because their values are only -1. */
+ * instance does not exist, because their values are only -1, and wildcards that match nothing. */
 void counters_note_seen(struct counters *counters, bool first);
 /* Returns a counter's description, to be freed; NULL: *ret_status is the reason. */
 PDH_COUNTER_INFO_A *counters_info(PDH_HCOUNTER counter, bool explain, PDH_STATUS *ret_status);
