@@ -2,6 +2,7 @@
 /* Compares a path with the names in PDH's lists. */
 #include "missing.h"
 #include "pdh-message.h"
+#include "../view/text.h"
 #include "../view/view.h"
 
 #include <openperflib/load.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SIMILAR_MOST = 3, LEVEL = PERF_DETAIL_WIZARD };
@@ -122,6 +124,22 @@ void missing_rights_of_all(const char *tool, const char *path)
     counter = colon ? colon : counter;
     if (counter && strpbrk(counter, "*?"))
         missing_rights(tool, NULL);
+}
+
+bool missing_is_capture(const char *tool, const char *word)
+{
+    struct stat facts;
+    DWORD type = 0;
+    PDH_HLOG log;
+    if (stat(word, &facts) || !S_ISREG(facts.st_mode) ||
+        PdhOpenLogA(word, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log))
+        return false;
+    PdhCloseLog(log, 0);
+    fprintf(stderr,
+            "%s: %s is a capture: 'relog FILE' lists and converts its counters, 'relog --summary "
+            "FILE' sums them up, 'perfmon FILE' charts them\n",
+            tool, text_seen(word));
+    return true;
 }
 
 int missing_complain(const char *tool, const char *path, PDH_STATUS status)

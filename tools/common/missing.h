@@ -4,6 +4,7 @@
 #define OPL_TOOLS_MISSING_H
 
 #include <pdh.h>
+#include <stdbool.h>
 
 /* Finds the part of the path that matches nothing, and similar names. (PDH reports any wildcard
  * without a match as a missing instance.) Returns the status for that part, or `status` if the path
@@ -17,6 +18,10 @@ void missing_rights(const char *tool, const char *object);
 
 /* Calls missing_rights if the path's counter is a pattern: it matches no omitted counters. */
 void missing_rights_of_all(const char *tool, const char *path);
+
+/* Is the word, which is no path or object, the name of a capture? Then reports which tools read
+ * captures. */
+bool missing_is_capture(const char *tool, const char *word);
 
 /* Like pdh_complain, but `similar` names follow the message. */
 int missing_complain(const char *tool, const char *path, PDH_STATUS status);

@@ -2,6 +2,7 @@
 /* Finds the command line's objects in a block, and reports missing ones with similar names. */
 #include "pcview.h"
 #include "../common/last-event.h"
+#include "../common/missing.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -191,6 +192,8 @@ static void report_explained(struct pcview *view, const char *word)
 static void report_one(struct pcview *view, struct requested_object *wanted)
 {
     if (view->block_count == 0 && report_silence(wanted))
+        return;
+    if (missing_is_capture("pcview", wanted->text))
         return;
     struct similar_name best[SIMILAR];
     opl_object_view object = {0};

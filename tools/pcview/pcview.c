@@ -9,6 +9,7 @@
 #include "../common/last-event.h"
 #include "../common/machine-message.h"
 #include "../common/machines.h"
+#include "../common/missing.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -305,6 +306,9 @@ static void report_damage(const struct pcview *view, bool usable)
 {
     const char *what =
         view->block_count ? text_seen(view->blocks[view->block_count - 1]) : "the answer";
+    if (!usable && view->block_count &&
+        missing_is_capture("pcview", view->blocks[view->block_count - 1]))
+        return;
     if (!usable)
         fprintf(stderr, "pcview: %s cannot be read as a performance block: %s\n", what,
                 opl_block_fault_text(view->now.fault));

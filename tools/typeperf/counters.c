@@ -66,6 +66,8 @@ static void explain_missing(const char *path)
 static int miss(struct counters *counters, const char *path, PDH_STATUS status)
 {
     counters->missing++;
+    if (missing_is_capture(TOOL, path))
+        return counters->exit_code = EXIT_FAILED;
     counters->exit_code = missing_complain(TOOL, path, status);
     if ((DWORD)status == PDH_CSTATUS_NO_OBJECT)
         explain_missing(path);
