@@ -66,9 +66,10 @@ bool counter_path_is_here(const char *machine)
     return strcasecmp(machine, host) == 0;
 }
 
-/* Returns a copy of the path with the machine before it. PDH makes the copy, because in the
- * notation for shells the machine has slashes. */
-static char *put_machine(char *machine, const char *path)
+/* Returns a copy of the path in Windows' notation, with the machine unless it is NULL. PDH makes
+ * the copy, because in the notation for shells the machine has slashes. NULL: no path, or no
+ * memory. */
+static char *to_windows(char *machine, const char *path)
 {
     PDH_COUNTER_PATH_ELEMENTS_A *parts = NULL;
     DWORD size = 0, length = PDH_MAX_COUNTER_PATH * 4;
@@ -77,14 +78,20 @@ static char *put_machine(char *machine, const char *path)
     if ((DWORD)status == PDH_MORE_DATA && (parts = malloc(size)) && (whole = malloc(length)))
         status = PdhParseCounterPathA(path, parts, &size, 0);
     if (whole && !status) {
-        parts->szMachineName = machine;
+        if (machine || !counter_path_has_machine(path))
+            parts->szMachineName = machine;
         status = PdhMakeCounterPathA(parts, whole, &length, 0);
     }
     free(parts);
     if (!status && whole)
         return whole;
     free(whole);
-    return strdup(path); /* PDH reports what is wrong when the path is added */
+    return NULL;
+}
+
+char *counter_path_to_windows(const char *path)
+{
+    return to_windows(NULL, path);
 }
 
 char *counter_path_on(char *machine, const char *path)
@@ -92,7 +99,9 @@ char *counter_path_on(char *machine, const char *path)
     char *whole = NULL;
     if (!*machine || counter_path_is_here(machine) || counter_path_has_machine(path))
         return strdup(path);
+    if (!counter_path_is_windows(path) && (whole = to_windows(machine, path)))
+        return whole;
     if (!counter_path_is_windows(path))
-        return put_machine(machine, path);
+        return strdup(path); /* PDH reports what is wrong when the path is added */
     return asprintf(&whole, "%s%s", machine, path) < 0 ? NULL : whole;
 }

@@ -22,6 +22,9 @@ bool counter_path_is_windows(const char *path);
  * backslashes? */
 bool counter_path_is_here(const char *machine);
 
+/* Returns a copy of the path in Windows' notation, to be freed. NULL: it is no path, or no
+ * memory. */
+char *counter_path_to_windows(const char *path);
 /* Copies the path, with `machine` (with its backslashes; "": none) in front, unless the path has a
  * machine already or `machine` is the local one. The caller frees the copy. NULL: no memory. */
 char *counter_path_on(char *machine, const char *path);

@@ -108,7 +108,7 @@ def bash_list(texts):
 
 
 # kinds of names, and the tools that print them with the option --names
-NAMES = {"@objects": "pcview", "@services": "lodctr", "@counters": "typeperf"}
+NAMES = {"@objects": "pcview", "@services": "lodctr", "@counters": "typeperf", "@sets": "logman"}
 
 # Completes names with blanks, percent signs and backslashes: typed quotes are removed before names are compared, and
 # the result has the same kind of quotes. bash splits words at colons outside of quotes, so the text before a colon is

@@ -121,20 +121,6 @@ static int take_rename(struct relog *opts, const struct options *options)
     return text_list_add(&opts->renames, options->value) ? 0 : EXIT_FAILED;
 }
 
-/* "-b 1/13/2018 5:00:00": the time may be the next word, as on Windows. */
-static int take_time(struct options *options, LONGLONG *ret)
-{
-    char text[128];
-    const char *date = options->value, *next = NULL;
-    if (options->at < options->argc && !strpbrk(date, " T") &&
-        when_is_time(options->argv[options->at]))
-        next = options->argv[options->at++];
-    snprintf(text, sizeof text, "%s%s%s", date, next ? " " : "", next ? next : "");
-    return when_parse(text, ret)
-               ? 0
-               : options_complain(options, "not a time: %s; use M/D/YYYY [[HH:]MM:]SS", text);
-}
-
 /* Takes a plain word: after -c and --top, words with a backslash or "::" are paths; all others are
  * files. */
 static int take_word(struct relog *opts, const struct options *options, bool after_counter)
@@ -181,7 +167,7 @@ static int take_option(struct relog *opts, struct options *options, int id, bool
         return sheet_take_output(options, &opts->output);
     case BEGIN:
     case END:
-        return take_time(options, id == BEGIN ? &opts->begin : &opts->end);
+        return when_take(options, id == BEGIN ? &opts->begin : &opts->end);
     case CONFIG:
         return take_config(opts, options, nested);
     case RENAME:

@@ -11,6 +11,7 @@
 #include "../common/pdh-message.h"
 #include "../common/sheet.h"
 #include "../common/text-list.h"
+#include "../common/when.h"
 
 struct relog {
     struct text_list inputs;           /* captures to read; "-" is standard input */
@@ -26,14 +27,6 @@ struct relog {
     LONGLONG begin, end;   /* local times; 0: none was given */
     struct text_list kept; /* strings from files of options; the texts above point to them */
 };
-
-/* ---- when.c: local times ---- */
-/* "M/D/YYYY [[HH:]MM:]SS[AM|PM]" or "YYYY-MM-DD[ HH:MM:SS]"; false: the text is not a time. */
-bool when_parse(const char *text, LONGLONG *ret);
-/* Is the word a time of day? It may follow a date as a separate word. */
-bool when_is_time(const char *text);
-/* Prints a time as relog shows it: "1/13/2018 5:13:23". */
-void when_print(LONGLONG time, char text[SHEET_TIME_SIZE]);
 
 /* ---- source.c: captures and the selected counters ---- */
 struct input_log {

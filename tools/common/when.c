@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses and prints times: local times of a capture, without a time zone. */
-#include "relog.h"
+#include "when.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool parse_time(const char *text, double *ret)
     return true;
 }
 
-bool when_is_time(const char *text)
+static bool is_time(const char *text)
 {
     double seconds;
     return parse_time(text, &seconds);
@@ -81,6 +81,18 @@ bool when_parse(const char *text, LONGLONG *ret)
     *ret = ((LONGLONG)days + since_1601) * second_100ns +
            (LONGLONG)(moment.seconds * (double)second_100ns);
     return true;
+}
+
+int when_take(struct options *options, LONGLONG *ret)
+{
+    char text[128];
+    const char *date = options->value, *next = NULL;
+    if (options->at < options->argc && !strpbrk(date, " T") && is_time(options->argv[options->at]))
+        next = options->argv[options->at++];
+    snprintf(text, sizeof text, "%s%s%s", date, next ? " " : "", next ? next : "");
+    return when_parse(text, ret)
+               ? 0
+               : options_complain(options, "not a time: %s; use M/D/YYYY [[HH:]MM:]SS", text);
 }
 
 void when_print(LONGLONG time, char text[SHEET_TIME_SIZE])
