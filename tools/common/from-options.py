@@ -149,9 +149,10 @@ def bash_complete(tool, what):
     return f"_{tool.name}_names {NAMES[what]}" if what in NAMES else bash_list(what)
 
 
-def names_kinds(tool):
-    """Returns the kinds of names that this tool's arguments can be."""
-    return sorted({tool.arguments, *(option.complete for option in tool.options)} & set(NAMES))
+def names_kinds(tool, commands):
+    """Returns the kinds of names that arguments of this tool and its commands can be."""
+    options = [option for part in [tool, *commands] for option in part.options]
+    return sorted({tool.arguments, *(option.complete for option in options)} & set(NAMES))
 
 
 def others_after(tool):
@@ -173,7 +174,7 @@ def bash(tool, commands):
                 cases.append(f"    {' | '.join(option.spellings())})\n"
                              f"        {bash_complete(tool, option.complete)}\n        return ;;")
     lines = [f"# bash completion for {tool.name}; made from its option table"]
-    if names_kinds(tool):
+    if names_kinds(tool, commands):
         lines.append(BASH_NAMES.replace("TOOL", tool.name))
     lines += [f"_{tool.name}() {{",
              '    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}',
@@ -234,7 +235,7 @@ def zsh(tool, commands):
         specs.append(quoted(f"*:{kind}:{zsh_action(tool, tool.arguments)}"))
     lines = [f"#compdef {tool.name}", f"# made from the option table of {tool.name}"]
     others, other_kind = others_after(tool)
-    for what in names_kinds(tool):
+    for what in names_kinds(tool, commands):
         lines += [f"_{tool.name}_{what[1:]}() {{", "    local -a names"]
         if what == tool.arguments and others:
             lines.append(f"    (( $words[(I)({'|'.join(others)})] )) && "

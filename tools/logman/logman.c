@@ -267,9 +267,10 @@ static int take_option(struct logman *opts, struct options *options, int id, boo
         return take_config(opts, options, nested);
     if (id == TRACE)
         return options_complain(options, "-ets is not supported: there are no event traces");
+    if (id == AT_ONCE) /* start returns at once anyway */
+        return 0;
     int wrong = options_set(options, id, OPTION_TARGETS(targets));
-    return wrong != OPTION_OTHER || id == AT_ONCE ? wrong == OPTION_OTHER ? 0 : wrong
-                                                  : add_change(opts, options, id);
+    return wrong == OPTION_OTHER ? add_change(opts, options, id) : wrong;
 }
 
 /* Returns 0, an exit code, or OPTION_SHOWN. */
@@ -286,34 +287,37 @@ static int take_options(struct logman *opts, struct options *options, bool neste
 /* ---- changes of a set ---- */
 
 /* clang-format off */
+#define MEMBER(name) offsetof(struct set, name), sizeof(((struct set *)NULL)->name)
 static const struct setting {
     int id;
     enum { FLAG, TEXT, TIME, NUMBER, OTHER } type;
     enum { BOTH, COUNTERS, ALERTS } kinds;
-    size_t member;
+    size_t member, size; /* size 0: the option cannot be taken back */
 } settings[] = {
-    {APPEND, FLAG, BOTH, offsetof(struct set, append)},
-    {OVERWRITE, FLAG, BOTH, offsetof(struct set, overwrite)},
-    {REPEAT, FLAG, BOTH, offsetof(struct set, repeat)},
-    {COMMAND_LINES, FLAG, COUNTERS, offsetof(struct set, command_lines)},
-    {LOG_EVENT, FLAG, ALERTS, offsetof(struct set, event)},
-    {COMMAND, TEXT, BOTH, offsetof(struct set, command)},
-    {RUN_AS, TEXT, BOTH, offsetof(struct set, user)},
-    {START_SET, TEXT, ALERTS, offsetof(struct set, start_set)},
-    {TASK, TEXT, ALERTS, offsetof(struct set, task)},
-    {TASK_ARGUMENTS, TEXT, ALERTS, offsetof(struct set, task_arguments)},
-    {RUN_FOR, TIME, BOTH, offsetof(struct set, run_for)},
-    {HOLD, TIME, ALERTS, offsetof(struct set, hold)},
-    {PAUSE, TIME, ALERTS, offsetof(struct set, pause)},
-    {MOST, NUMBER, BOTH, offsetof(struct set, most)},
-    {SAMPLES, NUMBER, COUNTERS, offsetof(struct set, samples)},
-    {RETENTION, OTHER, COUNTERS, 0},
-    {KEEP_FREE, OTHER, COUNTERS, 0},
-    {FORMAT, OTHER, COUNTERS, 0},
-    {COUNTER, OTHER, COUNTERS, 0},
-    {THRESHOLD, OTHER, ALERTS, 0},
-    {HYSTERESIS, OTHER, ALERTS, 0},
-    {0, OTHER, BOTH, 0},
+    {APPEND, FLAG, BOTH, MEMBER(append)},
+    {OVERWRITE, FLAG, BOTH, MEMBER(overwrite)},
+    {REPEAT, FLAG, BOTH, MEMBER(repeat)},
+    {COMMAND_LINES, FLAG, COUNTERS, MEMBER(command_lines)},
+    {LOG_EVENT, FLAG, ALERTS, MEMBER(event)},
+    {COMMAND, TEXT, BOTH, MEMBER(command)},
+    {RUN_AS, TEXT, BOTH, MEMBER(user)},
+    {START_SET, TEXT, ALERTS, MEMBER(start_set)},
+    {TASK, TEXT, ALERTS, MEMBER(task)},
+    {TASK_ARGUMENTS, TEXT, ALERTS, MEMBER(task_arguments)},
+    {RUN_FOR, TIME, BOTH, MEMBER(run_for)},
+    {HOLD, TIME, ALERTS, MEMBER(hold)},
+    {PAUSE, TIME, ALERTS, MEMBER(pause)},
+    {MOST, NUMBER, BOTH, MEMBER(most)},
+    {SAMPLES, NUMBER, COUNTERS, MEMBER(samples)},
+    {RETENTION, OTHER, COUNTERS, MEMBER(retention)},
+    {KEEP_FREE, OTHER, COUNTERS, MEMBER(keep_free)},
+    {FORMAT, OTHER, COUNTERS, 0, 0},
+    {COUNTER, OTHER, COUNTERS, 0, 0},
+    {THRESHOLD, OTHER, ALERTS, 0, 0},
+    {HYSTERESIS, OTHER, ALERTS, MEMBER(hysteresis)},
+    {VERSION, OTHER, BOTH, MEMBER(version)},
+    {NEW_FILE, OTHER, BOTH, MEMBER(new_file)},
+    {0, OTHER, BOTH, 0, 0},
 };
 /* clang-format on */
 
@@ -446,28 +450,6 @@ static int take_manual(struct set *set, const char *which)
     return 0;
 }
 
-static void take_back(struct set *set, int id)
-{
-    switch (id) {
-    case VERSION:
-        set->version = VERSION_NONE;
-        break;
-    case NEW_FILE:
-        set->segment = false;
-        set->new_file = 0;
-        break;
-    case RETENTION:
-        set->retention = 0;
-        break;
-    case KEEP_FREE:
-        set->keep_free = 0;
-        break;
-    case HYSTERESIS:
-        set->hysteresis = 0;
-        break;
-    }
-}
-
 static int change_other(const struct options *options, struct set *set, const struct change *change)
 {
     uint64_t percent = 0;
@@ -529,18 +511,18 @@ static int change_set(const struct options *options, struct set *set, const stru
     if (row->kinds && (row->kinds == ALERTS) != (set->kind == SET_ALERT))
         return options_complain(options, "%s is only for %s", options->spelled,
                                 row->kinds == ALERTS ? "alerts" : "counters");
-    if (row->type == OTHER && !negated)
-        return change_other(options, set, change);
-    if (row->type == OTHER)
-        take_back(set, id);
-    else if (row->type == TEXT)
+    if (row->type == TEXT)
         return replace(member, negated ? NULL : options->value);
-    else if (row->type == FLAG)
-        *(bool *)member = !negated;
-    else if (negated)
-        *(uint32_t *)member = 0;
-    else
+    if (negated) {
+        set->segment &= id != NEW_FILE;
+        memset(member, 0, row->size);
+    } else if (row->type == OTHER) {
+        return change_other(options, set, change);
+    } else if (row->type == FLAG) {
+        *(bool *)member = true;
+    } else {
         return (row->type == TIME ? take_time : change_number)(options, member);
+    }
     return 0;
 }
 
@@ -619,7 +601,7 @@ static int create(const struct logman *opts, const struct options *options, stru
     free(path);
     if (exists)
         return complain(opts->name, "exists already; 'logman update' changes it", EXIT_FAILED);
-    set->version = VERSION_NUMBER;
+    set->version = set->kind == SET_COUNTER ? VERSION_NUMBER : VERSION_NONE;
     int wrong = change_all(opts, options, set);
     return wrong ? wrong : set_save(set, opts->own);
 }
@@ -703,11 +685,11 @@ static void print_seconds(const char *name, double seconds)
 
 static void print_when(const char *name, int64_t time)
 {
-    char text[SHEET_TIME_SIZE] = "";
-    if (time)
-        when_print((time + 11644473600) * 10000000, text);
-    if (time)
-        print_row(name, text);
+    char text[SHEET_TIME_SIZE];
+    if (!time)
+        return;
+    when_print((time + 11644473600) * 10000000, text);
+    print_row(name, text);
 }
 
 static void print_files(const struct set *set)

@@ -248,7 +248,9 @@ static bool read_schedule(struct set *set, enum element_type type, const char *t
         return true;
     }
     case DAYS:
-        set->repeat = parse_number(text, UINT32_MAX, &number) && number && set->begin;
+        if (!parse_number(text, UINT32_MAX, &number))
+            return false;
+        set->repeat = number && set->begin;
         return true;
     case ENABLED:
         if (!parse_flag(text, &enabled))
@@ -390,9 +392,9 @@ static char *print_element(const struct set *set, const struct element *element)
 
 static bool is_element(const xmlNode *node, const char *name, bool ours)
 {
-    bool is_ours = node->ns && strcmp((const char *)node->ns->href, OURS) == 0;
-    return node->type == XML_ELEMENT_NODE && is_ours == ours &&
-           strcmp((const char *)node->name, name) == 0;
+    if (node->type != XML_ELEMENT_NODE || strcmp((const char *)node->name, name) != 0)
+        return false;
+    return (node->ns && strcmp((const char *)node->ns->href, OURS) == 0) == ours;
 }
 
 static xmlNode *child(const xmlNode *parent, const char *name, bool ours)
@@ -417,17 +419,6 @@ static char *text_of(const xmlNode *node)
     return copy;
 }
 
-static xmlNode *add_element(xmlNode *parent, const char *name, xmlNs *ns, const char *text)
-{
-    xmlNode *node = xmlNewDocNode(parent->doc, ns, XML(name), NULL), *collector = parent->last;
-    xmlNodeAddContent(node, XML(text));
-    while (collector && !strstr((const char *)collector->name, "DataCollector"))
-        collector = collector->prev;
-    /* what belongs to the set comes before its collectors */
-    return collector && !parent->parent->parent ? xmlAddPrevSibling(collector, node)
-                                                : xmlAddChild(parent, node);
-}
-
 /* The element of the document that has the elements of a place; NULL: none. */
 static xmlNode *place_node(const xmlDoc *document, enum element_place place)
 {
@@ -437,6 +428,16 @@ static xmlNode *place_node(const xmlDoc *document, enum element_place place)
            : place != IN_COLLECTOR ? root
            : counters              ? counters
                                    : child(root, "AlertDataCollector", false);
+}
+
+static xmlNode *add_element(xmlNode *parent, const char *name, xmlNs *ns, const char *text)
+{
+    xmlNode *node = xmlNewDocNode(parent->doc, ns, XML(name), NULL);
+    xmlNode *collector = place_node(parent->doc, IN_COLLECTOR);
+    xmlNodeAddContent(node, XML(text));
+    /* what belongs to the set comes before its collector */
+    return collector->parent == parent ? xmlAddPrevSibling(collector, node)
+                                       : xmlAddChild(parent, node);
 }
 
 /* Sets the element's text. "" removes an element of a schedule, "" and "0" one of ours. */
@@ -477,12 +478,15 @@ static void put_counters(const struct set *set)
         {"Counter", "CounterDisplayName"},
         {"Alert",   "AlertDisplayName"  },
     };
-    xmlNode *collector = place_node(set->document, IN_COLLECTOR), *node;
-    for (int i = 0; i < 2; i++)
-        while ((node = child(collector, names[set->kind][i], false))) {
+    xmlNode *collector = place_node(set->document, IN_COLLECTOR);
+    for (xmlNode *node = collector->children, *next; node; node = next) {
+        next = node->next;
+        if (is_element(node, names[set->kind][0], false) ||
+            is_element(node, names[set->kind][1], false)) {
             xmlUnlinkNode(node);
             xmlFreeNode(node);
         }
+    }
     for (size_t i = 0; i < set->counters.count; i++)
         add_element(collector, names[set->kind][0], collector->ns, set->counters.texts[i]);
 }
