@@ -689,7 +689,7 @@ static int complain_status(const char *name, LSTATUS status)
     return missing ? EXIT_MISSING : status == ERROR_ACCESS_DENIED ? EXIT_NO_RIGHTS : EXIT_FAILED;
 }
 
-int set_import(const char *name, const char *path, struct set **ret)
+static int read_set(const char *name, const char *path, struct set **ret)
 {
     BUFFER_AUTO bytes = {0};
     char why[SET_WHY];
@@ -701,11 +701,23 @@ int set_import(const char *name, const char *path, struct set **ret)
     return *ret ? EXIT_GOOD : complain(path, why);
 }
 
+int set_import(const char *name, const char *path, struct set **ret)
+{
+    int code = read_set(name, path, ret);
+    const xmlNode *used = code ? NULL : place_node((*ret)->document, IN_COLLECTOR);
+    for (const xmlNode *node = used ? used->parent->children : NULL; node; node = node->next)
+        if (node != used && node->type == XML_ELEMENT_NODE &&
+            strstr((const char *)node->name, "DataCollector"))
+            fprintf(stderr, "logman: %s: line %ld: another collector, %s, is kept but not run\n",
+                    text_seen(path), xmlGetLineNo(node), text_seen((const char *)node->name));
+    return code;
+}
+
 int set_load(bool user, const char *name, struct set **ret)
 {
     FREE_AUTO char *path = set_name_valid(name) ? set_path(user, name, PLACE_SET) : NULL;
     if (path && (access(path, F_OK) == 0 || errno == EACCES))
-        return set_import(name, path, ret);
+        return read_set(name, path, ret);
     complain(name, "no such data collector set; 'logman query' lists them");
     return EXIT_MISSING;
 }
