@@ -320,7 +320,7 @@ struct wanted_list *wanted_here(void);
  * (docs/windows/providers.md#d5, docs/windows/registration.md#e7) ---- */
 enum event_level { EVENT_ERROR = 1, EVENT_WARNING = 2, EVENT_INFO = 4 };
 struct event_message {
-    const char *source; /* "Perflib" or "LoadPerf" */
+    const char *source; /* "Perflib", "LoadPerf" or "PLA" */
     unsigned id;
     enum event_level level;
     const char *fields; /* names of the fields in order, separated by blanks */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The message catalog: one row for each event that the library writes. The lines of the event log,
- * the catalog of `journalctl -x` and docs/events.md are made from these rows.
+ * The message catalog: one row for each event that the library or logman writes. The lines of the
+ * event log, the catalog of `journalctl -x` and docs/events.md are made from these rows.
  *
  * Numbers, levels and fields are Windows' own (docs/windows/providers.md#d5,
  * docs/windows/registration.md#e7); texts and advice are this project's own, and so are the numbers
@@ -237,6 +237,17 @@ const struct event_message event_messages[] = {
     {"LoadPerf", 3018, EVENT_ERROR, "Service Win32Error",
      "the numbers of {Service} could not be removed from its Performance key: {Win32Error}",
      RIGHTS},
+
+    {"PLA", 2031, EVENT_WARNING, "Service Counter Value Relation Limit",
+     "alert of {Service}: {Counter} is {Value}, {Relation} the limit of {Limit}",
+     "logman query {Service} shows the limits of the alert; perfmon shows what the machine does now"},
+    /* events that Windows does not have */
+    {"PLA", 4101, EVENT_ERROR, "Service Path Reason",
+     "{Service} loses samples, because they cannot be written to {Path}: {Reason}",
+     "each further sample is tried again; make space, or correct the folder's rights"},
+    {"PLA", 4102, EVENT_ERROR, "Service Command Reason",
+     "the command {Command} of {Service} failed: {Reason}",
+     "run it as the same user, without a shell and with the environment that logman(1) describes"},
   /* clang-format on */
 };
 const size_t event_message_count = COUNT(event_messages);
@@ -252,7 +263,10 @@ const struct event_message *event_message(const char *source, unsigned id)
 /* The first 24 digits are the same random digits for all events; the last 8 identify the event. */
 void event_message_id(const char *source, unsigned id, char ret[static 33])
 {
-    unsigned number = strcmp(source, "Perflib") == 0 ? 1 : strcmp(source, "LoadPerf") == 0 ? 2 : 0;
+    unsigned number = strcmp(source, "Perflib") == 0    ? 1
+                      : strcmp(source, "LoadPerf") == 0 ? 2
+                      : strcmp(source, "PLA") == 0      ? 3
+                                                        : 0;
     snprintf(ret, 33, "8d3e1f6ac25b4c7f9a60d7b2%04x%04x", number, number ? id & 0xffff : 0);
 }
 

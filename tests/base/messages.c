@@ -21,6 +21,7 @@ static const struct {
     {"LoadPerf", EVENT_WARNING, "2000 2004 2005 2006 2007"                                        },
     {"LoadPerf", EVENT_ERROR,   "3000 3001 3002 3003 3004 3005 3006 3007 3008 3009 3011 3012"     },
     {"LoadPerf", EVENT_ERROR,   "3013 3014 3017 3018"                                             },
+    {"PLA",      EVENT_WARNING, "2031"                                                            },
 };
 
 static void every_event_of_the_reference_has_its_row(void **state)

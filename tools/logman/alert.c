@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Alerts: a value beyond its limit for some time is an alert. With a hysteresis the next alert
+ * comes only after the value was back by so many percent of the limit; without one each sample
+ * beyond the limit is an alert, as on Windows. Instances are watched each for itself.
+ */
+#include "runner.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool alert_parse(const char *text, struct source *ret)
+{
+    const char *above = strrchr(text, '>'), *below = strrchr(text, '<');
+    const char *sign = above > below ? above : below;
+    char *end;
+    if (!sign || sign == text || !sign[1])
+        return false;
+    ret->above = *sign == '>';
+    ret->limit = strtod(sign + 1, &end);
+    if (*end || !isfinite(ret->limit))
+        return false;
+    while (sign > text && sign[-1] == ' ')
+        sign--;
+    ret->path = strndup(text, (size_t)(sign - text));
+    return true;
+}
+
+void alert_forget(struct source *source)
+{
+    for (size_t i = 0; i < source->watch_count; i++)
+        free(source->watches[i].instance);
+    free(source->watches);
+}
+
+/* Returns the path with the instance in place of its wildcard, to be freed. */
+static char *path_of(PDH_HCOUNTER handle, const char *instance)
+{
+    union {
+        PDH_COUNTER_INFO_A info;
+        char bytes[4 * PDH_MAX_COUNTER_PATH];
+    } about;
+    DWORD size = sizeof about;
+    if (PdhGetCounterInfoA(handle, FALSE, &size, &about.info))
+        return NULL;
+    const PDH_COUNTER_INFO_A *info = &about.info;
+    if (!info->szInstanceName || !*info->szInstanceName)
+        return strdup(info->szFullPath);
+    return text_format("%s\\%s(%s)\\%s", info->szMachineName, info->szObjectName, instance,
+                       info->szCounterName);
+}
+
+static void raise_alert(struct runner *runner, const struct source *source, PDH_HCOUNTER handle,
+                        const char *instance, double value)
+{
+    const struct set *set = runner->set;
+    char number[64], limit[64];
+    snprintf(number, sizeof number, "%.10g", value);
+    snprintf(limit, sizeof limit, "%.10g", source->limit);
+    FREE_AUTO char *path = path_of(handle, instance);
+    const char *counter = path ? path : source->path;
+    if (set->event)
+        event_log("PLA", 2031, set->name,
+                  EVENT_FIELDS(EVENT_TEXT("Counter", counter), EVENT_TEXT("Value", number),
+                               EVENT_TEXT("Relation", source->above ? "over" : "under"),
+                               EVENT_TEXT("Limit", limit)),
+                  NULL);
+    if (set->start_set && *set->start_set)
+        command_start_set(runner, set->start_set);
+    if (set->task && *set->task)
+        command_run(runner, set->task, set->task_arguments,
+                    &(struct command_about){.counter = counter, .value = number, .limit = limit});
+    runner->alerts++;
+    runner->written = 0; /* the state is written at once */
+}
+
+/* Returns the watch of this instance of the counter, a new one if it has none; NULL: no memory. */
+static struct watch *watch_of(struct source *source, const char *name)
+{
+    for (size_t i = 0; i < source->watch_count; i++)
+        if (strcmp(source->watches[i].instance, name) == 0)
+            return &source->watches[i];
+    struct watch *grown = reallocarray(source->watches, source->watch_count + 1, sizeof *grown);
+    if (!grown)
+        return NULL;
+    source->watches = grown;
+    grown[source->watch_count] = (struct watch){.instance = strdup(name), .last = -HUGE_VAL};
+    return grown[source->watch_count].instance ? &grown[source->watch_count++] : NULL;
+}
+
+/* Is this value of the instance an alert? */
+static bool is_alert(const struct set *set, const struct source *source, struct watch *watch,
+                     double value, double now)
+{
+    double beyond = source->above ? value - source->limit : source->limit - value;
+    double back = fabs(source->limit) * set->hysteresis / 100;
+    if (beyond <= 0)
+        watch->passed_since = 0;
+    else if (!watch->passed_since)
+        watch->passed_since = now;
+    if (watch->alerted && set->hysteresis > 0 && beyond > -back)
+        return false;
+    watch->alerted = false;
+    if (beyond <= 0 || now - watch->passed_since < set->hold || now - watch->last < set->pause)
+        return false;
+    watch->alerted = true;
+    watch->last = now;
+    return true;
+}
+
+static void check_item(struct runner *runner, struct source *source, size_t handle,
+                       const PDH_FMT_COUNTERVALUE_ITEM_A *item)
+{
+    FREE_AUTO char *name = text_format("%zu %s", handle, item->szName);
+    struct watch *watch = name ? watch_of(source, name) : NULL;
+    if (!watch)
+        return;
+    watch->present = true;
+    if (item->FmtValue.CStatus <= PDH_CSTATUS_NEW_DATA && !isnan(item->FmtValue.doubleValue) &&
+        is_alert(runner->set, source, watch, item->FmtValue.doubleValue, run_clock()))
+        raise_alert(runner, source, source->handles[handle], item->szName,
+                    item->FmtValue.doubleValue);
+}
+
+static void check_counter(struct runner *runner, struct source *source, size_t handle)
+{
+    const DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100;
+    DWORD size = 0, count = 0;
+    PDH_FMT_COUNTERVALUE_ITEM_A *items = NULL;
+    PdhGetFormattedCounterArrayA(source->handles[handle], format, &size, &count, NULL);
+    if (size)
+        items = malloc(size);
+    if (items &&
+        PdhGetFormattedCounterArrayA(source->handles[handle], format, &size, &count, items) == 0)
+        for (DWORD i = 0; i < count; i++)
+            check_item(runner, source, handle, &items[i]);
+    free(items);
+}
+
+/* Forgets the instances that have ended. */
+static void forget_ended(struct source *source)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < source->watch_count; i++) {
+        if (source->watches[i].present)
+            source->watches[kept++] = source->watches[i];
+        else
+            free(source->watches[i].instance);
+    }
+    source->watch_count = kept;
+}
+
+void alert_sample(struct runner *runner)
+{
+    PDH_STATUS status = PdhCollectQueryData(runner->query);
+    if (status && (DWORD)status != PDH_NO_DATA) {
+        runner->lost++;
+        return;
+    }
+    runner->samples++;
+    for (size_t i = 0; i < runner->count; i++) {
+        struct source *source = &runner->sources[i];
+        for (size_t j = 0; j < source->watch_count; j++)
+            source->watches[j].present = false;
+        for (size_t j = 0; j < source->count; j++)
+            check_counter(runner, source, j);
+        forget_ended(source);
+    }
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Starts and stops the runner of a set: by systemd, or without it in the background. */
+#include "runner.h"
+
+#include "../common/options.h"
+#include "../view/text.h"
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- systemd ---- */
+
+/* Returns the unit of the set, with its name in systemd's escaped form, to be freed. */
+static char *unit_of(const char *name)
+{
+    BUFFER_AUTO unit = {0};
+    buffer_add_text(&unit, "openperflib-logman@");
+    for (const char *at = name; *at; at++) {
+        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                     (*at >= '0' && *at <= '9') || *at == ':' || *at == '_' ||
+                     (*at == '.' && at > name);
+        if (plain)
+            buffer_add(&unit, at, 1);
+        else
+            buffer_printf(&unit, "\\x%02x", (unsigned char)*at);
+    }
+    buffer_add_text(&unit, ".service");
+    return unit.failed ? NULL : strdup(unit.data);
+}
+
+/* Runs systemctl and returns its exit code. */
+static int systemctl(bool user, const char *verb, const char *option, const char *unit, bool quiet)
+{
+    const char *arguments[] = {"systemctl", user ? "--user" : "--system", verb, unit, option, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int state = -1;
+    posix_spawn_file_actions_init(&actions);
+    for (int fd = STDOUT_FILENO; quiet && fd <= STDERR_FILENO; fd++)
+        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+    if (!posix_spawnp(&pid, "systemctl", &actions, NULL, (char **)arguments, environ))
+        waitpid(pid, &state, 0);
+    posix_spawn_file_actions_destroy(&actions);
+    return state != -1 && WIFEXITED(state) ? WEXITSTATUS(state) : EXIT_FAILED;
+}
+
+/* Does systemd run, and has it the unit? A unit never uses another folder for the state. */
+static bool has_unit(bool user)
+{
+    const char *root = getenv("OPENPERFLIB_ROOT"), *runtime = getenv("XDG_RUNTIME_DIR");
+    FREE_AUTO char *place = user && runtime ? text_format("%s/systemd", runtime) : NULL;
+    return !(root && *root) && access("/run/systemd/system", F_OK) == 0 &&
+           (!user || (place && access(place, F_OK) == 0)) &&
+           systemctl(user, "cat", NULL, "openperflib-logman@.service", true) == 0;
+}
+
+static int start_unit(const struct set *set, bool user)
+{
+    FREE_AUTO char *unit = unit_of(set->name);
+    const struct passwd *self = getpwuid(geteuid());
+    FREE_AUTO char *linger = self ? text_format("/var/lib/systemd/linger/%s", self->pw_name) : NULL;
+    /* a set that lasts for some time only is not continued after a reboot: it would begin anew */
+    bool lasts = !set->run_for && !set->samples;
+    if (!unit || systemctl(user, lasts ? "enable" : "start", lasts ? "--now" : NULL, unit, false)) {
+        fprintf(stderr, "logman: %s was not started; the reason is in: journalctl %s-u '%s'\n",
+                text_seen(set->name), user ? "--user " : "", unit ? unit : "");
+        return EXIT_FAILED;
+    }
+    if (user && linger && access(linger, F_OK) != 0)
+        printf("%s ends when you log out; to let it run on: loginctl enable-linger\n",
+               text_seen(set->name));
+    return EXIT_GOOD;
+}
+
+/* ---- without systemd ---- */
+
+/* The runner's process, whose parent has ended. */
+static _Noreturn void be_runner(struct set *set, bool user, int starter)
+{
+    struct runner runner = {.set = set, .user = user, .lock = -1, .starter = starter};
+    if (chdir("/"))
+        _exit(EXIT_FAILED);
+    exit(runner_run(&runner));
+}
+
+static int start_detached(struct set *set, bool user)
+{
+    int ends[2];
+    char byte;
+    fflush(NULL);
+    if (pipe2(ends, O_CLOEXEC))
+        return EXIT_FAILED;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        setsid();
+        pid = fork();
+        if (pid == 0)
+            be_runner(set, user, ends[1]);
+        _exit(pid < 0);
+    }
+    close(ends[1]);
+    if (pid > 0)
+        waitpid(pid, NULL, 0);
+    /* without a byte the runner has ended, after a message */
+    bool started = pid > 0 && read(ends[0], &byte, 1) == 1;
+    close(ends[0]);
+    if (started)
+        printf(
+            "%s runs. Nothing starts it again after a reboot, because systemd does not run it.\n",
+            text_seen(set->name));
+    return started ? EXIT_GOOD : EXIT_FAILED;
+}
+
+/* ---- commands ---- */
+
+int set_start(struct set *set, bool user)
+{
+    pid_t pid = state_holder(set->name, user);
+    if (pid) {
+        fprintf(stderr, "logman: %s runs already, pid %d\n", text_seen(set->name), (int)pid);
+        return EXIT_FAILED;
+    }
+    return has_unit(user) ? start_unit(set, user) : start_detached(set, user);
+}
+
+bool set_is_running(const char *name, bool user)
+{
+    return state_holder(name, user) != 0;
+}
+
+/* Returns the value of a key in the state, to be freed; NULL: it has none. */
+static char *value_of(const char *state, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *at = state; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strncmp(at, key, length) == 0 && at[length] == ' ')
+            return strndup(at + length + 1, strcspn(at + length + 1, "\n"));
+    return NULL;
+}
+
+int set_stop(struct set *set, bool user)
+{
+    enum { TRIES = 100 };
+    const struct timespec moment = {0, 100000000};
+    pid_t pid = state_holder(set->name, user);
+    FREE_AUTO char *state = state_read(set->name, user), *by_unit = value_of(state, "unit");
+    FREE_AUTO char *unit = unit_of(set->name);
+    if (by_unit && *by_unit == '1' && unit && pid)
+        return systemctl(user, "disable", "--now", unit, false) ? EXIT_FAILED : EXIT_GOOD;
+    if (!pid || kill(pid, SIGTERM)) {
+        fprintf(stderr, "logman: %s %s\n", text_seen(set->name),
+                pid ? "belongs to another user" : "does not run");
+        return EXIT_FAILED;
+    }
+    for (int i = 0; i < TRIES; i++, nanosleep(&moment, NULL))
+        if (!set_is_running(set->name, user))
+            return EXIT_GOOD;
+    fprintf(stderr, "logman: %s ends when its command (-rc) has ended\n", text_seen(set->name));
+    return EXIT_FAILED;
+}
+
+static void print_value(const char *label, const char *value)
+{
+    if (value)
+        printf("%-22s%s\n", label, text_seen(value));
+}
+
+void set_print_status(const struct set *set, bool user)
+{
+    if (!set_is_running(set->name, user))
+        return;
+    FREE_AUTO char *state = state_read(set->name, user), *pid = value_of(state, "pid"),
+                   *since = value_of(state, "since"), *samples = value_of(state, "samples"),
+                   *lost = value_of(state, "lost"), *alerts = value_of(state, "alerts"),
+                   *file = value_of(state, "file"), *problem = value_of(state, "problem");
+    time_t began = since ? (time_t)strtoll(since, NULL, 10) : 0;
+    struct tm parts;
+    char text[64];
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&began, &parts));
+    print_value("Running since:", text);
+    print_value("Process:", pid);
+    print_value("Samples:", samples);
+    print_value("Lost samples:", lost && strcmp(lost, "0") != 0 ? lost : NULL);
+    print_value("Reason:", problem);
+    print_value("Alerts:", set->kind == SET_ALERT ? alerts : NULL);
+    print_value("Current file:", file);
+    for (const char *at = state; at && (at = strstr(at, "\nmissing ")); at++) {
+        FREE_AUTO char *missing = value_of(at + 1, "missing");
+        print_value("Without values:", missing);
+    }
+}

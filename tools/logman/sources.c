@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* The counters of a set. One that does not exist yet is kept, and tried again. */
+#include "runner.h"
+
+#include "../common/missing.h"
+#include "../common/pdh-message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool add_source(struct source *source, const struct set *set, const char *text)
+{
+    if (set->kind == SET_ALERT && !alert_parse(text, source)) {
+        fprintf(
+            stderr,
+            "logman: '%s' is no counter with a limit, such as '\\Memory\\Available Bytes<1e8'\n",
+            text);
+        return false;
+    }
+    if (!source->path)
+        source->path = strdup(text);
+    return source->path;
+}
+
+bool sources_open(struct runner *runner)
+{
+    const struct set *set = runner->set;
+    runner->sources = calloc(set->counters.count + 1, sizeof *runner->sources);
+    if (!runner->sources || PdhOpenQueryA(NULL, 0, &runner->query))
+        return false;
+    for (size_t i = 0; i < set->counters.count; i++, runner->count++)
+        if (!add_source(&runner->sources[i], set, set->counters.texts[i]))
+            return false;
+    sources_add(runner);
+    return true;
+}
+
+/* Returns the multi-string of the paths that the path's counter matches, with wildcards for
+ * instances, to be freed. */
+static char *expand(const char *path, PDH_STATUS *ret_status)
+{
+    DWORD length = 0;
+    char *list = NULL;
+    *ret_status = PdhExpandWildCardPathA(NULL, path, NULL, &length, PDH_NOEXPANDINSTANCES);
+    for (int tries = 0; (DWORD)*ret_status == PDH_MORE_DATA && tries < 8; tries++) {
+        length += 256;
+        free(list);
+        list = malloc(length);
+        *ret_status = list
+                          ? PdhExpandWildCardPathA(NULL, path, list, &length, PDH_NOEXPANDINSTANCES)
+                          : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    if (!*ret_status)
+        return list;
+    free(list);
+    return NULL;
+}
+
+static bool is_command_line(const char *path)
+{
+    const char *counter = strrchr(path, '\\');
+    return counter && strcasecmp(counter, "\\Command Line") == 0 &&
+           strcasestr(path, "\\Process Details(");
+}
+
+static bool add_paths(struct runner *runner, struct source *source)
+{
+    char *list = expand(source->path, &source->status);
+    for (const char *path = list; path && *path; path += strlen(path) + 1) {
+        PDH_HCOUNTER handle = NULL;
+        if (is_command_line(path) && !runner->set->command_lines) {
+            snprintf(
+                source->reason, sizeof source->reason,
+                "command lines may contain passwords: they are recorded only with --command-lines");
+            continue;
+        }
+        source->status = PdhAddCounterA(runner->query, path, 0, &handle);
+        PDH_HCOUNTER *grown =
+            handle ? reallocarray(source->handles, source->count + 1, sizeof *grown) : NULL;
+        if (!grown)
+            continue;
+        source->handles = grown;
+        source->handles[source->count++] = handle;
+    }
+    free(list);
+    return source->count;
+}
+
+bool sources_add(struct runner *runner)
+{
+    bool added = false;
+    for (size_t i = 0; i < runner->count; i++)
+        if (!runner->sources[i].count)
+            added |= add_paths(runner, &runner->sources[i]);
+    return added;
+}
+
+/* Has the counter, or with a wildcard an instance of it, a value? */
+static bool has_value(struct source *source)
+{
+    for (size_t i = 0; i < source->count; i++) {
+        DWORD size = 0, count = 0;
+        source->status = PdhGetRawCounterArrayA(source->handles[i], &size, &count, NULL);
+        if (size)
+            return true;
+    }
+    if (source->count && !source->status)
+        source->status = (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
+    return false;
+}
+
+void sources_note(struct runner *runner)
+{
+    for (size_t i = 0; i < runner->count; i++)
+        runner->sources[i].seen = runner->sources[i].seen || has_value(&runner->sources[i]);
+}
+
+void sources_explain(struct runner *runner)
+{
+    char similar[256];
+    for (size_t i = 0; i < runner->count; i++) {
+        struct source *source = &runner->sources[i];
+        if (source->seen || (!source->status && *source->reason))
+            continue;
+        PDH_STATUS status = missing_part(source->path, source->status, similar, sizeof similar);
+        snprintf(source->reason, sizeof source->reason, "%s%s%s", pdh_message(status),
+                 *similar ? "; similar: " : "", similar);
+    }
+}
+
+void sources_close(struct runner *runner)
+{
+    if (runner->query)
+        PdhCloseQuery(runner->query);
+    for (size_t i = 0; i < runner->count; i++) {
+        alert_forget(&runner->sources[i]);
+        free(runner->sources[i].path);
+        free(runner->sources[i].handles);
+    }
+    free(runner->sources);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a running set, for `logman query` and `logman stop`. */
+#include "runner.h"
+
+#include "../common/options.h"
+#include "../view/text.h"
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *path_of(const char *name, bool user, const char *file)
+{
+    FREE_AUTO char *folder = set_path(user, name, PLACE_RUN);
+    return folder ? text_format("%s/%s", folder, file) : NULL;
+}
+
+static bool lock_file(int fd, int command, struct flock *ret)
+{
+    *ret = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, command, ret) == 0;
+}
+
+/* A lock of fcntl, not of flock: the kernel knows who has it, and it ends with the process even if
+ * children have copies of the descriptor. */
+pid_t state_holder(const char *name, bool user)
+{
+    struct flock lock;
+    FREE_AUTO char *path = path_of(name, user, "lock");
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    bool known = fd >= 0 && lock_file(fd, F_GETLK, &lock);
+    if (fd >= 0)
+        close(fd);
+    return known && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+}
+
+int state_lock(struct runner *runner)
+{
+    const char *name = runner->set->name;
+    struct flock lock;
+    FREE_AUTO char *folder = set_path(runner->user, name, PLACE_RUN);
+    FREE_AUTO char *path = path_of(name, runner->user, "lock");
+    if (folder)
+        file_make_folders(folder, 0755);
+    runner->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
+    if (runner->lock >= 0 && lock_file(runner->lock, F_SETLK, &lock)) {
+        runner->since = time(NULL);
+        return 0;
+    }
+    if (runner->lock < 0)
+        fprintf(stderr, "logman: %s: %s\n", path ? path : name, strerror(errno));
+    else
+        fprintf(stderr, "logman: %s runs already, pid %d\n", text_seen(name),
+                (int)state_holder(name, runner->user));
+    return EXIT_FAILED;
+}
+
+static void print_state(const struct runner *runner, FILE *out)
+{
+    const char *unit = getenv("SYSTEMD_EXEC_PID");
+    fprintf(out, "pid %d\nsince %lld\nunit %d\nsamples %llu\nlost %llu\nalerts %llu\n",
+            (int)getpid(), (long long)runner->since, unit && atoi(unit) == (int)getpid(),
+            (unsigned long long)runner->samples, (unsigned long long)runner->lost,
+            (unsigned long long)runner->alerts);
+    if (runner->file)
+        fprintf(out, "file %s\n", runner->file);
+    if (*runner->problem)
+        fprintf(out, "problem %s\n", runner->problem);
+    for (size_t i = 0; i < runner->count; i++)
+        if (!runner->sources[i].seen && *runner->sources[i].reason)
+            fprintf(out, "missing %s: %s\n", runner->sources[i].path, runner->sources[i].reason);
+}
+
+void state_write(struct runner *runner, bool now)
+{
+    if (!now && run_clock() - runner->written < 1)
+        return;
+    runner->written = run_clock();
+    FREE_AUTO char *path = path_of(runner->set->name, runner->user, "state");
+    FREE_AUTO char *new = path ? text_format("%s.new", path) : NULL;
+    FILE *out = new ? fopen(new, "we") : NULL;
+    if (!out)
+        return;
+    print_state(runner, out);
+    fchmod(fileno(out), 0644);
+    if (fclose(out) == 0)
+        rename(new, path);
+}
+
+void state_done(struct runner *runner)
+{
+    FREE_AUTO char *path = path_of(runner->set->name, runner->user, "state");
+    if (path)
+        unlink(path);
+    if (runner->lock >= 0)
+        close(runner->lock);
+}
+
+char *state_read(const char *name, bool user)
+{
+    FREE_AUTO char *path = path_of(name, user, "state");
+    char *text = NULL;
+    size_t capacity = 0;
+    FILE *file = path ? fopen(path, "re") : NULL;
+    if (file && getdelim(&text, &capacity, 0, file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
