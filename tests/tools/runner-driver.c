@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs, starts or stops a set that a file of lines "key=value" describes, without logman's command
- * line and without XML: runner-driver run|start|stop|status NAME. The file is
+ * line and without XML: runner-driver run|start|stop|status NAME [--system]. The file is
  * $OPENPERFLIB_ROOT/sets/NAME.
  */
 #include "logman/set.h"
@@ -118,6 +118,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     char *path = set_path(true, argv[2], PLACE_SET);
+    bool user = argc < 4 || strcmp(argv[3], "--system") != 0;
     set.name = argv[2];
     if (!path || !text_list_read(&lines, path))
         return perror("runner-driver"), 2;
@@ -125,13 +126,13 @@ int main(int argc, char **argv)
         take(&set, lines.texts[i]);
     int code = 0;
     if (strcmp(argv[1], "run") == 0)
-        code = set_run(&set, true);
+        code = set_run(&set, user);
     else if (strcmp(argv[1], "start") == 0)
-        code = set_start(&set, true);
+        code = set_start(&set, user);
     else if (strcmp(argv[1], "stop") == 0)
-        code = set_stop(&set, true);
+        code = set_stop(&set, user);
     else
-        set_print_status(&set, true);
+        set_print_status(&set, user);
     done(&set);
     text_list_done(&lines);
     free(path);

@@ -6,8 +6,6 @@
  */
 #include "runner.h"
 
-#include "base/base.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,6 @@
  */
 #include "runner.h"
 
-#include "base/base.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -4,7 +4,6 @@
 
 #include "../common/options.h"
 #include "../view/text.h"
-#include "base/base.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -85,9 +84,12 @@ static int start_unit(const struct set *set, bool user)
 /* The runner's process, whose parent has ended. */
 static _Noreturn void be_runner(struct set *set, bool user, int starter)
 {
-    struct runner runner = {.set = set, .user = user, .lock = -1, .starter = starter};
-    if (chdir("/"))
+    struct runner runner = {.set = set, .user = user, .lock = -1, .starter = STDERR_FILENO + 1};
+    /* keeps no descriptor of the program that called logman */
+    if (chdir("/") || dup2(starter, STDERR_FILENO + 1) < 0)
         _exit(EXIT_FAILED);
+    closefrom(STDERR_FILENO + 2);
+    fcntl(runner.starter, F_SETFD, FD_CLOEXEC);
     exit(runner_run(&runner));
 }
 

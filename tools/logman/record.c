@@ -3,7 +3,6 @@
 #include "runner.h"
 
 #include "../common/pdh-message.h"
-#include "base/base.h"
 
 #include <openperflib/capture.h>
 

@@ -4,7 +4,6 @@
 
 #include "../common/options.h"
 #include "../view/text.h"
-#include "base/base.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -50,6 +49,8 @@ static bool next_period(const struct set *set, int64_t after, struct period *ret
         return after == INT64_MIN && ret->end > local_now();
     if (!set->end)
         ret->end = ret->begin + (set->run_for && set->run_for < DAY ? set->run_for : DAY);
+    while (ret->end <= ret->begin) /* from evening to morning */
+        ret->end += DAY;
     int64_t days = (local_now() - ret->end) / DAY;
     if (days > 0) {
         ret->begin += days * DAY;
@@ -145,7 +146,7 @@ static void report_started(struct runner *runner)
 static bool tick(struct runner *runner)
 {
     bool recording = runner->set->kind == SET_COUNTER;
-    bool look = run_clock() - runner->looked >= 60;
+    bool look = run_clock() - runner->looked >= fmin(fmax(10 * runner->set->interval, 1), 60);
     bool first = !runner->looked;
     if (look && !first) {
         if (sources_add(runner) && recording)

@@ -3,6 +3,7 @@
 #ifndef OPL_TOOLS_LOGMAN_RUNNER_H
 #define OPL_TOOLS_LOGMAN_RUNNER_H
 
+#include "base/base.h"
 #include "set.h"
 
 #include <pdh.h>

@@ -4,7 +4,6 @@
 
 #include "../common/options.h"
 #include "../view/text.h"
-#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
