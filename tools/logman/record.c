@@ -46,13 +46,17 @@ static DWORD mode_of(const struct runner *runner)
     return set->overwrite ? PDH_LOG_CREATE_ALWAYS : PDH_LOG_CREATE_NEW;
 }
 
-/* Makes the folder of the file and of those above it. */
+/* Makes the folder of the file, for root and the group, and those above it. */
 static void make_folder(const struct runner *runner)
 {
-    FREE_AUTO char *copy = strdup(runner->file);
-    const char *folder = copy ? dirname(copy) : NULL;
+    FREE_AUTO char *folder = strdup(runner->file), *above = NULL;
     struct stat st;
-    if (folder && stat(folder, &st) != 0 && file_make_folders(folder, 0750) == 0)
+    if (!folder || stat(dirname(folder), &st) == 0 || !(above = strdup(folder)))
+        return;
+    mode_t mask = umask(022);
+    file_make_folders(dirname(above), 0755);
+    umask(mask);
+    if (file_make_folders(folder, 0750) == 0)
         files_share(runner, folder);
 }
 

@@ -127,6 +127,7 @@ static void notify_systemd(void)
 /* Reports that the set runs, and leaves the terminal of `logman start`. */
 static void report_started(struct runner *runner)
 {
+    runner->reported = true;
     state_write(runner, true);
     notify_systemd();
     if (runner->starter < 0)
@@ -166,8 +167,8 @@ static bool tick(struct runner *runner)
         runner->looked = run_clock();
         sources_explain(runner);
     }
-    state_write(runner, first);
-    if (first)
+    state_write(runner, false);
+    if (!runner->reported)
         report_started(runner);
     return more;
 }
@@ -201,7 +202,7 @@ static void run_period(struct runner *runner, const struct period *period)
 static void wait_for_begin(struct runner *runner, const struct period *period)
 {
     while (!stopped && local_now() < period->begin) {
-        if (runner->starter >= 0 || !runner->written)
+        if (!runner->reported)
             report_started(runner);
         command_step(runner);
         int64_t left = period->begin - local_now();
@@ -219,6 +220,7 @@ static int run_periods(struct runner *runner)
         if (!stopped)
             run_period(runner, &period);
         record_close(runner);
+        state_write(runner, true);
     }
     if (!any)
         fprintf(stderr, "logman: %s: the end of the set has passed\n",

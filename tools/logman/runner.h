@@ -53,6 +53,7 @@ struct runner {
     bool failed;       /* the first file cannot be written */
 
     struct command *commands; /* the first one runs, the others wait */
+    bool reported;            /* who started the set knows that it runs */
     int lock, starter;        /* starter: pipe to `logman start`; -1: none */
     time_t since;
     double written; /* when the state was written */
