@@ -68,11 +68,13 @@ static int start_unit(const struct set *set, bool user)
     FREE_AUTO char *linger = self ? text_format("/var/lib/systemd/linger/%s", self->pw_name) : NULL;
     /* a set that lasts for some time only is not continued after a reboot: it would begin anew */
     bool lasts = !set->run_for && !set->samples;
-    if (!unit || systemctl(user, lasts ? "enable" : "start", lasts ? "--now" : NULL, unit, false)) {
+    if (!unit || systemctl(user, "start", NULL, unit, false)) {
         fprintf(stderr, "logman: %s was not started; the reason is in: journalctl %s-u '%s'\n",
                 text_seen(set->name), user ? "--user " : "", unit ? unit : "");
         return EXIT_FAILED;
     }
+    if (lasts && systemctl(user, "enable", "--quiet", unit, false))
+        return EXIT_FAILED;
     if (user && linger && access(linger, F_OK) != 0)
         printf("%s ends when you log out; to let it run on: loginctl enable-linger\n",
                text_seen(set->name));

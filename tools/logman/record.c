@@ -176,6 +176,7 @@ static void lose(struct runner *runner, PDH_STATUS status)
     if (!runner->samples && !runner->log && !may_go_away(status)) {
         print_failure(runner, status);
         runner->failed = true;
+        return;
     }
     runner->lost++;
     note_problem(runner, status);

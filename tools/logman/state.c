@@ -48,6 +48,7 @@ int state_lock(struct runner *runner)
         file_make_folders(folder, 0755);
     runner->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
     if (runner->lock >= 0 && lock_file(runner->lock, F_SETLK, &lock)) {
+        fchmod(runner->lock, 0644); /* other users, too, can see that the set runs */
         runner->since = time(NULL);
         return 0;
     }
