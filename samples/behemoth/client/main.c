@@ -2,7 +2,7 @@
 /* behemoth-client: takes the first answer, or explains why there is no answer; shows the herd once
  * or repeatedly. If a later query fails, the last data stays on the screen, with a message. */
 #include "../common/program.h"
-#include "../common/terminal.h"
+#include "terminal.h"
 #include "view.h"
 
 #include <machine-message.h>
@@ -315,17 +315,14 @@ static int explain(LSTATUS status, bool registered)
     return EXIT_FAILED;
 }
 
-/* Is the language installed? A machine that lists none is assumed to have all. */
 static bool has_language(void)
 {
-    char languages[READER_LANGUAGES], all[READER_LANGUAGES + 2], wanted[16];
-    titles_languages(client.machine, languages);
-    snprintf(all, sizeof all, " %s ", languages);
-    snprintf(wanted, sizeof wanted, " %s ", client.language);
-    if (strcmp(client.language, "009") == 0 || !*languages || strstr(all, wanted))
+    char installed[READER_LANGUAGES];
+    if (strcmp(client.language, "009") == 0 ||
+        titles_installed(client.machine, client.language, installed))
         return true;
-    fprintf(stderr, "behemoth-client: language %s is not installed%s; installed are: %s\n",
-            client.language, client.machine ? " there" : "", languages);
+    fprintf(stderr, "behemoth-client: language %s is not installed%s; installed are:%s\n",
+            client.language, client.machine ? " there" : "", installed);
     return false;
 }
 
@@ -344,7 +341,7 @@ static int show(void)
         perror("behemoth-client: standard output");
         return EXIT_FAILED;
     }
-    return reader_server_there(&client.reader) ? EXIT_GOOD : EXIT_AWAY;
+    return reader_raw(&client.reader, BEHEMOTHS_SUMMARY_STATUS) ? EXIT_GOOD : EXIT_AWAY;
 }
 
 int main(int argc, char **argv)

@@ -19,7 +19,7 @@ enum { SMALLEST_SIZE = 65536, LARGEST_SIZE = 256 << 20, TITLE_BYTES = 128 };
 /* ---- language bases ---- */
 
 /* The size of an answer is not known before: if the buffer is too small, the query is repeated with
- * a larger buffer. */
+ * a larger buffer. One byte follows the buffer. */
 static LSTATUS query(HKEY data, const char *what, BYTE **block, DWORD *capacity, DWORD *ret_size)
 {
     for (;;) {
@@ -29,7 +29,7 @@ static LSTATUS query(HKEY data, const char *what, BYTE **block, DWORD *capacity,
         if (status != ERROR_MORE_DATA || *capacity >= LARGEST_SIZE)
             return status;
         DWORD larger = *capacity > 0 ? *capacity * 2 : SMALLEST_SIZE;
-        BYTE *moved = realloc(*block, larger);
+        BYTE *moved = realloc(*block, larger + 1);
         if (!moved)
             return ERROR_NOT_ENOUGH_MEMORY;
         *block = moved;
@@ -44,13 +44,12 @@ static LSTATUS base_read(struct base *base, HKEY data, const char *language)
     BYTE *block = NULL;
     snprintf(what, sizeof what, "Counter %s", language);
     LSTATUS status = query(data, what, &block, &capacity, &base->size);
-    base->text = status ? NULL : realloc(block, (size_t)base->size + 1);
-    if (!base->text) {
+    if (status)
         free(block);
-        return status ? status : ERROR_NOT_ENOUGH_MEMORY;
-    }
-    base->text[base->size] = 0;
-    return ERROR_SUCCESS;
+    else
+        block[base->size] = 0;
+    base->text = (char *)block;
+    return status;
 }
 
 /* The list is not trusted: it may end in the middle of an index or title. */
@@ -90,9 +89,8 @@ static LSTATUS find_first(const struct base *base, DWORD *ret)
 LSTATUS reader_open(struct reader *reader, const char *machine)
 {
     struct base base;
-    *reader = (struct reader){.data = machine ? NULL : HKEY_PERFORMANCE_DATA};
-    LSTATUS status = machine ? RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &reader->data)
-                             : ERROR_SUCCESS;
+    *reader = (struct reader){0};
+    LSTATUS status = RegConnectRegistryA(machine, HKEY_PERFORMANCE_DATA, &reader->data);
     if (!status)
         status = base_read(&base, reader->data, "009");
     if (status)
@@ -108,7 +106,6 @@ void reader_close(struct reader *reader)
         RegCloseKey(reader->data);
     free(reader->block);
     free(reader->all);
-    free(reader->spare);
     *reader = (struct reader){0};
 }
 
@@ -168,118 +165,91 @@ const char *titles_unit(const struct titles *titles, const char *english)
     return english;
 }
 
-void titles_languages(const char *machine, char out[READER_LANGUAGES])
+bool titles_installed(const char *machine, const char *language, char out[READER_LANGUAGES])
 {
-    HKEY registry = HKEY_LOCAL_MACHINE, perflib;
+    HKEY registry, perflib;
     char name[8];
     DWORD size = sizeof name;
     size_t used = 0;
-    out[0] = 0;
-    if (machine && RegConnectRegistryA(machine, HKEY_LOCAL_MACHINE, &registry))
-        return;
-    if (RegOpenKeyExA(registry, PERFLIB, 0, KEY_READ, &perflib) == ERROR_SUCCESS) {
-        for (DWORD i = 0; RegEnumKeyExA(perflib, i, name, &size, NULL, NULL, NULL, NULL) == 0;
-             i++) {
-            if (name[strspn(name, "0123456789abcdefABCDEF")] == 0 &&
-                used + size + 2 < READER_LANGUAGES)
-                used += (size_t)snprintf(out + used, READER_LANGUAGES - used, "%s%s",
-                                         used > 0 ? " " : "", name);
+    bool found = false;
+    if (RegConnectRegistryA(machine, HKEY_LOCAL_MACHINE, &registry))
+        return true;
+    if (!RegOpenKeyExA(registry, PERFLIB, 0, KEY_READ, &perflib)) {
+        for (DWORD i = 0; !RegEnumKeyExA(perflib, i, name, &size, NULL, NULL, NULL, NULL); i++) {
+            if (name[strspn(name, "0123456789abcdefABCDEF")] == 0 && used + 8 < READER_LANGUAGES)
+                used += (size_t)sprintf(out + used, " %s", name);
+            found = found || strcmp(name, language) == 0;
             size = sizeof name;
         }
         RegCloseKey(perflib);
     }
-    if (machine)
-        RegCloseKey(registry);
+    RegCloseKey(registry);
+    return found || used == 0; /* a machine that lists no languages is assumed to have all */
 }
 
 /* ---- the answer ---- */
 
-/* The counter definitions of an object by symbol, found once for all instances. */
-struct columns {
-    opl_counter_view of[READER_SYMBOLS];
-    bool has[READER_SYMBOLS];
-};
-
-static bool find_columns(const struct reader *reader, opl_block *block, unsigned symbol,
-                         opl_object_view *object, struct columns *ret)
+/* Finds an object, and its counter definitions by symbol, which are the same for all instances. A
+ * counter that is not there has the offset 0. */
+static bool find_object(const struct reader *reader, opl_block *block, unsigned symbol,
+                        opl_object_view *object, opl_counter_view counters[READER_SYMBOLS])
 {
     opl_counter_view counter = {0};
-    *ret = (struct columns){0};
+    memset(counters, 0, READER_SYMBOLS * sizeof *counters);
     if (!opl_block_find_object(block, reader->first + symbol, object))
         return false;
     while (opl_object_next_counter(block, object, &counter)) {
         DWORD i = (counter.definition.CounterNameTitleIndex - reader->first) / 2;
         /* skips a base counter, which has the same title as its counter */
-        if (i >= READER_SYMBOLS || ret->has[i])
-            continue;
-        ret->of[i] = counter;
-        ret->has[i] = true;
+        if (i < READER_SYMBOLS && counters[i].offset == 0)
+            counters[i] = counter;
     }
     return true;
 }
 
-/* Reads the values of a behemoth. A value that is missing for one behemoth is not shown for any
- * behemoth. */
-static void read_values(const opl_block *block, const opl_instance_view *instance,
-                        struct columns *columns, uint64_t *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t value = 0;
-        columns->has[i] =
-            columns->has[i] && opl_counter_number(block, instance, &columns->of[i], &value);
-        values[i] = value;
-    }
-}
-
 static LSTATUS read_herd(struct reader *reader, opl_block *block)
 {
-    struct columns columns;
+    opl_counter_view counters[READER_SYMBOLS];
     opl_object_view object = {0};
     opl_instance_view instance = {0};
-    if (!find_columns(reader, block, BEHEMOTH, &object, &columns))
+    reader->count = 0;
+    /* an instance needs more bytes than its definition, so there cannot be more than these */
+    reader->all = calloc(block->size / sizeof instance.definition, sizeof *reader->all);
+    if (!reader->all)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (!find_object(reader, block, BEHEMOTH, &object, counters))
         return ERROR_FILE_NOT_FOUND;
     reader->time = object.type.PerfTime.QuadPart;
     reader->frequency = object.type.PerfFreq.QuadPart;
-    for (reader->count = 0; opl_object_next_instance(block, &object, &instance); reader->count++) {
-        if (reader->count == reader->capacity) {
-            size_t capacity = reader->capacity > 0 ? reader->capacity * 2 : 64;
-            struct reader_behemoth *all = realloc(reader->all, capacity * sizeof *all);
-            if (!all)
-                return ERROR_NOT_ENOUGH_MEMORY;
-            reader->all = all;
-            reader->capacity = capacity;
-        }
-        struct reader_behemoth *one = &reader->all[reader->count];
+    for (size_t i = 0; i < READER_VALUES; i++)
+        reader->has[i] = counters[i].offset > 0;
+    while (opl_object_next_instance(block, &object, &instance)) {
+        struct reader_behemoth *one = &reader->all[reader->count++];
         const PERF_INSTANCE_DEFINITION *is = &instance.definition;
         bool has_mother = is->ParentObjectTitleIndex == reader->first + BEHEMOTH;
-        memset(one->name, 0, sizeof one->name);
         opl_instance_name(block, &object, &instance, one->name, sizeof one->name);
         one->mother = has_mother ? (int64_t)is->ParentObjectInstance : NO_MOTHER;
-        read_values(block, &instance, &columns, one->values, READER_VALUES);
-    }
-    for (size_t i = 0; i < READER_VALUES; i++) {
-        reader->has[i] = columns.has[i];
-        for (size_t j = 0; j < reader->count && !columns.has[i]; j++)
-            reader->all[j].values[i] = 0;
+        /* a value that one behemoth lacks is not shown for any */
+        for (size_t i = 0; i < READER_VALUES; i++)
+            reader->has[i] = reader->has[i] &&
+                             opl_counter_number(block, &instance, &counters[i], &one->values[i]);
     }
     return ERROR_SUCCESS;
 }
 
 static LSTATUS read_summary(struct reader *reader, opl_block *block)
 {
-    struct columns columns;
+    opl_counter_view counters[READER_SYMBOLS];
     opl_object_view object = {0};
     opl_instance_view instance = {0};
-    if (!find_columns(reader, block, BEHEMOTHS_SUMMARY, &object, &columns) ||
+    if (!find_object(reader, block, BEHEMOTHS_SUMMARY, &object, counters) ||
         !opl_object_next_instance(block, &object, &instance))
         return ERROR_FILE_NOT_FOUND;
-    read_values(block, &instance, &columns, reader->summary, READER_SYMBOLS);
     for (size_t i = 0; i < READER_SYMBOLS; i++) {
-        struct reader_pair *pair = &reader->pairs[i];
-        pair->was_there = pair->there;
-        pair->before = pair->now;
-        pair->there = columns.has[i] &&
-                      opl_counter_sample(block, &object, &instance, &columns.of[i], &pair->now);
+        struct reader_pair *pair = &reader->pairs[i], was = *pair;
+        *pair = (struct reader_pair){.was_there = was.there, .before = was.now};
+        pair->there = counters[i].offset > 0 &&
+                      opl_counter_sample(block, &object, &instance, &counters[i], &pair->now);
     }
     return ERROR_SUCCESS;
 }
@@ -289,8 +259,6 @@ LSTATUS reader_take(struct reader *reader, const void *data, size_t size)
 {
     opl_block block;
     struct reader fresh = *reader;
-    fresh.all = reader->spare;
-    fresh.capacity = reader->spare_capacity;
     if (opl_block_init(&block, data, size) != OPL_BLOCK_GOOD)
         return ERROR_INVALID_DATA;
     opl_block_system_name(&block, fresh.machine, sizeof fresh.machine);
@@ -299,12 +267,9 @@ LSTATUS reader_take(struct reader *reader, const void *data, size_t size)
         status = read_summary(&fresh, &block);
     if (block.fault)
         status = ERROR_INVALID_DATA;
-    struct reader_behemoth *old = status ? fresh.all : reader->all;
-    size_t old_capacity = status ? fresh.capacity : reader->capacity;
+    free(status ? fresh.all : reader->all);
     if (!status)
         *reader = fresh;
-    reader->spare = old;
-    reader->spare_capacity = old_capacity;
     return status;
 }
 
@@ -314,21 +279,15 @@ LSTATUS reader_read(struct reader *reader)
     DWORD size;
     snprintf(what, sizeof what, "%u %u", (unsigned)(reader->first + BEHEMOTH),
              (unsigned)(reader->first + BEHEMOTHS_SUMMARY));
-    LSTATUS status = query(reader->data, what, &reader->block, &reader->block_capacity, &size);
+    LSTATUS status = query(reader->data, what, &reader->block, &reader->capacity, &size);
     return status ? status : reader_take(reader, reader->block, size);
 }
 
 /* ---- what the values mean ---- */
 
-bool reader_server_there(const struct reader *reader)
+int64_t reader_raw(const struct reader *reader, unsigned symbol)
 {
-    return reader->summary[BEHEMOTHS_SUMMARY_STATUS / 2] != 0;
-}
-
-/* Has the server ever answered? If not, the data's age counts from time 0. */
-bool reader_server_heard(const struct reader *reader)
-{
-    return reader->summary[BEHEMOTHS_SUMMARY_DATA_AGE / 2] != 0;
+    return reader->pairs[symbol / 2].now.first;
 }
 
 static PDH_RAW_COUNTER raw_of(const opl_sample *sample)
@@ -343,18 +302,15 @@ bool reader_summary(const struct reader *reader, unsigned symbol, double *ret)
 {
     const struct reader_pair *pair = &reader->pairs[symbol / 2];
     PDH_RAW_COUNTER now = raw_of(&pair->now), before = raw_of(&pair->before);
-    PDH_FMT_COUNTERVALUE value;
-    opl_type_info type;
+    PDH_FMT_COUNTERVALUE value = {0};
     LONGLONG time_base = pair->now.time_base;
-    opl_type_describe(pair->now.type, &type);
-    if (!pair->there || (type.needs_two_samples && !pair->was_there) ||
-        PdhFormatFromRawValue(pair->now.type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE,
-                              &time_base, &now, pair->was_there ? &before : NULL,
-                              &value) != ERROR_SUCCESS ||
-        value.CStatus > PDH_CSTATUS_NEW_DATA)
-        return false;
+    bool good = pair->there &&
+                PdhFormatFromRawValue(
+                    pair->now.type, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100 | PDH_FMT_NOSCALE, &time_base,
+                    &now, pair->was_there ? &before : NULL, &value) == ERROR_SUCCESS &&
+                value.CStatus <= PDH_CSTATUS_NEW_DATA;
     *ret = value.doubleValue;
-    return true;
+    return good;
 }
 
 double reader_age(const struct reader *reader, const struct reader_behemoth *one)

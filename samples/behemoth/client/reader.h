@@ -29,7 +29,7 @@ struct reader_behemoth {
 /* A counter of the summary in the newest answer and in the answer before: a rate needs both. */
 struct reader_pair {
     bool there, was_there;
-    opl_sample now, before;
+    opl_sample now, before; /* all 0 if the counter was not there */
 };
 
 struct reader {
@@ -38,16 +38,12 @@ struct reader {
     LONGLONG time; /* the clock of the object Behemoth; `frequency`: its ticks per second */
     LONGLONG frequency;
     char machine[READER_NAME]; /* the machine's name in the answer */
-    /* has[n]: values[n] is known for all behemoths; if false, it is 0 for all */
-    bool has[READER_VALUES];
+    bool has[READER_VALUES];   /* has[n]: values[n] is known for all behemoths */
     struct reader_behemoth *all;
-    size_t count, capacity;
-    uint64_t summary[READER_SYMBOLS];
+    size_t count;
     struct reader_pair pairs[READER_SYMBOLS];
-    struct reader_behemoth *spare; /* memory into which the next answer is read */
-    size_t spare_capacity;
     BYTE *block;
-    DWORD block_capacity;
+    DWORD capacity;
 };
 
 /* Opens the performance data of `machine` (NULL: this machine). Returns a Windows status;
@@ -61,10 +57,9 @@ LSTATUS reader_read(struct reader *reader);
 LSTATUS reader_take(struct reader *reader, const void *block, size_t size);
 void reader_close(struct reader *reader);
 
-/* Does the server answer the provider? If not, all data is from its last answer. */
-bool reader_server_there(const struct reader *reader);
-/* Did the server ever answer the provider? */
-bool reader_server_heard(const struct reader *reader);
+/* A value of the summary as the answer has it; 0: there is none. Status is 1 if the server answers
+ * the provider (else all data is from its last answer), Data Age 0 if it never did. */
+int64_t reader_raw(const struct reader *reader, unsigned symbol);
 /* A value of the summary by its type: a count, a rate, a percentage, seconds. False: there is no
  * value; a rate needs two answers. */
 bool reader_summary(const struct reader *reader, unsigned symbol, double *ret);
@@ -96,7 +91,7 @@ void titles_free(struct titles *titles);
 const char *titles_get(const struct titles *titles, unsigned symbol);
 /* The unit "kg", "l", "m" or "s" in the titles' language. */
 const char *titles_unit(const struct titles *titles, const char *english);
-/* The languages of a machine, "007 009 019"; "" if unknown. */
-void titles_languages(const char *machine, char out[READER_LANGUAGES]);
+/* Are there titles in this language? If not, `out` lists the machine's languages, " 007 009". */
+bool titles_installed(const char *machine, const char *language, char out[READER_LANGUAGES]);
 
 #endif

@@ -34,8 +34,9 @@ enum { ITEMS = sizeof items / sizeof *items };
 static bool value_of(const struct view *view, const struct item *item, double *ret)
 {
     const struct reader *reader = view->reader;
-    return !(item->rate && !reader_server_there(reader)) &&
-           !(item->symbol == BEHEMOTHS_SUMMARY_DATA_AGE && !reader_server_heard(reader)) &&
+    return !(item->rate && !reader_raw(view->reader, BEHEMOTHS_SUMMARY_STATUS)) &&
+           !(item->symbol == BEHEMOTHS_SUMMARY_DATA_AGE &&
+             !reader_raw(reader, BEHEMOTHS_SUMMARY_DATA_AGE)) &&
            reader_summary(reader, item->symbol, ret);
 }
 
@@ -43,11 +44,11 @@ int trouble_draw(FILE *out, const struct view *view)
 {
     const struct item *age = &items[SHOWN - 1];
     double seconds;
-    if (!view->failed && reader_server_there(view->reader))
+    if (!view->failed && reader_raw(view->reader, BEHEMOTHS_SUMMARY_STATUS))
         return 0;
     if (view->failed)
         fprintf(out, BAD "no answer (error %ld): the previous data is shown", (long)view->failed);
-    else if (!reader_server_heard(view->reader))
+    else if (!reader_raw(view->reader, BEHEMOTHS_SUMMARY_DATA_AGE))
         fputs(BAD "behemoth-server is not running, and has never answered", out);
     else if (!value_of(view, age, &seconds))
         fputs(BAD "behemoth-server is not running: this is its last answer", out);
@@ -130,7 +131,7 @@ void json_write(FILE *out, const struct view *view)
 {
     const struct reader *reader = view->reader;
     json_t *all = json_pack("{s:o, s:b}", "machine", json_text(reader->machine), "serverThere",
-                            reader_server_there(reader));
+                            reader_raw(view->reader, BEHEMOTHS_SUMMARY_STATUS));
     for (size_t i = 0; i < ITEMS; i++) {
         const struct item *item = &items[i];
         double value = 0;
@@ -140,7 +141,7 @@ void json_write(FILE *out, const struct view *view)
         bool there = whole ? reader->pairs[item->symbol / 2].there : value_of(view, item, &value);
         json_object_set_new(all, item->word,
                             !there  ? json_null()
-                            : whole ? json_integer((json_int_t)reader->summary[item->symbol / 2])
+                            : whole ? json_integer((json_int_t)reader_raw(reader, item->symbol))
                                     : json_real(value));
     }
     json_t *titles = json_object(), *herd = json_array();

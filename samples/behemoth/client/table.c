@@ -8,8 +8,7 @@
 #include <string.h>
 
 enum {
-    HEAD = 160,
-    LABEL = 320,
+    CELL = 320,
     LABEL_LEAST = 12,
     LEVELS = 16 /* deeper levels are drawn at this depth, with the number of the level */
 };
@@ -24,6 +23,8 @@ const struct column table_columns[COLUMNS] = {
     {"volume",   BEHEMOTH_VOLUME,   "l",   KIND_NUMBER, false},
     {"birthday", BEHEMOTH_BIRTHDAY, "UTC", KIND_DATE,   false},
 };
+
+#define HEADING SIZE_MAX
 
 /* ---- in order ---- */
 
@@ -71,7 +72,7 @@ bool table_sort_by(struct view *view, const char *word)
 
 /* Writes the behemoth's name; in a tree, after the lines that connect the name with the
  * mother's. */
-static void label_text(const struct view *view, size_t at, char out[LABEL])
+static void label_text(const struct view *view, size_t at, char out[CELL])
 {
     const struct kin_one *all = view->kin.all, *one = view->kind == VIEW_TREE ? &all[at] : NULL;
     const char *drawn[LEVELS];
@@ -84,34 +85,41 @@ static void label_text(const struct view *view, size_t at, char out[LABEL])
     }
     for (size_t level = 0; level < depth && depth <= LEVELS; level++)
         used += (size_t)sprintf(out + used, "%s", drawn[level]);
-    text_clean(view->reader->all[at].name, out + used, LABEL - used);
+    text_clean(view->reader->all[at].name, out + used, CELL - used);
 }
 
-static const char *cell_text(const struct view *view, const struct reader_behemoth *one,
-                             const struct column *column, char out[TEXT_VALUE])
-{
-    uint64_t value = one->values[column->symbol / 2];
-    if (column->kind == KIND_AGE)
-        return age_text(reader_age(view->reader, one), out);
-    if (!view->reader->has[column->symbol / 2])
-        return "-";
-    if (column->kind == KIND_DATE)
-        return time_text(value, out);
-    if (column->kind == KIND_SEX && value < 2)
-        return value ? MAGENTA "♀" PLAIN : BLUE "♂" PLAIN;
-    snprintf(out, TEXT_VALUE, "%" PRIu64, value);
-    return out;
-}
-
-static void head_text(const struct view *view, size_t i, char out[HEAD])
+static void head_text(const struct view *view, size_t i, char out[CELL])
 {
     const struct column *column = &table_columns[i];
     bool sorted = view->kind == VIEW_LIST && view->sort == i;
-    snprintf(out, HEAD, "%.120s%s%s%s", titles_get(view->titles, column->symbol),
+    snprintf(out, CELL, "%.120s%s%s%s", titles_get(view->titles, column->symbol),
              *column->unit ? ", " : "", titles_unit(view->titles, column->unit),
              !sorted            ? ""
              : view->descending ? " ▼"
                                 : " ▲");
+}
+
+/* The text of column i in the row of a behemoth, or in the heading (at: HEADING). */
+static const char *cell_text(const struct view *view, size_t at, size_t i, char out[CELL])
+{
+    const struct column *column = &table_columns[i];
+    const struct reader_behemoth *one = &view->reader->all[at == HEADING ? 0 : at];
+    size_t index = column->symbol / 2;
+    if (at == HEADING)
+        head_text(view, i, out);
+    else if (column->kind == KIND_NAME)
+        label_text(view, at, out);
+    else if (column->kind == KIND_AGE)
+        return age_text(reader_age(view->reader, one), out);
+    else if (!view->reader->has[index])
+        return "-";
+    else if (column->kind == KIND_DATE)
+        return time_text(one->values[index], out);
+    else if (column->kind == KIND_SEX && one->values[index] < 2)
+        return one->values[index] ? "♀" : "♂";
+    else
+        snprintf(out, CELL, "%" PRIu64, one->values[index]);
+    return out;
 }
 
 /* ---- the width of the columns ---- */
@@ -121,50 +129,31 @@ struct grid {
     bool more;           /* there are more columns to the right */
 };
 
-/* The width that a column needs. In a column of numbers the largest number is the widest; in a
- * column of ages, the highest age. */
 static int column_width(const struct view *view, size_t i)
 {
-    const struct reader *reader = view->reader;
-    const struct column *column = &table_columns[i];
-    const struct reader_behemoth *widest = NULL;
-    char head[HEAD], cell[TEXT_VALUE], label[LABEL];
-    size_t value = column->symbol / 2;
-    int width = i == COLUMN_NAME ? LABEL_LEAST : 0, its = 0;
-    for (size_t j = 0; j < reader->count; j++) {
-        const struct reader_behemoth *one = &reader->all[j];
-        if (i == COLUMN_NAME) {
-            label_text(view, j, label);
-            its = text_width(label);
-            width = its > width ? its : width;
-        } else if (!widest ||
-                   (column->kind == KIND_AGE ? one->values[value] < widest->values[value]
-                                             : one->values[value] > widest->values[value])) {
-            widest = one;
-        }
+    char text[CELL];
+    int width = text_width(cell_text(view, HEADING, i, text));
+    for (size_t at = 0; at < view->reader->count; at++) {
+        int its = text_width(cell_text(view, at, i, text));
+        width = its > width ? its : width;
     }
-    const char *text = widest ? cell_text(view, widest, column, cell) : "";
-    if (i != COLUMN_NAME)
-        width = *text == '\033' ? 1 : text_width(text);
-    head_text(view, i, head);
-    return text_width(head) > width ? text_width(head) : width;
+    return width;
 }
 
 static struct grid grid_of(const struct view *view)
 {
-    struct grid grid = {{column_width(view, COLUMN_NAME)}, false};
-    int *label = &grid.widths[COLUMN_NAME], half = view->columns / 2;
+    struct grid grid = {{0}, false};
+    int used = column_width(view, COLUMN_NAME), most = view->columns / 2;
     unsigned skip = view->kind == VIEW_LIST ? view->left : 0;
-    if (view->columns && *label > half)
-        *label = half > LABEL_LEAST ? half : LABEL_LEAST;
-    int used = *label;
+    used = view->columns && used > most ? most : used;
+    grid.widths[COLUMN_NAME] = used = used > LABEL_LEAST ? used : LABEL_LEAST;
     for (size_t i = 1; i < COLUMNS; i++) {
         if (view->kind == VIEW_TREE ? !table_columns[i].in_tree : i <= skip)
             continue;
         int width = column_width(view, i);
         grid.more = grid.more || (view->columns && used + 2 + width > view->columns);
         if (grid.more)
-            continue;
+            break;
         grid.widths[i] = width;
         used += 2 + width;
     }
@@ -173,36 +162,18 @@ static struct grid grid_of(const struct view *view)
 
 /* ---- drawing ---- */
 
-static void draw_head(FILE *out, const struct view *view, const struct grid *grid)
+static void draw_row(FILE *out, const struct view *view, const struct grid *grid, size_t at)
 {
-    char head[HEAD];
-    fputs(STRONG, out);
+    char text[CELL];
     for (size_t i = 0; i < COLUMNS; i++) {
         if (grid->widths[i] == 0)
             continue;
-        head_text(view, i, head);
+        bool sex = table_columns[i].kind == KIND_SEX && at != HEADING;
         fputs(i > 0 ? "  " : "", out);
-        text_cell(out, head, i == COLUMN_NAME ? grid->widths[i] : -grid->widths[i]);
+        fputs(!sex ? "" : view->reader->all[at].values[BEHEMOTH_SEX / 2] ? MAGENTA : BLUE, out);
+        text_cell(out, cell_text(view, at, i, text), grid->widths[i] * (i > 0 ? -1 : 1));
+        fputs(sex ? PLAIN : "", out);
     }
-    fprintf(out, PLAIN "%s\n", grid->more ? "›" : "");
-}
-
-static void draw_row(FILE *out, const struct view *view, const struct grid *grid, size_t at)
-{
-    char label[LABEL], cell[TEXT_VALUE];
-    label_text(view, at, label);
-    text_cell(out, label, grid->widths[COLUMN_NAME]);
-    for (size_t i = 1; i < COLUMNS; i++) {
-        if (grid->widths[i] == 0)
-            continue;
-        const char *text = cell_text(view, &view->reader->all[at], &table_columns[i], cell);
-        fputs("  ", out);
-        if (*text == '\033')
-            fprintf(out, "%*s%s", grid->widths[i] - 1, "", text);
-        else
-            text_cell(out, text, -grid->widths[i]);
-    }
-    fputc('\n', out);
 }
 
 static void draw_foot(FILE *out, const struct view *view, size_t to)
@@ -235,9 +206,13 @@ void table_draw(FILE *out, struct view *view, int rows)
     if (view->top > count || count - view->top < view->table_rows)
         view->top = count > view->table_rows ? count - view->table_rows : 0;
     size_t to = view->top + view->table_rows < count ? view->top + view->table_rows : count;
-    draw_head(out, view, &grid);
-    for (size_t i = view->top; order && i < to; i++)
+    fputs(STRONG, out);
+    draw_row(out, view, &grid, HEADING);
+    fprintf(out, PLAIN "%s\n", grid.more ? "›" : "");
+    for (size_t i = view->top; order && i < to; i++) {
         draw_row(out, view, &grid, order[i]);
+        fputc('\n', out);
+    }
     if (tree || view->table_rows < count)
         draw_foot(out, view, to);
     free(order);

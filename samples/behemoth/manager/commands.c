@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FORWARD_MS = 3600 * 1000, FORWARD_MOST = 100000 };
+enum { FORWARD_MOST = 100000 };
 
 const char *sex_word(uint32_t sex)
 {
@@ -71,10 +71,10 @@ static const struct behemoth *find(const struct behemoth_herd *herd, const char 
 
 /* ---- status and list ---- */
 
-static json_t *summary_json(const struct manager *manager, const struct behemoth_herd *herd)
+static json_t *summary_json(const struct behemoth_herd *herd)
 {
     return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "socket",
-                     manager->place, "process", herd->process, "moment", herd->moment, "time",
+                     manager.place, "process", herd->process, "moment", herd->moment, "time",
                      herd->time, "ticks", herd->ticks, "count", (json_int_t)herd->count, "founded",
                      herd->founded, "births", herd->births, "deaths", herd->deaths, "weight",
                      herd->weight, "ages", herd->ages, "left_steps", herd->left_steps,
@@ -91,17 +91,18 @@ static int print_json(json_t *json)
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
-int command_status(struct manager *manager)
+int command_status(void)
 {
-    const struct behemoth_herd *herd;
+    const struct behemoth_herd *herd = manager_look(BEHEMOTH_HERD);
     char text[TEXT_VALUE];
     uint32_t females = 0;
-    int code = manager_herd(manager, &herd);
-    if (code || manager->json)
-        return code ? code : print_json(summary_json(manager, herd));
+    if (!herd)
+        return manager_complain();
+    if (manager.json)
+        return print_json(summary_json(herd));
     for (uint32_t i = 0; i < herd->count; i++)
         females += behemoth_all(herd)[i].sex == BEHEMOTH_FEMALE;
-    printf("Server      process %" PRIu64 ", at %s\n", herd->process, manager->place);
+    printf("Server      process %" PRIu64 ", at %s\n", herd->process, manager.place);
     printf("Herd time   %s UTC", time_text((uint64_t)herd->time, text));
     printf(", %s since it began\n", age_text((double)herd->ticks, text));
     printf("Behemoths   %u: %u female, %u male\n", (unsigned)herd->count, (unsigned)females,
@@ -133,8 +134,7 @@ static const struct column {
     {"children",   offsetof(struct behemoth, children),   4},
     {"mother",     offsetof(struct behemoth, mother),     8},
 };
-static const struct manager *sorting; /* qsort passes no context */
-static const struct column *sorted_by;
+static const struct column *sorted_by; /* qsort passes no context */
 
 static uint64_t key_of(const struct behemoth *is)
 {
@@ -155,7 +155,7 @@ static int compare(const void *left, const void *right)
     if (strcmp(sorted_by->name, "age") == 0) /* the oldest behemoth was born first */
         order = -order;
     order = order ? order : (a->id > b->id) - (a->id < b->id);
-    return sorting->reverse ? -order : order;
+    return manager.reverse ? -order : order;
 }
 
 static json_t *behemoth_json(const struct behemoth_herd *herd, const struct behemoth *is,
@@ -168,15 +168,14 @@ static json_t *behemoth_json(const struct behemoth_herd *herd, const struct behe
                      (json_int_t)is->children, "mother", mother);
 }
 
-static int print_list(const struct manager *manager, const struct behemoth_herd *herd,
-                      const struct behemoth **rows, size_t count)
+static int print_list(const struct behemoth_herd *herd, const struct behemoth **rows, size_t count)
 {
     char age[TEXT_VALUE];
-    json_t *json = manager->json ? summary_json(manager, herd) : NULL, *array = json_array();
+    json_t *json = manager.json ? summary_json(herd) : NULL, *array = json_array();
     if (!json)
         printf("%s%8s  %-15s %-6s %9s %6s %6s %6s %6s %4s %5s  %s%s\n",
-               manager->style.colours ? STRONG : "", "ID", "NAME", "SEX", "AGE", "X", "Y", "KG",
-               "LITRES", "GEN", "BIRTHS", "MOTHER", manager->style.colours ? PLAIN : "");
+               manager.style.colours ? STRONG : "", "ID", "NAME", "SEX", "AGE", "X", "Y", "KG",
+               "LITRES", "GEN", "BIRTHS", "MOTHER", manager.style.colours ? PLAIN : "");
     for (size_t i = 0; i < count; i++) {
         const struct behemoth *is = rows[i];
         const char *mother = is->mother_position == BEHEMOTH_NONE
@@ -194,28 +193,26 @@ static int print_list(const struct manager *manager, const struct behemoth_herd 
     return json ? print_json(json) : EXIT_GOOD;
 }
 
-int command_list(struct manager *manager)
+int command_list(void)
 {
-    const struct behemoth_herd *herd;
-    sorting = manager;
-    sorted_by = manager->sort ? NULL : &columns[0];
-    for (size_t i = 0; manager->sort && i < sizeof columns / sizeof *columns; i++)
-        sorted_by = strcasecmp(manager->sort, columns[i].name) == 0 ? &columns[i] : sorted_by;
+    const struct behemoth_herd *herd = NULL;
+    sorted_by = manager.sort ? NULL : &columns[0];
+    for (size_t i = 0; manager.sort && i < sizeof columns / sizeof *columns; i++)
+        sorted_by = strcasecmp(manager.sort, columns[i].name) == 0 ? &columns[i] : sorted_by;
     if (!sorted_by)
-        return options_complain(&manager->options, "unknown column '%s'", manager->sort);
-    int code = manager_herd(manager, &herd);
-    if (code)
-        return code;
-    size_t count = manager->arg_count > 0 ? manager->arg_count : herd->count;
+        return options_complain(&manager.options, "unknown column '%s'", manager.sort);
+    if (!(herd = manager_look(BEHEMOTH_HERD)))
+        return manager_complain();
+    size_t count = manager.arg_count > 0 ? manager.arg_count : herd->count;
     const struct behemoth **rows = calloc(count + 1, sizeof *rows);
-    code = rows ? EXIT_GOOD : EXIT_FAILED;
+    int code = rows ? EXIT_GOOD : EXIT_FAILED;
     for (size_t i = 0; !code && i < count; i++) {
-        rows[i] = manager->arg_count > 0 ? find(herd, manager->args[i]) : &behemoth_all(herd)[i];
+        rows[i] = manager.arg_count > 0 ? find(herd, manager.args[i]) : &behemoth_all(herd)[i];
         code = rows[i] ? EXIT_GOOD : EXIT_MISSING;
     }
     if (!code) {
         qsort(rows, count, sizeof *rows, compare);
-        code = print_list(manager, herd, rows, count);
+        code = print_list(herd, rows, count);
     }
     free(rows);
     return code;
@@ -230,34 +227,33 @@ static uint32_t or_none(int64_t number)
 
 /* Creates a behemoth. Mistakes for which the server's status would have no details are found here,
  * before the request is sent. */
-int command_create(struct manager *manager)
+int command_create(void)
 {
-    const struct behemoth_herd *herd;
     const struct behemoth *mother = NULL;
     struct behemoth born;
-    struct behemoth_create wanted = {.sex = manager->sex,
-                                     .age = manager->age < 0 ? 0 : (uint32_t)manager->age,
-                                     .x = or_none(manager->x),
-                                     .y = or_none(manager->y)};
-    const char *name = manager->arg_count > 0 ? manager->args[0] : "";
+    struct behemoth_create wanted = {.sex = manager.sex,
+                                     .age = manager.age < 0 ? 0 : (uint32_t)manager.age,
+                                     .x = or_none(manager.x),
+                                     .y = or_none(manager.y)};
+    const char *name = manager.arg_count > 0 ? manager.args[0] : "";
     if (strlen(name) >= BEHEMOTH_NAME)
-        return options_complain(&manager->options, "a name has at most 23 characters");
+        return options_complain(&manager.options, "a name has at most 23 characters");
     strcpy(wanted.name, name);
-    int code = manager_herd(manager, &herd);
-    if (code)
-        return code;
-    if (manager->mother && !(mother = find(herd, manager->mother)))
+    const struct behemoth_herd *herd = manager_look(BEHEMOTH_HERD);
+    if (!herd)
+        return manager_complain();
+    if (manager.mother && !(mother = find(herd, manager.mother)))
         return EXIT_MISSING;
     wanted.mother = mother ? mother->id : 0;
-    if (manager->x >= herd->width || manager->y >= herd->height) {
+    if (manager.x >= herd->width || manager.y >= herd->height) {
         fprintf(stderr, "behemoth-manager: -x or -y is outside the field of %u x %u metres.\n",
                 (unsigned)herd->width, (unsigned)herd->height);
         return EXIT_FAILED;
     }
-    code = manager_request(manager, BEHEMOTH_CREATE, &wanted, sizeof wanted, ANSWER_MS);
-    if (code || manager->line.head.bytes != sizeof born)
+    int code = manager_request(BEHEMOTH_CREATE, &wanted, sizeof wanted);
+    if (code || manager.line.head.bytes != sizeof born)
         return code ? code : EXIT_FAILED;
-    memcpy(&born, manager->line.body, sizeof born);
+    memcpy(&born, manager.line.body, sizeof born);
     printf("created %.*s (%" PRIu64 "), %s, %u kg\n", BEHEMOTH_NAME - 1, born.name, born.id,
            sex_word(born.sex), (unsigned)born.weight);
     return EXIT_GOOD;
@@ -265,23 +261,20 @@ int command_create(struct manager *manager)
 
 /* Kills each named behemoth, even after an unknown name. Returns the exit code of the first
  * error. */
-int command_kill(struct manager *manager)
+int command_kill(void)
 {
-    const struct behemoth_herd *herd;
     int ret = EXIT_GOOD;
-    if (manager->arg_count == 0)
-        return options_complain(&manager->options, "BEHEMOTH is missing: a name or a number");
-    for (size_t i = 0; i < manager->arg_count; i++) {
-        int code = manager_herd(manager, &herd);
-        const struct behemoth *one = code ? NULL : find(herd, manager->args[i]);
-        if (one) {
-            struct behemoth dead = *one;
-            code = manager_request(manager, BEHEMOTH_KILL, &dead.id, sizeof dead.id, ANSWER_MS);
-            if (!code)
-                printf("killed %s (%" PRIu64 ")\n", dead.name, dead.id);
-        } else if (!code) {
-            code = EXIT_MISSING;
-        }
+    if (manager.arg_count == 0)
+        return options_complain(&manager.options, "BEHEMOTH is missing: a name or a number");
+    for (size_t i = 0; i < manager.arg_count; i++) {
+        const struct behemoth_herd *herd = manager_look(BEHEMOTH_HERD);
+        if (!herd)
+            return manager_complain();
+        const struct behemoth *one = find(herd, manager.args[i]);
+        struct behemoth dead = one ? *one : (struct behemoth){0};
+        int code = one ? manager_request(BEHEMOTH_KILL, &dead.id, sizeof dead.id) : EXIT_MISSING;
+        if (!code)
+            printf("killed %s (%" PRIu64 ")\n", dead.name, dead.id);
         ret = ret ? ret : code;
         if (code == EXIT_NO_SERVER || code == EXIT_NO_RIGHT)
             return code;
@@ -316,14 +309,13 @@ static int read_parameter(const struct behemoth_parameter *all, size_t count, co
     return EXIT_USAGE;
 }
 
-static int print_parameters(const struct manager *manager, const struct behemoth_parameter *all,
-                            size_t count)
+static int print_parameters(const struct behemoth_parameter *all, size_t count)
 {
-    json_t *json = manager->json ? json_object() : NULL;
+    json_t *json = manager.json ? json_object() : NULL;
     const struct option_row *row;
     if (!json)
-        printf("%s%-10s %10s %6s %10s  %s%s\n", manager->style.colours ? STRONG : "", "NAME",
-               "VALUE", "LEAST", "MOST", "MEANING", manager->style.colours ? PLAIN : "");
+        printf("%s%-10s %10s %6s %10s  %s%s\n", manager.style.colours ? STRONG : "", "NAME",
+               "VALUE", "LEAST", "MOST", "MEANING", manager.style.colours ? PLAIN : "");
     for (size_t i = 0; i < count; i++) {
         const struct behemoth_parameter *one = &all[i];
         for (row = behemoth_server_rows; row->name && strcmp(row->name, one->name) != 0; row++)
@@ -340,44 +332,44 @@ static int print_parameters(const struct manager *manager, const struct behemoth
 
 /* Sets the parameters that have a value, or none of them if one is invalid. Then shows the named
  * parameters, or all. */
-int command_parameters(struct manager *manager)
+int command_parameters(void)
 {
     enum { MOST = 32 };
     struct behemoth_parameter all[MOST] = {0}, wanted[MOST];
-    int code = manager_request(manager, BEHEMOTH_PARAMETERS, NULL, 0, ANSWER_MS);
-    size_t count = manager->line.head.bytes / sizeof *all, args = manager->arg_count;
+    int code = manager_request(BEHEMOTH_PARAMETERS, NULL, 0);
+    size_t count = manager.line.head.bytes / sizeof *all, args = manager.arg_count;
     if (code)
         return code;
     if (args > MOST || count > MOST)
-        return options_complain(&manager->options, "too many parameters");
-    memcpy(all, manager->line.body, count * sizeof *all);
+        return options_complain(&manager.options, "too many parameters");
+    memcpy(all, manager.line.body, count * sizeof *all);
     for (size_t i = 0; i < count; i++)
         all[i].name[BEHEMOTH_NAME - 1] = 0;
     for (size_t i = 0; i < args && !code; i++)
-        code = read_parameter(all, count, manager->args[i], &wanted[i]);
+        code = read_parameter(all, count, manager.args[i], &wanted[i]);
     for (size_t i = 0; i < args && !code; i++) {
-        if (strchr(manager->args[i], '='))
-            code = manager_request(manager, BEHEMOTH_SET, &wanted[i], sizeof *wanted, ANSWER_MS);
+        if (strchr(manager.args[i], '='))
+            code = manager_request(BEHEMOTH_SET, &wanted[i], sizeof *wanted);
     }
     if (code)
         return code;
-    return print_parameters(manager, args > 0 ? wanted : all, args > 0 ? args : count);
+    return print_parameters(args > 0 ? wanted : all, args > 0 ? args : count);
 }
 
-int command_forward(struct manager *manager)
+int command_forward(void)
 {
     int64_t seconds;
-    if (manager->arg_count != 1 || !options_number(manager->args[0], 1, FORWARD_MOST, &seconds))
-        return options_complain(&manager->options, "SECONDS must be a number from 1 to 100000");
-    int code = manager_request(manager, BEHEMOTH_FORWARD, &seconds, sizeof seconds, FORWARD_MS);
+    if (manager.arg_count != 1 || !options_number(manager.args[0], 1, FORWARD_MOST, &seconds))
+        return options_complain(&manager.options, "SECONDS must be a number from 1 to 100000");
+    int code = manager_request(BEHEMOTH_FORWARD, &seconds, sizeof seconds);
     if (!code)
         printf("%" PRId64 " seconds passed\n", seconds);
     return code;
 }
 
-int command_save(struct manager *manager)
+int command_save(void)
 {
-    int code = manager_request(manager, BEHEMOTH_SAVE, NULL, 0, ANSWER_MS);
+    int code = manager_request(BEHEMOTH_SAVE, NULL, 0);
     if (!code)
         puts("saved");
     return code;

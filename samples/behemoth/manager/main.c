@@ -9,15 +9,11 @@
 enum { SOCKET = SERVER_OPTIONS, JSON, SORT, REVERSE, SEX, MOTHER, AGE, X, Y, INTERVAL, SECONDS };
 
 /* clang-format off */
-static const struct option_row json_rows[] = {
-    {'j', "json", NULL, JSON, "Print JSON.", NULL, 0},
-    {0},
-};
 static const struct option_row list_rows[] = {
-    {'j', "json", NULL, JSON, "Print JSON.", NULL, 0},
     {'s', "sort", "COLUMN", SORT, "Sort by this column. Default: id.",
      "id name sex age x y weight volume generation children mother", 0},
     {'r', "reverse", NULL, REVERSE, "Sort in descending order.", NULL, 0},
+    {'j', "json", NULL, JSON, "Print JSON.", NULL, 0}, /* status and parameters have this one only */
     {0},
 };
 static const struct option_row create_rows[] = {
@@ -30,43 +26,43 @@ static const struct option_row create_rows[] = {
 };
 static const struct option_row watch_rows[] = {
     {'i', "interval", "SECONDS", INTERVAL, "Time between two queries, at least 0.05. Default: 0.5.", NULL, 0},
-    {0, "seconds", "N", SECONDS, "End after N seconds. Default: when q or Ctrl-C is pressed.", NULL, 0},
+    {0, "seconds", "N", SECONDS, "End after N seconds. Default: when Ctrl-C is pressed.", NULL, 0},
     {0},
 };
 static const struct option_row tool_rows[] = {
     {0, "socket", "PATH", SOCKET, "The socket on which the server listens.", "@files", 0},
     {0},
 };
-enum { START, STOP, STATUS, LIST, CREATE, KILL, PARAMETERS, FORWARD, SAVE, WATCH };
 static const struct tool commands[] = {
-    {.name = "start", .summary = "Start a server in the background, if none runs, and wait until it listens.",
-     .usage = "[OPTION]...", .rows = behemoth_server_rows + 1, .id = START,
+    {"start", "Start a server in the background, if none runs, and wait until it listens.", "[OPTION]...", behemoth_server_rows + 1,
      .more = "The server writes later messages into a file beside its socket: SOCKET.log.\n"},
-    {.name = "stop", .summary = "Stop the server, and wait until it has saved the herd and ended.", .usage = "", .id = STOP},
-    {.name = "status", .summary = "Show numbers and sums of the whole herd.", .usage = "[--json]", .rows = json_rows, .id = STATUS},
-    {.name = "list", .summary = "List all behemoths, or only those named.", .usage = "[OPTION]... [BEHEMOTH]...",
-     .rows = list_rows, .id = LIST},
-    {.name = "create", .summary = "Create a behemoth.", .usage = "[OPTION]... [NAME]", .rows = create_rows,
-     .id = CREATE},
-    {.name = "kill", .summary = "Kill behemoths.", .usage = "BEHEMOTH...", .id = KILL},
-    {.name = "parameters", .summary = "Show the parameters of the simulation, or set some.", .usage = "[--json] [NAME[=VALUE]]...",
-     .rows = json_rows, .complete_args = "capacity= lifetime= children= speed= width= height=", .id = PARAMETERS},
-    {.name = "forward", .summary = "Simulate SECONDS of the herd's time now, at most 100000.", .usage = "SECONDS",
-     .id = FORWARD},
-    {.name = "save", .summary = "Make the server write the herd to the disk now.", .usage = "", .id = SAVE},
-    {.name = "watch", .summary = "Show births and deaths as they happen.", .usage = "[OPTION]...", .rows = watch_rows,
-     .id = WATCH},
+    {"stop", "Stop the server, and wait until it has saved the herd and ended.", "", NULL},
+    {"status", "Show numbers and sums of the whole herd.", "[--json]", list_rows + 2},
+    {"list", "List all behemoths, or only those named.", "[OPTION]... [BEHEMOTH]...", list_rows},
+    {"create", "Create a behemoth.", "[OPTION]... [NAME]", create_rows},
+    {"kill", "Kill behemoths.", "BEHEMOTH...", NULL},
+    {"parameters", "Show the parameters of the simulation, or set some.", "[--json] [NAME[=VALUE]]...", list_rows + 2,
+     .complete_args = "capacity= lifetime= children= speed= width= height="},
+    {"forward", "Simulate SECONDS of the herd's time now, at most 100000.", "SECONDS", NULL},
+    {"save", "Make the server write the herd to the disk now.", "", NULL},
+    {"watch", "Show births and deaths as they happen.", "[OPTION]...", watch_rows},
     {0},
 };
-/* The functions of the commands, and how many plain words they may have. */
+/* The functions of the commands, in the same order, and how many plain words they may have. */
 static const struct {
-    int (*run)(struct manager *manager);
+    int (*run)(void);
     size_t args;
 } functions[] = {
-    [START] = {command_start, 0}, [STOP] = {command_stop, 0}, [STATUS] = {command_status, 0},
-    [LIST] = {command_list, SIZE_MAX}, [CREATE] = {command_create, 1}, [KILL] = {command_kill, SIZE_MAX},
-    [PARAMETERS] = {command_parameters, SIZE_MAX}, [FORWARD] = {command_forward, 1}, [SAVE] = {command_save, 0},
-    [WATCH] = {command_watch, 0},
+    {command_start, 0},
+    {command_stop, 0},
+    {command_status, 0},
+    {command_list, SIZE_MAX},
+    {command_create, 1},
+    {command_kill, SIZE_MAX},
+    {command_parameters, SIZE_MAX},
+    {command_forward, 1},
+    {command_save, 0},
+    {command_watch, 0},
 };
 /* clang-format on */
 
@@ -91,85 +87,70 @@ static const struct tool tool = {
         "the name is ambiguous, 4 no server answers, 5 access denied.\n",
 };
 
+struct manager manager = {.sex = BEHEMOTH_NONE, .age = -1, .x = -1, .y = -1, .interval = 0.5};
+
 /* ---- the connection ---- */
 
-int manager_complain(const struct manager *manager)
+int manager_complain(void)
 {
     int reason = errno, code = EXIT_NO_SERVER;
-    const char *place = manager->place;
-    fputs("behemoth-manager: ", stderr);
+    const char *text = "the server does not answer";
     if (reason == ENOENT || reason == ECONNREFUSED) {
-        fprintf(stderr,
-                "no server listens at %s.\n'behemoth-manager start' starts one; --socket or "
-                "BEHEMOTH_SOCKET names another place.\n",
-                place);
+        text = "no server listens; 'behemoth-manager start' starts one, and --socket or "
+               "BEHEMOTH_SOCKET names another place";
     } else if (reason == EACCES) {
-        fprintf(stderr,
-                "access to %s is denied, or its server runs as another user than you, root "
-                "or behemoth.\n",
-                place);
+        text = "access is denied, or its server runs as another user than you, root or behemoth";
         code = EXIT_NO_RIGHT;
-    } else if (reason == ETIMEDOUT || reason == EAGAIN) {
-        fprintf(stderr, "the server at %s does not answer.\n", place);
     } else if (reason == EPROTO || reason == ECONNRESET || reason == EPIPE) {
-        fprintf(stderr, "the server at %s closed the connection, or is not a behemoth-server.\n",
-                place);
-    } else {
-        fprintf(stderr, "%s: %s.\n", place, strerror(reason));
+        text = "the server closed the connection, or is not a behemoth-server";
+    } else if (reason != ETIMEDOUT && reason != EAGAIN) {
+        text = strerror(reason);
         code = EXIT_FAILED;
     }
+    fprintf(stderr, "behemoth-manager: %s: %s.\n", manager.place, text);
     return code;
 }
 
-int manager_request(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
-                    int64_t milliseconds)
+int manager_request(uint32_t what, const void *body, uint32_t bytes)
 {
     static const struct {
         int code;
         const char *text;
     } refusals[] = {
-        [BEHEMOTH_OK] = {EXIT_GOOD,     NULL                                                  },
-        [BEHEMOTH_BAD] = {EXIT_FAILED,   "the server does not know this request"               },
-        [BEHEMOTH_REFUSED] = {EXIT_NO_RIGHT,
-                         "only root and the server's own user may change the herd"            },
-        [BEHEMOTH_UNKNOWN] = {EXIT_MISSING,  "there is no such behemoth or parameter"              },
-        [BEHEMOTH_FULL] = {EXIT_FAILED,   "the field is full: see --capacity of behemoth-server"},
-        [BEHEMOTH_TAKEN] = {EXIT_FAILED,   "another behemoth has this name"                      },
-        [BEHEMOTH_FAILED] = {EXIT_FAILED,
-                         "the server failed; its messages (SOCKET.log) have the reason"       },
-        [BEHEMOTH_NAME_BAD] = {EXIT_USAGE,
-                         "a name has ASCII characters except \\ / ( ) # *, which have a "
-                               "meaning in the path of a counter"                             },
-        [BEHEMOTH_NO_MOTHER] = {EXIT_FAILED,   "the mother must be female"                           },
-        [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than the child would be"       },
+        [BEHEMOTH_BAD] = {EXIT_FAILED,   "the server does not know this request"                                         },
+        [BEHEMOTH_REFUSED] = {EXIT_NO_RIGHT, "only root and the server's own user may do this"                               },
+        [BEHEMOTH_UNKNOWN] = {EXIT_MISSING,  "there is no such behemoth or parameter"                                        },
+        [BEHEMOTH_FULL] = {EXIT_FAILED,   "the field is full: see --capacity of behemoth-server"                          },
+        [BEHEMOTH_TAKEN] = {EXIT_FAILED,   "another behemoth has this name"                                                },
+        [BEHEMOTH_FAILED] = {EXIT_FAILED,   "the server failed; SOCKET.log has the reason"                                  },
+        [BEHEMOTH_NAME_BAD] = {EXIT_USAGE,    "a name has ASCII characters except \\ / ( ) # *, which "
+                                           "have a meaning in the path of a counter"},
+        [BEHEMOTH_NO_MOTHER] = {EXIT_FAILED,   "the mother must be female"                                                     },
+        [BEHEMOTH_YOUNGER] = {EXIT_FAILED,   "the mother is younger than the child would be"                                 },
     };
-    if (!behemoth_exchange(&manager->line, manager->place, what, body, bytes,
-                           behemoth_now() + milliseconds))
-        return manager_complain(manager);
-    uint32_t status = manager->line.head.what;
-    if (status >= sizeof refusals / sizeof *refusals) {
+    int64_t wait = what == BEHEMOTH_FORWARD ? FORWARD_MS : ANSWER_MS;
+    bool good =
+        behemoth_exchange(&manager.line, manager.place, what, body, bytes, behemoth_now() + wait);
+    uint32_t status = manager.line.head.what;
+    if (good && status >= sizeof refusals / sizeof *refusals)
         errno = EPROTO;
-        return manager_complain(manager);
-    }
+    if (!good || status >= sizeof refusals / sizeof *refusals)
+        return manager_complain();
     if (refusals[status].code)
         fprintf(stderr, "behemoth-manager: %s.\n", refusals[status].text);
     return refusals[status].code;
 }
 
-int manager_herd(struct manager *manager, const struct behemoth_herd **ret)
+const struct behemoth_herd *manager_look(uint32_t what)
 {
-    int code = manager_request(manager, BEHEMOTH_HERD, NULL, 0, ANSWER_MS);
-    *ret = code ? NULL : behemoth_herd_of(&manager->line);
-    if (code || *ret)
-        return code;
-    errno = EPROTO;
-    return manager_complain(manager);
+    if (!behemoth_exchange(&manager.line, manager.place, what, NULL, 0, behemoth_now() + ANSWER_MS))
+        return NULL;
+    errno = EPROTO; /* if the answer is invalid */
+    return behemoth_herd_of(&manager.line);
 }
 
 /* ---- options ---- */
 
-static struct manager manager = {
-    .sex = BEHEMOTH_NONE, .age = -1, .x = -1, .y = -1, .interval = 0.5};
 /* clang-format off */
 static const struct option_target targets[] = {
     [SOCKET] = OPTION_TEXT(manager.socket), [JSON] = OPTION_FLAG(manager.json),
@@ -190,24 +171,10 @@ static const char *take(int id, const char *value)
     manager.for_server |= id < SERVER_OPTIONS;
     if (id != OPTION_ARGUMENT)
         return NULL;
-    if (manager.arg_count >= functions[manager.options.command->id].args)
+    if (manager.arg_count >= functions[manager.options.command - commands].args)
         return "unexpected argument";
     manager.args[manager.arg_count++] = value;
     return NULL;
-}
-
-static int run(void)
-{
-    if (!behemoth_place(manager.socket, false, manager.place, sizeof manager.place)) {
-        errno = ENAMETOOLONG;
-        return manager_complain(&manager);
-    }
-    int code = functions[manager.options.command->id].run(&manager);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("behemoth-manager: standard output");
-        return code ? code : EXIT_FAILED;
-    }
-    return code;
 }
 
 int main(int argc, char **argv)
@@ -217,8 +184,16 @@ int main(int argc, char **argv)
     if (!manager.args)
         return EXIT_FAILED;
     int code = options_read(&manager.options, &tool, argc, argv, OPTION_TARGETS(targets), take);
-    if (code < 0)
-        code = run();
+    if (code < 0) {
+        errno = ENAMETOOLONG;
+        code = behemoth_place(manager.socket, false, manager.place, sizeof manager.place)
+                   ? functions[manager.options.command - commands].run()
+                   : manager_complain();
+        if (fflush(stdout) != 0 || ferror(stdout)) {
+            perror("behemoth-manager: standard output");
+            code = code ? code : EXIT_FAILED;
+        }
+    }
     behemoth_line_end(&manager.line);
     free(manager.args);
     return code;

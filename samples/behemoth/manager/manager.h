@@ -9,9 +9,9 @@
 
 /* exit codes in addition to those of every tool; EXIT_MISSING: no such behemoth or parameter */
 enum { EXIT_NO_SERVER = 4, EXIT_NO_RIGHT = 5 };
-enum { ANSWER_MS = 10000 };
+enum { ANSWER_MS = 10000, FORWARD_MS = 3600 * 1000 };
 
-struct manager {
+extern struct manager {
     struct options options;
     const char *socket; /* --socket; NULL: the usual place */
     char place[108];    /* the path of the socket that is used */
@@ -28,29 +28,29 @@ struct manager {
     const char **args;
     size_t arg_count;
     struct text_style style;
-};
+} manager;
 
-/* Sends a request, reports errors, returns the exit code; EXIT_GOOD: manager->line has the
+/* Sends a request, reports errors, returns the exit code; EXIT_GOOD: manager.line has the
  * answer. */
-int manager_request(struct manager *manager, uint32_t what, const void *body, uint32_t bytes,
-                    int64_t milliseconds);
-/* Requests the herd, like manager_request. *ret is valid until the next request. */
-int manager_herd(struct manager *manager, const struct behemoth_herd **ret);
+int manager_request(uint32_t what, const void *body, uint32_t bytes);
+/* Requests BEHEMOTH_HERD or BEHEMOTH_SUMMARY; the result is valid until the next request. NULL:
+ * errno is the reason. */
+const struct behemoth_herd *manager_look(uint32_t what);
 /* Prints a message for errno; returns the exit code. */
-int manager_complain(const struct manager *manager);
+int manager_complain(void);
 const char *sex_word(uint32_t sex);
 
 /* ---- the commands; each returns its exit code ---- */
 
-int command_start(struct manager *manager);
-int command_stop(struct manager *manager);
-int command_status(struct manager *manager);
-int command_list(struct manager *manager);
-int command_create(struct manager *manager);
-int command_kill(struct manager *manager);
-int command_parameters(struct manager *manager);
-int command_forward(struct manager *manager);
-int command_save(struct manager *manager);
-int command_watch(struct manager *manager);
+int command_start(void);
+int command_stop(void);
+int command_status(void);
+int command_list(void);
+int command_create(void);
+int command_kill(void);
+int command_parameters(void);
+int command_forward(void);
+int command_save(void);
+int command_watch(void);
 
 #endif

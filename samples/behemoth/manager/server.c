@@ -10,7 +10,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,14 +32,14 @@ static void find_server(char *ret, size_t bytes)
 
 /* Starts the server in its own session, with nothing open except its log, and with the options that
  * follow the command `start`. Returns 0 or an errno value. */
-static int spawn(struct manager *manager, const char *log, pid_t *ret)
+static int spawn(const char *log, pid_t *ret)
 {
-    char program[4096], socket[sizeof manager->place + 16];
-    char **argv = manager->options.argv;
+    char program[4096], socket[sizeof manager.place + 16];
+    char **argv = manager.options.argv;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     find_server(program, sizeof program);
-    snprintf(socket, sizeof socket, "--socket=%s", manager->place);
+    snprintf(socket, sizeof socket, "--socket=%s", manager.place);
     argv[0] = program;
     argv[1] = socket;
     /* LISTEN_PID is systemd's variable for this process, not for the server */
@@ -58,61 +57,51 @@ static int spawn(struct manager *manager, const char *log, pid_t *ret)
     return reason;
 }
 
-/* Waits until the server listens, or has ended. If it has ended, prints its messages, from byte
- * `from` of the log on. There is no time limit, because --forward may take long. */
-static int wait_for_server(struct manager *manager, pid_t pid, const char *log, off_t from)
+/* Waits until the server listens, or has ended; then prints the rest of `log`, its messages. There
+ * is no time limit, because --forward may take long. */
+static int wait_for_server(pid_t pid, int log)
 {
-    char line[1024];
-    while (!behemoth_exchange(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
-                              behemoth_now() + ANSWER_MS)) {
-        if (waitpid(pid, NULL, WNOHANG) == pid) {
-            FILE *file = fopen(log, "re");
-            if (file)
-                fseeko(file, from, SEEK_SET);
-            while (file && fgets(line, sizeof line, file))
-                fputs(line, stderr);
-            if (file)
-                fclose(file);
-            fputs("behemoth-manager: the server did not start.\n", stderr);
-            return EXIT_FAILED;
-        }
-        poll(NULL, 0, RECHECK_MS);
+    char text[1024];
+    for (; !manager_look(BEHEMOTH_SUMMARY); poll(NULL, 0, RECHECK_MS)) {
+        if (waitpid(pid, NULL, WNOHANG) != pid)
+            continue;
+        for (ssize_t count; (count = read(log, text, sizeof text)) > 0;)
+            fwrite(text, 1, (size_t)count, stderr);
+        fputs("behemoth-manager: the server did not start.\n", stderr);
+        return EXIT_FAILED;
     }
-    printf("started, process %ld, at %s\n", (long)pid, manager->place);
+    printf("started, process %ld, at %s\n", (long)pid, manager.place);
     return EXIT_GOOD;
 }
 
 /* Starts the server in the background. Its messages go to a log file in the socket's folder. */
-static int launch(struct manager *manager)
+static int launch(void)
 {
-    char log[sizeof manager->place + 8];
-    struct stat status;
+    char log[sizeof manager.place + 8];
     pid_t pid;
-    behemoth_place(manager->socket, true, manager->place, sizeof manager->place);
-    snprintf(log, sizeof log, "%s.log", manager->place);
+    behemoth_place(manager.socket, true, manager.place, sizeof manager.place);
+    snprintf(log, sizeof log, "%s.log", manager.place);
     make_folders(log);
-    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || fstat(fd, &status) < 0) {
+    int fd = open(log, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
         fprintf(stderr, "behemoth-manager: %s: %s.\n", log, strerror(errno));
         return errno == EACCES ? EXIT_NO_RIGHT : EXIT_FAILED;
     }
+    lseek(fd, 0, SEEK_END);
+    int reason = spawn(log, &pid), code = reason ? EXIT_FAILED : wait_for_server(pid, fd);
+    if (reason)
+        fprintf(stderr, "behemoth-manager: behemoth-server: %s.\n", strerror(reason));
     close(fd);
-    int reason = spawn(manager, log, &pid);
-    if (!reason)
-        return wait_for_server(manager, pid, log, status.st_size);
-    fprintf(stderr, "behemoth-manager: behemoth-server cannot be started: %s.\n", strerror(reason));
-    return EXIT_FAILED;
+    return code;
 }
 
-int command_start(struct manager *manager)
+int command_start(void)
 {
-    if (!behemoth_exchange(&manager->line, manager->place, BEHEMOTH_SUMMARY, NULL, 0,
-                           behemoth_now() + ANSWER_MS))
-        return errno == ENOENT || errno == ECONNREFUSED ? launch(manager)
-                                                        : manager_complain(manager);
-    const struct behemoth_herd *herd = behemoth_herd_of(&manager->line);
-    printf("already runs, process %" PRIu64 ", at %s\n", herd ? herd->process : 0, manager->place);
-    if (!manager->for_server)
+    const struct behemoth_herd *herd = manager_look(BEHEMOTH_SUMMARY);
+    if (!herd)
+        return errno == ENOENT || errno == ECONNREFUSED ? launch() : manager_complain();
+    printf("already runs, process %" PRIu64 ", at %s\n", herd->process, manager.place);
+    if (!manager.for_server)
         return EXIT_GOOD;
     fputs("behemoth-manager: a running server cannot take these options; stop it first, or use "
           "'parameters'.\n",
@@ -122,27 +111,26 @@ int command_start(struct manager *manager)
 
 /* ---- stop ---- */
 
-int command_stop(struct manager *manager)
+int command_stop(void)
 {
-    const struct behemoth_herd *herd;
-    int code = manager_herd(manager, &herd);
-    if (code)
-        return code;
-    pid_t pid = (pid_t)herd->process;
+    const struct behemoth_herd *herd = manager_look(BEHEMOTH_SUMMARY);
+    if (!herd)
+        return manager_complain();
+    long pid = (long)herd->process;
     /* a pidfd, because the process may end and its number be reused */
     struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    code = manager_request(manager, BEHEMOTH_STOP, NULL, 0, ANSWER_MS);
+    int code = manager_request(BEHEMOTH_STOP, NULL, 0);
     if (!code && process.fd >= 0 && poll(&process, 1, STOP_MS) == 0) {
         fprintf(stderr, "behemoth-manager: process %ld was told to stop, but has not ended.\n",
-                (long)pid);
+                pid);
         code = EXIT_FAILED;
     }
     if (process.fd >= 0)
         close(process.fd);
     if (code)
         return code;
-    printf("stopped, process %ld\n", (long)pid);
-    if (access(manager->place, F_OK) == 0) /* the socket belongs to systemd, which still listens */
-        printf("the next query starts it again, because systemd listens at %s\n", manager->place);
+    printf("stopped, process %ld\n", pid);
+    if (access(manager.place, F_OK) == 0) /* the socket belongs to systemd, which still listens */
+        printf("the next query starts it again, because systemd listens at %s\n", manager.place);
     return EXIT_GOOD;
 }

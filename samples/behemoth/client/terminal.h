@@ -3,7 +3,7 @@
 #ifndef BEHEMOTH_TERMINAL_H
 #define BEHEMOTH_TERMINAL_H
 
-#include "text.h"
+#include "../common/text.h"
 
 enum terminal_key {
     KEY_NONE = -1,   /* timeout, or an unused key */
